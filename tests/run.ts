@@ -18,6 +18,8 @@ const { values: { keep, stop }, positionals: [wanted, ...files] } = parseArgs({
   allowPositionals: true,
 });
 
+const signals: Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
 await run(async () => {
   if (stop) {
     console.log(await endKeptStack() ? "The kept stack is gone." : "No stack is kept.");
@@ -51,6 +53,8 @@ await run(async () => {
     for (const step of shared) {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");
+        // A signal that ends this stack ends those beside it.
+        for (const signal of signals) Deno.addSignalListener(signal, () => beside?.end());
         stack = keep ? await keptStack() : await startTestStack();
       }
       console.log(`\n== ${step.name}: ${step.title}`);

@@ -50,10 +50,13 @@ async function onNodes(sql: Database): Promise<unknown[]> {
   return [...rows];
 }
 
+/** All but after_migration, which no migration makes anew: it would call the core's. */
 async function seamsAnew(): Promise<string> {
   const paths = await walk(["supabase/schemas"]);
   const texts = await Promise.all(paths.map((path) => Deno.readTextFile(`${checkout}/${path}`)));
-  const seams = texts.filter((text) => /^-- Seam/m.test(text));
+  const seams = texts.filter((text) =>
+    /^-- Seam/m.test(text) && !text.includes("function logloom_private.after_migration")
+  );
   assert.ok(seams.length > 10);
   return [
     "select logloom_private.hold_writers();",
@@ -102,8 +105,10 @@ Deno.test("an upgrade over nodes fails no search and loses nothing", async () =>
   await callAsOwner(sql, `select logloom_citus.enable(${localShards})`);
   assert.deepEqual(there, await onNodes(sql), "nothing is left to be done by hand");
   const replaced = await sql`
-    select r.signature from logloom_citus.replacements() r
-    where pg_get_functiondef(to_regprocedure(r.signature)) <> r.definition`;
+    select s.seam from unnest(logloom_citus.seams()) s (seam)
+    join pg_proc core on core.oid = to_regprocedure('logloom_private.' || s.seam)
+    join pg_proc layer on layer.oid = to_regprocedure('logloom_citus.' || s.seam)
+    where core.prosrc <> layer.prosrc`;
   assert.deepEqual([...replaced], [], "the layer's functions are in place");
   console.log(`${asked} times asked: ${await load.end()}`);
   await assertNothingLost(sql, load.senders);

@@ -1506,11 +1506,11 @@ $$;
 
 -- foundations/after_migration.sql
 
--- Seam: whatever else each migration is followed by. Here nothing is.
+-- Seam: what else is done after each migration. Nothing is, here. No later migration may make it
+-- anew: the body that a layer gave it would not be called by that one.
 create function logloom_private.after_migration()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1632,7 +1632,6 @@ $$;
 create function logloom_private.finish_migration()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1682,7 +1681,6 @@ $$;
 create function logloom_private.grant_operations()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1797,7 +1795,6 @@ $$;
 create function logloom_private.limit_lock_wait(p_wait interval)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1929,7 +1926,6 @@ create function logloom_private.record_job(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1992,7 +1988,6 @@ create function logloom_private.refuse_and_keep(
 )
 returns jsonb
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -2174,7 +2169,6 @@ to authenticated, service_role;
 create function logloom_private.restore_lock_wait(p_before text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -2227,7 +2221,6 @@ $$;
 create function logloom_private.scanning(p_tenant_id text, p_scan text)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -2368,7 +2361,6 @@ create function logloom_private.take_turn(
 )
 returns boolean
 language plpgsql
-volatile
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$

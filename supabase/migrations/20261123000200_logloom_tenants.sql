@@ -382,7 +382,6 @@ create function logloom_private.enroll_member(
 )
 returns public.logloom_member
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -480,7 +479,6 @@ comment on function public.add_tenant_member(text, text, text, text) is
 create function logloom_private.set_pre_request(p_function text, p_of_database boolean)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -501,7 +499,6 @@ $$;
 create function logloom_private.adopt_pre_request()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -598,7 +595,6 @@ $$;
 create function logloom_private.call_host_pre_request()
 returns void
 language plpgsql
-volatile
 as $$
 begin
   null;
@@ -648,7 +644,6 @@ $$;
 create function logloom_private.check_operation(p_search_path text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -705,7 +700,6 @@ $$;
 create function logloom_private.check_request()
 returns void
 language plpgsql
-volatile
 as $$
 declare
   -- The project's own may set another.
@@ -747,7 +741,6 @@ $$;
 create function logloom_private.found_tenant(p_tenant_id text)
 returns public.logloom_tenant
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -945,7 +938,6 @@ comment on function public.get_current_tenant(text) is
 create function logloom_private.hold_tenant(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1105,7 +1097,6 @@ comment on function public.list_tenant_members(text, integer, text) is
 create function logloom_private.lock_members(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1244,7 +1235,6 @@ $$;
 create function logloom_private.provision_current_tenant(p_tenant_id text default null)
 returns text
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1266,7 +1256,6 @@ to authenticated, service_role;
 create function logloom_private.provision_tenant(p_tenant_id text, p_claims jsonb)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1286,7 +1275,6 @@ $$;
 create function logloom_private.expel_member(p_tenant_id text, p_user_id text)
 returns public.logloom_success
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1357,7 +1345,6 @@ $$;
 create function logloom_private.require_other_owner(p_tenant_id text, p_user_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1404,7 +1391,6 @@ grant execute on function logloom_private.require_role(text, text) to authentica
 create function logloom_private.require_room_for(p_feature text, p_tenant_id text default null)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1549,7 +1535,6 @@ to authenticated, service_role;
 create function logloom_private.change_member_role(p_tenant_id text, p_user_id text, p_role text)
 returns public.logloom_member
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

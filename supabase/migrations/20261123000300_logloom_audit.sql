@@ -67,7 +67,6 @@ $$;
 create function logloom_private.audit_tenant_members()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -105,7 +104,6 @@ for each row execute function logloom_private.audit_tenant_members();
 create function logloom_private.audit_tenant_settings()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -132,7 +130,6 @@ for each row execute function logloom_private.audit_tenant_settings();
 create function logloom_private.audit_tenants()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -121,7 +121,6 @@ to authenticated, service_role;
 create function logloom_private.audit_api_keys()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -165,7 +164,6 @@ for each row execute function logloom_private.audit_api_keys();
 create function logloom_private.authenticate_api_key(p_key_digest text)
 returns logloom_private.api_key_owner
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -296,7 +294,6 @@ create function logloom_private.issue_api_key(
 )
 returns public.logloom_created_api_key
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -408,7 +405,6 @@ $$;
 create function logloom_private.new_api_key()
 returns text
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -438,7 +434,6 @@ grant execute on function logloom_private.new_api_key() to authenticated, servic
 create function logloom_private.require_room_for_api_key(p_tenant_id text, p_times integer)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -268,7 +268,6 @@ create function logloom_private.authenticate_sender(
   out key_id uuid
 )
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -297,7 +296,6 @@ $$;
 create function logloom_private.check_quota(p_state logloom_private.ingest_state)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -337,7 +335,6 @@ create function logloom_private.require_token(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -362,7 +359,6 @@ $$;
 create function logloom_private.check_rate(p_state logloom_private.ingest_state)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -399,7 +395,6 @@ $$;
 create function logloom_private.batch_key(p_received_at timestamptz)
 returns uuid
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -423,7 +418,6 @@ create function logloom_private.enqueue(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -515,7 +509,6 @@ create function logloom_private.ingest(
 )
 returns logloom_private.ingest_answer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -630,7 +623,6 @@ $$;
 create function logloom_private.ingest_one(p_request logloom_private.ingest_request)
 returns json
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -718,7 +710,6 @@ comment on function public.ingest_logs(
 create function logloom_private.ingest_each(p_requests json)
 returns json
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -815,7 +806,6 @@ create function logloom_private.ingest_state(
 )
 returns logloom_private.ingest_state
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -961,7 +951,6 @@ $$;
 create function logloom_private.meter_batches(p_through bigint)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1057,7 +1046,6 @@ create function logloom_private.note_answer(
 )
 returns json
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1103,7 +1091,6 @@ create function logloom_private.queue_is_full(
 )
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1285,7 +1272,6 @@ create function logloom_private.repeated_answer(
 )
 returns json
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1318,7 +1304,6 @@ create function logloom_private.take_rate(
 )
 returns jsonb
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

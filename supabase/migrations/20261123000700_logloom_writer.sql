@@ -51,7 +51,6 @@ create function logloom_private.create_missing_partitions(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -98,7 +97,6 @@ $$;
 create function logloom_private.empty_moved_slots()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -142,7 +140,6 @@ $$;
 create function logloom_private.flip_queue()
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -200,7 +197,6 @@ $$;
 create function logloom_private.forget_tenant()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -224,7 +220,6 @@ for each row execute function logloom_private.forget_tenant();
 create function logloom_private.hold_writers()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -248,7 +243,6 @@ create function logloom_private.insert_records(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 as $$
@@ -312,7 +306,6 @@ $$;
 create function logloom_private.lock_writer()
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -328,7 +321,6 @@ $$;
 create function logloom_private.meter_queue()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -370,7 +362,6 @@ $$;
 create function logloom_private.provide_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -437,7 +428,6 @@ create type logloom_private.replay_result as (replayed integer, failed integer);
 create function logloom_private.replay_dead_letters(p_limit integer default 1000)
 returns logloom_private.replay_result
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -503,7 +493,6 @@ comment on type public.logloom_writer_run is
 create function logloom_private.run_writer_in_place()
 returns public.logloom_writer_run
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -690,7 +679,6 @@ create function logloom_private.set_aside(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -725,7 +713,6 @@ create function logloom_private.write_range(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -776,7 +763,6 @@ $$;
 create function logloom_private.write_step()
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

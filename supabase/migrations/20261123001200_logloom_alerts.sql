@@ -595,7 +595,6 @@ create function logloom_private.add_alert_piece(
 )
 returns logloom_private.alert_piece
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -631,7 +630,6 @@ create function logloom_private.add_alert_unit(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -686,7 +684,6 @@ create function logloom_private.add_staged_records(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
@@ -718,7 +715,6 @@ create function logloom_private.advance_alert_groups(
 )
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -976,7 +972,6 @@ $$;
 create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1034,7 +1029,6 @@ $$;
 create function logloom_private.begin_alert_round(p_now timestamptz, p_watermark timestamptz)
 returns logloom_private.alert_rounds
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -1238,7 +1232,6 @@ $$;
 create function logloom_private.continued_alert_round()
 returns logloom_private.alert_rounds
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1419,7 +1412,6 @@ $$;
 create function logloom_private.empty_alert_groups(p_group_ids bigint[])
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1438,7 +1430,6 @@ create function logloom_private.empty_staging_table(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1464,7 +1455,6 @@ create function logloom_private.read_alert_windows(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -1522,7 +1512,6 @@ create function logloom_private.judge_alert_groups(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1642,7 +1631,6 @@ create function logloom_private.fail_alert_group(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1662,7 +1650,6 @@ create function logloom_private.fill_small_alert_groups(
 )
 returns bigint[]
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1742,7 +1729,6 @@ create function logloom_private.fire_alert(
 )
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1908,7 +1894,6 @@ create function logloom_private.judge_alert_rules(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -2060,7 +2045,6 @@ comment on function public.list_alert_rules(text, integer, uuid) is
 create function logloom_private.milliseconds_since(p_at timestamptz)
 returns double precision
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -2206,7 +2190,6 @@ $$;
 create function logloom_private.plan_alert_rule(p_rule_id uuid, p_now timestamptz)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -2251,7 +2234,6 @@ $$;
 create function logloom_private.refuse_alert_plan(p_rule_id uuid, p_refusal text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -2271,7 +2253,6 @@ $$;
 create function logloom_private.plan_alert_rules(p_now timestamptz, p_limit integer)
 returns uuid[]
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -2313,7 +2294,6 @@ $$;
 create function logloom_private.plan_own_alert_rule(p_tenant_id text, p_rule_id uuid)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -2596,7 +2576,6 @@ create function logloom_private.advance_alert_group(
 )
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -2664,7 +2643,6 @@ create function logloom_private.fill_alert_group(
 )
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -2751,7 +2729,6 @@ create function logloom_private.read_alert_groups(
 )
 returns bigint[]
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -2795,7 +2772,6 @@ create function logloom_private.rest_alert_group(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -2865,7 +2841,6 @@ create function logloom_private.scanned_window(
 )
 returns logloom_private.alert_window[]
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -2922,7 +2897,6 @@ create function logloom_private.scan_alert_rules(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -3000,7 +2974,6 @@ create function logloom_private.settle_alert_windows(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -3051,7 +3024,6 @@ create function logloom_private.stage_alert_writes(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$

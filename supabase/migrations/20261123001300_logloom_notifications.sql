@@ -353,7 +353,6 @@ $$;
 create function logloom_private.postpone_notifications()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -391,7 +390,6 @@ $$;
 create function logloom_private.claim_due_notifications(p_limit integer)
 returns setof public.logloom_claimed_notification
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -495,7 +493,6 @@ comment on function public.claim_alert_notifications(integer) is
 create function logloom_private.require_room_for_address(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -522,7 +519,6 @@ $$;
 create function logloom_private.confirm_address(p_email text, p_code text)
 returns jsonb
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -674,7 +670,6 @@ create function logloom_private.end_notification(
 )
 returns logloom_private.notifications
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -714,7 +709,6 @@ $$;
 create function logloom_private.enqueue_alert_notifications()
 returns trigger
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -748,7 +742,6 @@ create function logloom_private.enqueue_notifications(
 )
 returns setof logloom_private.notifications
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -935,7 +928,6 @@ comment on function public.list_alert_deliveries(uuid, uuid, integer, uuid) is
 create function logloom_private.mail_code(p_notification logloom_private.notifications)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -984,7 +976,6 @@ $$;
 create function logloom_private.new_webhook_secret()
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1052,7 +1043,6 @@ create function logloom_private.request_confirmation(
 )
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1113,7 +1103,6 @@ $$;
 create function logloom_private.request_confirmation_of_rule()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1140,7 +1129,6 @@ execute function logloom_private.request_confirmation_of_rule();
 create function logloom_private.put_back_delivery(p_delivery_id uuid)
 returns public.logloom_alert_delivery
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1224,7 +1212,6 @@ comment on type public.logloom_webhook_secret is
 create function logloom_private.replace_webhook_secret(p_rule_id uuid)
 returns public.logloom_webhook_secret
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1297,7 +1284,6 @@ $$;
 create function logloom_private.send_notifications()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1345,7 +1331,6 @@ $$;
 create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1376,7 +1361,6 @@ create function logloom_private.settle_claim(
 )
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -1461,7 +1445,6 @@ comment on function public.settle_alert_notification(uuid, uuid, text, integer, 
 create function logloom_private.require_room_for_test(p_tenant_id text, p_channel text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1496,7 +1479,6 @@ $$;
 create function logloom_private.enqueue_rule_test(p_rule_id uuid)
 returns setof public.logloom_alert_delivery
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -110,7 +110,6 @@ comment on type public.logloom_usage is
 create function logloom_private.usage_of(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -142,7 +141,6 @@ $$;
 create function logloom_private.my_usage(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -65,6 +65,41 @@ begin
 end;
 $$;
 
+-- sealing/merge_blocks.sql
+
+-- Makes one block of several of a tenant, in this transaction. Its id.
+create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
+returns bigint
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block logloom_private.blocks;
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids)
+  loop
+    perform logloom_private.require_intact(v_block);
+  end loop;
+  v_block := logloom_private.write_block(
+    p_tenant_id,
+    logloom_private.read_records(
+      format(
+        'select r.* from unnest(%L::bigint[]) c (block_id), '
+          || 'logloom_private.block_records(%L, c.block_id, null, null) r',
+        p_block_ids, p_tenant_id
+      )
+    )
+  );
+  delete from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
+  return v_block.block_id;
+end;
+$$;
+
 -- sealing/replace_partition.sql
 
 -- The partition of a day whose records were sealed gives its space back: what remains in it is
@@ -332,7 +367,7 @@ begin
         select
           l.ts, l.id,
           greatest(
-            coalesce(l.record_bytes, logloom_private.bytes_of_record(l)),
+            coalesce(l.record_bytes, octet_length(to_json(l)::text)),
             200 + coalesce(octet_length(l.msg), 0)
               -- What is compressed is measured as it is unpacked.
               + coalesce(
@@ -456,39 +491,6 @@ begin
       delete from logloom_private.log_days d where d.tenant_id = p_tenant_id and d.day = v_day;
     end if;
   end loop;
-end;
-$$;
-
--- Makes one block of several of a tenant, in this transaction. Its id.
-create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
-returns bigint
-language plpgsql
-volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_block logloom_private.blocks;
-begin
-  for v_block in
-    select c.*
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids)
-  loop
-    perform logloom_private.require_intact(v_block);
-  end loop;
-  v_block := logloom_private.write_block(
-    p_tenant_id,
-    logloom_private.read_records(
-      format(
-        'select r.* from unnest(%L::bigint[]) c (block_id), '
-          || 'logloom_private.block_records(%L, c.block_id, null, null) r',
-        p_block_ids, p_tenant_id
-      )
-    )
-  );
-  delete from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
-  return v_block.block_id;
 end;
 $$;
 

@@ -8,7 +8,6 @@ select pg_catalog.pg_sleep(2);
 create function logloom_private.purge_job_history()
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -50,7 +49,6 @@ $$;
 create function logloom_private.purge_old_rows()
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -98,7 +96,6 @@ $$;
 create function logloom_private.align_sequence(p_sequence regclass, p_used bigint)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -116,7 +113,6 @@ $$;
 create function logloom_private.align_sequences()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -162,7 +158,6 @@ $$;
 create function logloom_private.repair()
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -186,7 +181,6 @@ $$;
 create function logloom_private.schedule_jobs()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

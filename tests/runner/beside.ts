@@ -17,7 +17,9 @@ export class Beside {
   /** Runs one step after the other on a stack until none is left. */
   async work(stack: StackName): Promise<Row[]> {
     const rows: Row[] = [];
-    for (let step = this.#steps.shift(); step; step = this.#steps.shift()) {
+    while (!this.#ended.signal.aborted) {
+      const step = this.#steps.shift();
+      if (!step) break;
       rows.push(await this.#run(step, stack));
     }
     return rows;

@@ -6,7 +6,6 @@ create function logloom_private.add_alert_piece(
 )
 returns logloom_private.alert_piece
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -11,7 +11,6 @@ create function logloom_private.add_alert_unit(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

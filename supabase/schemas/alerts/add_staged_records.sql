@@ -10,7 +10,6 @@ create function logloom_private.add_staged_records(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off

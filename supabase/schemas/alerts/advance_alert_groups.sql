@@ -6,7 +6,6 @@ create function logloom_private.advance_alert_groups(
 )
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'

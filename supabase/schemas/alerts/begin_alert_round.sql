@@ -4,7 +4,6 @@
 create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -62,7 +61,6 @@ $$;
 create function logloom_private.begin_alert_round(p_now timestamptz, p_watermark timestamptz)
 returns logloom_private.alert_rounds
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'

@@ -3,7 +3,6 @@
 create function logloom_private.continued_alert_round()
 returns logloom_private.alert_rounds
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

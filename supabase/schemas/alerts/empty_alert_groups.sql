@@ -2,7 +2,6 @@
 create function logloom_private.empty_alert_groups(p_group_ids bigint[])
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -5,7 +5,6 @@ create function logloom_private.empty_staging_table(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -7,7 +7,6 @@ create function logloom_private.read_alert_windows(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'
@@ -65,7 +64,6 @@ create function logloom_private.judge_alert_groups(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -6,7 +6,6 @@ create function logloom_private.fail_alert_group(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -5,7 +5,6 @@ create function logloom_private.fill_small_alert_groups(
 )
 returns bigint[]
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

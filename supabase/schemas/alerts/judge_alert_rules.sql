@@ -77,7 +77,6 @@ create function logloom_private.judge_alert_rules(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO'

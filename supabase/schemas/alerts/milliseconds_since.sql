@@ -1,7 +1,6 @@
 create function logloom_private.milliseconds_since(p_at timestamptz)
 returns double precision
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -2,7 +2,6 @@
 create function logloom_private.plan_alert_rule(p_rule_id uuid, p_now timestamptz)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -2,7 +2,6 @@
 create function logloom_private.refuse_alert_plan(p_rule_id uuid, p_refusal text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -22,7 +21,6 @@ $$;
 create function logloom_private.plan_alert_rules(p_now timestamptz, p_limit integer)
 returns uuid[]
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -3,7 +3,6 @@
 create function logloom_private.plan_own_alert_rule(p_tenant_id text, p_rule_id uuid)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -7,7 +7,6 @@ create function logloom_private.advance_alert_group(
 )
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -75,7 +74,6 @@ create function logloom_private.fill_alert_group(
 )
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -162,7 +160,6 @@ create function logloom_private.read_alert_groups(
 )
 returns bigint[]
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -7,7 +7,6 @@ create function logloom_private.rest_alert_group(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -51,7 +51,6 @@ create function logloom_private.scanned_window(
 )
 returns logloom_private.alert_window[]
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -108,7 +107,6 @@ create function logloom_private.scan_alert_rules(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

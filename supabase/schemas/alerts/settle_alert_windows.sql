@@ -6,7 +6,6 @@ create function logloom_private.settle_alert_windows(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -5,7 +5,6 @@ create function logloom_private.stage_alert_writes(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$

@@ -2,7 +2,6 @@
 create function logloom_private.audit_api_keys()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -2,7 +2,6 @@
 create function logloom_private.authenticate_api_key(p_key_digest text)
 returns logloom_private.api_key_owner
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

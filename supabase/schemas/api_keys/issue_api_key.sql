@@ -7,7 +7,6 @@ create function logloom_private.issue_api_key(
 )
 returns public.logloom_created_api_key
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

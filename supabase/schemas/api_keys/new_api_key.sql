@@ -42,7 +42,6 @@ $$;
 create function logloom_private.new_api_key()
 returns text
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -3,7 +3,6 @@
 create function logloom_private.require_room_for_api_key(p_tenant_id text, p_times integer)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

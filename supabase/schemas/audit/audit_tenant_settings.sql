@@ -2,7 +2,6 @@
 create function logloom_private.audit_tenant_settings()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -5,7 +5,6 @@
 create function logloom_private.finish_migration()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -3,7 +3,6 @@
 create function logloom_private.grant_operations()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

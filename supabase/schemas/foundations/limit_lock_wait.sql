@@ -3,7 +3,6 @@
 create function logloom_private.limit_lock_wait(p_wait interval)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

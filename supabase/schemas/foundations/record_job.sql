@@ -6,7 +6,6 @@ create function logloom_private.record_job(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -6,7 +6,6 @@ create function logloom_private.refuse_and_keep(
 )
 returns jsonb
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -2,7 +2,6 @@
 create function logloom_private.restore_lock_wait(p_before text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

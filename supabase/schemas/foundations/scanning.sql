@@ -3,7 +3,6 @@
 create function logloom_private.scanning(p_tenant_id text, p_scan text)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

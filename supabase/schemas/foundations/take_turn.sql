@@ -7,7 +7,6 @@ create function logloom_private.take_turn(
 )
 returns boolean
 language plpgsql
-volatile
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$

@@ -84,7 +84,6 @@ $$;
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -9,7 +9,6 @@ create function logloom_private.authenticate_sender(
   out key_id uuid
 )
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -3,7 +3,6 @@
 create function logloom_private.check_quota(p_state logloom_private.ingest_state)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -8,7 +8,6 @@ create function logloom_private.require_token(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -33,7 +32,6 @@ $$;
 create function logloom_private.check_rate(p_state logloom_private.ingest_state)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -2,7 +2,6 @@
 create function logloom_private.batch_key(p_received_at timestamptz)
 returns uuid
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -26,7 +25,6 @@ create function logloom_private.enqueue(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -64,7 +64,6 @@ create function logloom_private.ingest(
 )
 returns logloom_private.ingest_answer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -2,7 +2,6 @@
 create function logloom_private.ingest_one(p_request logloom_private.ingest_request)
 returns json
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -3,7 +3,6 @@
 create function logloom_private.ingest_each(p_requests json)
 returns json
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -6,7 +6,6 @@ create function logloom_private.ingest_state(
 )
 returns logloom_private.ingest_state
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

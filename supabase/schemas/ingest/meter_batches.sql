@@ -3,7 +3,6 @@
 create function logloom_private.meter_batches(p_through bigint)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

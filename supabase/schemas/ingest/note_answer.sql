@@ -10,7 +10,6 @@ create function logloom_private.note_answer(
 )
 returns json
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

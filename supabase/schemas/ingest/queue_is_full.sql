@@ -5,7 +5,6 @@ create function logloom_private.queue_is_full(
 )
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

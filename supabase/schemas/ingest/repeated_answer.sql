@@ -8,7 +8,6 @@ create function logloom_private.repeated_answer(
 )
 returns json
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -7,7 +7,6 @@ create function logloom_private.take_rate(
 )
 returns jsonb
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

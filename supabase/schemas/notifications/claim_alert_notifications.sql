@@ -90,7 +90,6 @@ $$;
 create function logloom_private.postpone_notifications()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -128,7 +127,6 @@ $$;
 create function logloom_private.claim_due_notifications(p_limit integer)
 returns setof public.logloom_claimed_notification
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

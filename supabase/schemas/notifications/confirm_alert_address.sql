@@ -3,7 +3,6 @@
 create function logloom_private.require_room_for_address(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -30,7 +29,6 @@ $$;
 create function logloom_private.confirm_address(p_email text, p_code text)
 returns jsonb
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -7,7 +7,6 @@ create function logloom_private.end_notification(
 )
 returns logloom_private.notifications
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

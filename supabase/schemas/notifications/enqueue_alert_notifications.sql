@@ -2,7 +2,6 @@
 create function logloom_private.enqueue_alert_notifications()
 returns trigger
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

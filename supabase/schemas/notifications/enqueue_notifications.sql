@@ -7,7 +7,6 @@ create function logloom_private.enqueue_notifications(
 )
 returns setof logloom_private.notifications
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -3,7 +3,6 @@
 create function logloom_private.mail_code(p_notification logloom_private.notifications)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -2,7 +2,6 @@
 create function logloom_private.new_webhook_secret()
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

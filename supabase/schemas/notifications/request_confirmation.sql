@@ -6,7 +6,6 @@ create function logloom_private.request_confirmation(
 )
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -2,7 +2,6 @@
 create function logloom_private.put_back_delivery(p_delivery_id uuid)
 returns public.logloom_alert_delivery
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -11,7 +11,6 @@ comment on type public.logloom_webhook_secret is
 create function logloom_private.replace_webhook_secret(p_rule_id uuid)
 returns public.logloom_webhook_secret
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -2,7 +2,6 @@
 create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -33,7 +32,6 @@ create function logloom_private.settle_claim(
 )
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -3,7 +3,6 @@
 create function logloom_private.require_room_for_test(p_tenant_id text, p_channel text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -38,7 +37,6 @@ $$;
 create function logloom_private.enqueue_rule_test(p_rule_id uuid)
 returns setof public.logloom_alert_delivery
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

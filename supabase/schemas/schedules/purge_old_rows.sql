@@ -2,7 +2,6 @@
 create function logloom_private.purge_old_rows()
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

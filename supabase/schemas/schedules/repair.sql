@@ -2,7 +2,6 @@
 create function logloom_private.align_sequence(p_sequence regclass, p_used bigint)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -20,7 +19,6 @@ $$;
 create function logloom_private.align_sequences()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -66,7 +64,6 @@ $$;
 create function logloom_private.repair()
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

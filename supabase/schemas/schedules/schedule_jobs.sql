@@ -2,7 +2,6 @@
 create function logloom_private.schedule_jobs()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -7,7 +7,6 @@ create function logloom_private.enroll_member(
 )
 returns public.logloom_member
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

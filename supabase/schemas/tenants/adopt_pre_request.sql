@@ -2,7 +2,6 @@
 create function logloom_private.set_pre_request(p_function text, p_of_database boolean)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -23,7 +22,6 @@ $$;
 create function logloom_private.adopt_pre_request()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -3,7 +3,6 @@
 create function logloom_private.call_host_pre_request()
 returns void
 language plpgsql
-volatile
 as $$
 begin
   null;

@@ -39,7 +39,6 @@ $$;
 create function logloom_private.check_operation(p_search_path text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -96,7 +95,6 @@ $$;
 create function logloom_private.check_request()
 returns void
 language plpgsql
-volatile
 as $$
 declare
   -- The project's own may set another.

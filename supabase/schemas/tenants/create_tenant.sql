@@ -2,7 +2,6 @@
 create function logloom_private.found_tenant(p_tenant_id text)
 returns public.logloom_tenant
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -2,7 +2,6 @@
 create function logloom_private.provision_current_tenant(p_tenant_id text default null)
 returns text
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

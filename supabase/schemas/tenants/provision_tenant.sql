@@ -2,7 +2,6 @@
 create function logloom_private.provision_tenant(p_tenant_id text, p_claims jsonb)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -2,7 +2,6 @@
 create function logloom_private.expel_member(p_tenant_id text, p_user_id text)
 returns public.logloom_success
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -2,7 +2,6 @@
 create function logloom_private.require_other_owner(p_tenant_id text, p_user_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

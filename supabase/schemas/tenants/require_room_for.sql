@@ -3,7 +3,6 @@
 create function logloom_private.require_room_for(p_feature text, p_tenant_id text default null)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

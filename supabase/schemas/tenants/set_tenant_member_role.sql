@@ -2,7 +2,6 @@
 create function logloom_private.change_member_role(p_tenant_id text, p_user_id text, p_role text)
 returns public.logloom_member
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -6,7 +6,6 @@ create function logloom_private.create_missing_partitions(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -2,7 +2,6 @@
 create function logloom_private.empty_moved_slots()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

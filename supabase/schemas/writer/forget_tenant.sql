@@ -3,7 +3,6 @@
 create function logloom_private.forget_tenant()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -4,7 +4,6 @@
 create function logloom_private.hold_writers()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

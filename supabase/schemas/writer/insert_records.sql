@@ -10,7 +10,6 @@ create function logloom_private.insert_records(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 as $$

@@ -2,7 +2,6 @@
 create function logloom_private.lock_writer()
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -4,7 +4,6 @@
 create function logloom_private.meter_queue()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

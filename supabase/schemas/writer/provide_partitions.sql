@@ -2,7 +2,6 @@
 create function logloom_private.provide_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

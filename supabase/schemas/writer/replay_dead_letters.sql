@@ -4,7 +4,6 @@ create type logloom_private.replay_result as (replayed integer, failed integer);
 create function logloom_private.replay_dead_letters(p_limit integer default 1000)
 returns logloom_private.replay_result
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

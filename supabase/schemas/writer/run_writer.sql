@@ -7,7 +7,6 @@ comment on type public.logloom_writer_run is
 create function logloom_private.run_writer_in_place()
 returns public.logloom_writer_run
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -8,7 +8,6 @@ create function logloom_private.set_aside(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -42,7 +41,6 @@ create function logloom_private.write_range(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

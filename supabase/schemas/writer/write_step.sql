@@ -2,7 +2,6 @@
 create function logloom_private.write_step()
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -49,18 +49,44 @@ returns logloom_private.blocks
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
+set work_mem = '48MB'
 as $$
 declare
   v_encoded record;
+  v_order integer[];
   v_block logloom_private.blocks;
 begin
   if p_records.ids is null then
     return null;
   end if;
+  v_block.tenant_id := p_tenant_id;
+  v_block.records := cardinality(p_records.ids);
   -- Assigned: a function after "from" has its result stored first.
-  v_encoded := logloom_private.encode_block(p_tenant_id, p_records);
+  v_encoded := logloom_private.encode_messages(
+    v_block, p_records.services, p_records.levels, p_records.messages
+  );
+  v_order := v_encoded.o_order;
+  -- Each record once: compare_block cannot tell.
+  if (select count(*) from (select from unnest(v_order) o group by o) o) <> v_block.records then
+    raise sqlstate 'LL001' using message = 'A block has records twice';
+  end if;
+  -- In their place: records are some ten MB.
+  p_records.ts := logloom_private.elements_at(p_records.ts, v_order);
+  p_records.received_at := logloom_private.elements_at(p_records.received_at, v_order);
+  p_records.write_seqs := logloom_private.elements_at(p_records.write_seqs, v_order);
+  p_records.ids := logloom_private.elements_at(p_records.ids, v_order);
+  p_records.services := logloom_private.elements_at(p_records.services, v_order);
+  p_records.levels := logloom_private.elements_at(p_records.levels, v_order);
+  p_records.messages := logloom_private.elements_at(p_records.messages, v_order);
+  p_records.attrs := logloom_private.elements_at(p_records.attrs, v_order);
+  p_records.columns := array(
+    select row(logloom_private.elements_at(c.texts, v_order))::logloom_private.column_values
+    from unnest(p_records.columns) with ordinality c (texts, n)
+    order by c.n
+  );
+  v_encoded := logloom_private.encode_block(v_encoded.o_block, p_records);
   v_block := logloom_private.store_block(v_encoded.o_block, v_encoded.o_columns);
-  perform logloom_private.compare_block(v_block, v_encoded.o_records);
+  perform logloom_private.compare_block(v_block, p_records);
   return v_block;
 end;
 $$;
