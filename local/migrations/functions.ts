@@ -29,7 +29,7 @@ export function functionsOf(files: { path: string; text: string }[]): SchemaFunc
 
 /**
  * Names of the functions that a text calls, those in the text of statements that it makes included. A name that a
- * format completes stands for all that begin with it.
+ * format completes stands for all that begin with it, or that end with a text beside it.
  */
 export function callsIn(text: string, names: Set<string>): Set<string> {
   const calls = new Set<string>();
@@ -37,6 +37,10 @@ export function callsIn(text: string, names: Set<string>): Set<string> {
   for (const [, name, rest] of code.matchAll(/\b((?:public|logloom_private)\.\w+)(%s)?/g)) {
     if (names.has(name)) calls.add(name);
     if (rest) { for (const other of names) if (other.startsWith(name)) calls.add(other); }
+  }
+  if (!code.includes("logloom_private.%I(")) return calls;
+  for (const [, ending] of code.matchAll(/\|\| '(_\w+)'/g)) {
+    for (const other of names) if (other.endsWith(ending)) calls.add(other);
   }
   return calls;
 }

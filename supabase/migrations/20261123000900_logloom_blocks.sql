@@ -2715,7 +2715,8 @@ begin
   return coalesce(
     '(l.words is null or ' || (
       select string_agg(format('strpos(l.words, %L) > 0', w.word), ' and ' order by w.n)
-      from jsonb_array_elements_text(p_leaf -> 'words') with ordinality w (word, n)
+      from jsonb_array_elements_text(logloom_private.leaf_template(p_leaf) -> 'words')
+        with ordinality w (word, n)
     ) || ')',
     'true'
   );
@@ -2816,11 +2817,11 @@ $$;
 
 -- blocks/tests/leaf_template.sql
 
--- What a leaf over messages asks of their templates, for query_leaf.
---   template  by and values: the test that templates pass, in lower case where the leaf folds case;
---             decides: whether they alone tell, or only leave out; literal: a text in each of them
---   words     texts that the words of a run with such a template hold
--- A test without a file here has no template.
+-- What a leaf over messages asks of their templates; null for a test without a file here.
+--   by, values  the test that templates pass, in lower case where the leaf folds case
+--   decides     whether they alone tell, or only leave out
+--   literal     a text in each of them
+--   words       texts that the words of a run with such a template hold
 create function logloom_private.leaf_template(p_leaf jsonb)
 returns jsonb
 language plpgsql
@@ -2838,10 +2839,8 @@ begin
     when 'word' then logloom_private.word_template(v_values)
     when 'regex' then logloom_private.regex_template(v_values)
   end);
-  return jsonb_build_object(
-    'template', v_template,
-    'words', logloom_private.words_needed(v_template ->> 'literal')
-  );
+  return v_template
+    || jsonb_build_object('words', logloom_private.words_needed(v_template ->> 'literal'));
 end;
 $$;
 
@@ -3648,7 +3647,8 @@ set jit = off
 as $$
 declare
   v_folded constant boolean := (p_leaf -> 'folds_case')::boolean;
-  v_literal constant text := p_leaf -> 'template' ->> 'literal';
+  v_template constant jsonb := logloom_private.leaf_template(p_leaf);
+  v_literal constant text := v_template ->> 'literal';
   v_none constant varbit := logloom_private.no_bits(p_block.records);
   v_found integer[];
   v_templates text[];
@@ -3711,7 +3711,7 @@ begin
     v_texts, p_block.run_templates, p_block.run_records, p_block.separator,
     p_block.template_records;
   return array[
-    case when (p_leaf -> 'template' -> 'decides')::boolean then v_bits else v_none end, v_bits
+    case when (v_template -> 'decides')::boolean then v_bits else v_none end, v_bits
   ];
 end;
 $$;
@@ -4618,7 +4618,9 @@ begin
       then '(' || array_to_string(v_items, ' ' || v_type || ' ') || ')' end;
   elsif p_node ->> 'decided_by' = 'run' then
     return logloom_private.query_sql(p_node, 'l');
-  elsif p_node ->> 'field' = 'msg' and (p_node -> 'template' -> 'decides')::boolean then
+  elsif p_node ->> 'field' = 'msg'
+    and (logloom_private.leaf_template(p_node) -> 'decides')::boolean
+  then
     return '(' || logloom_private.template_sql(p_node) || ')';
   end if;
   return null;
@@ -4635,7 +4637,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_literal constant text := p_node -> 'template' ->> 'literal';
+  v_literal constant text := logloom_private.leaf_template(p_node) ->> 'literal';
 begin
   case p_node ->> 'type'
     when 'and', 'or' then
@@ -4773,7 +4775,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_template constant jsonb := p_leaf -> 'template';
+  v_template constant jsonb := logloom_private.leaf_template(p_leaf);
   v_literal constant text := v_template ->> 'literal';
   v_text constant text :=
     case when (p_leaf -> 'folds_case')::boolean then 'l.folded' else 'l.msg' end;

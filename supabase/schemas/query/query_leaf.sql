@@ -5,7 +5,6 @@
 --   rows_index   an index of the rows may answer it, or a look at one short column
 --   block_quick  a block answers it without the texts of its records; an attribute only where its
 --                column has numbers
---   template, words   of msg and any: see leaf_template
 create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
 returns jsonb
 language plpgsql
@@ -24,7 +23,8 @@ declare
       then 'numbers'
     else 'dictionary'
   end;
-  v_leaf constant jsonb := '{"type": "leaf"}'::jsonb || p_field || p_test || jsonb_build_object(
+begin
+  return '{"type": "leaf"}'::jsonb || p_field || p_test || jsonb_build_object(
     'folds_case', v_folds,
     'decided_by', v_decided_by,
     'rows_index',
@@ -37,8 +37,5 @@ declare
         or v_decided_by = 'dictionary' and v_test in ('equal', 'exists') and not v_folds
     end
   );
-begin
-  return case v_decided_by when 'template' then v_leaf || logloom_private.leaf_template(v_leaf)
-    else v_leaf end;
 end;
 $$;

@@ -46,17 +46,6 @@ begin
   return row(
     '{}'::public.logloom_log_record[], null, lower(v_range), upper(v_range), v_stats
   )::public.logloom_saved_search_run;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_saved_search(
-    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor
-  );
 end;
 $$;
 

@@ -1,6 +1,5 @@
--- Looks at a bounded number of records, whether they match or not, since a search for those that do
--- took too long.
--- Moves a tail over the next p_records records. more: whether there were any.
+-- Moves a tail over the next p_records records, whether they match or not, since a search for those
+-- that do took too long. more: whether there were any.
 create function logloom_private.examine_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -1,6 +1,6 @@
--- What an index answers stays outside: a condition within CASE is a filter to the planner.
 -- A query's tree as a boolean expression over the alias l that takes its turn while it reads.
--- p_filter: the expression of the whole tree, where it is known.
+-- p_filter: the expression of the whole tree, where it is known. What an index answers stays
+-- outside: a condition within CASE is a filter to the planner.
 create function logloom_private.filter_in_turns(p_tree jsonb, p_filter text default null)
 returns text
 language plpgsql

@@ -1,6 +1,6 @@
--- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits, whether
--- those before it in p_order have fewer than p_bytes: records are chosen before anything of them is
--- opened.
+-- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits,
+-- whether those before it in p_order have fewer than p_bytes: records are chosen before anything of
+-- them is opened.
 create function logloom_private.sized_rows_sql(
   p_rows text,
   p_order text,

@@ -1,6 +1,5 @@
--- Not those of searches: a page that searches has its query checked meanwhile.
 -- A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none is
--- free.
+-- free. Not one of searches: a page that searches has its query checked meanwhile.
 create function logloom_private.take_validation_slot(p_tenant_id text)
 returns void
 language plpgsql

@@ -9,7 +9,8 @@ begin
   return coalesce(
     '(l.words is null or ' || (
       select string_agg(format('strpos(l.words, %L) > 0', w.word), ' and ' order by w.n)
-      from jsonb_array_elements_text(p_leaf -> 'words') with ordinality w (word, n)
+      from jsonb_array_elements_text(logloom_private.leaf_template(p_leaf) -> 'words')
+        with ordinality w (word, n)
     ) || ')',
     'true'
   );

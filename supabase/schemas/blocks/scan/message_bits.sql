@@ -11,7 +11,8 @@ set jit = off
 as $$
 declare
   v_folded constant boolean := (p_leaf -> 'folds_case')::boolean;
-  v_literal constant text := p_leaf -> 'template' ->> 'literal';
+  v_template constant jsonb := logloom_private.leaf_template(p_leaf);
+  v_literal constant text := v_template ->> 'literal';
   v_none constant varbit := logloom_private.no_bits(p_block.records);
   v_found integer[];
   v_templates text[];
@@ -74,7 +75,7 @@ begin
     v_texts, p_block.run_templates, p_block.run_records, p_block.separator,
     p_block.template_records;
   return array[
-    case when (p_leaf -> 'template' -> 'decides')::boolean then v_bits else v_none end, v_bits
+    case when (v_template -> 'decides')::boolean then v_bits else v_none end, v_bits
   ];
 end;
 $$;

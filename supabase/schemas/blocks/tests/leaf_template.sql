@@ -1,8 +1,8 @@
--- What a leaf over messages asks of their templates, for query_leaf.
---   template  by and values: the test that templates pass, in lower case where the leaf folds case;
---             decides: whether they alone tell, or only leave out; literal: a text in each of them
---   words     texts that the words of a run with such a template hold
--- A test without a file here has no template.
+-- What a leaf over messages asks of their templates; null for a test without a file here.
+--   by, values  the test that templates pass, in lower case where the leaf folds case
+--   decides     whether they alone tell, or only leave out
+--   literal     a text in each of them
+--   words       texts that the words of a run with such a template hold
 create function logloom_private.leaf_template(p_leaf jsonb)
 returns jsonb
 language plpgsql
@@ -20,9 +20,7 @@ begin
     when 'word' then logloom_private.word_template(v_values)
     when 'regex' then logloom_private.regex_template(v_values)
   end);
-  return jsonb_build_object(
-    'template', v_template,
-    'words', logloom_private.words_needed(v_template ->> 'literal')
-  );
+  return v_template
+    || jsonb_build_object('words', logloom_private.words_needed(v_template ->> 'literal'));
 end;
 $$;
