@@ -9,6 +9,7 @@ import {
   releasedMigrations,
 } from "./migrations/released.ts";
 import { errorsFile, pageOfErrors, registers } from "./migrations/errors.ts";
+import { filesOfFields } from "./migrations/fields.ts";
 import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
 import { rowDifferences } from "./migrations/rows.ts";
 import { assemble, firstMigrations, lastStatement, schemaTexts } from "./migrations/schemas.ts";
@@ -39,6 +40,7 @@ await run(async () => {
   const { name, isRelease } = options();
   await Deno.writeTextFile(pictureFile, await pageWithPicture());
   await writeErrors();
+  for (const [path, text] of await filesOfFields()) await Deno.writeTextFile(path, text);
   const released = await releasedMigrations();
   if (isRelease) {
     for (const name of await release()) console.log(`supabase/migrations/${name} is released.`);

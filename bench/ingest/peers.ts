@@ -1,4 +1,5 @@
 import { serviceRoleKey } from "../../local/keys.ts";
+import { eventFields } from "../../supabase/functions/_shared/record_fields.ts";
 import { type Event, makeBodies } from "../support/events.ts";
 import { load } from "../support/load.ts";
 import type { BenchStack } from "../support/stack.ts";
@@ -42,20 +43,8 @@ export async function bulkInsert(
     grant insert on public.bench_logs to service_role;
     notify pgrst, 'reload schema';
   `);
-  const columns = [
-    "ts",
-    "level",
-    "msg",
-    "service",
-    "env",
-    "req_id",
-    "user_id",
-    "route",
-    "host",
-    "attrs",
-  ];
   const bodies = makeBodies(events, bodyBytes);
-  const url = `${state.url}/rest/v1/bench_logs?columns=${columns.join(",")}`;
+  const url = `${state.url}/rest/v1/bench_logs?columns=${eventFields.join(",")}`;
   const insert = (body: Uint8Array) =>
     fetch(url, {
       method: "POST",

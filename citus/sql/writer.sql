@@ -142,33 +142,29 @@ begin
   execute format(
     $query$
       insert into logloom.logs (
-        id, tenant_id, ts, received_at, write_seq,
-        level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+        id, tenant_id, ts, received_at, write_seq, %2$s, record_bytes
       )
       select
         (e.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
-        e.tenant_id, coalesce(e.ts, e.received_at), e.received_at, $5,
-        e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id,
-        e.route, e.host, e.attrs::logloom_private.log_attrs, e.record_bytes
+        e.tenant_id, coalesce(e.ts, e.received_at), e.received_at, $5, %3$s, e.record_bytes
       from (
         select
           q.id_prefix, q.tenant_id, q.received_at, generate_series(1, cardinality(q.ts)) as i,
-          unnest(q.ts) as ts, unnest(q.level) as level, unnest(q.msg) as msg,
-          unnest(q.service) as service, unnest(q.env) as env, unnest(q.req_id) as req_id,
-          unnest(q.user_id) as user_id, unnest(q.route) as route, unnest(q.host) as host,
-          unnest(q.attrs) as attrs, unnest(q.record_bytes) as record_bytes
+          unnest(q.ts) as ts, %4$s, unnest(q.record_bytes) as record_bytes
         from (
           select b.*, left(b.batch_key::text, 32) as id_prefix
-          from logloom_private.%I b
+          from logloom_private.%1$I b
           where b.batch_id between $1 and $2
           order by b.tenant_id collate "C", b.ts_min
           offset 0
         ) q
       ) e
       where e.i between $3 and $4
-      %s
+      %5$s
     $query$,
-    v_slot,
+    v_slot, logloom_private.written_fields_sql('%1$s'),
+    logloom_private.written_fields_sql('e.%1$s%2$s'),
+    logloom_private.written_fields_sql('unnest(q.%1$s) as %1$s'),
     case when v_overlap then 'order by e.tenant_id collate "C", coalesce(e.ts, e.received_at)' end
   )
   using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;

@@ -213,11 +213,12 @@ select is_empty(
       where a.attrelid = k.conrelid and k.conkey = array[a.attnum]
         and replace(pg_get_constraintdef(d.oid), 'VALUE', a.attname)
           = pg_get_constraintdef(k.oid)
+        and logloom_private.written_fields_sql('%1$s%2$s')
+          ~ format('\m%s::%s\M', a.attname, replace(t.oid::regtype::text, '.', '\.'))
         and (
           select count(*)
           from ours o
-          where o.source
-              ~ format('\.?\m%s\)?::%s\M', a.attname, replace(t.oid::regtype::text, '.', '\.'))
+          where o.source ~ 'written_fields_sql\([^\n]+%2\$s'
             and o.signature ~ 'insert_records|replay_dead_letters'
         ) = 3
     )$$,

@@ -66,10 +66,8 @@ Deno.test("590,000 large numbers are a record of less than a mebibyte, as a row 
   const sizes = await db`
     select
       l.record_bytes as kept,
-      octet_length(to_json(row(
-        l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, l.req_id,
-        l.user_id, l.route, l.host, l.attrs
-      )::public.logloom_log_record)::text) as answered
+      octet_length(to_json(jsonb_populate_record(null::public.logloom_log_record, to_jsonb(l)))::text)
+        as answered
     from logloom.logs l where l.tenant_id = ${tenant.id}`;
   for (const { kept, answered } of sizes) {
     assert.equal(kept, answered);

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { gzipSync } from "node:zlib";
+import { textFields } from "../../supabase/functions/_shared/record_fields.ts";
 import { type Answer, assertAnswer, health, ingest, newTenant } from "../support/client.ts";
 import { countRecords, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 
 const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 });
-const textFields = ["msg", "service", "env", "req_id", "user_id", "route", "host"] as const;
 const invalid = { error: "Invalid JSON" };
 
 async function assertNothingIsStuck(tenantId: string): Promise<void> {

@@ -1,4 +1,6 @@
 import fc from "fast-check";
+import { textFields } from "../../supabase/functions/_shared/record_fields.ts";
+import { ofTexts } from "../support/texts.ts";
 import type { Event, Json } from "./event.ts";
 
 // Texts are drawn from few words, so that queries find something, and those are the awkward ones.
@@ -223,13 +225,7 @@ export const event: fc.Arbitrary<Event> = fc.record({
   ts: time,
   received_at: time,
   level: maybe(fc.constantFrom("debug", "info", "warn", "error")),
-  msg: maybe(text),
-  service: maybe(text),
-  env: maybe(text),
-  req_id: maybe(text),
-  user_id: maybe(text),
-  route: maybe(text),
-  host: maybe(text),
+  ...ofTexts(() => maybe(text)),
   attrs: maybe(attrs),
 });
 
@@ -523,7 +519,7 @@ const nearField = fc.tuple(
     ],
   ),
 ).map(([name, value]) => `${name}:${value}`);
-const textColumn = fc.constantFrom("service", "env", "req_id", "user_id", "route", "host");
+const textColumn = fc.constantFrom(...textFields.filter((field) => field !== "msg"));
 
 const any = (values: fc.Arbitrary<string>) =>
   fc.oneof({ weight: 4, arbitrary: values }, { weight: 1, arbitrary: anyOf(values) }, {

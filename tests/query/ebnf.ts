@@ -1,3 +1,5 @@
+import { fieldKinds } from "../../supabase/functions/_shared/record_fields.ts";
+
 // The grammar of docs/reference/query-language.md, read from the page and followed to the letter: by trying every way that it
 // allows, so that it knows nothing but what stands there.
 
@@ -25,6 +27,10 @@ const inWords: Record<string, (text: string[], at: number) => number> = {
     at < text.length && !/["\\]/.test(text[at]) ? at + 1 : -1,
   "a letter or digit of any script, _ or -": (text, at) =>
     /^[\p{L}\p{Nd}_-]$/u.test(text[at] ?? "") ? at + 1 : -1,
+  "one of the fields, but for attrs": (text, at) => {
+    const name = text.slice(at).join("").match(/^\w+/)?.[0] ?? "";
+    return name !== "attrs" && Object.hasOwn(fieldKinds, name) ? at + name.length : -1;
+  },
   "a to z, A to Z or _": (text, at) => /^[A-Za-z_]$/.test(text[at] ?? "") ? at + 1 : -1,
   "0 to 9": (text, at) => /^[0-9]$/.test(text[at] ?? "") ? at + 1 : -1,
   "no white space follows": (text, at) => isBlank(text[at]) ? -1 : at,

@@ -1,18 +1,13 @@
+import type { TextField } from "../../supabase/functions/_shared/record_fields.ts";
+
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** A record as the evaluator sees it. Times are microseconds since 1970. */
-export interface Event {
+export interface Event extends Readonly<Record<TextField, string | null>> {
   id: string;
   ts: number;
   received_at: number;
   level: string | null;
-  msg: string | null;
-  service: string | null;
-  env: string | null;
-  req_id: string | null;
-  user_id: string | null;
-  route: string | null;
-  host: string | null;
   attrs: { [key: string]: Json } | null;
 }
 

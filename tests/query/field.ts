@@ -1,15 +1,14 @@
+import { type TextField, textFields } from "../../supabase/functions/_shared/record_fields.ts";
 import { compareText, type Event, isRecord, type Json, numberText, QueryError } from "./event.ts";
 
 export const space = new Set([" ", "\t", "\r", "\n", "\u00a0"]);
-export const columns = ["msg", "service", "env", "req_id", "user_id", "route", "host"] as const;
-type Column = (typeof columns)[number];
 
 export type Field =
   | { kind: "time"; name: "ts" | "received_at" }
   | { kind: "id" }
   | { kind: "level" }
   | { kind: "any" }
-  | { kind: "text"; name: Column }
+  | { kind: "text"; name: TextField }
   | { kind: "attrs"; path: string[]; joined: boolean };
 
 export interface Token {
@@ -21,7 +20,7 @@ export function readField(name: string[], position: number): Field {
   const text = name.join("");
   if (text === "ts" || text === "received_at") return { kind: "time", name: text };
   if (text === "id" || text === "level" || text === "any") return { kind: text };
-  const column = columns.find((known) => known === text);
+  const column = textFields.find((known) => known === text);
   if (column) return { kind: "text", name: column };
   const isShort = text.startsWith("@") && text !== "@timestamp";
   if (!isShort && !text.startsWith("attrs.")) throw new QueryError(position, "unknown field");

@@ -1,14 +1,7 @@
+import { textFields } from "../../supabase/functions/_shared/record_fields.ts";
 import { compareText, type Event, fold, isRecord, type Json } from "./event.ts";
 import { type Predicate, QueryError } from "./event.ts";
-import {
-  attributeOf,
-  columns,
-  type Field,
-  readField,
-  scalarText,
-  space,
-  type Token,
-} from "./field.ts";
+import { attributeOf, type Field, readField, scalarText, space, type Token } from "./field.ts";
 import {
   compareDecimals,
   type Decimal,
@@ -642,7 +635,7 @@ function textsOf(field: Field, event: Event): string[] {
     case "level":
       return [event.level].filter((text) => text !== null);
     case "any":
-      return [...columns.map((name) => event[name]), event.level, ...scalarsOf(event.attrs)]
+      return [...textFields.map((name) => event[name]), event.level, ...scalarsOf(event.attrs)]
         .filter((text) => text !== null);
     default:
       throw new Error(`${field.kind} has no text`);

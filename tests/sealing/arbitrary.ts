@@ -1,19 +1,14 @@
 import fc from "fast-check";
+import type { TextField } from "../../supabase/functions/_shared/record_fields.ts";
+import { ofTexts } from "../support/texts.ts";
 
 /** A record as the columns of logloom.logs; attrs is the text of its JSON, so that numbers keep every digit. */
-export interface Row {
+export interface Row extends Record<TextField, string | null> {
   ts: string;
   received_at: string;
   write_seq: number;
   id: string;
   level: string | null;
-  msg: string | null;
-  service: string | null;
-  env: string | null;
-  req_id: string | null;
-  user_id: string | null;
-  route: string | null;
-  host: string | null;
   attrs: string | null;
 }
 
@@ -141,12 +136,8 @@ export const row: fc.Arbitrary<Row> = fc.record({
   write_seq: fc.oneof(fc.nat(3), fc.maxSafeNat()),
   id,
   level: fc.constantFrom("debug", "info", "warn", "error", null),
-  msg: field,
+  ...ofTexts(() => field),
   service: fc.oneof(fc.constantFrom("api", "web", "", null), field),
   env: fc.constantFrom("prod", "prod", "test", null),
-  req_id: field,
-  user_id: field,
-  route: field,
-  host: field,
   attrs,
 });

@@ -1,5 +1,6 @@
 import net from "node:net";
 import postgres from "postgres";
+import type { LogRecord as ShownRecord } from "../../supabase/functions/_shared/record_fields.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 
@@ -38,22 +39,7 @@ function socketThatIsCut({ host: [host], port: [port] }: { host: string[]; port:
 }
 
 /** A record of logloom.logs as JSON shows it. */
-export interface LogRecord {
-  id: string;
-  tenant_id: string;
-  ts: string;
-  received_at: string;
-  write_seq: number;
-  level: string | null;
-  msg: string | null;
-  service: string | null;
-  env: string | null;
-  req_id: string | null;
-  user_id: string | null;
-  route: string | null;
-  host: string | null;
-  attrs: Record<string, unknown> | null;
-}
+export type LogRecord = ShownRecord & { write_seq: number };
 
 export async function countRecords(sql: Database, tenantId: string): Promise<number> {
   const [{ count }] = await sql`

@@ -8,6 +8,7 @@ import {
 } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 import type { EditorView } from "@codemirror/view";
+import { fieldKinds, remarks } from "../../../supabase/functions/_shared/record_fields.ts";
 import type { Field } from "../service/records.ts";
 import { quoted } from "./edit.ts";
 
@@ -22,18 +23,11 @@ export interface Known {
 }
 
 const columns: [string, string][] = [
-  ["level", "debug < info < warn < error"],
-  ["msg", "anywhere in the message"],
+  ...Object.keys(fieldKinds).filter((name) => name !== "attrs").map((name): [string, string] => [
+    name,
+    remarks[name] ?? "",
+  ]),
   ["any", "anywhere in the record"],
-  ["service", ""],
-  ["env", ""],
-  ["req_id", "has an index"],
-  ["user_id", ""],
-  ["route", ""],
-  ["host", ""],
-  ["ts", "a time, a day, now-15m"],
-  ["received_at", "when the service got it"],
-  ["id", "a record's id"],
 ];
 
 const aggregates: [string, string][] = [

@@ -1,3 +1,5 @@
+import { type FieldKind, fieldKinds } from "../../../supabase/functions/_shared/record_fields.ts";
+
 /** Reads words of the query language, with the same rules as the service's compiler. */
 
 const blanks = new Set([" ", "\t", "\r", "\n", "\u00a0"]);
@@ -81,16 +83,12 @@ export function conditionAt(look: Look, from: number): string | null {
   }
 }
 
-const columns = new Set(["service", "env", "req_id", "user_id", "route"]);
 const segment = String.raw`(?:[\p{L}\p{Nd}_-]+|"(?:[^"\\]|\\[\s\S])*")`;
 const attributePath = new RegExp(`^(?:attrs\\.|@)${segment}(?:\\.${segment})*$`, "u");
 
-export type FieldKind = "time" | "id" | "level" | "any" | "msg" | "text" | "host" | "attrs";
-
-export function fieldKind(name: string): FieldKind | null {
-  if (name === "ts" || name === "received_at") return "time";
-  if (/^(id|level|any|msg|host)$/.test(name)) return name as FieldKind;
-  if (columns.has(name)) return "text";
+export function fieldKind(name: string): FieldKind | "any" | null {
+  if (name === "any") return name;
+  if (name !== "attrs" && Object.hasOwn(fieldKinds, name)) return fieldKinds[name] ?? null;
   return attributePath.test(name) && name !== "@timestamp" ? "attrs" : null;
 }
 

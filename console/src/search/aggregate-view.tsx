@@ -1,3 +1,4 @@
+import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import type { Mode } from "../language/edit.ts";
 import { groupKeys, splitQuery } from "../language/edit.ts";
 import { marksOld, useOperation } from "../service/hooks.ts";
@@ -154,7 +155,7 @@ function GroupValue({ field, value, onFilter }: {
 }) {
   // A group without a value and a time bucket cannot become a filter with one click.
   if (value === null) return <span className="about">none</span>;
-  if (!/^(level|service|env|req_id|user_id|route|host|attrs\..+)$/.test(field)) {
+  if (!labels.some((label) => label === field) && !/^attrs\../.test(field)) {
     return <LogText text={oneLine(value, 200)} />;
   }
   return (

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import { writeAddress } from "../address/address.ts";
 import { wholeTime } from "../address/range.ts";
 import type { Mode } from "../language/edit.ts";
@@ -10,16 +11,6 @@ import { usePreferences } from "../shared/preferences.ts";
 import { ContextDialog } from "./context-dialog.tsx";
 import { LongText } from "./long-text.tsx";
 import { Tree } from "./tree.tsx";
-
-const fields = [
-  "level",
-  "service",
-  "host",
-  "env",
-  "route",
-  "req_id",
-  "user_id",
-] as const;
 
 /** A complete record: message, fields, attributes as a tree, with actions for each value. */
 export function Detail({ record, onFilter }: {
@@ -37,7 +28,7 @@ export function Detail({ record, onFilter }: {
       })
     }`;
   const known = Object.fromEntries(
-    fields.filter((name) => record[name] !== null).map((
+    labels.filter((name) => record[name] !== null).map((
       name,
     ) => [name, record[name]]),
   );

@@ -1,19 +1,8 @@
+import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import { exactJson } from "../service/numbers.ts";
 import type { LogRecord } from "../service/records.ts";
 
-const columns = [
-  "ts",
-  "level",
-  "service",
-  "host",
-  "env",
-  "route",
-  "req_id",
-  "user_id",
-  "msg",
-  "attrs",
-  "id",
-] as const;
+const columns = ["ts", ...labels, "msg", "attrs", "id"] as const;
 
 export type Format = "ndjson" | "csv";
 

@@ -1,5 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
+import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import { change, useAddress } from "../address/address.ts";
 import { groupedBy, hasClause, withClause, withoutClause } from "../language/edit.ts";
 import type { ServiceError } from "../service/errors.ts";
@@ -14,7 +15,6 @@ import { useEditQuery } from "./query-text.ts";
 
 /** The most that are shown at once; the box above finds the others. */
 const most = 150;
-const first = ["level", "service", "host", "route", "env", "user_id", "req_id"];
 const left = new Set(["id", "ts", "received_at", "msg", "tenant_id"]);
 
 export function FieldsPanel({ fields, query, onClose }: {
@@ -80,8 +80,8 @@ export function FieldsPanel({ fields, query, onClose }: {
 function sorted(fields: Field[], text: string): Field[] {
   const wanted = text.toLowerCase();
   const place = (name: string) => {
-    const at = first.indexOf(name);
-    return at < 0 ? first.length : at;
+    const at = labels.findIndex((label) => label === name);
+    return at < 0 ? labels.length : at;
   };
   return fields
     .filter(({ field }) => !left.has(field) && field.toLowerCase().includes(wanted))

@@ -1,21 +1,8 @@
-/** A log record, as the reading operations return it. */
-export interface LogRecord {
-  id: string;
-  tenant_id: string;
-  ts: string;
-  received_at: string;
-  level: Level | null;
-  msg: string | null;
-  service: string | null;
-  env: string | null;
-  req_id: string | null;
-  user_id: string | null;
-  route: string | null;
-  host: string | null;
-  attrs: Record<string, unknown> | null;
-}
+import type { LogRecord } from "../../../supabase/functions/_shared/record_fields.ts";
 
-export type Level = "debug" | "info" | "warn" | "error";
+export type { LogRecord };
+
+export type Level = NonNullable<LogRecord["level"]>;
 export const levels: Level[] = ["debug", "info", "warn", "error"];
 
 export interface Page {

@@ -1,5 +1,5 @@
+import { type TextField, textFields } from "../_shared/record_fields.ts";
 import { Draft, type Envelope, type Text } from "./draft.ts";
-import { type TextField, textFields } from "./fields.ts";
 import {
   harmlessLength,
   isObject,

@@ -1,6 +1,6 @@
+import { type TextField, textFields } from "../_shared/record_fields.ts";
 import type { Batch } from "./collector.ts";
 import type { Text } from "./draft.ts";
-import { type TextField, textFields } from "./fields.ts";
 import { type JsonObject, setMember } from "./json.ts";
 import { markedNumber, numberText } from "./numbers.ts";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { textFields } from "../_shared/record_fields.ts";
 import { type Batch, batchJson, EventCollector } from "./collector.ts";
 import { cutRecords } from "./cut_records.ts";
 import { jsonTextOf, parseJson } from "./json.ts";
@@ -238,8 +239,7 @@ const shapes: Record<string, () => unknown> = {
   "one text": () => ({ t: "x".repeat(8_000_000) }),
   "all fields": () => ({
     ...Object.fromEntries(
-      ["msg", "service", "env", "req_id", "user_id", "route", "host"]
-        .map((name) => [name, "x".repeat(1_000_000)]),
+      textFields.map((name) => [name, "x".repeat(1_000_000)]),
     ),
     level: "info",
     ts: "2026-11-21T10:00:00.123456Z",

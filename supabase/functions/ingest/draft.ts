@@ -1,12 +1,5 @@
-import {
-  eventFields,
-  lookUp,
-  namesOf,
-  otherKeys,
-  takeOut,
-  type TextField,
-  textFields,
-} from "./fields.ts";
+import { type TextField, textFields } from "../_shared/record_fields.ts";
+import { lookUp, namesOf, otherKeys, ownKeys, takeOut } from "./fields.ts";
 import { addMember, isObject, type JsonObject, jsonTextOf, scalarText } from "./json.ts";
 import { type Level, levelOf, levelText, syslogLevelOf } from "./levels.ts";
 import { markedNumber } from "./numbers.ts";
@@ -50,7 +43,7 @@ export class Draft {
     this.attrs = isObject(sentAttrs) ? sentAttrs : null;
     let hasOtherNames = false;
     for (const key in event) {
-      if (eventFields.has(key)) continue;
+      if (ownKeys.has(key)) continue;
       if (otherKeys.has(key)) hasOtherNames = true;
       else this.#addAttr(key, event[key]);
     }

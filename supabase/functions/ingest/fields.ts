@@ -1,83 +1,13 @@
+import { aliases, eventFields } from "../_shared/record_fields.ts";
 import { isObject, type JsonObject } from "./json.ts";
 
-/** The text fields of an event, in the order of their columns. */
-export const textFields = [
-  "msg",
-  "service",
-  "env",
-  "req_id",
-  "user_id",
-  "route",
-  "host",
-] as const;
+/** The names of an event's own fields. */
+export const ownKeys: ReadonlySet<string> = new Set(eventFields);
 
-export type TextField = typeof textFields[number];
+type Target = keyof typeof aliases | "trace_id" | "span_id";
 
-export const eventFields: ReadonlySet<string> = new Set(["ts", "level", "attrs", ...textFields]);
-
-type Target = TextField | "ts" | "level" | "trace_id" | "span_id";
-
-/**
- * Names of a field in libraries and protocols, the most important first. A dotted name is a flat key or a path. The
- * field's own name is not listed: it always wins.
- */
 const otherNames: Readonly<Record<Target, readonly string[]>> = {
-  ts: [
-    "@timestamp",
-    "timestamp",
-    "time",
-    "_time",
-    "dt",
-    "date",
-    "eventTime",
-    "EdgeStartTimestamp",
-    "asctime",
-  ],
-  level: [
-    "severity",
-    "status",
-    "log.level",
-    "severity_text",
-    "loglevel",
-    "levelname",
-    "lvl",
-    "@level",
-    "PRIORITY",
-  ],
-  msg: [
-    "message",
-    "event_message",
-    "log",
-    "short_message",
-    "body",
-    "text",
-    "line",
-    "@message",
-    "MESSAGE",
-  ],
-  service: [
-    "service.name",
-    "service_name",
-    "app",
-    "application",
-    "projectName",
-    "SYSLOG_IDENTIFIER",
-    "name",
-  ],
-  env: ["environment", "deployment.environment.name", "deployment.environment"],
-  host: ["hostname", "host.name", "server", "_HOSTNAME"],
-  req_id: [
-    "request_id",
-    "requestId",
-    "reqId",
-    "req.id",
-    "http.request.id",
-    "x_request_id",
-    "correlation_id",
-    "RayID",
-  ],
-  user_id: ["userId", "user.id", "enduser.id", "usr.id"],
-  route: ["http.route", "url.path", "path", "ClientRequestPath", "proxy.path"],
+  ...aliases,
   trace_id: ["trace_id", "traceId", "dd.trace_id", "otelTraceID", "trace.id"],
   span_id: ["span_id", "spanId", "dd.span_id", "otelSpanID"],
 };
@@ -100,7 +30,7 @@ export const otherKeys: ReadonlySet<string> = new Set([
   "ddtags",
   ...Object.values(namesOf).flat().flatMap(({ flat, path }) =>
     path === undefined ? [flat] : [flat, path[0]]
-  ).filter((key) => !eventFields.has(key)),
+  ).filter((key) => !ownKeys.has(key)),
 ]);
 
 /** The value under a name, as a flat key or else as a path. */

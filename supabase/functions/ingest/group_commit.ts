@@ -1,7 +1,7 @@
 import { type Caller, callerKey } from "../_shared/auth.ts";
 import { type CallDatabase, databaseAway, readAnswer } from "../_shared/database.ts";
 import { describeError, logFailure, type Result, unavailable } from "../_shared/errors.ts";
-import { textFields } from "./fields.ts";
+import { eventFields } from "../_shared/record_fields.ts";
 
 /**
  * Commits a request, given as the JSON of `ingest_logs`' parameters. One that may share its transaction can be
@@ -24,10 +24,7 @@ const parameters = [
   "p_positions",
   "p_rejected",
   "p_errors",
-  "p_ts",
-  "p_level",
-  ...textFields.map((field) => `p_${field}`),
-  "p_attrs",
+  ...eventFields.map((field) => `p_${field}`),
   "p_slice",
   "p_claims",
 ];

@@ -1,6 +1,6 @@
 import { sha256Hex } from "../_shared/auth.ts";
+import { eventFields } from "../_shared/record_fields.ts";
 import { type PeerRequest, startPeer } from "../_shared/testing.ts";
-import { textFields } from "./fields.ts";
 import { apiKey, startIngest } from "./testing.ts";
 
 /** What the function was answered with, and what it sent to the database, for tests of protocols. */
@@ -66,17 +66,15 @@ export async function receive(path: string, receiving: Receiving = {}): Promise<
   };
 }
 
-const columns: readonly string[] = ["level", ...textFields, "attrs"];
-
 function isColumn(name: string): boolean {
-  return columns.includes(name.replace("p_", ""));
+  return eventFields.some((field) => field !== "ts" && name === `p_${field}`);
 }
 
 function eventsOf(call: Record<string, unknown>): Record<string, unknown>[] {
   if (!Array.isArray(call.p_ts)) return [];
   return call.p_ts.map((_, at) => {
     const event: Record<string, unknown> = {};
-    for (const column of ["ts", ...columns]) {
+    for (const column of eventFields) {
       const values = call[`p_${column}`];
       if (Array.isArray(values) && values[at] !== null) event[column] = values[at];
     }

@@ -33,17 +33,21 @@ begin
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
-    ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+    record_bytes,
+    -- fields sent joined: {name}
+    ts, level, msg, service, env, req_id, user_id, route, host, attrs
+    -- fields end
   )
   select
     p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
       p_received_at
     ),
     p_tenant_id, p_key_id, p_received_at, cardinality(p_request.p_ts),
-    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max,
+    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max, p_record_bytes,
+    -- fields sent joined: p_request.p_{name}
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
-    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host,
-    p_request.p_attrs, p_record_bytes
+    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs
+    -- fields end
   from logloom_private.queue_pointer p;
 end;
 $$;

@@ -34,19 +34,15 @@ create function public.ingest_logs(
   p_positions integer[] default null,
   p_rejected integer default null,
   p_errors json default null,
-  p_ts timestamptz[] default null,
-  p_level text[] default null,
-  p_msg text[] default null,
-  p_service text[] default null,
-  p_env text[] default null,
-  p_req_id text[] default null,
-  p_user_id text[] default null,
-  p_route text[] default null,
-  p_host text[] default null,
-  p_attrs jsonb[] default null,
   p_slice integer default null,
   p_claims jsonb default null,
-  p_cut integer default null
+  p_cut integer default null,
+  -- fields sent joined: p_{name} {type}[] default null
+  p_ts timestamptz[] default null, p_level text[] default null, p_msg text[] default null,
+  p_service text[] default null, p_env text[] default null, p_req_id text[] default null,
+  p_user_id text[] default null, p_route text[] default null, p_host text[] default null,
+  p_attrs jsonb[] default null
+  -- fields end
 )
 returns json
 language plpgsql
@@ -59,17 +55,16 @@ begin
   return logloom_private.ingest_one(
     row(
       p_tenant_id, p_key_digest, p_idempotency_key, p_body_digest, p_bytes, p_positions,
-      p_rejected, p_errors, p_ts, p_level, p_msg, p_service, p_env, p_req_id, p_user_id, p_route,
-      p_host, p_attrs, p_slice, p_claims, p_cut
+      p_rejected, p_errors, p_slice, p_claims, p_cut,
+      -- fields sent joined: p_{name}
+      p_ts, p_level, p_msg, p_service, p_env, p_req_id, p_user_id, p_route, p_host, p_attrs
+      -- fields end
     )::logloom_private.ingest_request
   );
 end;
 $$;
 
-comment on function public.ingest_logs(
-  text, text, text, text, integer, integer[], integer, json, timestamptz[], text[], text[],
-  text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer
-) is
+comment on function public.ingest_logs is
   'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 '
   'of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. '
   'Events are parallel arrays; p_ts is of full '

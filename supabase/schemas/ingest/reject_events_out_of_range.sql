@@ -66,6 +66,7 @@ begin
   );
   p_request.p_rejected := coalesce(p_request.p_rejected, 0)
     + (select count(*) from unnest(v_is_kept) e (is_kept) where not e.is_kept);
+  -- fields sent: p_request.p_{name} := logloom_private.kept_values(p_request.p_{name}, v_is_kept);
   p_request.p_ts := logloom_private.kept_values(p_request.p_ts, v_is_kept);
   p_request.p_level := logloom_private.kept_values(p_request.p_level, v_is_kept);
   p_request.p_msg := logloom_private.kept_values(p_request.p_msg, v_is_kept);
@@ -76,6 +77,7 @@ begin
   p_request.p_route := logloom_private.kept_values(p_request.p_route, v_is_kept);
   p_request.p_host := logloom_private.kept_values(p_request.p_host, v_is_kept);
   p_request.p_attrs := logloom_private.kept_values(p_request.p_attrs, v_is_kept);
+  -- fields end
   return p_request;
 end;
 $$;

@@ -82,17 +82,21 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
+  v_sampled text;
+  v_present text;
 begin
   select s.* into v_settings from logloom_private.settings s;
+  select
+    string_agg(format('left(l.%1$s, 201) as %1$s', f.name), ', '),
+    string_agg(format('(%1$L, ''string'', s.%1$s)', f.name), ', ')
+  into v_sampled, v_present
+  from unnest(logloom_private.record_fields()) f
+  where f.place is not null;
   return format(
     $query$
       with recursive sample as materialized (
         -- One character more than a value that is listed may have.
-        select
-          left(l.level, 201) as level, left(l.service, 201) as service, left(l.env, 201) as env,
-          left(l.req_id, 201) as req_id, left(l.user_id, 201) as user_id,
-          left(l.route, 201) as route, left(l.host, 201) as host, l.msg is not null as has_msg,
-          l.attrs
+        select %5$s, l.msg is not null as has_msg, l.attrs
         %1$s
       ), attributes as (
         select logloom_private.query_segment(a.key) as path, a.value, 1 as depth
@@ -115,13 +119,7 @@ begin
               ('ts', 'timestamp', null),
               ('received_at', 'timestamp', null),
               ('id', 'uuid', null),
-              ('level', 'string', s.level),
-              ('service', 'string', s.service),
-              ('env', 'string', s.env),
-              ('req_id', 'string', s.req_id),
-              ('user_id', 'string', s.user_id),
-              ('route', 'string', s.route),
-              ('host', 'string', s.host)
+              %6$s
           ) f (field, type, value)
         where f.value is not null or f.type <> 'string'
         union all
@@ -172,7 +170,8 @@ begin
       p_bytes => v_settings.search_sample_bytes
     ),
     v_settings.search_sample_fields, v_settings.search_sample_values,
-    v_settings.search_sample_cells
+    v_settings.search_sample_cells,
+    v_sampled, v_present
   );
 end;
 $$;

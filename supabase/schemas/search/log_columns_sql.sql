@@ -6,7 +6,10 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return 'l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, l.req_id, '
-    || 'l.user_id, l.route, l.host, l.attrs';
+  return (
+    select string_agg('l.' || f.name, ', ' order by f.shown)
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null
+  );
 end;
 $$;

@@ -63,22 +63,21 @@ begin
   if p_fields is null then
     return logloom_private.log_columns_sql();
   end if;
-  return 'l.id, l.tenant_id, l.ts, ' || (
+  return (
     select string_agg(
       case
-        when p_fields @> jsonb_build_array(jsonb_build_object('field', c.name))
-          then 'l.' || c.name
-        when c.name = 'received_at' then 'null::timestamptz'
-        else 'null::text'
+        when f.name = 'attrs' and jsonb_array_length(v_attrs) > 0
+          then 'logloom_private.pick_attrs(l.attrs, ' || quote_literal(v_attrs) || ')'
+        when f.name in ('id', 'tenant_id', 'ts')
+          or f.name <> 'attrs'
+          and p_fields @> jsonb_build_array(jsonb_build_object('field', f.name))
+          then 'l.' || f.name
+        else 'null::' || f.type
       end,
-      ', ' order by c.n
+      ', ' order by f.shown
     )
-    from unnest(array[
-      'received_at', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host'
-    ]) with ordinality c (name, n)
-  ) || ', ' || case
-    when jsonb_array_length(v_attrs) = 0 then 'null::jsonb'
-    else 'logloom_private.pick_attrs(l.attrs, ' || quote_literal(v_attrs) || ')'
-  end;
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null
+  );
 end;
 $$;

@@ -16,8 +16,11 @@ begin
     'nullif(logloom_private.extract_%s(', p_stage ->> 'stage'
   ) || logloom_private.query_group_sql(p_stage -> 'field', 'l') || '), ''{}'')';
   -- "offset 0" has the members extracted once a record. A member that was there already stays.
-  return 'select l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, '
-    || 'l.req_id, l.user_id, l.route, l.host, coalesce(' || v_extracted
+  return 'select ' || (
+    select string_agg('l.' || f.name, ', ')
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null and f.name <> 'attrs'
+  ) || ', coalesce(' || v_extracted
     || ' || coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (' || p_rows
     || ') l offset 0';
 end;

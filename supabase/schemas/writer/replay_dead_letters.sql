@@ -19,25 +19,21 @@ begin
   loop
     begin
       perform logloom_private.create_partition(logloom_private.utc_day(v_letter.ts));
-      execute logloom_private.added_records_sql(
+      execute logloom_private.added_records_sql(format(
         $query$
           insert into logloom.logs as l (
-            id, tenant_id, ts, received_at, write_seq,
-            level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+            id, tenant_id, ts, received_at, write_seq, %s, record_bytes
           )
           select
-            ($1).id, ($1).tenant_id, ($1).ts, ($1).received_at, $2,
-            ($1).level::logloom_private.log_level, ($1).msg, ($1).service, ($1).env,
-            ($1).req_id, ($1).user_id, ($1).route, ($1).host,
-            ($1).attrs::logloom_private.log_attrs,
+            ($1).id, ($1).tenant_id, ($1).ts, ($1).received_at, $2, %s,
             -- Anew: who mends a letter may have changed it.
-            logloom_private.bytes_of_record(row(
-              ($1).ts, ($1).received_at, $2, ($1).id, ($1).tenant_id, ($1).level, ($1).msg,
-              ($1).service, ($1).env, ($1).req_id, ($1).user_id, ($1).route, ($1).host,
-              ($1).attrs, null
-            )::logloom.logs)
-        $query$
-      )
+            logloom_private.bytes_of_record(
+              jsonb_populate_record(null::logloom.logs, to_jsonb($1))
+            )
+        $query$,
+        logloom_private.written_fields_sql('%1$s'),
+        logloom_private.written_fields_sql('($1).%1$s%2$s')
+      ))
       using v_letter, v_write_seq;
       delete from logloom_private.dead_letters d where d.id = v_letter.id;
       v_result.replayed := v_result.replayed + 1;

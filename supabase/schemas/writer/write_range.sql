@@ -14,18 +14,17 @@ begin
   execute format(
     $query$
       insert into logloom_private.dead_letters (
-        id, tenant_id, ts, received_at,
-        level, msg, service, env, req_id, user_id, route, host, attrs, error_code, error_message
+        id, tenant_id, ts, received_at, %2$s, error_code, error_message
       )
       select
         (left(q.batch_key::text, 32) || lpad(to_hex($2 - 1), 4, '0'))::uuid,
         q.tenant_id, coalesce(q.ts[$2], q.received_at), q.received_at,
-        q.level[$2], q.msg[$2], q.service[$2], q.env[$2], q.req_id[$2], q.user_id[$2],
-        q.route[$2], q.host[$2], q.attrs[$2], $3, $4
-      from logloom_private.%I q
+        %3$s, $3, $4
+      from logloom_private.%1$I q
       where q.batch_id = $1
     $query$,
-    'queue_slot_' || p_slot
+    'queue_slot_' || p_slot, logloom_private.written_fields_sql('%1$s'),
+    logloom_private.written_fields_sql('q.%1$s[$2]')
   )
   using p_batch_id, p_index, p_error_code, p_error_message;
 end;

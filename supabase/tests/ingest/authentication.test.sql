@@ -1,6 +1,10 @@
 begin;
 select plan(9);
 
+select 1048576 - logloom_private.bare_record_bytes('acme', '2000-01-01T00:00:00.000001Z')
+  as max_event_bytes
+\gset
+
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
 insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest, expires_at, revoked_at)
 values
@@ -45,7 +49,9 @@ select throws_ok(
 select is(
   public.ingest_logs(p_key_digest => encode(sha256('live'), 'hex'))::jsonb,
   -- Of 1 MiB, what names, the tenant and the time of receipt leave.
-  '{"authenticated": true, "max_event_bytes": 1048376, "max_event_values": 160000}',
+  jsonb_build_object(
+    'authenticated', true, 'max_event_bytes', :max_event_bytes, 'max_event_values', 160000
+  ),
   'without p_ts the call only authenticates, and says how large an event may be'
 );
 

@@ -1,6 +1,6 @@
 import { type Failure, failure, type Result, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../collector.ts";
-import { eventFields } from "../fields.ts";
+import { ownKeys } from "../fields.ts";
 import { isObject, parseJson } from "../json.ts";
 import {
   type Content,
@@ -90,7 +90,7 @@ function listOf(body: unknown): Result<readonly unknown[]> {
 
 function logsOf(body: Record<string, unknown>): readonly unknown[] | undefined {
   // Beside other fields of an event, `logs` is an ordinary attribute.
-  if (!Object.hasOwn(body, "logs") || Object.keys(body).some((key) => eventFields.has(key))) {
+  if (!Object.hasOwn(body, "logs") || Object.keys(body).some((key) => ownKeys.has(key))) {
     return [body];
   }
   const { logs } = body;

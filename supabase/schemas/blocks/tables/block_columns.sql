@@ -29,9 +29,9 @@ comment on table logloom_private.block_columns is
   'beyond them it has none. A column of nulls is not stored.';
 
 comment on column logloom_private.block_columns.name is
-  'env, req_id, user_id, route, host or record_bytes; attrs. and a key, whose values are JSON '
-  'texts; or attrs, which holds the keys that are too rare or too long for a column, {} where '
-  'there are none, and is null where attrs is null.';
+  'A field of logloom_private.column_fields; attrs. and a key, whose values are JSON texts; or '
+  'attrs, which holds the keys that are too rare or too long for a column, {} where there are '
+  'none, and is null where attrs is null.';
 
 comment on column logloom_private.block_columns.kind is
   'dictionary: values by frequency, counts and codes. numbers: whole numbers. templated: as '
@@ -39,8 +39,8 @@ comment on column logloom_private.block_columns.kind is
   'they are.';
 
 comment on column logloom_private.block_columns.filter is
-  'Of req_id and user_id where they have no dictionary or a large one: bits that tell of a value '
-  'whether it may be one of the column''s.';
+  'Of a field with bloom in logloom_private.record_fields, where it has no dictionary or a large '
+  'one: bits that tell of a value whether it may be one of the column''s.';
 
 comment on column logloom_private.block_columns.codes is
   'Places in dictionary less 129; in wide_codes, the places themselves, where there are more than '

@@ -72,8 +72,7 @@ begin
     ('query.too_long', 400, 'The query is longer than 2048 bytes',
       'Shorten it, or narrow the time range instead of naming more terms.', null),
     ('query.field_is_unknown', 400, 'Unknown field %s',
-      '%2$sQuote a text that holds a colon. The fields are ts, received_at, id, level, msg, '
-        'service, env, req_id, user_id, route, host, any and attrs.',
+      '%2$sQuote a text that holds a colon. The fields are %3$s and attrs.',
       'The hint names a field that is written alike.'),
     ('query.level_is_unknown', 400, 'Unknown level %s',
       'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),

@@ -37,10 +37,11 @@ do $$
 declare
   v_column text;
 begin
-  foreach v_column in array array[
-    'ts', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host', 'attrs',
-    'record_bytes'
-  ] loop
+  for v_column in
+    select a.attname
+    from pg_catalog.pg_attribute a
+    where a.attrelid = 'logloom_private.queue'::regclass and a.attndims > 0
+  loop
     execute format(
       'alter table logloom_private.queue alter column %I set compression lz4', v_column
     );

@@ -7,19 +7,13 @@ create type logloom_private.ingest_request as (
   p_positions integer[],
   p_rejected integer,
   p_errors json,
-  p_ts timestamptz[],
-  p_level text[],
-  p_msg text[],
-  p_service text[],
-  p_env text[],
-  p_req_id text[],
-  p_user_id text[],
-  p_route text[],
-  p_host text[],
-  p_attrs jsonb[],
   p_slice integer,
   p_claims jsonb,
-  p_cut integer
+  p_cut integer,
+  -- fields sent joined: p_{name} {type}[]
+  p_ts timestamptz[], p_level text[], p_msg text[], p_service text[], p_env text[], p_req_id text[],
+  p_user_id text[], p_route text[], p_host text[], p_attrs jsonb[]
+  -- fields end
 );
 
 comment on type logloom_private.ingest_request is

@@ -1,17 +1,8 @@
 create type public.logloom_log_record as (
-  id uuid,
-  tenant_id text,
-  ts timestamptz,
-  received_at timestamptz,
-  level text,
-  msg text,
-  service text,
-  env text,
-  req_id text,
-  user_id text,
-  route text,
-  host text,
-  attrs jsonb
+  -- fields shown joined: {name} {type}
+  id uuid, tenant_id text, ts timestamptz, received_at timestamptz, level text, msg text,
+  service text, env text, req_id text, user_id text, route text, host text, attrs jsonb
+  -- fields end
 );
 
 comment on type public.logloom_log_record is

@@ -7,6 +7,11 @@ parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return '{env,req_id,user_id,route,host,record_bytes}';
+  return array(
+    select f.name
+    from unnest(logloom_private.record_fields()) with ordinality f
+    where f.block = 'column'
+    order by f.ordinality
+  );
 end;
 $$;

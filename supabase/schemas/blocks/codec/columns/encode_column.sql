@@ -194,7 +194,9 @@ begin
   v_column.first := p_first + v_first - 1;
   v_column.last := p_first + v_last - 1;
   v_column := logloom_private.shortest_column(v_column, v_values);
-  if p_name in ('req_id', 'user_id') then
+  if exists (
+    select from unnest(logloom_private.record_fields()) f where f.name = p_name and f.bloom
+  ) then
     if v_column.kind <> 'dictionary' then
       v_column.filter := logloom_private.value_filter(v_values);
     elsif cardinality(v_column.dictionary) > 256 then

@@ -22,17 +22,19 @@ declare
   v_ts timestamptz[];
   v_batches integer[];
   v_ids uuid[];
-  v_services text[];
-  v_levels text[];
-  v_messages text[];
-  v_texts text[];
+  v_level text[];
+  v_msg text[];
+  v_service text[];
+  -- fields column: v_{name} text[];
   v_env text[];
   v_req_id text[];
   v_user_id text[];
   v_route text[];
   v_host text[];
-  v_record_bytes integer[];
-  v_attributes jsonb[];
+  v_record_bytes text[];
+  -- fields end
+  v_attrs jsonb[];
+  v_texts text[];
   v_column logloom_private.block_columns;
   v_lower integer;
   v_upper integer;
@@ -49,8 +51,8 @@ begin
   end if;
   if p_reads is null or p_reads && array['service', 'level'] then
     if p_positions is null then
-      v_services := logloom_private.run_texts(p_block, p_block.run_services);
-      v_levels := logloom_private.run_texts(p_block, p_block.run_levels);
+      v_service := logloom_private.run_texts(p_block, p_block.run_services);
+      v_level := logloom_private.run_texts(p_block, p_block.run_levels);
     else
       with s as (
         select
@@ -63,18 +65,18 @@ begin
       select
         array_agg((p_block.run_services)[width_bucket(p.position, s.starts)] order by p.n),
         array_agg((p_block.run_levels)[width_bucket(p.position, s.starts)] order by p.n)
-      into v_services, v_levels
+      into v_service, v_level
       from unnest(p_positions) with ordinality p (position, n), s;
     end if;
   end if;
   if p_reads is null or 'msg' = any(p_reads) then
-    v_messages := logloom_private.block_messages(p_block, p_positions);
+    v_msg := logloom_private.block_messages(p_block, p_positions);
   end if;
   for v_column in
     select c.*
     from logloom_private.block_columns c
     where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name in ('env', 'req_id', 'user_id', 'route', 'host', 'record_bytes')
+      and c.name = any(logloom_private.column_fields())
       and (p_reads is null or c.name = any(p_reads))
   loop
     v_lower := v_column.first;
@@ -89,32 +91,41 @@ begin
         v_column, case when p_positions is not null then p_positions[v_lower:v_upper] end
       );
     case v_column.name
+      -- fields column: when '{name}' then v_{name} := v_texts;
       when 'env' then v_env := v_texts;
       when 'req_id' then v_req_id := v_texts;
       when 'user_id' then v_user_id := v_texts;
       when 'route' then v_route := v_texts;
       when 'host' then v_host := v_texts;
-      when 'record_bytes' then v_record_bytes := v_texts::integer[];
+      when 'record_bytes' then v_record_bytes := v_texts;
+      -- fields end
     end case;
   end loop;
   if p_reads is null or 'attrs' = any(p_reads) then
-    v_attributes := logloom_private.block_attributes(p_block, p_positions, null);
+    v_attrs := logloom_private.block_attributes(p_block, p_positions, null);
   elsif v_keys <> '{}' then
-    v_attributes := logloom_private.block_attributes(p_block, p_positions, v_keys);
+    v_attrs := logloom_private.block_attributes(p_block, p_positions, v_keys);
   end if;
   return query
   select
     r.ts, v_batch_received_at[r.batch], v_batch_write_seqs[r.batch], r.id, p_block.tenant_id,
-    r.level, r.msg, r.service, r.env, r.req_id, r.user_id, r.route, r.host, r.attrs,
-    r.record_bytes
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: r.{name}::{type}
+    r.level::text, r.msg::text, r.service::text, r.env::text, r.req_id::text, r.user_id::text,
+    r.route::text, r.host::text, r.attrs::jsonb, r.record_bytes::integer
+    -- fields end
   from unnest(
     -- As many rows as records, whatever of them is read.
     case when v_ts is null then array_fill(1, array[v_records]) end,
-    v_ts, v_batches, v_ids, v_levels, v_messages, v_services, v_env, v_req_id, v_user_id, v_route,
-    v_host, v_attributes, v_record_bytes
+    v_ts, v_batches, v_ids,
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: v_{name}
+    v_level, v_msg, v_service, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes
+    -- fields end
   ) with ordinality r (
-    one, ts, batch, id, level, msg, service, env, req_id, user_id, route, host, attrs,
-    record_bytes, n
+    one, ts, batch, id,
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: {name},
+    level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes,
+    -- fields end
+    n
   )
   order by r.n;
 end;

@@ -1,0 +1,131 @@
+// Written from supabase/schemas/foundations/record_fields.sql by npm run migration: change it there.
+
+/** The fields of an event in the order of their columns. */
+export const eventFields = [
+  "ts",
+  "level",
+  "msg",
+  "service",
+  "env",
+  "req_id",
+  "user_id",
+  "route",
+  "host",
+  "attrs",
+] as const;
+
+/** The text fields of an event, in the order of their columns. */
+export const textFields = ["msg", "service", "env", "req_id", "user_id", "route", "host"] as const;
+
+export type TextField = typeof textFields[number];
+
+/** The fields with few values, in the order in which the console shows them. */
+export const labels = ["level", "service", "host", "env", "route", "req_id", "user_id"] as const;
+
+/** The tests that a query may make of a field depend on its kind. */
+export type FieldKind = "time" | "id" | "level" | "msg" | "text" | "host" | "attrs";
+
+export const fieldKinds: Readonly<Record<string, FieldKind>> = {
+  "ts": "time",
+  "received_at": "time",
+  "id": "id",
+  "level": "level",
+  "msg": "msg",
+  "service": "text",
+  "env": "text",
+  "req_id": "text",
+  "user_id": "text",
+  "route": "text",
+  "host": "host",
+  "attrs": "attrs",
+};
+
+/** The console's remark on a field, beside its name. */
+export const remarks: Readonly<Record<string, string>> = {
+  "ts": "a time, a day, now-15m",
+  "received_at": "when the service got it",
+  "id": "a record's id",
+  "level": "debug < info < warn < error",
+  "msg": "anywhere in the message",
+  "req_id": "has an index",
+};
+
+/**
+ * Names of a field in libraries and protocols, the most important first. A dotted name is a flat key or a path. The
+ * field's own name is not listed: it always wins.
+ */
+export const aliases = {
+  "ts": [
+    "@timestamp",
+    "timestamp",
+    "time",
+    "_time",
+    "dt",
+    "date",
+    "eventTime",
+    "EdgeStartTimestamp",
+    "asctime",
+  ],
+  "level": [
+    "severity",
+    "status",
+    "log.level",
+    "severity_text",
+    "loglevel",
+    "levelname",
+    "lvl",
+    "@level",
+    "PRIORITY",
+  ],
+  "msg": [
+    "message",
+    "event_message",
+    "log",
+    "short_message",
+    "body",
+    "text",
+    "line",
+    "@message",
+    "MESSAGE",
+  ],
+  "service": [
+    "service.name",
+    "service_name",
+    "app",
+    "application",
+    "projectName",
+    "SYSLOG_IDENTIFIER",
+    "name",
+  ],
+  "env": ["environment", "deployment.environment.name", "deployment.environment"],
+  "req_id": [
+    "request_id",
+    "requestId",
+    "reqId",
+    "req.id",
+    "http.request.id",
+    "x_request_id",
+    "correlation_id",
+    "RayID",
+  ],
+  "user_id": ["userId", "user.id", "enduser.id", "usr.id"],
+  "route": ["http.route", "url.path", "path", "ClientRequestPath", "proxy.path"],
+  "host": ["hostname", "host.name", "server", "_HOSTNAME"],
+} as const;
+
+/** A log record, as the reading operations return it. */
+export interface LogRecord {
+  id: string;
+  tenant_id: string;
+  ts: string;
+  received_at: string;
+  level: "debug" | "info" | "warn" | "error" | null;
+  msg: string | null;
+  service: string | null;
+  env: string | null;
+  req_id: string | null;
+  user_id: string | null;
+  route: string | null;
+  host: string | null;
+  attrs: Record<string, unknown> | null;
+}
