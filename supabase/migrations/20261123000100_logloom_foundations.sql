@@ -1102,8 +1102,7 @@ begin
     ('query.too_long', 400, 'The query is longer than 2048 bytes',
       'Shorten it, or narrow the time range instead of naming more terms.', null),
     ('query.field_is_unknown', 400, 'Unknown field %s',
-      '%2$sQuote a text that holds a colon. The fields are ts, received_at, id, level, msg, '
-        'service, env, req_id, user_id, route, host, any and attrs.',
+      '%2$sQuote a text that holds a colon. The fields are %3$s and attrs.',
       'The hint names a field that is written alike.'),
     ('query.level_is_unknown', 400, 'Unknown level %s',
       'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
@@ -1915,6 +1914,97 @@ $$;
 
 grant execute on function logloom_private.page_place(text, text, text, timestamptz)
 to authenticated, service_role;
+
+-- foundations/record_fields.sql
+
+-- The fields of a record: everything that lists them loops over this list, or is written from it by
+-- npm run migration. docs/architecture.md says how to add one.
+
+create type logloom_private.record_field as (
+  name text,
+  type text,
+  sent boolean,
+  shown integer,
+  kind text,
+  block text,
+  bloom boolean,
+  place integer,
+  near text[],
+  aliases text[],
+  also text,
+  remark text
+);
+
+comment on type logloom_private.record_field is
+  'A column of logloom.logs. sent: an event brings it. shown: its place in '
+  'public.logloom_log_record, null where answers do not have it. kind: what a query may ask of it '
+  '(time, id, level, msg, text, host, attrs), null where none may. block: how a block stores it '
+  '(times, batches, ids, runs, templates, attrs, or a column of its name), with a Bloom filter '
+  'where bloom. place: where the console lists it. near: what people write instead in a query. '
+  'aliases: its other names in an event, the one that counts most first; a dotted name is a flat '
+  'key or a path. also: where else the documents say it comes from. remark: what the console says '
+  'of it.';
+
+-- In the order of the columns of logloom.logs: a new field stands last.
+create function logloom_private.record_fields()
+returns logloom_private.record_field[]
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select f
+    from jsonb_populate_recordset(null::logloom_private.record_field, '[
+      {"name": "ts", "type": "timestamptz", "sent": true, "shown": 3, "kind": "time",
+        "block": "times", "near": ["time", "timestamp", "_time", "@timestamp", "date"],
+        "aliases": ["@timestamp", "timestamp", "time", "_time", "dt", "date", "eventTime",
+          "EdgeStartTimestamp", "asctime"], "remark": "a time, a day, now-15m"},
+      {"name": "received_at", "type": "timestamptz", "sent": false, "shown": 4, "kind": "time",
+        "block": "batches", "remark": "when the service got it"},
+      {"name": "write_seq", "type": "bigint", "sent": false, "block": "batches"},
+      {"name": "id", "type": "uuid", "sent": false, "shown": 1, "kind": "id", "block": "ids",
+        "remark": "a record''s id"},
+      {"name": "tenant_id", "type": "text", "sent": false, "shown": 2},
+      {"name": "level", "type": "text", "sent": true, "shown": 5, "kind": "level",
+        "block": "runs", "place": 1, "near": ["severity", "lvl", "loglevel", "log_level"],
+        "aliases": ["severity", "status", "log.level", "severity_text", "loglevel", "levelname",
+          "lvl", "@level", "PRIORITY"], "remark": "debug < info < warn < error"},
+      {"name": "msg", "type": "text", "sent": true, "shown": 6, "kind": "msg",
+        "block": "templates", "near": ["message", "log", "text", "_msg", "body"],
+        "aliases": ["message", "event_message", "log", "short_message", "body", "text", "line",
+          "@message", "MESSAGE"], "remark": "anywhere in the message"},
+      {"name": "service", "type": "text", "sent": true, "shown": 7, "kind": "text",
+        "block": "runs", "place": 2, "near": ["app", "svc", "job", "service_name", "application"],
+        "aliases": ["service.name", "service_name", "app", "application", "projectName",
+          "SYSLOG_IDENTIFIER", "name"]},
+      {"name": "env", "type": "text", "sent": true, "shown": 8, "kind": "text",
+        "block": "column", "place": 4, "near": ["environment", "stage"],
+        "aliases": ["environment", "deployment.environment.name", "deployment.environment"],
+        "also": "`env:` in `ddtags`"},
+      {"name": "req_id", "type": "text", "sent": true, "shown": 9, "kind": "text",
+        "block": "column", "bloom": true, "place": 6,
+        "near": ["request_id", "trace_id", "requestid", "traceid"],
+        "aliases": ["request_id", "requestId", "reqId", "req.id", "http.request.id",
+          "x_request_id", "correlation_id", "RayID"], "also": "else the trace",
+        "remark": "has an index"},
+      {"name": "user_id", "type": "text", "sent": true, "shown": 10, "kind": "text",
+        "block": "column", "bloom": true, "place": 7, "near": ["user", "usr", "uid", "userid"],
+        "aliases": ["userId", "user.id", "enduser.id", "usr.id"]},
+      {"name": "route", "type": "text", "sent": true, "shown": 11, "kind": "text",
+        "block": "column", "place": 5, "near": ["path", "url", "uri"],
+        "aliases": ["http.route", "url.path", "path", "ClientRequestPath", "proxy.path"]},
+      {"name": "host", "type": "text", "sent": true, "shown": 12, "kind": "host",
+        "block": "column", "place": 3, "near": ["hostname", "host_name", "instance", "pod"],
+        "aliases": ["hostname", "host.name", "server", "_HOSTNAME"]},
+      {"name": "attrs", "type": "jsonb", "sent": true, "shown": 13, "kind": "attrs",
+        "block": "attrs"},
+      {"name": "record_bytes", "type": "integer", "sent": false, "block": "column"}
+    ]') f
+  );
+end;
+$$;
 
 -- foundations/record_job.sql
 

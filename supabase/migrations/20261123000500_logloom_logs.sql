@@ -993,8 +993,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return octet_length(
-    '{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":,"level":,'
-      || '"msg":,"service":,"env":,"req_id":,"user_id":,"route":,"host":,"attrs":}'
+    '{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":}'
+    -- fields sent but ts: || ',"{name}":'
+    || ',"level":'
+    || ',"msg":'
+    || ',"service":'
+    || ',"env":'
+    || ',"req_id":'
+    || ',"user_id":'
+    || ',"route":'
+    || ',"host":'
+    || ',"attrs":'
+    -- fields end
   ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
 end;
 $$;
@@ -1008,18 +1018,20 @@ stable
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_texts constant text[] := array[
+    -- fields text joined: p_log.{name}
+    p_log.level, p_log.msg, p_log.service, p_log.env, p_log.req_id, p_log.user_id, p_log.route,
+    p_log.host
+    -- fields end
+  ];
 begin
-  -- An array of the texts has nine letters of its own.
+  -- As JSON an array has a bracket or comma for each of its texts, and one bracket more.
   return coalesce(
     p_log.record_bytes,
     logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
       + octet_length(to_json(p_log.ts)::text)
-      + octet_length(
-        array_to_json(array[
-          p_log.level, p_log.msg, p_log.service, p_log.env, p_log.req_id, p_log.user_id,
-          p_log.route, p_log.host
-        ])::text
-      ) - 9
+      + octet_length(array_to_json(v_texts)::text) - cardinality(v_texts) - 1
       + coalesce(octet_length(p_log.attrs::text), 4)
   );
 end;

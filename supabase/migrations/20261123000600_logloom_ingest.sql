@@ -11,19 +11,13 @@ create type logloom_private.ingest_request as (
   p_positions integer[],
   p_rejected integer,
   p_errors json,
-  p_ts timestamptz[],
-  p_level text[],
-  p_msg text[],
-  p_service text[],
-  p_env text[],
-  p_req_id text[],
-  p_user_id text[],
-  p_route text[],
-  p_host text[],
-  p_attrs jsonb[],
   p_slice integer,
   p_claims jsonb,
-  p_cut integer
+  p_cut integer,
+  -- fields sent joined: p_{name} {type}[]
+  p_ts timestamptz[], p_level text[], p_msg text[], p_service text[], p_env text[], p_req_id text[],
+  p_user_id text[], p_route text[], p_host text[], p_attrs jsonb[]
+  -- fields end
 );
 
 comment on type logloom_private.ingest_request is
@@ -134,10 +128,11 @@ do $$
 declare
   v_column text;
 begin
-  foreach v_column in array array[
-    'ts', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host', 'attrs',
-    'record_bytes'
-  ] loop
+  for v_column in
+    select a.attname
+    from pg_catalog.pg_attribute a
+    where a.attrelid = 'logloom_private.queue'::regclass and a.attndims > 0
+  loop
     execute format(
       'alter table logloom_private.queue alter column %I set compression lz4', v_column
     );
@@ -426,17 +421,21 @@ begin
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
-    ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+    record_bytes,
+    -- fields sent joined: {name}
+    ts, level, msg, service, env, req_id, user_id, route, host, attrs
+    -- fields end
   )
   select
     p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
       p_received_at
     ),
     p_tenant_id, p_key_id, p_received_at, cardinality(p_request.p_ts),
-    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max,
+    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max, p_record_bytes,
+    -- fields sent joined: p_request.p_{name}
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
-    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host,
-    p_request.p_attrs, p_record_bytes
+    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs
+    -- fields end
   from logloom_private.queue_pointer p;
 end;
 $$;
@@ -655,19 +654,15 @@ create function public.ingest_logs(
   p_positions integer[] default null,
   p_rejected integer default null,
   p_errors json default null,
-  p_ts timestamptz[] default null,
-  p_level text[] default null,
-  p_msg text[] default null,
-  p_service text[] default null,
-  p_env text[] default null,
-  p_req_id text[] default null,
-  p_user_id text[] default null,
-  p_route text[] default null,
-  p_host text[] default null,
-  p_attrs jsonb[] default null,
   p_slice integer default null,
   p_claims jsonb default null,
-  p_cut integer default null
+  p_cut integer default null,
+  -- fields sent joined: p_{name} {type}[] default null
+  p_ts timestamptz[] default null, p_level text[] default null, p_msg text[] default null,
+  p_service text[] default null, p_env text[] default null, p_req_id text[] default null,
+  p_user_id text[] default null, p_route text[] default null, p_host text[] default null,
+  p_attrs jsonb[] default null
+  -- fields end
 )
 returns json
 language plpgsql
@@ -680,17 +675,16 @@ begin
   return logloom_private.ingest_one(
     row(
       p_tenant_id, p_key_digest, p_idempotency_key, p_body_digest, p_bytes, p_positions,
-      p_rejected, p_errors, p_ts, p_level, p_msg, p_service, p_env, p_req_id, p_user_id, p_route,
-      p_host, p_attrs, p_slice, p_claims, p_cut
+      p_rejected, p_errors, p_slice, p_claims, p_cut,
+      -- fields sent joined: p_{name}
+      p_ts, p_level, p_msg, p_service, p_env, p_req_id, p_user_id, p_route, p_host, p_attrs
+      -- fields end
     )::logloom_private.ingest_request
   );
 end;
 $$;
 
-comment on function public.ingest_logs(
-  text, text, text, text, integer, integer[], integer, json, timestamptz[], text[], text[],
-  text[], text[], text[], text[], text[], text[], jsonb[], integer, jsonb, integer
-) is
+comment on function public.ingest_logs is
   'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 '
   'of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. '
   'Events are parallel arrays; p_ts is of full '
@@ -910,7 +904,7 @@ declare
   v_bare constant integer := logloom_private.bare_record_bytes(p_tenant_id, p_received_at);
 begin
   -- In one pass over the events. As JSON a time has two quotes more than as a text, and the zone's
-  -- minutes; eight texts in one have two quotes, and each of them its own, or is null.
+  -- minutes; the texts as one have two quotes, and each of them its own, or is null.
   select array_agg(m.bytes), max(m.bytes), min(m.ts), max(m.ts)
   into record_bytes, longest, ts_min, ts_max
   from (
@@ -919,23 +913,35 @@ begin
       v_bare + octet_length(t.ts::text) + 5
         + octet_length(
           to_json(concat(
+            -- fields text joined: t.{name}
             t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
+            -- fields end
           ))::text
-        ) + 14 + 2 * num_nulls(
+        ) - 2 + 2 * num_nonnulls(
+          -- fields text joined: t.{name}
           t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
+          -- fields end
+        ) + 4 * num_nulls(
+          -- fields text joined: t.{name}
+          t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
+          -- fields end
         )
         + coalesce(octet_length(t.attrs::text), 4) as bytes
     from (
       select
-        coalesce(e.ts, p_received_at) as ts, e.level, e.msg, e.service, e.env, e.req_id,
-        e.user_id, e.route, e.host, e.attrs
+        coalesce(e.ts, p_received_at) as ts,
+        -- fields sent but ts joined: e.{name}
+        e.level, e.msg, e.service, e.env, e.req_id, e.user_id, e.route, e.host, e.attrs
+        -- fields end
       from (
         select
+          -- fields sent joined: unnest(p_request.p_{name}) as {name}
           unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
           unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
           unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
           unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
           unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+          -- fields end
       ) e
     ) t
     -- Made once an event, not once for each of what is asked of it.
@@ -1228,6 +1234,7 @@ begin
   );
   p_request.p_rejected := coalesce(p_request.p_rejected, 0)
     + (select count(*) from unnest(v_is_kept) e (is_kept) where not e.is_kept);
+  -- fields sent: p_request.p_{name} := logloom_private.kept_values(p_request.p_{name}, v_is_kept);
   p_request.p_ts := logloom_private.kept_values(p_request.p_ts, v_is_kept);
   p_request.p_level := logloom_private.kept_values(p_request.p_level, v_is_kept);
   p_request.p_msg := logloom_private.kept_values(p_request.p_msg, v_is_kept);
@@ -1238,6 +1245,7 @@ begin
   p_request.p_route := logloom_private.kept_values(p_request.p_route, v_is_kept);
   p_request.p_host := logloom_private.kept_values(p_request.p_host, v_is_kept);
   p_request.p_attrs := logloom_private.kept_values(p_request.p_attrs, v_is_kept);
+  -- fields end
   return p_request;
 end;
 $$;

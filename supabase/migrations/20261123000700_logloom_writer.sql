@@ -248,37 +248,30 @@ set work_mem = '64MB'
 as $$
 declare
   v_slot constant text := 'queue_slot_' || p_slot;
+  v_names constant text := logloom_private.written_fields_sql('%1$s');
 begin
   -- Tenant by tenant, which packs the pages of the primary key, in the order that is cheapest to
   -- make; cast, so that what breaks a rule fails here.
   execute logloom_private.added_records_sql(format(
     $query$
       insert into logloom.logs as l (
-        id, tenant_id, ts, received_at, write_seq,
-        level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+        id, tenant_id, ts, received_at, write_seq, %2$s, record_bytes
       )
       select
         (q.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
-        q.tenant_id, coalesce(e.ts, q.received_at) as ts, q.received_at, $5,
-        e.level::logloom_private.log_level, e.msg, e.service, e.env, e.req_id, e.user_id,
-        e.route, e.host, e.attrs::logloom_private.log_attrs, e.record_bytes
+        q.tenant_id, coalesce(e.ts, q.received_at) as ts, q.received_at, $5, %3$s, e.record_bytes
       from (
         -- Made once a batch, not once an event: that is what offset 0 is for.
         select b.*, left(b.batch_key::text, 32) as id_prefix
-        from logloom_private.%I b
+        from logloom_private.%1$I b
         where b.batch_id between $1 and $2
         offset 0
-      ) q,
-        unnest(
-          q.ts, q.level, q.msg, q.service, q.env, q.req_id, q.user_id, q.route, q.host, q.attrs,
-          q.record_bytes
-        ) with ordinality e (
-          ts, level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes, i
-        )
+      ) q, unnest(q.ts, %4$s, q.record_bytes) with ordinality e (ts, %2$s, record_bytes, i)
       where e.i between $3 and $4
       order by q.tenant_id collate "C", ts
     $query$,
-    v_slot
+    v_slot, v_names, logloom_private.written_fields_sql('e.%1$s%2$s'),
+    logloom_private.written_fields_sql('q.%1$s')
   ))
   using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
 end;
@@ -443,25 +436,21 @@ begin
   loop
     begin
       perform logloom_private.create_partition(logloom_private.utc_day(v_letter.ts));
-      execute logloom_private.added_records_sql(
+      execute logloom_private.added_records_sql(format(
         $query$
           insert into logloom.logs as l (
-            id, tenant_id, ts, received_at, write_seq,
-            level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
+            id, tenant_id, ts, received_at, write_seq, %s, record_bytes
           )
           select
-            ($1).id, ($1).tenant_id, ($1).ts, ($1).received_at, $2,
-            ($1).level::logloom_private.log_level, ($1).msg, ($1).service, ($1).env,
-            ($1).req_id, ($1).user_id, ($1).route, ($1).host,
-            ($1).attrs::logloom_private.log_attrs,
+            ($1).id, ($1).tenant_id, ($1).ts, ($1).received_at, $2, %s,
             -- Anew: who mends a letter may have changed it.
-            logloom_private.bytes_of_record(row(
-              ($1).ts, ($1).received_at, $2, ($1).id, ($1).tenant_id, ($1).level, ($1).msg,
-              ($1).service, ($1).env, ($1).req_id, ($1).user_id, ($1).route, ($1).host,
-              ($1).attrs, null
-            )::logloom.logs)
-        $query$
-      )
+            logloom_private.bytes_of_record(
+              jsonb_populate_record(null::logloom.logs, to_jsonb($1))
+            )
+        $query$,
+        logloom_private.written_fields_sql('%1$s'),
+        logloom_private.written_fields_sql('($1).%1$s%2$s')
+      ))
       using v_letter, v_write_seq;
       delete from logloom_private.dead_letters d where d.id = v_letter.id;
       v_result.replayed := v_result.replayed + 1;
@@ -685,18 +674,17 @@ begin
   execute format(
     $query$
       insert into logloom_private.dead_letters (
-        id, tenant_id, ts, received_at,
-        level, msg, service, env, req_id, user_id, route, host, attrs, error_code, error_message
+        id, tenant_id, ts, received_at, %2$s, error_code, error_message
       )
       select
         (left(q.batch_key::text, 32) || lpad(to_hex($2 - 1), 4, '0'))::uuid,
         q.tenant_id, coalesce(q.ts[$2], q.received_at), q.received_at,
-        q.level[$2], q.msg[$2], q.service[$2], q.env[$2], q.req_id[$2], q.user_id[$2],
-        q.route[$2], q.host[$2], q.attrs[$2], $3, $4
-      from logloom_private.%I q
+        %3$s, $3, $4
+      from logloom_private.%1$I q
       where q.batch_id = $1
     $query$,
-    'queue_slot_' || p_slot
+    'queue_slot_' || p_slot, logloom_private.written_fields_sql('%1$s'),
+    logloom_private.written_fields_sql('q.%1$s[$2]')
   )
   using p_batch_id, p_index, p_error_code, p_error_message;
 end;
@@ -822,6 +810,34 @@ begin
   delete from logloom_private.queue_marks m
   where m.slot = v_slot and m.batch_to <= v_batch_to;
   return v_events;
+end;
+$$;
+
+-- writer/written_fields_sql.sql
+
+-- The fields of an event but for ts, a comma between them, each as p_format writes it: %1$s is its
+-- name, %2$s a cast, so that what breaks a rule of logloom.logs fails where it is read.
+create function logloom_private.written_fields_sql(p_format text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select string_agg(
+      format(
+        p_format, f.name,
+        case f.name
+          when 'level' then '::logloom_private.log_level'
+          when 'attrs' then '::logloom_private.log_attrs'
+        end
+      ),
+      ', ' order by f.ordinality
+    )
+    from unnest(logloom_private.record_fields()) with ordinality f
+    where f.sent and f.name <> 'ts'
+  );
 end;
 $$;
 

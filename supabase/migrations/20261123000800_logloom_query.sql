@@ -619,7 +619,29 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return array['msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host', 'level'];
+  return array(
+    select f.name
+    from unnest(logloom_private.record_fields()) with ordinality f
+    where f.sent and f.type = 'text'
+    order by f.kind = 'level', f.ordinality
+  );
+end;
+$$;
+
+-- The names that stand for a field, but for attrs.
+create function logloom_private.query_field_names()
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select f.name
+    from unnest(logloom_private.record_fields()) with ordinality f
+    where f.kind <> 'attrs'
+    order by f.ordinality
+  ) || 'any'::text;
 end;
 $$;
 
@@ -666,24 +688,12 @@ begin
     return null;
   end if;
   return coalesce(
-    case
-      when v_name in ('message', 'log', 'text', '_msg', 'body') then 'msg'
-      when v_name in ('severity', 'lvl', 'loglevel', 'log_level') then 'level'
-      when v_name in ('time', 'timestamp', '_time', '@timestamp', 'date') then 'ts'
-      when v_name in ('app', 'svc', 'job', 'service_name', 'application') then 'service'
-      when v_name in ('environment', 'stage') then 'env'
-      when v_name in ('hostname', 'host_name', 'instance', 'pod') then 'host'
-      when v_name in ('request_id', 'trace_id', 'requestid', 'traceid') then 'req_id'
-      when v_name in ('user', 'usr', 'uid', 'userid') then 'user_id'
-      when v_name in ('path', 'url', 'uri') then 'route'
-      when v_name in ('_all', '*') then 'any'
-    end,
+    case when v_name in ('_all', '*') then 'any' end,
+    (select f.name from unnest(logloom_private.record_fields()) f where v_name = any(f.near)),
     (
       select f.name
-      from unnest(array[
-        'ts', 'received_at', 'id', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route',
-        'host', 'any', 'attrs'
-      ]) with ordinality f (name, place)
+      from unnest(logloom_private.query_field_names() || 'attrs'::text)
+        with ordinality f (name, place)
       cross join lateral logloom_private.query_distance(v_name, f.name) d
       where d <= case when char_length(f.name) < 5 then 1 else 2 end and d < char_length(v_name)
       order by d, f.place
@@ -709,7 +719,8 @@ begin
     case when v_near is not null then format('Did you mean %s? ', v_near) else '' end
       || case when p_name collate "und-x-icu" ~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$'
           then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
-        else '' end
+        else '' end,
+    array_to_string(logloom_private.query_field_names(), ', ')
   );
 end;
 $$;
@@ -729,10 +740,7 @@ declare
   v_joined text;
   v_rest text;
 begin
-  if p_name in (
-    'ts', 'received_at', 'id', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route',
-    'host', 'any'
-  ) then
+  if p_name = any(logloom_private.query_field_names()) then
     return jsonb_build_object(
       'field', p_name, 'name', p_name,
       'reads', case p_name when 'any' then logloom_private.query_text_columns() || 'attrs'::text

@@ -184,9 +184,9 @@ comment on table logloom_private.block_columns is
   'beyond them it has none. A column of nulls is not stored.';
 
 comment on column logloom_private.block_columns.name is
-  'env, req_id, user_id, route, host or record_bytes; attrs. and a key, whose values are JSON '
-  'texts; or attrs, which holds the keys that are too rare or too long for a column, {} where '
-  'there are none, and is null where attrs is null.';
+  'A field of logloom_private.column_fields; attrs. and a key, whose values are JSON texts; or '
+  'attrs, which holds the keys that are too rare or too long for a column, {} where there are '
+  'none, and is null where attrs is null.';
 
 comment on column logloom_private.block_columns.kind is
   'dictionary: values by frequency, counts and codes. numbers: whole numbers. templated: as '
@@ -194,8 +194,8 @@ comment on column logloom_private.block_columns.kind is
   'they are.';
 
 comment on column logloom_private.block_columns.filter is
-  'Of req_id and user_id where they have no dictionary or a large one: bits that tell of a value '
-  'whether it may be one of the column''s.';
+  'Of a field with bloom in logloom_private.record_fields, where it has no dictionary or a large '
+  'one: bits that tell of a value whether it may be one of the column''s.';
 
 comment on column logloom_private.block_columns.codes is
   'Places in dictionary less 129; in wide_codes, the places themselves, where there are more than '
@@ -574,7 +574,12 @@ parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return '{env,req_id,user_id,route,host,record_bytes}';
+  return array(
+    select f.name
+    from unnest(logloom_private.record_fields()) with ordinality f
+    where f.block = 'column'
+    order by f.ordinality
+  );
 end;
 $$;
 
@@ -1059,7 +1064,9 @@ begin
   v_column.first := p_first + v_first - 1;
   v_column.last := p_first + v_last - 1;
   v_column := logloom_private.shortest_column(v_column, v_values);
-  if p_name in ('req_id', 'user_id') then
+  if exists (
+    select from unnest(logloom_private.record_fields()) f where f.name = p_name and f.bloom
+  ) then
     if v_column.kind <> 'dictionary' then
       v_column.filter := logloom_private.value_filter(v_values);
     elsif cardinality(v_column.dictionary) > 256 then
@@ -1809,17 +1816,19 @@ declare
   v_ts timestamptz[];
   v_batches integer[];
   v_ids uuid[];
-  v_services text[];
-  v_levels text[];
-  v_messages text[];
-  v_texts text[];
+  v_level text[];
+  v_msg text[];
+  v_service text[];
+  -- fields column: v_{name} text[];
   v_env text[];
   v_req_id text[];
   v_user_id text[];
   v_route text[];
   v_host text[];
-  v_record_bytes integer[];
-  v_attributes jsonb[];
+  v_record_bytes text[];
+  -- fields end
+  v_attrs jsonb[];
+  v_texts text[];
   v_column logloom_private.block_columns;
   v_lower integer;
   v_upper integer;
@@ -1836,8 +1845,8 @@ begin
   end if;
   if p_reads is null or p_reads && array['service', 'level'] then
     if p_positions is null then
-      v_services := logloom_private.run_texts(p_block, p_block.run_services);
-      v_levels := logloom_private.run_texts(p_block, p_block.run_levels);
+      v_service := logloom_private.run_texts(p_block, p_block.run_services);
+      v_level := logloom_private.run_texts(p_block, p_block.run_levels);
     else
       with s as (
         select
@@ -1850,18 +1859,18 @@ begin
       select
         array_agg((p_block.run_services)[width_bucket(p.position, s.starts)] order by p.n),
         array_agg((p_block.run_levels)[width_bucket(p.position, s.starts)] order by p.n)
-      into v_services, v_levels
+      into v_service, v_level
       from unnest(p_positions) with ordinality p (position, n), s;
     end if;
   end if;
   if p_reads is null or 'msg' = any(p_reads) then
-    v_messages := logloom_private.block_messages(p_block, p_positions);
+    v_msg := logloom_private.block_messages(p_block, p_positions);
   end if;
   for v_column in
     select c.*
     from logloom_private.block_columns c
     where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name in ('env', 'req_id', 'user_id', 'route', 'host', 'record_bytes')
+      and c.name = any(logloom_private.column_fields())
       and (p_reads is null or c.name = any(p_reads))
   loop
     v_lower := v_column.first;
@@ -1876,32 +1885,41 @@ begin
         v_column, case when p_positions is not null then p_positions[v_lower:v_upper] end
       );
     case v_column.name
+      -- fields column: when '{name}' then v_{name} := v_texts;
       when 'env' then v_env := v_texts;
       when 'req_id' then v_req_id := v_texts;
       when 'user_id' then v_user_id := v_texts;
       when 'route' then v_route := v_texts;
       when 'host' then v_host := v_texts;
-      when 'record_bytes' then v_record_bytes := v_texts::integer[];
+      when 'record_bytes' then v_record_bytes := v_texts;
+      -- fields end
     end case;
   end loop;
   if p_reads is null or 'attrs' = any(p_reads) then
-    v_attributes := logloom_private.block_attributes(p_block, p_positions, null);
+    v_attrs := logloom_private.block_attributes(p_block, p_positions, null);
   elsif v_keys <> '{}' then
-    v_attributes := logloom_private.block_attributes(p_block, p_positions, v_keys);
+    v_attrs := logloom_private.block_attributes(p_block, p_positions, v_keys);
   end if;
   return query
   select
     r.ts, v_batch_received_at[r.batch], v_batch_write_seqs[r.batch], r.id, p_block.tenant_id,
-    r.level, r.msg, r.service, r.env, r.req_id, r.user_id, r.route, r.host, r.attrs,
-    r.record_bytes
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: r.{name}::{type}
+    r.level::text, r.msg::text, r.service::text, r.env::text, r.req_id::text, r.user_id::text,
+    r.route::text, r.host::text, r.attrs::jsonb, r.record_bytes::integer
+    -- fields end
   from unnest(
     -- As many rows as records, whatever of them is read.
     case when v_ts is null then array_fill(1, array[v_records]) end,
-    v_ts, v_batches, v_ids, v_levels, v_messages, v_services, v_env, v_req_id, v_user_id, v_route,
-    v_host, v_attributes, v_record_bytes
+    v_ts, v_batches, v_ids,
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: v_{name}
+    v_level, v_msg, v_service, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes
+    -- fields end
   ) with ordinality r (
-    one, ts, batch, id, level, msg, service, env, req_id, user_id, route, host, attrs,
-    record_bytes, n
+    one, ts, batch, id,
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: {name},
+    level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes,
+    -- fields end
+    n
   )
   order by r.n;
 end;
@@ -2580,6 +2598,25 @@ $$;
 
 -- blocks/index/needed_leaf.sql
 
+-- The columns of a block by how few records a value of theirs has: an environment is hardly ever
+-- one among many.
+create function logloom_private.telling_fields()
+returns text[]
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select f.name
+    from unnest(logloom_private.record_fields()) with ordinality f
+    where f.block = 'column'
+    order by f.bloom is not true, f.name = 'env', f.ordinality
+  );
+end;
+$$;
+
 -- The first leaf without which a query finds no record and which names values of a field that is
 -- one thing among many, a request above all; null where there is none.
 create function logloom_private.needed_leaf(p_tree jsonb)
@@ -2595,8 +2632,8 @@ begin
       case p_tree ->> 'type' when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree) end
     ) with ordinality i (n, at)
     where n ->> 'test' = 'equal' and not (n -> 'folds_case')::boolean
-      and n ->> 'field' in ('req_id', 'user_id', 'route', 'host', 'env')
-    order by array_position(array['req_id', 'user_id', 'route', 'host', 'env'], n ->> 'field'), at
+      and n ->> 'field' = any(logloom_private.telling_fields())
+    order by array_position(logloom_private.telling_fields(), n ->> 'field'), at
     limit 1
   );
 end;

@@ -50,19 +50,10 @@ comment on type logloom_private.counted_source is
 -- search/types/logs.sql
 
 create type public.logloom_log_record as (
-  id uuid,
-  tenant_id text,
-  ts timestamptz,
-  received_at timestamptz,
-  level text,
-  msg text,
-  service text,
-  env text,
-  req_id text,
-  user_id text,
-  route text,
-  host text,
-  attrs jsonb
+  -- fields shown joined: {name} {type}
+  id uuid, tenant_id text, ts timestamptz, received_at timestamptz, level text, msg text,
+  service text, env text, req_id text, user_id text, route text, host text, attrs jsonb
+  -- fields end
 );
 
 comment on type public.logloom_log_record is
@@ -355,12 +346,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   p_log.msg := left(p_log.msg, 100000);
+  -- fields text but level, msg: p_log.{name} := left(p_log.{name}, 10000);
   p_log.service := left(p_log.service, 10000);
   p_log.env := left(p_log.env, 10000);
   p_log.req_id := left(p_log.req_id, 10000);
   p_log.user_id := left(p_log.user_id, 10000);
   p_log.route := left(p_log.route, 10000);
   p_log.host := left(p_log.host, 10000);
+  -- fields end
   p_log.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', p_size));
   return p_log;
 end;
@@ -1008,17 +1001,21 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
+  v_sampled text;
+  v_present text;
 begin
   select s.* into v_settings from logloom_private.settings s;
+  select
+    string_agg(format('left(l.%1$s, 201) as %1$s', f.name), ', '),
+    string_agg(format('(%1$L, ''string'', s.%1$s)', f.name), ', ')
+  into v_sampled, v_present
+  from unnest(logloom_private.record_fields()) f
+  where f.place is not null;
   return format(
     $query$
       with recursive sample as materialized (
         -- One character more than a value that is listed may have.
-        select
-          left(l.level, 201) as level, left(l.service, 201) as service, left(l.env, 201) as env,
-          left(l.req_id, 201) as req_id, left(l.user_id, 201) as user_id,
-          left(l.route, 201) as route, left(l.host, 201) as host, l.msg is not null as has_msg,
-          l.attrs
+        select %5$s, l.msg is not null as has_msg, l.attrs
         %1$s
       ), attributes as (
         select logloom_private.query_segment(a.key) as path, a.value, 1 as depth
@@ -1041,13 +1038,7 @@ begin
               ('ts', 'timestamp', null),
               ('received_at', 'timestamp', null),
               ('id', 'uuid', null),
-              ('level', 'string', s.level),
-              ('service', 'string', s.service),
-              ('env', 'string', s.env),
-              ('req_id', 'string', s.req_id),
-              ('user_id', 'string', s.user_id),
-              ('route', 'string', s.route),
-              ('host', 'string', s.host)
+              %6$s
           ) f (field, type, value)
         where f.value is not null or f.type <> 'string'
         union all
@@ -1098,7 +1089,8 @@ begin
       p_bytes => v_settings.search_sample_bytes
     ),
     v_settings.search_sample_fields, v_settings.search_sample_values,
-    v_settings.search_sample_cells
+    v_settings.search_sample_cells,
+    v_sampled, v_present
   );
 end;
 $$;
@@ -1172,8 +1164,11 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return 'l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, l.req_id, '
-    || 'l.user_id, l.route, l.host, l.attrs';
+  return (
+    select string_agg('l.' || f.name, ', ' order by f.shown)
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null
+  );
 end;
 $$;
 
@@ -2887,23 +2882,22 @@ begin
   if p_fields is null then
     return logloom_private.log_columns_sql();
   end if;
-  return 'l.id, l.tenant_id, l.ts, ' || (
+  return (
     select string_agg(
       case
-        when p_fields @> jsonb_build_array(jsonb_build_object('field', c.name))
-          then 'l.' || c.name
-        when c.name = 'received_at' then 'null::timestamptz'
-        else 'null::text'
+        when f.name = 'attrs' and jsonb_array_length(v_attrs) > 0
+          then 'logloom_private.pick_attrs(l.attrs, ' || quote_literal(v_attrs) || ')'
+        when f.name in ('id', 'tenant_id', 'ts')
+          or f.name <> 'attrs'
+          and p_fields @> jsonb_build_array(jsonb_build_object('field', f.name))
+          then 'l.' || f.name
+        else 'null::' || f.type
       end,
-      ', ' order by c.n
+      ', ' order by f.shown
     )
-    from unnest(array[
-      'received_at', 'level', 'msg', 'service', 'env', 'req_id', 'user_id', 'route', 'host'
-    ]) with ordinality c (name, n)
-  ) || ', ' || case
-    when jsonb_array_length(v_attrs) = 0 then 'null::jsonb'
-    else 'logloom_private.pick_attrs(l.attrs, ' || quote_literal(v_attrs) || ')'
-  end;
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null
+  );
 end;
 $$;
 
@@ -2978,8 +2972,11 @@ begin
     'nullif(logloom_private.extract_%s(', p_stage ->> 'stage'
   ) || logloom_private.query_group_sql(p_stage -> 'field', 'l') || '), ''{}'')';
   -- "offset 0" has the members extracted once a record. A member that was there already stays.
-  return 'select l.id, l.tenant_id, l.ts, l.received_at, l.level, l.msg, l.service, l.env, '
-    || 'l.req_id, l.user_id, l.route, l.host, coalesce(' || v_extracted
+  return 'select ' || (
+    select string_agg('l.' || f.name, ', ')
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null and f.name <> 'attrs'
+  ) || ', coalesce(' || v_extracted
     || ' || coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (' || p_rows
     || ') l offset 0';
 end;
