@@ -8,7 +8,7 @@ export const secrets: Step = {
 };
 
 /** What no log may show: an API key (its first characters may), and a token of three parts. */
-const kinds = [/ll_[0-9A-Za-z]{9,}/, /eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/];
+const kinds = [/\bll_[0-9A-Za-z]{9,}/, /eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/];
 
 /** A step on a stack of its own looks into its logs as well. */
 export async function withoutSecrets(
