@@ -322,7 +322,10 @@ Deno.test("in a project with much of its own", async (t) => {
     await sql.unsafe(
       "create function public.search_logs(a integer) returns integer language sql as 'select 1'",
     );
-    await assert.rejects(shop.push(), /public has functions of its names: public\.search_logs\(integer\)/);
+    await assert.rejects(
+      shop.push(),
+      /public has functions of its names: public\.search_logs\(integer\)/,
+    );
     await sql.unsafe("drop function public.search_logs(integer); create schema logloom");
     await assert.rejects(shop.push(), /these are there already: schema logloom/);
     await sql.unsafe("drop schema logloom; alter extension pgcrypto set schema public");
