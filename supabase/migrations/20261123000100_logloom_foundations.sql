@@ -2425,13 +2425,13 @@ begin
 end;
 $$;
 
--- foundations/take_turn.sql
+-- foundations/take_scan_slot.sql
 
 -- True, at once as long as the search runs shorter than search_free_time, then as soon as no other
 -- search of the tenant that shares its scan slot reads on. Asked every few hundred records.
 -- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
 -- the worker, whose leader takes it again when it asks next.
-create function logloom_private.take_turn(
+create function logloom_private.take_scan_slot(
   p_scan text default current_setting('logloom.scan', true)
 )
 returns boolean

@@ -3259,7 +3259,7 @@ declare
   v_rest varbit;
   v_found integer[];
 begin
-  perform logloom_private.take_turn();
+  perform logloom_private.take_scan_slot();
   v_bits := logloom_private.node_bits(p_block, p_tree);
   if bit_count(v_bits[2]) > 0 and (p_block.first_ts < p_from or p_block.last_ts >= p_to) then
     v_within := logloom_private.range_bits(p_block, v_bits[2], p_from, p_to);
@@ -3494,7 +3494,7 @@ $$;
 -- blocks/scan/filtered_positions.sql
 
 -- Those of a block's ascending positions whose records a query finds: each is put to its row
--- filter, which takes its turns.
+-- filter, which takes the scan slot.
 create function logloom_private.filtered_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -3517,7 +3517,7 @@ begin
         select l.*, row_number() over () as n
         from logloom_private.sealed_records($2, $1, $3) l
       ) l on l.n = p.n
-      where case when l.n & 255 <> 0 or logloom_private.take_turn() then %s end
+      where case when l.n & 255 <> 0 or logloom_private.take_scan_slot() then %s end
     $query$,
     logloom_private.query_sql(p_tree, 'l')
   )
@@ -3862,7 +3862,7 @@ declare
 begin
   -- Null: all of them.
   if p_tree ->> 'type' = 'all' then
-    perform logloom_private.take_turn();
+    perform logloom_private.take_scan_slot();
   elsif tries then
     positions := logloom_private.tried_positions(
       p_block, p_tree, p_limit, p_is_descending, p_past, p_from, p_to
@@ -4767,7 +4767,7 @@ begin
               order by l.n
             ) as found
           from logloom_private.blocks c
-          where c.tenant_id = $1 and c.block_id = any($2) and logloom_private.take_turn($3)
+          where c.tenant_id = $1 and c.block_id = any($2) and logloom_private.take_scan_slot($3)
           offset 0
         ) x
         where x.found <> '{}'

@@ -407,12 +407,12 @@ begin
 end;
 $$;
 
--- search/filter_in_turns.sql
+-- search/filter_by_scan_slot.sql
 
--- A query's tree as a boolean expression over the alias l that takes its turn while it reads.
+-- A query's tree as a boolean expression over the alias l that takes the scan slot while it reads.
 -- p_filter: the expression of the whole tree, where it is known. What an index answers stays
 -- outside: a condition within CASE is a filter to the planner.
-create function logloom_private.filter_in_turns(p_tree jsonb, p_filter text default null)
+create function logloom_private.filter_by_scan_slot(p_tree jsonb, p_filter text default null)
 returns text
 language plpgsql
 stable
@@ -447,7 +447,7 @@ begin
       when v_quick is not null
         then logloom_private.query_sql(jsonb_build_object('type', 'and', 'items', v_quick), 'l')
     end,
-    'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_turn(' || v_scan || ') then '
+    'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_scan_slot(' || v_scan || ') then '
       || case
         when v_quick is null then v_filter
         when v_costly is null then 'true'
@@ -2557,7 +2557,7 @@ $$;
 -- search/scanned_tenant_sql.sql
 
 -- Seam. SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records
--- and takes turns meanwhile, wherever it runs.
+-- and takes the scan slot meanwhile, wherever it runs.
 create function logloom_private.scanned_tenant_sql(p_tenant text)
 returns text
 language plpgsql
@@ -2757,9 +2757,9 @@ begin
       v_stage
     );
   end if;
-  -- A page of all records reads no more than it shows: it takes no turns.
+  -- A page of all records reads no more than it shows: it takes no scan slot.
   if p_takes <> 'records' or v_query.tree <> '{"type": "all"}' or v_query.plan ? 'rows' then
-    v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+    v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
   end if;
   return v_query;
 end;

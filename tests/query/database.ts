@@ -105,7 +105,7 @@ const setup = `
     foreach v_source in array p_queries loop
       begin
         v_query := logloom_private.compile_query(v_source, p_now);
-        v_query.filter := logloom_private.filter_in_turns(v_query.tree);
+        v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree);
         v_rows := null;
         v_records := null;
         execute 'select jsonb_agg(l.write_seq order by l.write_seq) from logs l where ' || v_query.filter

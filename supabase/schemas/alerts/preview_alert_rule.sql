@@ -70,7 +70,7 @@ begin
   perform logloom_private.take_search_slot(v_tenant_id);
   perform logloom_private.check_query(p_query_dsl, true);
   v_query := logloom_private.compile_query(p_query_dsl);
-  v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;

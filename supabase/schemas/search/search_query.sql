@@ -43,9 +43,9 @@ begin
       v_stage
     );
   end if;
-  -- A page of all records reads no more than it shows: it takes no turns.
+  -- A page of all records reads no more than it shows: it takes no scan slot.
   if p_takes <> 'records' or v_query.tree <> '{"type": "all"}' or v_query.plan ? 'rows' then
-    v_query.filter := logloom_private.filter_in_turns(v_query.tree, v_query.filter);
+    v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
   end if;
   return v_query;
 end;

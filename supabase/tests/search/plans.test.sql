@@ -111,7 +111,7 @@ as $$
 declare
   v_query logloom_private.compiled_query := logloom_private.compile_query(p_query_dsl);
 begin
-  v_query.filter := logloom_private.filter_in_turns(v_query.tree);
+  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree);
   return v_query;
 end;
 $$;

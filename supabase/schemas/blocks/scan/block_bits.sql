@@ -57,7 +57,7 @@ declare
   v_rest varbit;
   v_found integer[];
 begin
-  perform logloom_private.take_turn();
+  perform logloom_private.take_scan_slot();
   v_bits := logloom_private.node_bits(p_block, p_tree);
   if bit_count(v_bits[2]) > 0 and (p_block.first_ts < p_from or p_block.last_ts >= p_to) then
     v_within := logloom_private.range_bits(p_block, v_bits[2], p_from, p_to);

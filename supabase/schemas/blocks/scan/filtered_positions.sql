@@ -1,5 +1,5 @@
 -- Those of a block's ascending positions whose records a query finds: each is put to its row
--- filter, which takes its turns.
+-- filter, which takes the scan slot.
 create function logloom_private.filtered_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -22,7 +22,7 @@ begin
         select l.*, row_number() over () as n
         from logloom_private.sealed_records($2, $1, $3) l
       ) l on l.n = p.n
-      where case when l.n & 255 <> 0 or logloom_private.take_turn() then %s end
+      where case when l.n & 255 <> 0 or logloom_private.take_scan_slot() then %s end
     $query$,
     logloom_private.query_sql(p_tree, 'l')
   )

@@ -20,7 +20,7 @@ declare
 begin
   -- Null: all of them.
   if p_tree ->> 'type' = 'all' then
-    perform logloom_private.take_turn();
+    perform logloom_private.take_scan_slot();
   elsif tries then
     positions := logloom_private.tried_positions(
       p_block, p_tree, p_limit, p_is_descending, p_past, p_from, p_to

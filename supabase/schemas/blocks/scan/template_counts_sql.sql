@@ -123,7 +123,7 @@ begin
               order by l.n
             ) as found
           from logloom_private.blocks c
-          where c.tenant_id = $1 and c.block_id = any($2) and logloom_private.take_turn($3)
+          where c.tenant_id = $1 and c.block_id = any($2) and logloom_private.take_scan_slot($3)
           offset 0
         ) x
         where x.found <> '{}'

@@ -2,7 +2,7 @@
 -- search of the tenant that shares its scan slot reads on. Asked every few hundred records.
 -- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
 -- the worker, whose leader takes it again when it asks next.
-create function logloom_private.take_turn(
+create function logloom_private.take_scan_slot(
   p_scan text default current_setting('logloom.scan', true)
 )
 returns boolean

@@ -1,7 +1,7 @@
--- A query's tree as a boolean expression over the alias l that takes its turn while it reads.
+-- A query's tree as a boolean expression over the alias l that takes the scan slot while it reads.
 -- p_filter: the expression of the whole tree, where it is known. What an index answers stays
 -- outside: a condition within CASE is a filter to the planner.
-create function logloom_private.filter_in_turns(p_tree jsonb, p_filter text default null)
+create function logloom_private.filter_by_scan_slot(p_tree jsonb, p_filter text default null)
 returns text
 language plpgsql
 stable
@@ -36,7 +36,7 @@ begin
       when v_quick is not null
         then logloom_private.query_sql(jsonb_build_object('type', 'and', 'items', v_quick), 'l')
     end,
-    'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_turn(' || v_scan || ') then '
+    'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_scan_slot(' || v_scan || ') then '
       || case
         when v_quick is null then v_filter
         when v_costly is null then 'true'
