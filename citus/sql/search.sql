@@ -49,8 +49,8 @@ begin
 end;
 $$;
 
--- The tenant's id. Lets take_scan_slot(), where it is given no scan, take the slot of this one to the
--- end of the transaction: a node, whose locks are its own, knows no setting of who asks.
+-- The tenant's id. Lets take_scan_slot(), where it is given no scan, take the slot of this one to
+-- the end of the transaction: a node, whose locks are its own, knows no setting of who asks.
 create or replace function logloom_citus.scanning(p_tenant_id text, p_scan text)
 returns text
 language plpgsql
