@@ -2,7 +2,6 @@
 create or replace function logloom_citus.sum_counts(p_rows integer)
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

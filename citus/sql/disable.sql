@@ -3,7 +3,6 @@
 create or replace function logloom_citus.disable()
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set client_min_messages = warning
@@ -29,7 +28,6 @@ $$;
 create or replace function logloom_citus.leave_nodes()
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -58,7 +58,6 @@ $$;
 create or replace function logloom_citus.enable(p_shards integer default 32)
 returns text[]
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 set client_min_messages = warning

@@ -39,7 +39,6 @@ $$;
 create or replace function logloom_citus.distribute_functions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -119,7 +118,6 @@ $$;
 create or replace function logloom_citus.after_migration()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 -- Citus tells of each function that is where it should be.
 set client_min_messages = warning
@@ -141,7 +139,6 @@ $$;
 create or replace function logloom_citus.hold_writers()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -47,7 +47,6 @@ create or replace function logloom_citus.forget_tenants_day(
   out records bigint[]
 )
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off

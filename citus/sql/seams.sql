@@ -62,7 +62,6 @@ $$;
 create or replace function logloom_citus.replace_functions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -54,7 +54,6 @@ $$;
 create or replace function logloom_citus.scanning(p_tenant_id text, p_scan text)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

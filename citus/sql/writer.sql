@@ -13,7 +13,6 @@ create or replace function logloom_citus.note_records(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 as $$
@@ -104,7 +103,6 @@ create or replace function logloom_citus.insert_records(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 as $$

@@ -415,7 +415,6 @@ $$;
 create function logloom_private.forget_day(p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -455,7 +454,6 @@ $$;
 create function logloom_private.summarize_writes(p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
@@ -477,7 +475,6 @@ $$;
 create function logloom_private.compact_log_counts()
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -592,7 +589,6 @@ $$;
 create function logloom_private.pack_log_counts()
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 -- Tenant by tenant through the index, whatever the planner believes of a table that changed a lot.
 set enable_seqscan = off
@@ -746,7 +742,6 @@ $$;
 create function logloom_private.lock_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -758,7 +753,6 @@ $$;
 create function logloom_private.create_partition(p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -787,7 +781,6 @@ $$;
 create function logloom_private.adopt_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 -- The catalog prints bounds as the project's date style has them.
@@ -842,7 +835,6 @@ $$;
 create function logloom_private.align_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -899,7 +891,6 @@ $$;
 create function logloom_private.maintain_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -945,7 +936,6 @@ $$;
 create function logloom_private.manage_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 -- Days begin in UTC, whatever the project's time zone is.
 set timezone = 'UTC'
@@ -1043,7 +1033,6 @@ $$;
 create function logloom_private.sum_counts(p_rows integer)
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

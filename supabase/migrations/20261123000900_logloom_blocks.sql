@@ -2271,7 +2271,6 @@ $$;
 create function logloom_private.read_records(p_sql text)
 returns logloom_private.record_arrays
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$
@@ -2309,7 +2308,6 @@ create function logloom_private.store_block(
 )
 returns logloom_private.blocks
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -2351,7 +2349,6 @@ create function logloom_private.write_block(
 )
 returns logloom_private.blocks
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$
@@ -4948,7 +4945,6 @@ $$;
 create function logloom_private.recount_records(p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

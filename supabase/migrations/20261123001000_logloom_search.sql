@@ -691,7 +691,6 @@ $$;
 create function logloom_private.free_search_slot(p_owner text, p_slots integer)
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -2397,7 +2396,6 @@ $$;
 create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
 returns boolean
 language plpgsql
-volatile
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -3351,7 +3349,6 @@ comment on function public.tail_logs(text, text, integer, integer) is
 create function logloom_private.take_search_slot(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -3400,7 +3397,6 @@ $$;
 create function logloom_private.take_validation_slot(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

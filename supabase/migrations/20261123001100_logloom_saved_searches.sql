@@ -124,7 +124,6 @@ comment on column logloom.saved_searches.created_by is 'The claim sub of who mad
 create function logloom_private.check_query(p_query_dsl text, p_is_alert boolean default false)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -442,7 +441,6 @@ grant execute on function logloom_private.read_saved_search(
 create function logloom_private.note_saved_search_run(p_id uuid)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

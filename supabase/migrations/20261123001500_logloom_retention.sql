@@ -215,7 +215,6 @@ create function logloom_private.note_deletions(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 -- Else, with hashing off where it is called, it goes through all tenants for each one.
 set enable_hashjoin = on
@@ -241,7 +240,6 @@ $$;
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -281,7 +279,6 @@ $$;
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -303,7 +300,6 @@ $$;
 create function logloom_private.leave_expired_day(p_tenant_ids text[], p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -325,7 +321,6 @@ $$;
 create function logloom_private.require_room_for_deletion(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -354,7 +349,6 @@ create function logloom_private.request_deletion(
 )
 returns logloom.retention_runs
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -475,7 +469,6 @@ comment on function public.delete_logs(text, text, text, boolean) is
 create function logloom_private.request_erasure(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -493,7 +486,6 @@ $$;
 create function logloom_private.abolish_tenant(p_tenant_id text)
 returns public.logloom_tenant_deletion
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -558,7 +550,6 @@ comment on function public.delete_tenant(text) is
 create function logloom_private.erase_tenant_step()
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -643,7 +634,6 @@ $$;
 create function logloom_private.drop_expired_day(p_day date, p_today date)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -745,7 +735,6 @@ create function logloom_private.forget_tenants_day(
   out records bigint[]
 )
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 -- Tenant by tenant through the indexes, whatever the planner believes of a partition that was
 -- filled since it was last looked at.
@@ -883,7 +872,6 @@ $$;
 create function logloom_private.finish_deletion(p_run_id uuid, p_error text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -916,7 +904,6 @@ $$;
 create function logloom_private.delete_dead_letters(p_run logloom.retention_runs, p_filter text)
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -957,7 +944,6 @@ create function logloom_private.delete_from_block(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1010,7 +996,6 @@ $$;
 create function logloom_private.deletion_step(p_run_id uuid)
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1092,7 +1077,6 @@ $$;
 create function logloom_private.run_deletion_step()
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1156,7 +1140,6 @@ $$;
 create function logloom_private.begin_retention(p_today date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1182,7 +1165,6 @@ $$;
 create function logloom_private.end_retention(p_error text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1204,7 +1186,6 @@ $$;
 create function logloom_private.end_retention_day(p_day date, p_error text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -1220,7 +1201,6 @@ $$;
 create function logloom_private.try_forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1250,7 +1230,6 @@ $$;
 create function logloom_private.delete_expired_of_day(p_place logloom_private.retention_place)
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1311,7 +1290,6 @@ $$;
 create function logloom_private.retention_step()
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -71,7 +71,6 @@ $$;
 create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
 returns bigint
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -147,7 +146,6 @@ $$;
 create function logloom_private.forget_replacement(p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -169,7 +167,6 @@ $$;
 create function logloom_private.prepare_replacement(p_day date)
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -224,7 +221,6 @@ $$;
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -293,7 +289,6 @@ $$;
 create function logloom_private.rewrite_step()
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -409,7 +404,6 @@ $$;
 create function logloom_private.seal_block(p_tenant_id text, p_days date[])
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -468,7 +462,6 @@ $$;
 create function logloom_private.leave_sealed_days(p_tenant_id text, p_days date[])
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -549,7 +542,6 @@ $$;
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -726,7 +718,6 @@ $$;
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -783,7 +774,6 @@ $$;
 create function logloom_private.replacement_step(p_now timestamptz)
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -822,7 +812,6 @@ $$;
 create function logloom_private.seal_step_at(p_now timestamptz)
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -857,7 +846,6 @@ $$;
 create function logloom_private.seal_step()
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

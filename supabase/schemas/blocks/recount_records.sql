@@ -3,7 +3,6 @@
 create function logloom_private.recount_records(p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

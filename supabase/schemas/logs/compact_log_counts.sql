@@ -3,7 +3,6 @@
 create function logloom_private.forget_day(p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -43,7 +42,6 @@ $$;
 create function logloom_private.summarize_writes(p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
@@ -65,7 +63,6 @@ $$;
 create function logloom_private.compact_log_counts()
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

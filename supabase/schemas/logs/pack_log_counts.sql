@@ -77,7 +77,6 @@ $$;
 create function logloom_private.pack_log_counts()
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 -- Tenant by tenant through the index, whatever the planner believes of a table that changed a lot.
 set enable_seqscan = off

@@ -33,7 +33,6 @@ $$;
 create function logloom_private.lock_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -45,7 +44,6 @@ $$;
 create function logloom_private.create_partition(p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -74,7 +72,6 @@ $$;
 create function logloom_private.adopt_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 -- The catalog prints bounds as the project's date style has them.
@@ -129,7 +126,6 @@ $$;
 create function logloom_private.align_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -186,7 +182,6 @@ $$;
 create function logloom_private.maintain_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$

@@ -2,7 +2,6 @@
 create function logloom_private.manage_partitions()
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 -- Days begin in UTC, whatever the project's time zone is.
 set timezone = 'UTC'

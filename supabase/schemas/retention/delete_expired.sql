@@ -7,7 +7,6 @@ create function logloom_private.note_deletions(
 )
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 -- Else, with hashing off where it is called, it goes through all tenants for each one.
 set enable_hashjoin = on
@@ -33,7 +32,6 @@ $$;
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -73,7 +71,6 @@ $$;
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -95,7 +92,6 @@ $$;
 create function logloom_private.leave_expired_day(p_tenant_ids text[], p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -2,7 +2,6 @@
 create function logloom_private.require_room_for_deletion(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -31,7 +30,6 @@ create function logloom_private.request_deletion(
 )
 returns logloom.retention_runs
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -2,7 +2,6 @@
 create function logloom_private.request_erasure(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -20,7 +19,6 @@ $$;
 create function logloom_private.abolish_tenant(p_tenant_id text)
 returns public.logloom_tenant_deletion
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -85,7 +83,6 @@ comment on function public.delete_tenant(text) is
 create function logloom_private.erase_tenant_step()
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -3,7 +3,6 @@
 create function logloom_private.drop_expired_day(p_day date, p_today date)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

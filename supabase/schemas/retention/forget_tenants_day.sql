@@ -7,7 +7,6 @@ create function logloom_private.forget_tenants_day(
   out records bigint[]
 )
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 -- Tenant by tenant through the indexes, whatever the planner believes of a partition that was
 -- filled since it was last looked at.

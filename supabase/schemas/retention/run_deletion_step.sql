@@ -30,7 +30,6 @@ $$;
 create function logloom_private.finish_deletion(p_run_id uuid, p_error text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -63,7 +62,6 @@ $$;
 create function logloom_private.delete_dead_letters(p_run logloom.retention_runs, p_filter text)
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -104,7 +102,6 @@ create function logloom_private.delete_from_block(
 )
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -157,7 +154,6 @@ $$;
 create function logloom_private.deletion_step(p_run_id uuid)
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -239,7 +235,6 @@ $$;
 create function logloom_private.run_deletion_step()
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

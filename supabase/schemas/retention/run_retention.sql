@@ -21,7 +21,6 @@ $$;
 create function logloom_private.begin_retention(p_today date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -47,7 +46,6 @@ $$;
 create function logloom_private.end_retention(p_error text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -69,7 +67,6 @@ $$;
 create function logloom_private.end_retention_day(p_day date, p_error text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -85,7 +82,6 @@ $$;
 create function logloom_private.try_forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -115,7 +111,6 @@ $$;
 create function logloom_private.delete_expired_of_day(p_place logloom_private.retention_place)
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -176,7 +171,6 @@ $$;
 create function logloom_private.retention_step()
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

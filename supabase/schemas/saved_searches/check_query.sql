@@ -4,7 +4,6 @@
 create function logloom_private.check_query(p_query_dsl text, p_is_alert boolean default false)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

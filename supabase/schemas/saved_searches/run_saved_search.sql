@@ -57,7 +57,6 @@ grant execute on function logloom_private.read_saved_search(
 create function logloom_private.note_saved_search_run(p_id uuid)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -2,7 +2,6 @@
 create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
 returns bigint
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -43,7 +43,6 @@ $$;
 create function logloom_private.forget_replacement(p_day date)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -65,7 +64,6 @@ $$;
 create function logloom_private.prepare_replacement(p_day date)
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
@@ -120,7 +118,6 @@ $$;
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$

@@ -3,7 +3,6 @@
 create function logloom_private.rewrite_step()
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

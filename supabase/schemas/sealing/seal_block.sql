@@ -77,7 +77,6 @@ $$;
 create function logloom_private.seal_block(p_tenant_id text, p_days date[])
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -136,7 +135,6 @@ $$;
 create function logloom_private.leave_sealed_days(p_tenant_id text, p_days date[])
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -217,7 +215,6 @@ $$;
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

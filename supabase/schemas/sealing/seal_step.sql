@@ -111,7 +111,6 @@ $$;
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
 returns boolean
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -168,7 +167,6 @@ $$;
 create function logloom_private.replacement_step(p_now timestamptz)
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -207,7 +205,6 @@ $$;
 create function logloom_private.seal_step_at(p_now timestamptz)
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -242,7 +239,6 @@ $$;
 create function logloom_private.seal_step()
 returns interval
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

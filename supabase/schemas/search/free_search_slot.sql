@@ -3,7 +3,6 @@
 create function logloom_private.free_search_slot(p_owner text, p_slots integer)
 returns integer
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -2,7 +2,6 @@
 create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
 returns boolean
 language plpgsql
-volatile
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$

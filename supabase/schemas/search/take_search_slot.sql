@@ -5,7 +5,6 @@
 create function logloom_private.take_search_slot(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare

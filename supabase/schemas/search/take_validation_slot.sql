@@ -3,7 +3,6 @@
 create function logloom_private.take_validation_slot(p_tenant_id text)
 returns void
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

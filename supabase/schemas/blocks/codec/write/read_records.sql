@@ -2,7 +2,6 @@
 create function logloom_private.read_records(p_sql text)
 returns logloom_private.record_arrays
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$

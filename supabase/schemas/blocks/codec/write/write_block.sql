@@ -5,7 +5,6 @@ create function logloom_private.store_block(
 )
 returns logloom_private.blocks
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -47,7 +46,6 @@ create function logloom_private.write_block(
 )
 returns logloom_private.blocks
 language plpgsql
-volatile
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
 as $$
