@@ -336,11 +336,10 @@ begin
 end;
 $$;
 
--- Of whole days everything is forgotten at once, in one snapshot: what is added meanwhile stays
--- with its counts. To be called with the lock log_counts.
--- A statement that deletes all rows and counts of the tenants $1 from each one's instant in $2,
--- p_from the least of these, to p_to: the bounds of days. It returns, as two arrays, tenants and
--- how many records were counted of each.
+-- A statement that deletes all rows and counts of the tenants $1, from each one's instant in $2
+-- (p_from is the least of these) to p_to, which are bounds of days. It returns two arrays: tenants,
+-- and how many records were counted of each. One snapshot, so that records that come meanwhile stay
+-- with their counts. To be called with the lock log_counts.
 create function logloom_private.forgotten_records_sql(p_from timestamptz, p_to timestamptz)
 returns text
 language plpgsql
@@ -973,8 +972,8 @@ select logloom_private.maintain_partitions();
 -- How many bytes a record has: those of its JSON text as operations answer it. Each is measured
 -- once, when it is accepted, so that a page can be bounded by a sum of numbers.
 
--- The text but for what the event brought: names, quotes, commas, and what all of a batch share.
--- Bytes of a record's JSON text without the values of its event, null ones too.
+-- Bytes of a record's JSON text without the values of its event: names, quotes, commas, and what
+-- all events of a batch share.
 create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
 returns integer
 language plpgsql

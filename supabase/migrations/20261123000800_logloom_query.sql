@@ -551,10 +551,9 @@ begin
 end;
 $$;
 
--- p_now is the instant that now means in the query.
--- Compiles a query, null as the blank one, or raises PT400 with the rule as message, {"position":
--- n} (1-based, code points) as detail and what was expected as hint. To be granted to nobody: its
--- callers are definer functions.
+-- Compiles a query, null as the blank one, where now means p_now. Raises PT400 with the rule as
+-- message, {"position": n} (1-based, code points) as detail and what was expected as hint. To be
+-- granted to nobody: its callers are definer functions.
 create function logloom_private.compile_query(p_query_dsl text, p_now timestamptz default now())
 returns logloom_private.compiled_query
 language plpgsql
@@ -1226,9 +1225,9 @@ to authenticated, service_role;
 
 -- query/refuse_warnings.sql
 
--- For what acts without anybody looking: a rule that looks for something else than was meant would
--- be silent for ever, a deletion takes what was to stay.
--- PT400 where the query probably means something else than was meant, with its first warning.
+-- PT400 with the first warning where the query probably means something else than was meant. For
+-- what acts without anybody looking: such a rule would be silent for ever, such a deletion would
+-- take what was to stay.
 create function logloom_private.refuse_warnings(p_query logloom_private.compiled_query)
 returns void
 language plpgsql
@@ -1786,10 +1785,8 @@ $$;
 
 -- What compiled queries call for each record. None of these can raise, whatever a record holds.
 
--- A number that a few letters write, and more than 40 if it is written out, is stored as these
--- letters. Compared it is the number; null for any other text, and for what no double holds.
--- The value of a number that is stored as its text, since written out it would be longer than that
--- and than 40 letters; null for any other text.
+-- The value of a number that is stored as its text, since it has more than 40 letters when it is
+-- written out; null for any other text, and for what no double holds.
 create function logloom_private.written_number(p_text text)
 returns numeric
 language plpgsql
@@ -1871,10 +1868,8 @@ begin
 end;
 $$;
 
--- What would be written out in more than 40 letters, and is shorter with an exponent, is its text
--- with one.
--- A number of an extracted JSON text as a record has it: the number, or, where that would be
--- written out too long, its text with an exponent.
+-- A number of an extracted JSON text as a record has it: the number or, where it has more than 40
+-- letters when it is written out and is shorter with an exponent, its text with one.
 create function logloom_private.short_number(p_number numeric)
 returns jsonb
 language plpgsql

@@ -136,9 +136,9 @@ begin
 end;
 $$;
 
--- More and more steps of the writer at a time: a client that was away does not read all it missed
--- for each page. What was found when time is up is given back, and the cursor with it.
--- Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes.
+-- Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes
+-- in its time. It looks at more and more of the writer's steps at a time: a client that was away
+-- does not read all that it missed for each page.
 create function logloom_private.advance_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -947,8 +947,8 @@ begin
 end;
 $$;
 
--- How many records are looked at: before anything is opened or sorted, since they may be large.
--- Records, newest first, which together stay within the sample's bytes and keys.
+-- The newest records that together stay within the sample's bytes and keys: as many as are looked
+-- at, decided before anything large is opened or sorted.
 create function logloom_private.log_fields_sample(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -3059,9 +3059,9 @@ begin
 end;
 $$;
 
--- Sorted by what it is grouped by while there is a row a run: nothing sorts the numbers then.
 -- Rows of service, level and a number, of which an aggregate makes what it makes of records;
--- records says of some of them for how many they stand.
+-- records says for how many a row stands. While there is a row a run they come sorted by what they
+-- are grouped by: nothing sorts the numbers then.
 create function logloom_private.numbers_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -159,9 +159,8 @@ begin
 end;
 $$;
 
--- A tenant that is gone keeps nothing but what may still be on its way. No nested loop: it would go
--- through all tenants for each one.
--- Whether a tenant with records in the day keeps it.
+-- Whether a tenant with records in the day keeps it. A tenant that is gone keeps only what may
+-- still be on its way. No nested loop: it would go through all tenants for each one.
 create function logloom_private.day_is_kept(p_day date, p_today date)
 returns boolean
 language plpgsql
@@ -235,8 +234,8 @@ begin
 end;
 $$;
 
--- Of a tenant with many records in the day.
--- Deletes some records of a day that the tenant does not keep. How many; 0 when none is left.
+-- Deletes some records of a day that a tenant with many does not keep. How many; 0 when none is
+-- left.
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
 returns integer
 language plpgsql
@@ -1196,8 +1195,8 @@ begin
 end;
 $$;
 
--- Those of a step at once; where that fails, each by itself, so that one keeps no other waiting.
--- forget_expired; the first error, of any tenant, or null.
+-- forget_expired for the tenants of a step at once and, where that fails, for each by itself, so
+-- that one keeps no other waiting. The first error of any tenant, or null.
 create function logloom_private.try_forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
 language plpgsql
@@ -1356,11 +1355,10 @@ begin
 end;
 $$;
 
--- No set clause and not definer: such a procedure could not commit. Every name is qualified, and
--- every type, since one of that name in pg_temp would come first.
--- Deletes what no tenant keeps: whole days, else a tenant's records step by step, each committed,
--- for about job_run_budget. What a run leaves over, the next one does; one on a day that is
--- finished does nothing. p_today: to run as if it were another day, at any time.
+-- Deletes what no tenant keeps: whole days, else the records of a tenant step by step, each
+-- committed, for about job_run_budget. The next run does what is left over; on a day that is
+-- finished it does nothing. p_today: to run as if it were another day. Not definer and no set
+-- clause, since such a procedure could not commit: it qualifies every name and every type.
 create procedure logloom_private.run_retention(p_today date default null)
 language plpgsql
 as $$

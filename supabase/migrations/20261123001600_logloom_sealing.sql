@@ -105,7 +105,6 @@ $$;
 -- copied, and the copy takes its place. DROP TABLE ignores the snapshots of others, so that comes
 -- only when each is newer than the copy and than the last record that was sealed.
 
--- Whether a snapshot is held that does not see the transaction.
 -- Whether somebody holds a snapshot that does not see the transaction p_xid.
 create function logloom_private.has_older_snapshot(p_xid xid8)
 returns boolean
@@ -140,9 +139,7 @@ begin
 end;
 $$;
 
--- The copy goes, and the day is as if none had been made.
--- Drops the copy of what is left of a day. Of a day without a partition nothing is to be given
--- back.
+-- Drops the copy of what is left of a day; without a partition the day gives nothing back.
 create function logloom_private.forget_replacement(p_day date)
 returns void
 language plpgsql
@@ -162,8 +159,8 @@ begin
 end;
 $$;
 
--- Copies what the sealing of a day left over. False where replacing the partition is not worth it.
--- Copies what is left of a day in which much was sealed. False where there is no need.
+-- Copies what is left of a day in which much was sealed. False where replacing its partition is not
+-- worth it.
 create function logloom_private.prepare_replacement(p_day date)
 returns boolean
 language plpgsql
@@ -212,12 +209,9 @@ begin
 end;
 $$;
 
--- Puts the copy in the partition's place, or nothing where nothing was left: replaced; waiting,
--- where an older snapshot is held; dropped, where the partition went; changed, where it is not as
--- it was copied; busy, where readers or the writer hold it.
--- Puts the copy in the place of a day's partition, or nothing where nothing is left. replaced;
--- waiting: an older snapshot is held; dropped: the partition went meanwhile; changed: begin again;
--- busy: readers or the writer hold it.
+-- Puts the copy in the place of a day's partition, or nothing where nothing is left. Answers
+-- replaced; waiting: somebody holds an older snapshot; dropped: the partition went meanwhile;
+-- changed: it is not as it was copied; busy: readers or the writer hold it.
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql
@@ -327,11 +321,9 @@ $$;
 
 -- From rows to blocks: one transaction a block, so that a reader's snapshot has either.
 
--- The last of a day's records, oldest first, that make a block that a backend can hold, whatever
--- it does with it: of long texts it holds several copies at once.
--- Up to which record of a day, oldest first, a tenant's records make a block of seal_block_records
--- and seal_block_bytes, of which p_share days have a share, or p_at_least records (0 or 1). Null:
--- none.
+-- The last record, oldest first, of a tenant's day that goes into a block of seal_block_records and
+-- seal_block_bytes, of which p_share days have a share; at least p_at_least records (0 or 1). Null:
+-- none. A backend holds several copies of long texts at once, hence the bytes.
 create function logloom_private.block_end(
   p_tenant_id text,
   p_day date,
@@ -457,8 +449,7 @@ begin
 end;
 $$;
 
--- A day of which no row of the tenant is left is no day that a search names.
--- Takes the days of which the tenant has no rows any more out of log_days.
+-- Takes days of which the tenant has no rows left out of log_days: no search opens them any more.
 create function logloom_private.leave_sealed_days(p_tenant_id text, p_days date[])
 returns void
 language plpgsql
@@ -487,9 +478,8 @@ begin
 end;
 $$;
 
--- Small blocks of a tenant that make one: of a day, or of a week where each is less than a day's
--- worth. Null where there are none.
--- Small blocks of a tenant in the week of p_day that make one block; null where there are none.
+-- Small blocks of a tenant in the week of p_day that make one: of a day, or of the week where each
+-- is less than a day's worth. Null where there are none.
 create function logloom_private.blocks_to_merge(p_tenant_id text, p_day date)
 returns bigint[]
 language plpgsql
@@ -534,10 +524,8 @@ begin
 end;
 $$;
 
--- The blocks that hold records of the day become rows again, one transaction. A block of a small
--- tenant holds several days, which come back together.
 -- Makes rows of the blocks that hold records of a tenant's day, in this transaction: how many. A
--- block of a small tenant holds a week, which comes back as a whole. To stay rows they need
+-- block of a small tenant holds a week, which comes back as a whole. They stay rows only with
 -- compression false.
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint
@@ -605,7 +593,6 @@ $$;
 
 -- sealing/seal_step.sql
 
--- Which days have something to seal: over for seal_after, and not looked at for seal_again_after.
 -- The oldest day with a partition that is over for seal_after and was not looked at for
 -- seal_again_after; null where none is due.
 create function logloom_private.next_day_to_seal(p_now timestamptz)
@@ -629,10 +616,8 @@ begin
 end;
 $$;
 
--- The days whose records of a tenant are to be sealed together with those of p_day: that day where
--- it has enough, else its week where that is over and has enough. Null where they stay rows.
 -- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
--- else the days of its week where that is over. Null: they stay rows.
+-- else its week where that is over and has enough. Null: they stay rows.
 create function logloom_private.days_to_seal_together(
   p_tenant_id text,
   p_day date,
@@ -688,7 +673,6 @@ begin
 end;
 $$;
 
--- The first tenant after p_after with records in a day's partition, or null.
 -- The first tenant after p_after with records in a day's partition; null where there is none.
 create function logloom_private.next_day_tenant(p_day date, p_after text)
 returns text
@@ -712,9 +696,8 @@ begin
 end;
 $$;
 
--- One step of a pass over a day: a block, a merging, or going on to the next tenant. False when
--- the pass is over.
--- The next block of a day, or on to the next tenant. False: the day is done.
+-- One step of a pass over a day: a block, a merge, or on to the next tenant. False: the pass is
+-- over.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -769,8 +752,8 @@ begin
 end;
 $$;
 
--- Partitions give back the space of what was sealed, one step at a time. Null when none is due.
--- Prepares or replaces the partition of a day that was sealed. Null when none is due.
+-- Prepares or replaces the partition of a sealed day, which gives its space back. Null when none is
+-- due.
 create function logloom_private.replacement_step(p_now timestamptz)
 returns interval
 language plpgsql

@@ -122,11 +122,10 @@ begin
 end;
 $$;
 
--- Of whole days everything is forgotten at once, in one snapshot: what is added meanwhile stays
--- with its counts. To be called with the lock log_counts.
--- A statement that deletes all rows and counts of the tenants $1 from each one's instant in $2,
--- p_from the least of these, to p_to: the bounds of days. It returns, as two arrays, tenants and
--- how many records were counted of each.
+-- A statement that deletes all rows and counts of the tenants $1, from each one's instant in $2
+-- (p_from is the least of these) to p_to, which are bounds of days. It returns two arrays: tenants,
+-- and how many records were counted of each. One snapshot, so that records that come meanwhile stay
+-- with their counts. To be called with the lock log_counts.
 create function logloom_private.forgotten_records_sql(p_from timestamptz, p_to timestamptz)
 returns text
 language plpgsql

@@ -1,8 +1,8 @@
 -- How many bytes a record has: those of its JSON text as operations answer it. Each is measured
 -- once, when it is accepted, so that a page can be bounded by a sum of numbers.
 
--- The text but for what the event brought: names, quotes, commas, and what all of a batch share.
--- Bytes of a record's JSON text without the values of its event, null ones too.
+-- Bytes of a record's JSON text without the values of its event: names, quotes, commas, and what
+-- all events of a batch share.
 create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
 returns integer
 language plpgsql

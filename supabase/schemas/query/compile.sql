@@ -172,10 +172,9 @@ begin
 end;
 $$;
 
--- p_now is the instant that now means in the query.
--- Compiles a query, null as the blank one, or raises PT400 with the rule as message, {"position":
--- n} (1-based, code points) as detail and what was expected as hint. To be granted to nobody: its
--- callers are definer functions.
+-- Compiles a query, null as the blank one, where now means p_now. Raises PT400 with the rule as
+-- message, {"position": n} (1-based, code points) as detail and what was expected as hint. To be
+-- granted to nobody: its callers are definer functions.
 create function logloom_private.compile_query(p_query_dsl text, p_now timestamptz default now())
 returns logloom_private.compiled_query
 language plpgsql

@@ -1,6 +1,6 @@
--- For what acts without anybody looking: a rule that looks for something else than was meant would
--- be silent for ever, a deletion takes what was to stay.
--- PT400 where the query probably means something else than was meant, with its first warning.
+-- PT400 with the first warning where the query probably means something else than was meant. For
+-- what acts without anybody looking: such a rule would be silent for ever, such a deletion would
+-- take what was to stay.
 create function logloom_private.refuse_warnings(p_query logloom_private.compiled_query)
 returns void
 language plpgsql

@@ -1,9 +1,7 @@
 -- What compiled queries call for each record. None of these can raise, whatever a record holds.
 
--- A number that a few letters write, and more than 40 if it is written out, is stored as these
--- letters. Compared it is the number; null for any other text, and for what no double holds.
--- The value of a number that is stored as its text, since written out it would be longer than that
--- and than 40 letters; null for any other text.
+-- The value of a number that is stored as its text, since it has more than 40 letters when it is
+-- written out; null for any other text, and for what no double holds.
 create function logloom_private.written_number(p_text text)
 returns numeric
 language plpgsql
@@ -85,10 +83,8 @@ begin
 end;
 $$;
 
--- What would be written out in more than 40 letters, and is shorter with an exponent, is its text
--- with one.
--- A number of an extracted JSON text as a record has it: the number, or, where that would be
--- written out too long, its text with an exponent.
+-- A number of an extracted JSON text as a record has it: the number or, where it has more than 40
+-- letters when it is written out and is shorter with an exponent, its text with one.
 create function logloom_private.short_number(p_number numeric)
 returns jsonb
 language plpgsql

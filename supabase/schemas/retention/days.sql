@@ -16,9 +16,8 @@ begin
 end;
 $$;
 
--- A tenant that is gone keeps nothing but what may still be on its way. No nested loop: it would go
--- through all tenants for each one.
--- Whether a tenant with records in the day keeps it.
+-- Whether a tenant with records in the day keeps it. A tenant that is gone keeps only what may
+-- still be on its way. No nested loop: it would go through all tenants for each one.
 create function logloom_private.day_is_kept(p_day date, p_today date)
 returns boolean
 language plpgsql

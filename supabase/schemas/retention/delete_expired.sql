@@ -27,8 +27,8 @@ begin
 end;
 $$;
 
--- Of a tenant with many records in the day.
--- Deletes some records of a day that the tenant does not keep. How many; 0 when none is left.
+-- Deletes some records of a day that a tenant with many does not keep. How many; 0 when none is
+-- left.
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
 returns integer
 language plpgsql

@@ -2,7 +2,6 @@
 -- copied, and the copy takes its place. DROP TABLE ignores the snapshots of others, so that comes
 -- only when each is newer than the copy and than the last record that was sealed.
 
--- Whether a snapshot is held that does not see the transaction.
 -- Whether somebody holds a snapshot that does not see the transaction p_xid.
 create function logloom_private.has_older_snapshot(p_xid xid8)
 returns boolean
@@ -37,9 +36,7 @@ begin
 end;
 $$;
 
--- The copy goes, and the day is as if none had been made.
--- Drops the copy of what is left of a day. Of a day without a partition nothing is to be given
--- back.
+-- Drops the copy of what is left of a day; without a partition the day gives nothing back.
 create function logloom_private.forget_replacement(p_day date)
 returns void
 language plpgsql
@@ -59,8 +56,8 @@ begin
 end;
 $$;
 
--- Copies what the sealing of a day left over. False where replacing the partition is not worth it.
--- Copies what is left of a day in which much was sealed. False where there is no need.
+-- Copies what is left of a day in which much was sealed. False where replacing its partition is not
+-- worth it.
 create function logloom_private.prepare_replacement(p_day date)
 returns boolean
 language plpgsql
@@ -109,12 +106,9 @@ begin
 end;
 $$;
 
--- Puts the copy in the partition's place, or nothing where nothing was left: replaced; waiting,
--- where an older snapshot is held; dropped, where the partition went; changed, where it is not as
--- it was copied; busy, where readers or the writer hold it.
--- Puts the copy in the place of a day's partition, or nothing where nothing is left. replaced;
--- waiting: an older snapshot is held; dropped: the partition went meanwhile; changed: begin again;
--- busy: readers or the writer hold it.
+-- Puts the copy in the place of a day's partition, or nothing where nothing is left. Answers
+-- replaced; waiting: somebody holds an older snapshot; dropped: the partition went meanwhile;
+-- changed: it is not as it was copied; busy: readers or the writer hold it.
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql

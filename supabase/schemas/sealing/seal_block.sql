@@ -1,10 +1,8 @@
 -- From rows to blocks: one transaction a block, so that a reader's snapshot has either.
 
--- The last of a day's records, oldest first, that make a block that a backend can hold, whatever
--- it does with it: of long texts it holds several copies at once.
--- Up to which record of a day, oldest first, a tenant's records make a block of seal_block_records
--- and seal_block_bytes, of which p_share days have a share, or p_at_least records (0 or 1). Null:
--- none.
+-- The last record, oldest first, of a tenant's day that goes into a block of seal_block_records and
+-- seal_block_bytes, of which p_share days have a share; at least p_at_least records (0 or 1). Null:
+-- none. A backend holds several copies of long texts at once, hence the bytes.
 create function logloom_private.block_end(
   p_tenant_id text,
   p_day date,
@@ -130,8 +128,7 @@ begin
 end;
 $$;
 
--- A day of which no row of the tenant is left is no day that a search names.
--- Takes the days of which the tenant has no rows any more out of log_days.
+-- Takes days of which the tenant has no rows left out of log_days: no search opens them any more.
 create function logloom_private.leave_sealed_days(p_tenant_id text, p_days date[])
 returns void
 language plpgsql
@@ -160,9 +157,8 @@ begin
 end;
 $$;
 
--- Small blocks of a tenant that make one: of a day, or of a week where each is less than a day's
--- worth. Null where there are none.
--- Small blocks of a tenant in the week of p_day that make one block; null where there are none.
+-- Small blocks of a tenant in the week of p_day that make one: of a day, or of the week where each
+-- is less than a day's worth. Null where there are none.
 create function logloom_private.blocks_to_merge(p_tenant_id text, p_day date)
 returns bigint[]
 language plpgsql
@@ -207,10 +203,8 @@ begin
 end;
 $$;
 
--- The blocks that hold records of the day become rows again, one transaction. A block of a small
--- tenant holds several days, which come back together.
 -- Makes rows of the blocks that hold records of a tenant's day, in this transaction: how many. A
--- block of a small tenant holds a week, which comes back as a whole. To stay rows they need
+-- block of a small tenant holds a week, which comes back as a whole. They stay rows only with
 -- compression false.
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint

@@ -1,4 +1,3 @@
--- Which days have something to seal: over for seal_after, and not looked at for seal_again_after.
 -- The oldest day with a partition that is over for seal_after and was not looked at for
 -- seal_again_after; null where none is due.
 create function logloom_private.next_day_to_seal(p_now timestamptz)
@@ -22,10 +21,8 @@ begin
 end;
 $$;
 
--- The days whose records of a tenant are to be sealed together with those of p_day: that day where
--- it has enough, else its week where that is over and has enough. Null where they stay rows.
 -- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
--- else the days of its week where that is over. Null: they stay rows.
+-- else its week where that is over and has enough. Null: they stay rows.
 create function logloom_private.days_to_seal_together(
   p_tenant_id text,
   p_day date,
@@ -81,7 +78,6 @@ begin
 end;
 $$;
 
--- The first tenant after p_after with records in a day's partition, or null.
 -- The first tenant after p_after with records in a day's partition; null where there is none.
 create function logloom_private.next_day_tenant(p_day date, p_after text)
 returns text
@@ -105,9 +101,8 @@ begin
 end;
 $$;
 
--- One step of a pass over a day: a block, a merging, or going on to the next tenant. False when
--- the pass is over.
--- The next block of a day, or on to the next tenant. False: the day is done.
+-- One step of a pass over a day: a block, a merge, or on to the next tenant. False: the pass is
+-- over.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -162,8 +157,8 @@ begin
 end;
 $$;
 
--- Partitions give back the space of what was sealed, one step at a time. Null when none is due.
--- Prepares or replaces the partition of a day that was sealed. Null when none is due.
+-- Prepares or replaces the partition of a sealed day, which gives its space back. Null when none is
+-- due.
 create function logloom_private.replacement_step(p_now timestamptz)
 returns interval
 language plpgsql

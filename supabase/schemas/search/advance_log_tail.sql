@@ -40,9 +40,9 @@ begin
 end;
 $$;
 
--- More and more steps of the writer at a time: a client that was away does not read all it missed
--- for each page. What was found when time is up is given back, and the cursor with it.
--- Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes.
+-- Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes
+-- in its time. It looks at more and more of the writer's steps at a time: a client that was away
+-- does not read all that it missed for each page.
 create function logloom_private.advance_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

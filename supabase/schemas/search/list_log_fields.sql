@@ -29,8 +29,8 @@ begin
 end;
 $$;
 
--- How many records are looked at: before anything is opened or sorted, since they may be large.
--- Records, newest first, which together stay within the sample's bytes and keys.
+-- The newest records that together stay within the sample's bytes and keys: as many as are looked
+-- at, decided before anything large is opened or sorted.
 create function logloom_private.log_fields_sample(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
