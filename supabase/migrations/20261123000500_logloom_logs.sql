@@ -210,45 +210,7 @@ comment on column logloom_private.packed_counts.levels is
 comment on column logloom_private.packed_counts.places is
   'Of each count the place of its service among services, from 1 on; 0 where is_other.';
 
--- logs/change_records.sql
-
--- Records are changed by these statements alone: each keeps the counts, the days and the write
--- sequences in the statement that changes the records. There is no trigger to forget, and a
--- table that is sharded takes none. They only ever add rows (a removal adds negative counts), so no
--- row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
--- was added.
-
--- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
--- level, as events.
-create function logloom_private.added_counts_sql(p_added text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- Sorted by bytes, at a third of what the tenants' own collation costs.
-  return format(
-    $query$
-      select
-        a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
-        a.is_other, sum(a.events)::bigint as events
-      from (
-        select
-          u.*,
-          coalesce(length(u.service), 0) > s.count_service_length_max
-            or dense_rank() over (
-              partition by u.tenant_id collate "C", u.minute order by u.service collate "C"
-            ) > s.count_services_max as is_other
-        from %s u, logloom_private.settings s
-      ) a
-      group by 1, 2, 3, 4, 5
-      order by a.tenant_id collate "C", a.minute
-    $query$,
-    p_added
-  );
-end;
-$$;
+-- logs/added_records_sql.sql
 
 -- A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts
 -- what it adds and notes which days it reached. It returns how many records were added.
@@ -295,46 +257,236 @@ begin
 end;
 $$;
 
--- A statement that runs p_delete ("delete from logloom.logs l where …", without returning), takes
--- what it removes away from the counts and notes the removal. It returns how many records went.
-create function logloom_private.removed_records_sql(p_delete text)
+-- logs/bare_record_bytes.sql
+
+-- Bytes of a record's JSON text without the values of its event: names, quotes, commas, and what
+-- all events of a batch share.
+create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return octet_length(
+    '{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":}'
+    -- fields sent but ts: || ',"{name}":'
+    || ',"level":'
+    || ',"msg":'
+    || ',"service":'
+    || ',"env":'
+    || ',"req_id":'
+    || ',"user_id":'
+    || ',"route":'
+    || ',"host":'
+    || ',"attrs":'
+    -- fields end
+  ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
+end;
+$$;
+
+-- logs/bytes_of_record.sql
+
+-- Bytes of a record's JSON text: what was measured when it was accepted, and for one of before that
+-- was done, measured now, for which it has to be whole.
+create function logloom_private.bytes_of_record(p_log logloom.logs)
+returns integer
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_texts constant text[] := array[
+    -- fields text joined: p_log.{name}
+    p_log.level, p_log.msg, p_log.service, p_log.env, p_log.req_id, p_log.user_id, p_log.route,
+    p_log.host
+    -- fields end
+  ];
+begin
+  -- As JSON an array has a bracket or comma for each of its texts, and one bracket more.
+  return coalesce(
+    p_log.record_bytes,
+    logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
+      + octet_length(to_json(p_log.ts)::text)
+      + octet_length(array_to_json(v_texts)::text) - cardinality(v_texts) - 1
+      + coalesce(octet_length(p_log.attrs::text), 4)
+  );
+end;
+$$;
+
+-- logs/change_records.sql
+
+-- Records are changed by these statements alone: each keeps the counts, the days and the write
+-- sequences in the statement that changes the records. There is no trigger to forget, and a
+-- table that is sharded takes none. They only ever add rows (a removal adds negative counts), so no
+-- row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
+-- was added.
+
+-- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
+-- level, as events.
+create function logloom_private.added_counts_sql(p_added text)
 returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- Under the service's own name, even where it was counted together with others: the sums stay
-  -- right, and compact_log_counts puts it where it belongs.
+  -- Sorted by bytes, at a third of what the tenants' own collation costs.
   return format(
     $query$
-      with changed as (
-        %s
-        returning l.tenant_id, l.ts, l.service, l.level
-      ), removed as materialized (
+      select
+        a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
+        a.is_other, sum(a.events)::bigint as events
+      from (
         select
-          c.tenant_id, date_bin('1 minute', c.ts, 'epoch') as minute, c.service, c.level,
-          count(*) as events
-        from changed c
-        group by 1, 2, 3, 4
-      ), counted as (
-        insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
-        select r.tenant_id, r.minute, r.service, r.level, -r.events
-        from removed r
-        order by 1, 2
-      ), noted as (
-        insert into logloom_private.log_removals (tenant_id)
-        select distinct r.tenant_id
-        from removed r
-        -- Further back than any alert window reaches.
-        where r.minute > now() - interval '3 days'
-      )
-      select coalesce(sum(r.events), 0)::integer from removed r
+          u.*,
+          coalesce(length(u.service), 0) > s.count_service_length_max
+            or dense_rank() over (
+              partition by u.tenant_id collate "C", u.minute order by u.service collate "C"
+            ) > s.count_services_max as is_other
+        from %s u, logloom_private.settings s
+      ) a
+      group by 1, 2, 3, 4, 5
+      order by a.tenant_id collate "C", a.minute
     $query$,
-    p_delete
+    p_added
   );
 end;
 $$;
+
+-- logs/compact_log_counts.sql
+
+-- Brings the index by write sequence of a day's partition up to date, for which autovacuum takes a
+-- minute and more: what is not summarized is read by every live tail.
+create function logloom_private.summarize_writes(p_day date)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
+as $$
+begin
+  perform brin_summarize_new_values(i.indexrelid)
+  from pg_catalog.pg_index i
+  join pg_catalog.pg_class c on c.oid = i.indexrelid
+  join pg_catalog.pg_am a on a.oid = c.relam
+  where a.amname = 'brin'
+    and i.indrelid = to_regclass(format('logloom.%I', logloom_private.partition_name(p_day)));
+exception when lock_not_available then
+  -- Vacuum is at it, which does the same.
+  null;
+end;
+$$;
+
+-- Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest
+-- write sequence of a day only: one step of a job.
+create function logloom_private.compact_log_counts()
+returns interval
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_rows integer;
+  v_arrived_days date[];
+  v_days integer := 0;
+begin
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
+    return null;
+  end if;
+  select s.* into v_settings from logloom_private.settings s;
+
+  v_rows := logloom_private.sum_counts(v_settings.count_compact_rows);
+  with superseded as (
+    delete from logloom_private.log_writes a
+    where exists (
+      select from logloom_private.log_writes l where l.day = a.day and l.write_seq > a.write_seq
+    )
+    returning a.day
+  )
+  select array_agg(distinct s.day) into v_arrived_days from superseded s;
+  perform logloom_private.summarize_writes(d.day) from unnest(v_arrived_days) d (day);
+  if v_rows < v_settings.count_compact_rows then
+    v_days := logloom_private.pack_log_counts();
+  end if;
+  return case
+    when v_rows >= v_settings.count_compact_rows or v_days >= v_settings.count_pack_days
+      then interval '0'
+  end;
+end;
+$$;
+
+-- logs/create_partition.sql
+
+-- Makes the day's partition unless it exists.
+create function logloom_private.create_partition(p_day date)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_name constant text := logloom_private.partition_name(p_day);
+begin
+  perform logloom_private.lock_partitions();
+  if logloom_private.partition_exists(p_day) then
+    return;
+  end if;
+  -- Made beside the parent and attached: "partition of" would wait for every reader of the parent.
+  execute format('create table logloom.%I (like logloom.logs including all)', v_name);
+  execute format('alter table logloom.%I enable row level security', v_name);
+  execute format('alter table logloom.%I force row level security', v_name);
+  execute format(
+    'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
+    v_name,
+    p_day::timestamp at time zone 'UTC',
+    (p_day + 1)::timestamp at time zone 'UTC'
+  );
+end;
+$$;
+
+-- logs/forget_day.sql
+
+-- Forgets what is known of a UTC day: counts, tenants, write sequences. To be called in the
+-- transaction that drops its partition.
+create function logloom_private.forget_day(p_day date)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from constant timestamptz := p_day::timestamp at time zone 'UTC';
+begin
+  -- Tenant by tenant, as the index leads with it.
+  delete from logloom_private.log_counts c
+  using logloom_private.log_days d
+  where d.day = p_day
+    and c.tenant_id = d.tenant_id
+    and c.minute >= v_from
+    and c.minute < v_from + interval '24 hours';
+  with unpacked as (
+    delete from logloom_private.packed_counts p
+    where p.week = logloom_private.week_of(p_day)
+    returning p as packed
+  )
+  insert into logloom_private.packed_counts
+  select p.*
+  from unpacked u
+  cross join lateral logloom_private.packed_week(
+    (u.packed).tenant_id, (u.packed).week,
+    array(
+      select c
+      from logloom_private.unpacked_counts(u.packed) c
+      where c.minute < v_from or c.minute >= v_from + interval '24 hours'
+    )
+  ) p
+  where p.minutes is not null;
+  delete from logloom_private.log_days d where d.day = p_day;
+  delete from logloom_private.log_writes a where a.day = p_day;
+end;
+$$;
+
+-- logs/forgotten_records_sql.sql
 
 -- A statement that deletes all rows and counts of the tenants $1, from each one's instant in $2
 -- (p_from is the least of these) to p_to, which are bounds of days. It returns two arrays: tenants,
@@ -407,181 +559,47 @@ begin
 end;
 $$;
 
--- logs/compact_log_counts.sql
+-- logs/lock_partitions.sql
 
--- Forgets what is known of a UTC day: counts, tenants, write sequences. To be called in the
--- transaction that drops its partition.
-create function logloom_private.forget_day(p_day date)
+-- Held to the end of the transaction: one at a time makes, renames or drops partitions.
+create function logloom_private.lock_partitions()
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_from constant timestamptz := p_day::timestamp at time zone 'UTC';
 begin
-  -- Tenant by tenant, as the index leads with it.
-  delete from logloom_private.log_counts c
-  using logloom_private.log_days d
-  where d.day = p_day
-    and c.tenant_id = d.tenant_id
-    and c.minute >= v_from
-    and c.minute < v_from + interval '24 hours';
-  with unpacked as (
-    delete from logloom_private.packed_counts p
-    where p.week = logloom_private.week_of(p_day)
-    returning p as packed
-  )
-  insert into logloom_private.packed_counts
-  select p.*
-  from unpacked u
-  cross join lateral logloom_private.packed_week(
-    (u.packed).tenant_id, (u.packed).week,
-    array(
-      select c
-      from logloom_private.unpacked_counts(u.packed) c
-      where c.minute < v_from or c.minute >= v_from + interval '24 hours'
-    )
-  ) p
-  where p.minutes is not null;
-  delete from logloom_private.log_days d where d.day = p_day;
-  delete from logloom_private.log_writes a where a.day = p_day;
+  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
 end;
 $$;
 
--- Brings the index by write sequence of a day's partition up to date, for which autovacuum takes a
--- minute and more: what is not summarized is read by every live tail.
-create function logloom_private.summarize_writes(p_day date)
+-- logs/maintain_partitions.sql
+
+-- Today's partition and those of the coming days exist afterwards.
+create function logloom_private.maintain_partitions()
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '100ms'
-as $$
-begin
-  perform brin_summarize_new_values(i.indexrelid)
-  from pg_catalog.pg_index i
-  join pg_catalog.pg_class c on c.oid = i.indexrelid
-  join pg_catalog.pg_am a on a.oid = c.relam
-  where a.amname = 'brin'
-    and i.indrelid = to_regclass(format('logloom.%I', logloom_private.partition_name(p_day)));
-exception when lock_not_available then
-  -- Vacuum is at it, which does the same.
-  null;
-end;
-$$;
-
--- Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest
--- write sequence of a day only: one step of a job.
-create function logloom_private.compact_log_counts()
-returns interval
-language plpgsql
-set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
 as $$
 declare
-  v_settings logloom_private.settings;
-  v_rows integer;
-  v_arrived_days date[];
-  v_days integer := 0;
+  v_days_ahead constant integer := (select s.partition_days_ahead from logloom_private.settings s);
 begin
-  if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
-    return null;
-  end if;
-  select s.* into v_settings from logloom_private.settings s;
-
-  v_rows := logloom_private.sum_counts(v_settings.count_compact_rows);
-  with superseded as (
-    delete from logloom_private.log_writes a
-    where exists (
-      select from logloom_private.log_writes l where l.day = a.day and l.write_seq > a.write_seq
-    )
-    returning a.day
-  )
-  select array_agg(distinct s.day) into v_arrived_days from superseded s;
-  perform logloom_private.summarize_writes(d.day) from unnest(v_arrived_days) d (day);
-  if v_rows < v_settings.count_compact_rows then
-    v_days := logloom_private.pack_log_counts();
-  end if;
-  return case
-    when v_rows >= v_settings.count_compact_rows or v_days >= v_settings.count_pack_days
-      then interval '0'
-  end;
+  -- Before the lock on partitions, for it waits for the writer.
+  perform logloom_private.align_partitions();
+  perform logloom_private.lock_partitions();
+  update partman.part_config c
+  set premake = v_days_ahead
+  where c.parent_table = 'logloom.logs' and c.premake <> v_days_ahead;
+  -- Leaves the search_path of the session changed: nothing else belongs in the session of the job.
+  perform partman.run_maintenance('logloom.logs');
+  perform logloom_private.adopt_partitions();
+  -- pg_partman extends the newest partition; a day that went missing it does not bring back.
+  perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
+  from generate_series(0, v_days_ahead) i;
 end;
 $$;
 
 -- logs/pack_log_counts.sql
-
--- The Monday of a day's week.
-create function logloom_private.week_of(p_day date)
-returns date
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_day - (extract(isodow from p_day)::integer - 1);
-end;
-$$;
-
--- The counts that are packed in a row.
-create function logloom_private.unpacked_counts(p_week logloom_private.packed_counts)
-returns setof logloom_private.minute_count
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select
-    p_week.week::timestamp at time zone 'UTC' + make_interval(mins => c.minute),
-    c.events::bigint, c.place = 0,
-    case c.level
-      when 'd' then 'debug' when 'i' then 'info' when 'w' then 'warn' when 'e' then 'error'
-    end,
-    p_week.services[c.place]
-  from unnest(p_week.minutes, p_week.events, p_week.levels, p_week.places)
-    c (minute, events, level, place);
-end;
-$$;
-
--- A row of packed_counts with these counts, which are of the week that begins with p_week.
-create function logloom_private.packed_week(
-  p_tenant_id text,
-  p_week date,
-  p_counts logloom_private.minute_count[]
-)
-returns logloom_private.packed_counts
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_monday constant timestamptz := p_week::timestamp at time zone 'UTC';
-  v_packed logloom_private.packed_counts;
-begin
-  with summed as (
-    select
-      c.minute, c.is_other, c.level, c.service, sum(c.events) as events,
-      dense_rank() over (order by c.is_other, c.service) as place
-    from unnest(p_counts) c
-    group by 1, 2, 3, 4
-    having sum(c.events) <> 0
-  )
-  select
-    array_agg((extract(epoch from s.minute - v_monday) / 60)::smallint order by s.minute),
-    array_agg(s.events::integer order by s.minute),
-    array_agg(coalesce(left(s.level, 1), ' ')::"char" order by s.minute),
-    array_agg(case when s.is_other then 0 else s.place end::smallint order by s.minute),
-    array(
-      select u.service
-      from (select distinct s.place, s.service from summed s where not s.is_other) u
-      order by u.place
-    )
-  into v_packed.minutes, v_packed.events, v_packed.levels, v_packed.places, v_packed.services
-  from summed s;
-  v_packed.tenant_id := p_tenant_id;
-  v_packed.week := p_week;
-  return v_packed;
-end;
-$$;
 
 -- Packs the counts of minutes that are over for seal_after, of some days of tenants that have few.
 -- How many days it looked at. To be called with the lock log_counts.
@@ -704,19 +722,70 @@ begin
 end;
 $$;
 
--- logs/partitions.sql
+-- logs/packed_week.sql
 
--- logs_YYYY_MM_DD.
-create function logloom_private.partition_name(p_day date)
-returns text
+-- A row of packed_counts with these counts, which are of the week that begins with p_week.
+create function logloom_private.packed_week(
+  p_tenant_id text,
+  p_week date,
+  p_counts logloom_private.minute_count[]
+)
+returns logloom_private.packed_counts
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_monday constant timestamptz := p_week::timestamp at time zone 'UTC';
+  v_packed logloom_private.packed_counts;
 begin
-  return to_char(p_day, '"logs_"YYYY_MM_DD');
+  with summed as (
+    select
+      c.minute, c.is_other, c.level, c.service, sum(c.events) as events,
+      dense_rank() over (order by c.is_other, c.service) as place
+    from unnest(p_counts) c
+    group by 1, 2, 3, 4
+    having sum(c.events) <> 0
+  )
+  select
+    array_agg((extract(epoch from s.minute - v_monday) / 60)::smallint order by s.minute),
+    array_agg(s.events::integer order by s.minute),
+    array_agg(coalesce(left(s.level, 1), ' ')::"char" order by s.minute),
+    array_agg(case when s.is_other then 0 else s.place end::smallint order by s.minute),
+    array(
+      select u.service
+      from (select distinct s.place, s.service from summed s where not s.is_other) u
+      order by u.place
+    )
+  into v_packed.minutes, v_packed.events, v_packed.levels, v_packed.places, v_packed.services
+  from summed s;
+  v_packed.tenant_id := p_tenant_id;
+  v_packed.week := p_week;
+  return v_packed;
 end;
 $$;
+
+-- logs/partition_days.sql
+
+-- The days that have a partition, oldest first.
+create function logloom_private.partition_days()
+returns date[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select to_date(c.relname, '"logs_"YYYY_MM_DD') as day
+    from pg_catalog.pg_inherits i
+    join pg_catalog.pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'logloom.logs'::regclass
+    order by 1
+  );
+end;
+$$;
+
+-- logs/partition_exists.sql
 
 -- Whether the day's partition is attached.
 create function logloom_private.partition_exists(p_day date)
@@ -737,43 +806,21 @@ begin
 end;
 $$;
 
--- Held to the end of the transaction: one at a time makes, renames or drops partitions.
-create function logloom_private.lock_partitions()
-returns void
+-- logs/partition_name.sql
+
+-- logs_YYYY_MM_DD.
+create function logloom_private.partition_name(p_day date)
+returns text
 language plpgsql
+immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+  return to_char(p_day, '"logs_"YYYY_MM_DD');
 end;
 $$;
 
--- Makes the day's partition unless it exists.
-create function logloom_private.create_partition(p_day date)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
-as $$
-declare
-  v_name constant text := logloom_private.partition_name(p_day);
-begin
-  perform logloom_private.lock_partitions();
-  if logloom_private.partition_exists(p_day) then
-    return;
-  end if;
-  -- Made beside the parent and attached: "partition of" would wait for every reader of the parent.
-  execute format('create table logloom.%I (like logloom.logs including all)', v_name);
-  execute format('alter table logloom.%I enable row level security', v_name);
-  execute format('alter table logloom.%I force row level security', v_name);
-  execute format(
-    'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
-    v_name,
-    p_day::timestamp at time zone 'UTC',
-    (p_day + 1)::timestamp at time zone 'UTC'
-  );
-end;
-$$;
+-- logs/partitions.sql
 
 -- Gives partitions made by pg_partman their names and row-level security. Bounds come from the
 -- catalog, so pg_partman goes on working after the rename.
@@ -886,49 +933,6 @@ exception when lock_not_available then
 end;
 $$;
 
--- Today's partition and those of the coming days exist afterwards.
-create function logloom_private.maintain_partitions()
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
-as $$
-declare
-  v_days_ahead constant integer := (select s.partition_days_ahead from logloom_private.settings s);
-begin
-  -- Before the lock on partitions, for it waits for the writer.
-  perform logloom_private.align_partitions();
-  perform logloom_private.lock_partitions();
-  update partman.part_config c
-  set premake = v_days_ahead
-  where c.parent_table = 'logloom.logs' and c.premake <> v_days_ahead;
-  -- Leaves the search_path of the session changed: nothing else belongs in the session of the job.
-  perform partman.run_maintenance('logloom.logs');
-  perform logloom_private.adopt_partitions();
-  -- pg_partman extends the newest partition; a day that went missing it does not bring back.
-  perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
-  from generate_series(0, v_days_ahead) i;
-end;
-$$;
-
--- The days that have a partition, oldest first.
-create function logloom_private.partition_days()
-returns date[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array(
-    select to_date(c.relname, '"logs_"YYYY_MM_DD') as day
-    from pg_catalog.pg_inherits i
-    join pg_catalog.pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'logloom.logs'::regclass
-    order by 1
-  );
-end;
-$$;
-
 -- logs/partman.sql
 
 -- Gives logloom.logs to pg_partman, unless it has it.
@@ -967,61 +971,45 @@ select logloom_private.manage_partitions();
 
 select logloom_private.maintain_partitions();
 
--- logs/record_bytes.sql
+-- logs/removed_records_sql.sql
 
--- How many bytes a record has: those of its JSON text as operations answer it. Each is measured
--- once, when it is accepted, so that a page can be bounded by a sum of numbers.
-
--- Bytes of a record's JSON text without the values of its event: names, quotes, commas, and what
--- all events of a batch share.
-create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
-returns integer
+-- A statement that runs p_delete ("delete from logloom.logs l where …", without returning), takes
+-- what it removes away from the counts and notes the removal. It returns how many records went.
+create function logloom_private.removed_records_sql(p_delete text)
+returns text
 language plpgsql
-stable
+immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return octet_length(
-    '{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":}'
-    -- fields sent but ts: || ',"{name}":'
-    || ',"level":'
-    || ',"msg":'
-    || ',"service":'
-    || ',"env":'
-    || ',"req_id":'
-    || ',"user_id":'
-    || ',"route":'
-    || ',"host":'
-    || ',"attrs":'
-    -- fields end
-  ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
-end;
-$$;
-
--- Bytes of a record's JSON text: what was measured when it was accepted, and for one of before that
--- was done, measured now, for which it has to be whole.
-create function logloom_private.bytes_of_record(p_log logloom.logs)
-returns integer
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_texts constant text[] := array[
-    -- fields text joined: p_log.{name}
-    p_log.level, p_log.msg, p_log.service, p_log.env, p_log.req_id, p_log.user_id, p_log.route,
-    p_log.host
-    -- fields end
-  ];
-begin
-  -- As JSON an array has a bracket or comma for each of its texts, and one bracket more.
-  return coalesce(
-    p_log.record_bytes,
-    logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
-      + octet_length(to_json(p_log.ts)::text)
-      + octet_length(array_to_json(v_texts)::text) - cardinality(v_texts) - 1
-      + coalesce(octet_length(p_log.attrs::text), 4)
+  -- Under the service's own name, even where it was counted together with others: the sums stay
+  -- right, and compact_log_counts puts it where it belongs.
+  return format(
+    $query$
+      with changed as (
+        %s
+        returning l.tenant_id, l.ts, l.service, l.level
+      ), removed as materialized (
+        select
+          c.tenant_id, date_bin('1 minute', c.ts, 'epoch') as minute, c.service, c.level,
+          count(*) as events
+        from changed c
+        group by 1, 2, 3, 4
+      ), counted as (
+        insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
+        select r.tenant_id, r.minute, r.service, r.level, -r.events
+        from removed r
+        order by 1, 2
+      ), noted as (
+        insert into logloom_private.log_removals (tenant_id)
+        select distinct r.tenant_id
+        from removed r
+        -- Further back than any alert window reaches.
+        where r.minute > now() - interval '3 days'
+      )
+      select coalesce(sum(r.events), 0)::integer from removed r
+    $query$,
+    p_delete
   );
 end;
 $$;
@@ -1102,6 +1090,43 @@ begin
   )
   select count(*) into v_rows from rows_taken;
   return v_rows;
+end;
+$$;
+
+-- logs/unpacked_counts.sql
+
+-- The counts that are packed in a row.
+create function logloom_private.unpacked_counts(p_week logloom_private.packed_counts)
+returns setof logloom_private.minute_count
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    p_week.week::timestamp at time zone 'UTC' + make_interval(mins => c.minute),
+    c.events::bigint, c.place = 0,
+    case c.level
+      when 'd' then 'debug' when 'i' then 'info' when 'w' then 'warn' when 'e' then 'error'
+    end,
+    p_week.services[c.place]
+  from unnest(p_week.minutes, p_week.events, p_week.levels, p_week.places)
+    c (minute, events, level, place);
+end;
+$$;
+
+-- logs/week_of.sql
+
+-- The Monday of a day's week.
+create function logloom_private.week_of(p_day date)
+returns date
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_day - (extract(isodow from p_day)::integer - 1);
 end;
 $$;
 

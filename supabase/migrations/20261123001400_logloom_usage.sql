@@ -221,10 +221,7 @@ comment on function public.get_tenant_usage(text, integer) is
   'end, the same per month and day of the last p_months (1 to 24, default 1), and what is stored. '
   'What was acknowledged is counted. Errors: PT400, PT401, PT403, PT404.';
 
--- usage/my_stored.sql
-
--- What a tenant's records take on disk. Blocks say it themselves; rows share partitions with those
--- of other tenants, so that theirs is a share of a partition's size.
+-- usage/hot_bytes.sql
 
 -- What a tenant's rows take, about: of each partition with its indexes the share that its records
 -- have in it.
@@ -310,6 +307,11 @@ begin
   return coalesce(round(v_bytes), 0);
 end;
 $$;
+
+-- usage/my_stored.sql
+
+-- What a tenant's records take on disk. Blocks say it themselves; rows share partitions with those
+-- of other tenants, so that theirs is a share of a partition's size.
 
 -- What the records of the request's tenant take on disk.
 create function logloom_private.my_stored(p_tenant_id text)

@@ -139,25 +139,7 @@ comment on column logloom.retention_runs.position_ts is
 comment on column logloom.retention_runs.position_block is
   'Up to this block of sealed records an erasure was carried out; rows come first.';
 
--- retention/days.sql
-
--- The tenants that have, or had until lately, records in a day, or a block that ends in it.
-create function logloom_private.day_tenants(p_day date)
-returns setof text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select t.tenant_id from logloom_private.log_days t where t.day = p_day
-  union
-  select c.tenant_id
-  from logloom_private.blocks c
-  where c.last_ts >= logloom_private.day_start(p_day)
-    and c.last_ts < logloom_private.day_start(p_day + 1);
-end;
-$$;
+-- retention/day_is_kept.sql
 
 -- Whether a tenant with records in the day keeps it. A tenant that is gone keeps only what may
 -- still be on its way. No nested loop: it would go through all tenants for each one.
@@ -178,28 +160,23 @@ begin
 end;
 $$;
 
--- The first p_limit tenants after p_after of a day that do not keep it, in their order.
-create function logloom_private.expired_tenants(
-  p_day date,
-  p_today date,
-  p_after text,
-  p_limit integer
-)
-returns text[]
+-- retention/day_tenants.sql
+
+-- The tenants that have, or had until lately, records in a day, or a block that ends in it.
+create function logloom_private.day_tenants(p_day date)
+returns setof text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
-set enable_nestloop = off
 as $$
 begin
-  return array(
-    select d.tenant_id
-    from logloom_private.day_tenants(p_day) d (tenant_id)
-    left join logloom_private.first_kept_days(p_today) k on k.tenant_id = d.tenant_id
-    where d.tenant_id > p_after and coalesce(k.first_kept_day, p_today) > p_day
-    order by d.tenant_id
-    limit p_limit
-  );
+  return query
+  select t.tenant_id from logloom_private.log_days t where t.day = p_day
+  union
+  select c.tenant_id
+  from logloom_private.blocks c
+  where c.last_ts >= logloom_private.day_start(p_day)
+    and c.last_ts < logloom_private.day_start(p_day + 1);
 end;
 $$;
 
@@ -271,46 +248,6 @@ begin
   into v_deleted;
   perform logloom_private.note_deletions(array[p_tenant_id], array[v_deleted], 0, p_today);
   return v_deleted;
-end;
-$$;
-
--- Deletes what there is of a day of tenants that do not keep it.
-create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_forgotten record;
-begin
-  v_forgotten := logloom_private.forget_tenants_day(p_tenant_ids, p_day);
-  perform logloom_private.note_deletions(
-    v_forgotten.tenant_ids, v_forgotten.records,
-    (
-      not logloom_private.partition_exists(p_day)
-      and not logloom_private.day_is_kept(p_day, p_today)
-    )::integer,
-    p_today
-  );
-end;
-$$;
-
--- Takes a day of which the tenants have no rows any more out of log_days.
-create function logloom_private.leave_expired_day(p_tenant_ids text[], p_day date)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- Without the writer, which notes a day only where it is not noted yet.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-  execute format(
-    'delete from logloom_private.log_days d where d.day = $1 and d.tenant_id = any($2) '
-      || 'and not exists (select from logloom.logs l where l.tenant_id = d.tenant_id '
-      || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
-    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
-  )
-  using p_day, p_tenant_ids;
 end;
 $$;
 
@@ -544,6 +481,49 @@ comment on function public.delete_tenant(text) is
   'logloom_private.tenant_deletions. Nobody gets the id before that is done. '
   'Errors: PT400, PT401, PT403, PT404.';
 
+-- retention/drop_expired_day.sql
+
+-- Drops a day's partition: dropped; kept where a tenant with records in it keeps the day; busy
+-- where readers or the writer hold it.
+create function logloom_private.drop_expired_day(p_day date, p_today date)
+returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenants bigint;
+  v_lock_wait text;
+begin
+  select count(*) into v_tenants from logloom_private.day_tenants(p_day);
+  -- An empty yesterday waits a day: events may well be on their way.
+  if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
+    return 'kept';
+  end if;
+
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(
+      (select s.partition_drop_lock_timeout from logloom_private.settings s)
+    );
+    -- Without the writer nothing is added: it makes the day anew when events for it come.
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    perform logloom_private.lock_partitions();
+    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants then
+      return 'busy';
+    end if;
+    -- What else is known of the day nobody reads any more, and goes without holding up the writer.
+    delete from logloom_private.log_writes a where a.day = p_day;
+    -- Last, because every reader of logloom.logs waits from here to the commit.
+    execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
+    perform logloom_private.restore_lock_wait(v_lock_wait);
+    return 'dropped';
+  exception when lock_not_available then
+    return 'busy';
+  end;
+end;
+$$;
+
+-- retention/erase_tenant_step.sql
+
 -- Removes what a deleted tenant has besides log records, once those are erased. Whether there was
 -- something to do.
 create function logloom_private.erase_tenant_step()
@@ -626,47 +606,6 @@ begin
 end;
 $$;
 
--- retention/drop_expired_day.sql
-
--- Drops a day's partition: dropped; kept where a tenant with records in it keeps the day; busy
--- where readers or the writer hold it.
-create function logloom_private.drop_expired_day(p_day date, p_today date)
-returns text
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_tenants bigint;
-  v_lock_wait text;
-begin
-  select count(*) into v_tenants from logloom_private.day_tenants(p_day);
-  -- An empty yesterday waits a day: events may well be on their way.
-  if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
-    return 'kept';
-  end if;
-
-  begin
-    v_lock_wait := logloom_private.limit_lock_wait(
-      (select s.partition_drop_lock_timeout from logloom_private.settings s)
-    );
-    -- Without the writer nothing is added: it makes the day anew when events for it come.
-    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    perform logloom_private.lock_partitions();
-    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants then
-      return 'busy';
-    end if;
-    -- What else is known of the day nobody reads any more, and goes without holding up the writer.
-    delete from logloom_private.log_writes a where a.day = p_day;
-    -- Last, because every reader of logloom.logs waits from here to the commit.
-    execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
-    perform logloom_private.restore_lock_wait(v_lock_wait);
-    return 'dropped';
-  exception when lock_not_available then
-    return 'busy';
-  end;
-end;
-$$;
-
 -- retention/expired_days.sql
 
 -- Seam: those of the tenants of whose day something is left, with how many rows, p_limit + 1 at
@@ -723,6 +662,56 @@ begin
 end;
 $$;
 
+-- retention/expired_tenants.sql
+
+-- The first p_limit tenants after p_after of a day that do not keep it, in their order.
+create function logloom_private.expired_tenants(
+  p_day date,
+  p_today date,
+  p_after text,
+  p_limit integer
+)
+returns text[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set enable_nestloop = off
+as $$
+begin
+  return array(
+    select d.tenant_id
+    from logloom_private.day_tenants(p_day) d (tenant_id)
+    left join logloom_private.first_kept_days(p_today) k on k.tenant_id = d.tenant_id
+    where d.tenant_id > p_after and coalesce(k.first_kept_day, p_today) > p_day
+    order by d.tenant_id
+    limit p_limit
+  );
+end;
+$$;
+
+-- retention/forget_expired.sql
+
+-- Deletes what there is of a day of tenants that do not keep it.
+create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_forgotten record;
+begin
+  v_forgotten := logloom_private.forget_tenants_day(p_tenant_ids, p_day);
+  perform logloom_private.note_deletions(
+    v_forgotten.tenant_ids, v_forgotten.records,
+    (
+      not logloom_private.partition_exists(p_day)
+      and not logloom_private.day_is_kept(p_day, p_today)
+    )::integer,
+    p_today
+  );
+end;
+$$;
+
 -- retention/forget_tenants_day.sql
 
 -- Seam: deletes what there is of a day of the tenants: rows, blocks that end in it with their days,
@@ -772,6 +761,27 @@ begin
   execute logloom_private.forgotten_records_sql(v_from, logloom_private.day_start(p_day + 1))
   into tenant_ids, records
   using tenant_ids, v_froms;
+end;
+$$;
+
+-- retention/leave_expired_day.sql
+
+-- Takes a day of which the tenants have no rows any more out of log_days.
+create function logloom_private.leave_expired_day(p_tenant_ids text[], p_day date)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Without the writer, which notes a day only where it is not noted yet.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  execute format(
+    'delete from logloom_private.log_days d where d.day = $1 and d.tenant_id = any($2) '
+      || 'and not exists (select from logloom.logs l where l.tenant_id = d.tenant_id '
+      || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
+    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
+  )
+  using p_day, p_tenant_ids;
 end;
 $$;
 

@@ -46,6 +46,54 @@ comment on column logloom_private.sealing_days.differences is
 comment on column logloom_private.sealing_days.replace_after is
   'Not before this the partition''s replacement is tried again.';
 
+-- sealing/blocks_to_merge.sql
+
+-- Small blocks of a tenant in the week of p_day that make one: of a day, or of the week where each
+-- is less than a day's worth. Null where there are none.
+create function logloom_private.blocks_to_merge(p_tenant_id text, p_day date)
+returns bigint[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_week constant timestamptz := date_trunc('week', p_day::timestamp) at time zone 'UTC';
+  v_block_ids bigint[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select array_agg(m.block_id order by m.block_id) into v_block_ids
+  from (
+    select
+      c.block_id, c.key,
+      sum(c.records) over (partition by c.key order by c.first_ts, c.block_id) as records,
+      sum(c.weight) over (partition by c.key order by c.first_ts, c.block_id) as weight
+    from (
+      select
+        w.*,
+        -- A day's worth goes with its day, and not on disk until a week is past retention.
+        case
+          when w.records < v_settings.seal_day_records
+            or logloom_private.utc_day(w.first_ts) < logloom_private.utc_day(w.last_ts)
+            then '-infinity'
+          else logloom_private.utc_day(w.first_ts)
+        end as key
+      from logloom_private.blocks w
+      where w.tenant_id = p_tenant_id
+        and w.first_ts >= v_week
+        and w.last_ts < v_week + interval '168 hours'
+        and w.records <= v_settings.seal_block_records / 2
+    ) c
+  ) m
+  where m.records <= v_settings.seal_block_records
+    and m.weight <= v_settings.seal_block_bytes
+  group by m.key
+  having count(*) > 1
+  limit 1;
+  return v_block_ids;
+end;
+$$;
+
 -- sealing/last_sealed.sql
 
 -- Seam: when the last block was made; null where that is not known.
@@ -62,6 +110,37 @@ begin
     order by c.block_id desc
     limit 1
   );
+end;
+$$;
+
+-- sealing/leave_sealed_days.sql
+
+-- Takes days of which the tenant has no rows left out of log_days: no search opens them any more.
+create function logloom_private.leave_sealed_days(p_tenant_id text, p_days date[])
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_day date;
+  v_has_rows boolean;
+begin
+  foreach v_day in array p_days loop
+    for v_attempt in 1..2 loop
+      execute format(
+        'select exists (select from logloom.logs l where l.tenant_id = %L '
+          || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
+        p_tenant_id, logloom_private.day_start(v_day), logloom_private.day_start(v_day + 1)
+      )
+      into v_has_rows;
+      exit when v_has_rows;
+      -- Asked again without the writer, which notes a day only where it is not noted yet.
+      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    end loop;
+    if not v_has_rows then
+      delete from logloom_private.log_days d where d.tenant_id = p_tenant_id and d.day = v_day;
+    end if;
+  end loop;
 end;
 $$;
 
@@ -96,6 +175,58 @@ begin
   delete from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
   return v_block.block_id;
+end;
+$$;
+
+-- sealing/prepare_replacement.sql
+
+-- Copies what is left of a day in which much was sealed. False where replacing its partition is not
+-- worth it.
+create function logloom_private.prepare_replacement(p_day date)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_partition constant text := logloom_private.partition_name(p_day);
+  v_copy constant text := logloom_private.remainder_name(p_day);
+  v_day logloom_private.sealing_days;
+  v_records bigint;
+  v_write_seq bigint;
+begin
+  perform logloom_private.forget_replacement(p_day);
+  if not logloom_private.partition_exists(p_day) then
+    return false;
+  end if;
+  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day for update;
+  execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+  into v_records, v_write_seq;
+  if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
+    return false;
+  end if;
+  if v_records > 0 then
+    execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
+    execute format('alter table logloom.%I enable row level security', v_copy);
+    execute format('alter table logloom.%I force row level security', v_copy);
+    execute format(
+      'insert into logloom.%I select l.* from only logloom.%I l order by l.tenant_id, l.ts, l.id',
+      v_copy, v_partition
+    );
+    get diagnostics v_records = row_count;
+    -- With it, attaching need not read the table.
+    execute format(
+      'alter table logloom.%I add constraint logs_remaining_day '
+        || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
+      v_copy, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
+    );
+  end if;
+  update logloom_private.sealing_days d
+  set prepared_by = pg_current_xact_id(),
+    prepared_records = v_records,
+    prepared_write_seq = v_write_seq
+  where d.day = p_day;
+  return true;
 end;
 $$;
 
@@ -156,56 +287,6 @@ begin
     removed_records =
       case when logloom_private.partition_exists(p_day) then d.removed_records else 0 end
   where d.day = p_day;
-end;
-$$;
-
--- Copies what is left of a day in which much was sealed. False where replacing its partition is not
--- worth it.
-create function logloom_private.prepare_replacement(p_day date)
-returns boolean
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
-as $$
-declare
-  v_partition constant text := logloom_private.partition_name(p_day);
-  v_copy constant text := logloom_private.remainder_name(p_day);
-  v_day logloom_private.sealing_days;
-  v_records bigint;
-  v_write_seq bigint;
-begin
-  perform logloom_private.forget_replacement(p_day);
-  if not logloom_private.partition_exists(p_day) then
-    return false;
-  end if;
-  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day for update;
-  execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
-  into v_records, v_write_seq;
-  if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
-    return false;
-  end if;
-  if v_records > 0 then
-    execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
-    execute format('alter table logloom.%I enable row level security', v_copy);
-    execute format('alter table logloom.%I force row level security', v_copy);
-    execute format(
-      'insert into logloom.%I select l.* from only logloom.%I l order by l.tenant_id, l.ts, l.id',
-      v_copy, v_partition
-    );
-    get diagnostics v_records = row_count;
-    -- With it, attaching need not read the table.
-    execute format(
-      'alter table logloom.%I add constraint logs_remaining_day '
-        || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
-      v_copy, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
-    );
-  end if;
-  update logloom_private.sealing_days d
-  set prepared_by = pg_current_xact_id(),
-    prepared_records = v_records,
-    prepared_write_seq = v_write_seq
-  where d.day = p_day;
-  return true;
 end;
 $$;
 
@@ -446,81 +527,6 @@ begin
   set removed_records = d.removed_records + excluded.removed_records,
     removed_by = excluded.removed_by;
   return v_records;
-end;
-$$;
-
--- Takes days of which the tenant has no rows left out of log_days: no search opens them any more.
-create function logloom_private.leave_sealed_days(p_tenant_id text, p_days date[])
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_day date;
-  v_has_rows boolean;
-begin
-  foreach v_day in array p_days loop
-    for v_attempt in 1..2 loop
-      execute format(
-        'select exists (select from logloom.logs l where l.tenant_id = %L '
-          || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
-        p_tenant_id, logloom_private.day_start(v_day), logloom_private.day_start(v_day + 1)
-      )
-      into v_has_rows;
-      exit when v_has_rows;
-      -- Asked again without the writer, which notes a day only where it is not noted yet.
-      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    end loop;
-    if not v_has_rows then
-      delete from logloom_private.log_days d where d.tenant_id = p_tenant_id and d.day = v_day;
-    end if;
-  end loop;
-end;
-$$;
-
--- Small blocks of a tenant in the week of p_day that make one: of a day, or of the week where each
--- is less than a day's worth. Null where there are none.
-create function logloom_private.blocks_to_merge(p_tenant_id text, p_day date)
-returns bigint[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_week constant timestamptz := date_trunc('week', p_day::timestamp) at time zone 'UTC';
-  v_block_ids bigint[];
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  select array_agg(m.block_id order by m.block_id) into v_block_ids
-  from (
-    select
-      c.block_id, c.key,
-      sum(c.records) over (partition by c.key order by c.first_ts, c.block_id) as records,
-      sum(c.weight) over (partition by c.key order by c.first_ts, c.block_id) as weight
-    from (
-      select
-        w.*,
-        -- A day's worth goes with its day, and not on disk until a week is past retention.
-        case
-          when w.records < v_settings.seal_day_records
-            or logloom_private.utc_day(w.first_ts) < logloom_private.utc_day(w.last_ts)
-            then '-infinity'
-          else logloom_private.utc_day(w.first_ts)
-        end as key
-      from logloom_private.blocks w
-      where w.tenant_id = p_tenant_id
-        and w.first_ts >= v_week
-        and w.last_ts < v_week + interval '168 hours'
-        and w.records <= v_settings.seal_block_records / 2
-    ) c
-  ) m
-  where m.records <= v_settings.seal_block_records
-    and m.weight <= v_settings.seal_block_bytes
-  group by m.key
-  having count(*) > 1
-  limit 1;
-  return v_block_ids;
 end;
 $$;
 

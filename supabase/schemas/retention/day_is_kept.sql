@@ -1,0 +1,18 @@
+-- Whether a tenant with records in the day keeps it. A tenant that is gone keeps only what may
+-- still be on its way. No nested loop: it would go through all tenants for each one.
+create function logloom_private.day_is_kept(p_day date, p_today date)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set enable_nestloop = off
+as $$
+begin
+  return exists (
+    select
+    from logloom_private.day_tenants(p_day) d (tenant_id)
+    left join logloom_private.first_kept_days(p_today) k on k.tenant_id = d.tenant_id
+    where coalesce(k.first_kept_day, p_today) <= p_day
+  );
+end;
+$$;

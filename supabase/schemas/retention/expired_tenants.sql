@@ -1,0 +1,24 @@
+-- The first p_limit tenants after p_after of a day that do not keep it, in their order.
+create function logloom_private.expired_tenants(
+  p_day date,
+  p_today date,
+  p_after text,
+  p_limit integer
+)
+returns text[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set enable_nestloop = off
+as $$
+begin
+  return array(
+    select d.tenant_id
+    from logloom_private.day_tenants(p_day) d (tenant_id)
+    left join logloom_private.first_kept_days(p_today) k on k.tenant_id = d.tenant_id
+    where d.tenant_id > p_after and coalesce(k.first_kept_day, p_today) > p_day
+    order by d.tenant_id
+    limit p_limit
+  );
+end;
+$$;
