@@ -22,40 +22,6 @@ begin
 end;
 $$;
 
-create function logloom_private.query_tokenize_stage(
-  p_state logloom_private.query_state,
-  p_source text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  select
-    array_agg(t.text order by t.n) filter (where not t.is_space) || ''::text,
-    array_agg(t.position order by t.n) filter (where not t.is_space)
-      || (p_position + char_length(p_source))
-  into p_state.texts, p_state.positions
-  from (
-    select
-      m.match[1] as text,
-      m.n,
-      left(m.match[1], 1) in (' ', e'\t', e'\r', e'\n', e'\u00a0') as is_space,
-      (p_position + sum(char_length(m.match[1])) over (order by m.n rows unbounded preceding)
-        - char_length(m.match[1]))::integer as position
-    from regexp_matches(
-      p_source,
-      '[ \t\r\n\u00a0]+|(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]=|.', 'g'
-    ) with ordinality as m (match, n)
-  ) t;
-  p_state."at" := 1;
-  p_state.node := null;
-  return logloom_private.query_spend(p_state, cardinality(p_state.texts));
-end;
-$$;
-
 -- The field that comes next, as node; p_error of p_stage where none does.
 create function logloom_private.query_stage_field(
   p_state logloom_private.query_state,

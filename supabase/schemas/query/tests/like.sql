@@ -1,5 +1,4 @@
 -- field:a*b, the whole text. values: the LIKE pattern.
-
 create function logloom_private.query_check_like(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -13,20 +12,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
-  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
-    'test', 'like', 'values', array[logloom_private.query_like(p_token)]
-  ));
+  p_state.node := logloom_private.query_leaf(
+    p_field, jsonb_build_object('test', 'like', 'values', array[logloom_private.query_like(p_token)])
+  );
   return p_state;
-end;
-$$;
-
-create function logloom_private.like_test(p_values jsonb)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array['', ' like ' || quote_literal(p_values ->> 0)];
 end;
 $$;
