@@ -92,30 +92,6 @@ begin
 end;
 $$;
 
--- What follows from the aggregates of the plan; the first is that of callers who know only one.
-create function logloom_private.query_describe_aggregates(
-  p_query logloom_private.compiled_query
-)
-returns logloom_private.compiled_query
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_aggregate constant jsonb := p_query.plan -> 'aggregates' -> 0;
-  v_field jsonb;
-begin
-  p_query.aggregate := v_aggregate ->> 'kind';
-  p_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
-  p_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
-  for v_field in select f from jsonb_array_elements(p_query.plan -> 'by') f loop
-    p_query.by_fields := p_query.by_fields || (v_field ->> 'name');
-    p_query.by_sql := p_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
-  end loop;
-  return p_query;
-end;
-$$;
-
 -- Compiles a query, null as the blank one, where now means p_now. Raises PT400 with the rule as
 -- message, {"position": n} (1-based, code points) as detail and what was expected as hint. To be
 -- granted to nobody: its callers are definer functions.
@@ -131,6 +107,8 @@ declare
   v_query logloom_private.compiled_query;
   v_tree jsonb;
   v_span tstzrange;
+  v_aggregate jsonb;
+  v_field jsonb;
 begin
   if octet_length(v_source) > 2048 then
     perform logloom_private.refuse_at(
@@ -174,7 +152,15 @@ begin
   v_query.by_fields := '{}';
   v_query.by_sql := '{}';
   if v_query.plan ? 'aggregates' then
-    v_query := logloom_private.query_describe_aggregates(v_query);
+    -- The first is that of callers who know only one.
+    v_aggregate := v_query.plan -> 'aggregates' -> 0;
+    v_query.aggregate := v_aggregate ->> 'kind';
+    v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
+    v_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
+    for v_field in select jsonb_array_elements(v_query.plan -> 'by') loop
+      v_query.by_fields := v_query.by_fields || (v_field ->> 'name');
+      v_query.by_sql := v_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
+    end loop;
   end if;
   v_query.names_now := v_state.names_now;
   v_query.warnings := v_state.warnings;

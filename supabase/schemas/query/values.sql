@@ -18,25 +18,30 @@ declare
   v_values jsonb := '[]'::jsonb;
   v_items jsonb[] := '{}'::jsonb[];
   v_token text;
+  v_position integer;
 begin
   p_state := logloom_private.query_deepen(p_state, p_state.positions[p_state."at"]);
   p_state."at" := p_state."at" + 1;
   loop
     v_token := p_state.texts[p_state."at"];
+    v_position := p_state.positions[p_state."at"];
     if v_token in ('AND', 'NOT') then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'query.word_is_not_for_lists', v_token
-      );
+      perform logloom_private.refuse_at(v_position, 'query.word_is_not_for_lists', v_token);
     elsif v_token = 'OR' or not logloom_private.query_is_term(v_token) then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'query.value_is_missing_in_a_list'
+      perform logloom_private.refuse_at(v_position, 'query.value_is_missing_in_a_list');
+    end if;
+    p_state := logloom_private.query_count_leaf(p_state, v_position);
+    if lower(v_token collate "C") in ('and', 'or', 'not') then
+      p_state := logloom_private.query_warn(
+        p_state, v_position, v_token || ' is looked for as a value: OR is in upper case', 'OR'
+      );
+    elsif right(v_token, 1) = ',' and char_length(v_token) > 1 then
+      p_state := logloom_private.query_warn(
+        p_state, v_position, 'A comma is a plain character: the value ' || v_token
+          || ' is looked for', rtrim(v_token, ',') || ' OR'
       );
     end if;
-    p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
-    p_state := logloom_private.query_warn_listed(p_state, v_token);
-    p_state := logloom_private.query_check_value(
-      p_state, p_field, p_sign, v_token, p_state.positions[p_state."at"]
-    );
+    p_state := logloom_private.query_check_value(p_state, p_field, p_sign, v_token, v_position);
     if p_state.node ->> 'test' = 'equal' then
       v_values := v_values || (p_state.node -> 'values');
     else
@@ -158,7 +163,9 @@ begin
     p_state := logloom_private.query_take_sign(p_state, v_sign);
   elsif v_first = '~' then
     if p_state.texts[p_state."at"] <> '~' or left(p_state.texts[p_state."at" + 1], 1) <> '"' then
-      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.regex_is_not_quoted');
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.regex_is_not_quoted'
+      );
     end if;
     p_state."at" := p_state."at" + 1;
   end if;

@@ -227,31 +227,3 @@ begin
   return logloom_private.query_warn(p_state, p_position, v_message, v_suggestion);
 end;
 $$;
-
--- A word in field:(a or b).
-create function logloom_private.query_warn_listed(
-  p_state logloom_private.query_state,
-  p_token text
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if lower(p_token collate "C") in ('and', 'or', 'not') then
-    return logloom_private.query_warn(
-      p_state, p_state.positions[p_state."at"],
-      format('%s is looked for as a value: OR is in upper case', p_token),
-      'OR'
-    );
-  elsif right(p_token, 1) = ',' and char_length(p_token) > 1 then
-    return logloom_private.query_warn(
-      p_state, p_state.positions[p_state."at"],
-      format('A comma is a plain character: the value %s is looked for', p_token),
-      rtrim(p_token, ',') || ' OR'
-    );
-  end if;
-  return p_state;
-end;
-$$;

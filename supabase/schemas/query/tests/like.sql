@@ -12,9 +12,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
-  p_state.node := logloom_private.query_leaf(
-    p_field, jsonb_build_object('test', 'like', 'values', array[logloom_private.query_like(p_token)])
-  );
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'like', 'values', array[logloom_private.query_like(p_token)]
+  ));
   return p_state;
 end;
 $$;
