@@ -117,15 +117,17 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_is_comparison constant boolean := left(p_sign, 1) in ('<', '>');
 begin
   p_state := logloom_private.query_take(p_state, p_sign);
   if not logloom_private.query_is_term(p_state.texts[p_state."at"])
-    and (p_state.texts[p_state."at"] <> '(' or p_sign not in ('=', 'i=', 'w='))
+    and (v_is_comparison or p_state.texts[p_state."at"] <> '(')
   then
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
-      case when p_sign in ('=', 'i=', 'w=') then 'query.test_needs_a_value'
-        else 'query.comparison_needs_a_value' end,
+      case when v_is_comparison then 'query.comparison_needs_a_value'
+        else 'query.test_needs_a_value' end,
       p_sign
     );
   end if;

@@ -60,7 +60,6 @@ returns setof public.logloom_log_stat
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
 as $$
 declare
   v_bound constant integer := (
