@@ -232,7 +232,7 @@ async function round(
     await sql`
       select logloom_private.judge_alert_rules(${rules}::uuid[], round, ${now}) from this_round`;
   }
-  await sql`select logloom_private.finish_alert_round(${now})`;
+  await sql`update logloom_private.alert_rounds set finished_at = ${now} where singleton`;
   const tilJudged = performance.now() - began;
   for (;;) {
     const [{ fired }] = await sql`

@@ -13,11 +13,12 @@ begin
   if exists (
     select
     from logloom.alert_rules r
-    left join logloom_private.alert_plans p on p.rule_id = r.rule_id
     where r.rule_id = p_rule_id
       and r.tenant_id = v_tenant_id
       and r.enabled
-      and p.query_dsl is distinct from r.query_dsl
+      and not exists (
+        select from logloom_private.planned_alert_rules p where p.rule_id = r.rule_id
+      )
   ) then
     perform logloom_private.plan_alert_rule(p_rule_id, now());
   end if;
