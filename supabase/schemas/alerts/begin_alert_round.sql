@@ -76,7 +76,7 @@ begin
     where r.last_evaluated_at > p_now or r.asked_at > p_now;
   end if;
   select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
-  v_round.window_end := logloom_private.whole_minute(p_watermark);
+  v_round.window_end := date_trunc('minute', p_watermark);
   if v_window_minutes is null
     or p_watermark is null
     or p_now - p_watermark > v_settings.alert_watermark_limit

@@ -78,7 +78,7 @@ begin
       '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
     );
   v_is_grouped := cardinality(v_query.by_fields) > 0;
-  v_result.ts_to := logloom_private.whole_minute(least(now(), logloom_private.watermark()));
+  v_result.ts_to := date_trunc('minute', least(now(), logloom_private.watermark()));
   v_result.ts_from := v_result.ts_to - v_settings.preview_span;
   if logloom_private.has_partials(v_query) then
     v_result.step_minutes := 1;
@@ -149,9 +149,9 @@ begin
     perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
   elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
     perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
-  elsif not logloom_private.is_alert_window(v_rule.window_minutes) then
+  elsif v_rule.window_minutes not between 1 and 1440 then
     perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
-  elsif not logloom_private.is_alert_cooldown(v_rule.cooldown_minutes) then
+  elsif v_rule.cooldown_minutes not between 0 and 10080 then
     perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
   end if;
   return logloom_private.preview_windows(

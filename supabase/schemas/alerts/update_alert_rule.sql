@@ -39,7 +39,7 @@ begin
     enabled = coalesce(p_enabled, r.enabled),
     notification_destinations = case
       when p_notification_destinations is null then r.notification_destinations
-      else coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}')
+      else logloom_private.distinct_destinations(p_notification_destinations)
     end,
     notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
     updated_at = now(),
