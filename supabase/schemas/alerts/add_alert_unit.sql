@@ -21,16 +21,13 @@ declare
 begin
   select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_ids[1];
   execute logloom_private.add_alert_partials_sql(
-    'select m.group_id, m.minute, count(*), count(m.number), sum(m.number), min(m.number), '
-    || 'max(m.number) from (select i.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '
-    || v_group.number_sql
-    || ' as number from (select n.group_id, n.starts, g.tenant_id, g.filled_id, '
-    || 'coalesce(g.write_seq, -1) as write_seq from unnest($1, $2) n (group_id, starts) '
-    || 'join logloom_private.alert_groups g on g.group_id = n.group_id offset 0) i join '
-    || p_table || ' l on l.tenant_id = i.tenant_id and l.ts >= i.starts '
-    || 'where l.write_seq > i.write_seq '
-    || 'and (l.ts > i.starts or i.filled_id is null or l.id >= i.filled_id) and ('
-    || v_group.filter || ') offset 0) m group by 1, 2'
+    'select i.group_id, l.* from (select n.group_id, n.starts, g.tenant_id, g.filled_id, '
+      || 'coalesce(g.write_seq, -1) as write_seq from unnest($1, $2) n (group_id, starts) '
+      || 'join logloom_private.alert_groups g on g.group_id = n.group_id offset 0) i join '
+      || p_table || ' l on l.tenant_id = i.tenant_id and l.ts >= i.starts '
+      || 'where l.write_seq > i.write_seq '
+      || 'and (l.ts > i.starts or i.filled_id is null or l.id >= i.filled_id)',
+    v_group
   )
   using p_group_ids, p_froms;
   update logloom_private.alert_groups g

@@ -43,7 +43,6 @@ begin
     coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id()
   )
   returning r.* into v_row;
-  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
   return logloom_private.alert_rule_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;

@@ -14,7 +14,6 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_aggregate constant text := coalesce(p_query.aggregate, 'count');
   v_window constant interval := make_interval(mins => p_window_minutes);
   v_values logloom_private.alert_window[];
 begin
@@ -23,15 +22,15 @@ begin
     || 'max(p.greatest) over w), null, null)::logloom_private.alert_window '
     || 'from generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) left join ('
     || logloom_private.alert_partials_sql(
-      p_source, p_query.filter, logloom_private.alert_number_sql(
-        v_aggregate, p_query.aggregate_field
-      )
+      'select 1 as group_id, s.* from (' || p_source || ') s', p_query.filter,
+      logloom_private.alert_number_sql(p_query)
     )
     || ') p on p.minute = e.at - interval ''1 minute'' '
     || 'window w as (order by e.at rows between $6 - 1 preceding and current row) '
     || 'order by e.at offset $6 - 1)'
   into v_values
-  using p_tenant_id, p_from - v_window, p_to, v_window, v_aggregate, p_window_minutes;
+  using p_tenant_id, p_from - v_window, p_to, v_window,
+    coalesce(p_query.aggregate, 'count'), p_window_minutes;
   return v_values;
 end;
 $$;

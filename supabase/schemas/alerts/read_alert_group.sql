@@ -21,9 +21,7 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
   v_use := logloom_private.add_alert_partials_sql(
-    'select ' || p_group_id || ', n.* from (' || logloom_private.alert_partials_sql(
-      'select * from found', v_group.filter, v_group.number_sql
-    ) || ') n'
+    'select ' || p_group_id || ' as group_id, f.* from found f', v_group
   );
   if v_group.write_seq < p_round.write_seq_to then
     v_reading := logloom_private.read_alert_pieces(

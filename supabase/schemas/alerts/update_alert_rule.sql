@@ -57,7 +57,6 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
-  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
   return logloom_private.alert_rule_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
