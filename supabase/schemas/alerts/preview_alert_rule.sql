@@ -38,14 +38,7 @@ $$;
 -- What a rule that is not saved would have found in the time that preview_span names. Windows with
 -- partial values end at every minute; the others stand side by side, so that either share one
 -- reading of the records.
-create function logloom_private.preview_windows(
-  p_tenant_id text,
-  p_query_dsl text,
-  p_threshold double precision,
-  p_comparison text,
-  p_window_minutes integer,
-  p_cooldown_minutes integer
-)
+create function logloom_private.preview_windows(p_tenant_id text, p_rule logloom.alert_rules)
 returns public.logloom_alert_preview
 language plpgsql
 stable
@@ -64,8 +57,8 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   perform logloom_private.take_search_slot(v_tenant_id);
-  perform logloom_private.check_query(p_query_dsl, true);
-  v_query := logloom_private.compile_query(p_query_dsl);
+  perform logloom_private.check_query(p_rule.query_dsl, true);
+  v_query := logloom_private.compile_query(p_rule.query_dsl);
   v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
@@ -82,12 +75,12 @@ begin
   if logloom_private.has_partials(v_query) then
     v_result.step_minutes := 1;
     v_values := logloom_private.preview_partial_values(
-      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_window_minutes
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes
     );
   else
-    v_result.step_minutes := p_window_minutes;
+    v_result.step_minutes := p_rule.window_minutes;
     v_values := logloom_private.window_values(
-      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_window_minutes,
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes,
       case when v_is_grouped then v_settings.search_groups + 1 end
     );
     if v_is_grouped and cardinality(v_values) > v_settings.search_groups then
@@ -96,16 +89,12 @@ begin
       );
     end if;
   end if;
-  return logloom_private.completed_preview(
-    v_result, v_values, v_is_grouped, p_threshold, p_comparison,
-    make_interval(mins => p_cooldown_minutes)
-  );
+  return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
 end;
 $$;
 
-grant execute on function logloom_private.preview_windows(
-  text, text, double precision, text, integer, integer
-) to authenticated, service_role;
+grant execute on function logloom_private.preview_windows(text, logloom.alert_rules)
+to authenticated, service_role;
 
 create function public.preview_alert_rule(
   p_tenant_id text default null,
@@ -153,10 +142,7 @@ begin
   elsif v_rule.cooldown_minutes not between 0 and 10080 then
     perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
   end if;
-  return logloom_private.preview_windows(
-    p_tenant_id, v_rule.query_dsl, v_rule.threshold, v_rule.comparison, v_rule.window_minutes,
-    v_rule.cooldown_minutes
-  );
+  return logloom_private.preview_windows(p_tenant_id, v_rule);
 exception
 when query_canceled then
   perform logloom_private.refuse('alerts.preview_took_too_long');
