@@ -282,7 +282,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_fields constant text[] := p_query.fields || p_query.by_fields;
+  v_fields constant text[] :=
+    logloom_private.query_reads(p_query.tree) || p_query.by_fields;
   v_first constant timestamptz :=
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
@@ -827,7 +828,7 @@ begin
   select a.* from unnest(logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)) a;
 exception
 when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
@@ -1118,7 +1119,7 @@ begin
   return query execute logloom_private.log_fields_sql(v_tenant_id, v_query, v_range);
 exception
 when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
@@ -1298,7 +1299,7 @@ begin
   return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
 exception
 when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
   return null;
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
@@ -1465,7 +1466,6 @@ returns setof public.logloom_log_stat
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
 as $$
 declare
   v_bound constant integer := (
@@ -1504,7 +1504,7 @@ begin
   using
     logloom_private.query_warnings(p_query.warnings), v_bound,
     (p_query.plan -> 'first' -> 'position')::integer,
-    format('patterns met its bound of %s records: these are the newest', v_bound),
+    format('patterns reached its limit of %s records: these are the newest', v_bound),
     'Narrow the filter or the range of time.';
 end;
 $$;
@@ -1691,7 +1691,7 @@ begin
   )::public.logloom_log_series_answer;
 exception
 when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
   return null;
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
@@ -2115,7 +2115,7 @@ begin
   return null;
 exception
 when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
   return null;
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
@@ -2216,7 +2216,7 @@ begin
   )::public.logloom_log_page;
 exception
 when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
   return null;
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
@@ -2298,7 +2298,7 @@ begin
   where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
 exception
 when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
@@ -3303,7 +3303,7 @@ begin
   )::public.logloom_log_tail;
 exception
 when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
   return null;
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
@@ -3516,7 +3516,7 @@ begin
     null::public.logloom_query_validity, logloom_private.query_verdict(p_query_dsl)
   );
 exception when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
   return null;
 end;
 $$;

@@ -200,7 +200,7 @@ begin
   return query execute logloom_private.log_fields_sql(v_tenant_id, v_query, v_range);
 exception
 when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;

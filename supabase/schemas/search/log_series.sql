@@ -164,7 +164,7 @@ begin
   )::public.logloom_log_series_answer;
 exception
 when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
   return null;
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then

@@ -62,7 +62,7 @@ begin
   where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
 exception
 when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;

@@ -41,7 +41,7 @@ select is_empty(
 select is_empty(
   $$select p.oid::regprocedure
     from pg_catalog.pg_proc p
-    where p.prosrc ~ 'refuse_slow_search\(\)'
+    where p.prosrc ~ 'refuse\(''search\.took_too_long''\)'
       and p.prosrc !~ 'reads_again\(sqlstate, sqlerrm\)'
       and p.oid <> 'logloom_private.read_query_validity(text)'::regprocedure$$,
   'each reading that can be too slow asks whether it may try again'

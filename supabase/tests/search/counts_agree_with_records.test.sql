@@ -43,7 +43,9 @@ returns logloom_private.compiled_query
 language plpgsql
 as $$
 begin
-  p_query.fields := p_query.fields || 'msg'::text;
+  p_query.tree := jsonb_build_object('type', 'and', 'items', jsonb_build_array(
+    p_query.tree, '{"type": "all", "reads": ["msg"]}'::jsonb
+  ));
   return p_query;
 end;
 $$;
