@@ -19,8 +19,7 @@ declare
   v_rows constant text := 'select l.* ' || logloom_private.tenant_rows_sql(
     p_tenant_id, p_from, v_to,
     case when p_ts is null then 'true'
-      else format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id) end,
-    p_expired => true
+      else format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id) end
   ) || v_order;
 begin
   if not logloom_private.may_read_sealed(p_tenant_id, p_from, v_to) then

@@ -37,17 +37,20 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_from constant timestamptz := greatest(lower(p_range), p_query.ts_from);
-  v_to constant timestamptz := least(upper(p_range), p_query.ts_to);
   v_events text := 'sum(l.events)::bigint';
   v_rows text;
 begin
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
   p_query.aggregate := 'count';
   if p_seconds >= 60 then
-    v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_from, v_to);
+    v_rows := logloom_private.counted_rows_sql(
+      p_tenant_id, p_query, p_query.ts_from, p_query.ts_to
+    );
   end if;
   if v_rows is null then
-    v_rows := logloom_private.records_sql(p_tenant_id, p_query, v_from, v_to, array['ts', 'level']);
+    v_rows := logloom_private.records_sql(
+      p_tenant_id, p_query, p_query.ts_from, p_query.ts_to, array['ts', 'level']
+    );
     v_events := 'count(*)';
   end if;
   return format(

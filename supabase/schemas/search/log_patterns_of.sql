@@ -73,9 +73,8 @@ declare
 begin
   -- The newest, for there may be more than can be looked at.
   v_rows := logloom_private.first_records_sql(
-    p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
-    least(upper(p_range), p_query.ts_to), p_query.filter, v_bound + 1, 'desc', null, null,
-    case when p_query.plan ? 'rows' then null else array['msg'] end
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_bound + 1, 'desc',
+    p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
   );
   return query execute
     'with records as (select l.ts, l.msg '
@@ -97,7 +96,11 @@ begin
     )
     || ' limit ' || least(p_limit, (p_query.plan -> 'limit')::integer)
   using
-    logloom_private.query_warnings(p_query.warnings), v_bound,
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
+    ),
+    v_bound,
     (p_query.plan -> 'first' -> 'position')::integer,
     format('patterns met its bound of %s records: these are the newest', v_bound),
     'Narrow the filter or the range of time.';

@@ -69,8 +69,7 @@ begin
       || ')::text)::integer';
   end if;
   v_source := logloom_private.stats_source(
-    p_tenant_id, p_query,
-    greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range),
     v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
   );
   return 'select ' || logloom_private.bucket_sql(p_seconds) || ', ' || v_key || ', '
@@ -160,7 +159,11 @@ begin
       in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
     make_interval(secs => v_seconds), v_range;
   return row(
-    v_seconds, coalesce(v_series, '{}'), logloom_private.query_warnings(v_query.warnings)
+    v_seconds, coalesce(v_series, '{}'),
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+    )
   )::public.logloom_log_series_answer;
 exception
 when query_canceled or lock_not_available then

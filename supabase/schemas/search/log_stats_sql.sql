@@ -31,9 +31,7 @@ begin
     v_names := 'ts'::text || v_names;
   end if;
   v_source := logloom_private.stats_source(
-    p_tenant_id, p_query,
-    greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
-    v_only_counts, v_bucket
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_only_counts, v_bucket
   );
   v_values := logloom_private.stats_values_sql(
     v_aggregates, v_source,

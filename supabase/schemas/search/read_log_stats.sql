@@ -19,7 +19,10 @@ begin
   else
     return query execute 'select s.*, $1 from ('
       || logloom_private.log_stats_sql(p_tenant_id, p_query, p_range, p_limit) || ') s'
-    using logloom_private.query_warnings(p_query.warnings);
+    using array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
+    );
   end if;
 end;
 $$;

@@ -63,7 +63,7 @@ begin
   foreach v_part in array p_parts loop
     begin
       v_rows := logloom_private.tenant_rows_sql(
-        p_tenant_id, lower(v_part), upper(v_part), p_filter, p_expired => true
+        p_tenant_id, lower(v_part), upper(v_part), p_filter
       ) || case when p_limit is not null then format(
         ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
       ) else '' end;
