@@ -105,7 +105,7 @@ const setup = `
       p_query.ts_from := '-infinity';
       p_query.ts_to := 'infinity';
       v_source := logloom_private.numbers_source(
-        p_tenant, p_query, logloom_private.only_number(p_query)
+        p_tenant, p_query, 'infinity', logloom_private.only_number(p_query)
       );
     end if;
     execute 'select jsonb_agg(r order by r) from (select jsonb_build_array('

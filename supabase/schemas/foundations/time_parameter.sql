@@ -29,6 +29,3 @@ begin
   return null;
 end;
 $$;
-
-grant execute on function logloom_private.time_parameter(text, text)
-to authenticated, service_role;

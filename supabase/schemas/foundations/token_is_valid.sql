@@ -53,6 +53,3 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.token_is_valid(jsonb, boolean)
-to authenticated, service_role;

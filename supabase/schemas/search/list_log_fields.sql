@@ -206,9 +206,6 @@ when connection_exception or admin_shutdown or internal_error then
 end;
 $$;
 
-grant execute on function logloom_private.read_log_fields(text, text, text)
-to authenticated, service_role;
-
 create function public.list_log_fields(
   p_query_dsl text default null,
   p_ts_from text default null,

@@ -115,9 +115,7 @@ declare
   v_buckets public.logloom_log_bucket[];
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
-  v_seconds := logloom_private.histogram_seconds(
-    v_range, logloom_private.require_buckets(p_buckets)
-  );
+  v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
   execute 'select array('
     || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
@@ -135,10 +133,6 @@ when connection_exception or admin_shutdown or internal_error then
   return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
-
-grant execute on function logloom_private.read_log_histogram(
-  text, text, text, integer
-) to authenticated, service_role;
 
 create function public.log_histogram(
   p_query_dsl text default null,

@@ -69,6 +69,7 @@ declare
   v_columns constant jsonb := jsonb_build_object(
     'count', 'p.count', 'first', 'p.first', 'last', 'p.last', 'pattern', 'p.pattern collate "C"'
   );
+  v_time constant text := 'to_char(p.%s, ''YYYY-MM-DD"T"HH24:MI:SS.US"Z"'')';
   v_rows text;
 begin
   -- The newest, for there may be more than can be looked at.
@@ -86,8 +87,8 @@ begin
       || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
       || 'min(r.example) as example from rough r group by 1) '
     || 'select jsonb_build_object(''pattern'', p.pattern), p.count, jsonb_build_object('
-      || '''count'', p.count, ''first'', logloom_private.utc_text(p.first), '
-      || '''last'', logloom_private.utc_text(p.last), ''example'', p.example), count(*) over (), '
+      || '''count'', p.count, ''first'', ' || format(v_time, 'first') || ', ''last'', '
+      || format(v_time, 'last') || ', ''example'', p.example), count(*) over (), '
       || 'case when (select sum(c.count) from patterns c) > $2 then $1 || row($3, $4, $5)'
       || '::public.logloom_query_warning else $1 end from patterns p where '
     || logloom_private.having_sql(p_query.plan, v_columns)

@@ -72,7 +72,10 @@ begin
     p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range),
     v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
   );
-  return 'select ' || logloom_private.bucket_sql(p_seconds) || ', ' || v_key || ', '
+  return format(
+      'select date_bin(%L::interval, l.ts, ''epoch''), ', make_interval(secs => p_seconds)
+    )
+    || v_key || ', '
     || (logloom_private.stats_values_sql(
       v_aggregate, v_source, p_seconds::numeric / 60
     ))[1]
@@ -99,17 +102,14 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
-  v_buckets integer;
   v_seconds bigint;
   v_groups jsonb := '[[]]';
   v_series public.logloom_log_series[];
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
-  v_buckets := logloom_private.require_buckets(p_buckets);
+  v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(p_query_dsl, now(), 'series');
-  v_seconds := coalesce(
-    (v_query.plan -> 'bucket')::bigint, logloom_private.histogram_seconds(v_range, v_buckets)
-  );
+  v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);
   if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
     > (select s.search_buckets_max from logloom_private.settings s)
   then
@@ -176,10 +176,6 @@ when connection_exception or admin_shutdown or internal_error then
   return logloom_private.read_log_series(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
-
-grant execute on function logloom_private.read_log_series(
-  text, text, text, integer
-) to authenticated, service_role;
 
 create function public.log_series(
   p_query_dsl text default null,

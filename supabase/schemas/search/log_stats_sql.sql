@@ -27,7 +27,8 @@ declare
   v_grouped text;
 begin
   if v_bucket is not null then
-    v_keys := logloom_private.bucket_sql(v_bucket) || v_keys;
+    v_keys := format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => v_bucket))
+      || v_keys;
     v_names := 'ts'::text || v_names;
   end if;
   v_source := logloom_private.stats_source(

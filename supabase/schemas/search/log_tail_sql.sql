@@ -45,8 +45,8 @@ begin
     ) || ') and ';
   end if;
   v_rows := logloom_private.rows_sql(
-    p_tenant_id, greatest(v_days[1], v_kept_from), v_days[cardinality(v_days)] + interval '24 hours',
-    v_filter || p_query.filter, null
+    p_tenant_id, greatest(v_days[1], v_kept_from),
+    v_days[cardinality(v_days)] + interval '24 hours', v_filter || p_query.filter, null
   );
   -- What a client that was away for long missed may be sealed by now.
   v_is_sealed := exists (

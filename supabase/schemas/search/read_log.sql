@@ -108,6 +108,3 @@ when connection_exception or admin_shutdown or internal_error then
   return logloom_private.read_log(p_id, p_ts);
 end;
 $$;
-
-grant execute on function logloom_private.read_log(uuid, timestamptz)
-to authenticated, service_role;

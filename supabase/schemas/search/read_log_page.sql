@@ -100,7 +100,3 @@ when connection_exception or admin_shutdown or internal_error then
   );
 end;
 $$;
-
-grant execute on function logloom_private.read_log_page(
-  text, text, text, integer, text, text
-) to authenticated, service_role;

@@ -75,7 +75,3 @@ when connection_exception or admin_shutdown or internal_error then
   from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
 end;
 $$;
-
-grant execute on function logloom_private.read_log_stats(
-  text, text, text, integer
-) to authenticated, service_role;

@@ -25,12 +25,13 @@ begin
 end;
 $$;
 
--- Rows of service, level and a number, of which an aggregate makes what it makes of records;
--- records says for how many a row stands. While there is a row a run they come sorted by what they
--- are grouped by: nothing sorts the numbers then.
+-- Rows of service, level and a number, of which an aggregate makes what it makes of records; records
+-- says for how many a row stands. The tenant has rows from p_rows_from on. While there is a row a
+-- run they come sorted by what they are grouped by: nothing sorts the numbers then.
 create function logloom_private.numbers_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
+  p_rows_from timestamptz,
   p_key text
 )
 returns logloom_private.counted_source
@@ -46,9 +47,6 @@ declare
     p_query.plan -> 'aggregates', '$[*] ? (@.fraction != null)'
   );
   v_number constant text := format('logloom_private.json_number(l.attrs -> %L)', p_key);
-  v_rows_from constant timestamptz := logloom_private.first_rows(
-    p_tenant_id, p_query.ts_from, p_query.ts_to
-  );
   v_sql text := format(
     'select s.service, s.level, s.events, s.numbers, s.doubles '
       || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L) s',
@@ -56,14 +54,14 @@ declare
     p_query.ts_from, p_query.ts_to, p_query.tree, p_key, v_exact, v_doubles
   );
 begin
-  if v_rows_from < p_query.ts_to then
+  if p_rows_from < p_query.ts_to then
     v_sql := v_sql || ' union all select l.service, l.level, 1, '
       || case when v_exact then format('array[%s]', v_number) else 'null' end || ', '
       || case when v_doubles then format('array[logloom_private.finite_double(%s)]', v_number)
         else 'null' end
       || ' '
       || logloom_private.rows_sql(
-        p_tenant_id, v_rows_from, p_query.ts_to, p_query.filter,
+        p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
         array['service', 'level', 'attrs.' || p_key]
       );
   end if;
@@ -80,8 +78,8 @@ begin
 end;
 $$;
 
--- What the aggregates of a bound query read: the counts where they can answer, sealed records without
--- reading them where only their number is asked for, otherwise the records.
+-- What the aggregates of a bound query read: the counts where they can answer, sealed records
+-- without reading them where only their number is asked for, otherwise the records.
 create function logloom_private.stats_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -96,26 +94,41 @@ as $$
 declare
   v_from constant timestamptz := p_query.ts_from;
   v_to constant timestamptz := p_query.ts_to;
-  v_is_sealed boolean;
-  v_rows_from timestamptz := p_query.ts_from;
+  v_is_sealed constant boolean := p_bucket is null
+    and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
+  v_rows_from timestamptz;
+  v_counted_from timestamptz := p_query.ts_from;
+  v_counts_sealed boolean;
   v_rows text;
   v_key text;
 begin
+  if v_is_sealed then
+    v_rows_from := greatest(v_from, coalesce(
+      (
+        select min(d.day)::timestamp at time zone 'UTC'
+        from logloom_private.log_days d
+        where d.tenant_id = p_tenant_id
+          and d.day between (v_from at time zone 'UTC')::date
+            and ((v_to - interval '1 microsecond') at time zone 'UTC')::date
+      ),
+      v_to
+    ));
+  end if;
   if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
-    v_is_sealed := p_bucket is null and p_query.by_fields <@ array['level', 'service']
-      and logloom_private.reads_sealed(p_tenant_id, v_from, v_to);
+    v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
     -- Over days without rows blocks count quicker than minutes do.
-    if v_is_sealed and v_to - v_from >= interval '1 day' then
-      v_rows_from := logloom_private.first_rows(p_tenant_id, v_from, v_to);
+    if v_counts_sealed and v_to - v_from >= interval '1 day' then
+      v_counted_from := v_rows_from;
     end if;
     if p_bucket is null or p_bucket % 60 = 0 then
-      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_rows_from, v_to);
+      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_counted_from, v_to);
     end if;
-    if v_rows is not null and v_from < v_rows_from then
+    if v_rows is not null and v_from < v_counted_from then
       v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_rows_from) || ') l';
-    elsif v_rows is null and v_is_sealed then
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from)
+        || ') l';
+    elsif v_rows is null and v_counts_sealed then
       v_rows := 'from (select l.level, l.service, 1::bigint as events '
         || logloom_private.rows_sql(
           p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
@@ -129,10 +142,8 @@ begin
     end if;
   end if;
   v_key := logloom_private.only_number(p_query);
-  if v_key is not null and p_bucket is null
-    and logloom_private.reads_sealed(p_tenant_id, v_from, v_to)
-  then
-    return logloom_private.numbers_source(p_tenant_id, p_query, v_key);
+  if v_is_sealed and v_key is not null then
+    return logloom_private.numbers_source(p_tenant_id, p_query, v_rows_from, v_key);
   end if;
   -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
   -- and of one alone PostgreSQL 17 does not count the memory.

@@ -97,9 +97,6 @@ when connection_exception or admin_shutdown or internal_error then
 end;
 $$;
 
-grant execute on function logloom_private.read_log_tail(text, text, integer, integer)
-to authenticated, service_role;
-
 create function public.tail_logs(
   p_query_dsl text default null,
   p_cursor text default null,

@@ -22,5 +22,3 @@ begin
   ) end;
 end;
 $$;
-
-grant execute on function logloom_private.acting_role(text, text) to authenticated, service_role;

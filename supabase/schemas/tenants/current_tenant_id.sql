@@ -25,6 +25,3 @@ begin
   return v_tenant_id;
 end;
 $$;
-
-grant execute on function logloom_private.current_tenant_id(jsonb)
-to anon, authenticated, service_role;

@@ -39,6 +39,3 @@ begin
   return v_tenant_id;
 end;
 $$;
-
-grant execute on function logloom_private.resolve_tenant(text)
-to anon, authenticated, service_role;

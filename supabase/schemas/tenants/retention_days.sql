@@ -22,6 +22,3 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.retention_days(text, logloom.plans)
-to authenticated, service_role;
