@@ -22,7 +22,10 @@ declare
       else format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id) end
   ) || v_order;
 begin
-  if not logloom_private.may_read_sealed(p_tenant_id, p_from, v_to) then
+  -- Or may have by the time that this runs.
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
+    and p_from >= clock_timestamp() - (select s.seal_after from logloom_private.settings s)
+  then
     return v_rows;
   end if;
   return 'select l.* from ((' || v_rows

@@ -125,10 +125,7 @@ begin
       p_query_dsl, p_ts_from, p_ts_to, coalesce(p_dry_run, true)
     )
   );
-exception
-when query_canceled then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;

@@ -87,11 +87,9 @@ begin
       from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
     )
   )::public.logloom_log_page;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;

@@ -63,10 +63,9 @@ begin
     from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
   ) r
   where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;

@@ -23,13 +23,9 @@ begin
         )
         else format('l.%I', c.name)
       end,
-      ', ' order by c.n
+      ', ' order by c.ordinality
     )
-    from (
-      select a.attname as name, format_type(a.atttypid, null) as type, a.attnum as n
-      from pg_catalog.pg_attribute a
-      where a.attrelid = 'logloom.logs'::regclass and a.attnum > 0 and not a.attisdropped
-    ) c
+    from unnest(logloom_private.record_fields()) with ordinality c
   );
 end;
 $$;

@@ -13,7 +13,7 @@ begin
     null::public.logloom_query_validity, logloom_private.query_verdict(p_query_dsl)
   );
 exception when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
   return null;
 end;
 $$;
