@@ -1,5 +1,5 @@
--- The least width of which p_buckets, or search_buckets_default, cover the range. Buckets are counted
--- from the epoch, so that one more than p_buckets may touch it. PT400 when out of bounds.
+-- The least width of which p_buckets, or search_buckets_default, cover the range. Buckets are
+-- counted from the epoch: one more than p_buckets may touch it. PT400 when out of bounds.
 create function logloom_private.bucket_seconds(p_range tstzrange, p_buckets integer)
 returns bigint
 language plpgsql

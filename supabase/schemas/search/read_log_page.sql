@@ -28,7 +28,7 @@ declare
   v_left integer;
   v_after text[];
   v_times timestamptz[];
-  v_page logloom_private.found_page;
+  v_page record;
   v_cursor text;
 begin
   perform logloom_private.take_search_slot(v_tenant_id);

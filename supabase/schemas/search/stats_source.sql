@@ -25,9 +25,9 @@ begin
 end;
 $$;
 
--- Rows of service, level and a number, of which an aggregate makes what it makes of records; records
--- says for how many a row stands. The tenant has rows from p_rows_from on. While there is a row a
--- run they come sorted by what they are grouped by: nothing sorts the numbers then.
+-- Rows of service, level and a number, of which an aggregate makes what it makes of records;
+-- records says for how many a row stands. The tenant has rows from p_rows_from on. While there is a
+-- row a run they come sorted by what they are grouped by: nothing sorts the numbers then.
 create function logloom_private.numbers_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
