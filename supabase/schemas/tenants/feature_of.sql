@@ -10,17 +10,15 @@ declare
   v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
   v_feature public.logloom_plan_feature := row(false, 0, 0);
 begin
-  if p_feature = 'saved_searches' then
-    select v_plan.saved_searches, v_plan.saved_searches::integer * v_plan.max_saved_searches,
-      count(*)
+  if p_feature in ('saved_searches', 'alerts') then
+    execute format(
+      'select ($1).%1$I, ($1).%1$I::integer * ($1).%2$I, count(*) from logloom.%3$I t '
+        'where t.tenant_id = $2',
+      p_feature, 'max_' || p_feature,
+      case p_feature when 'alerts' then 'alert_rules' else p_feature end
+    )
     into v_feature
-    from logloom.saved_searches s
-    where s.tenant_id = p_tenant_id;
-  elsif p_feature = 'alerts' then
-    select v_plan.alerts, v_plan.alerts::integer * v_plan.max_alerts, count(*)
-    into v_feature
-    from logloom.alert_rules r
-    where r.tenant_id = p_tenant_id;
+    using v_plan, p_tenant_id;
   end if;
   return v_feature;
 end;
