@@ -37,22 +37,13 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_events text := 'sum(l.events)::bigint';
-  v_rows text;
+  v_source logloom_private.counted_source;
 begin
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  p_query.aggregate := 'count';
-  if p_seconds >= 60 then
-    v_rows := logloom_private.counted_rows_sql(
-      p_tenant_id, p_query, p_query.ts_from, p_query.ts_to
-    );
-  end if;
-  if v_rows is null then
-    v_rows := logloom_private.records_sql(
-      p_tenant_id, p_query, p_query.ts_from, p_query.ts_to, array['ts', 'level']
-    );
-    v_events := 'count(*)';
-  end if;
+  -- As count() by level is counted.
+  p_query.by_fields := array['level'];
+  p_query.plan := '{"reads": ["level"]}';
+  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
   return format(
     $query$
       with counted as (
@@ -87,7 +78,8 @@ begin
       left join counted c on c.ts = b.ts
       order by b.ts
     $query$,
-    make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_events, v_rows
+    make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_source.count_sql,
+    v_source.rows_sql
   );
 end;
 $$;

@@ -90,12 +90,10 @@ begin
       || '''count'', p.count, ''first'', ' || format(v_time, 'first') || ', ''last'', '
       || format(v_time, 'last') || ', ''example'', p.example), count(*) over (), '
       || 'case when (select sum(c.count) from patterns c) > $2 then $1 || row($3, $4, $5)'
-      || '::public.logloom_query_warning else $1 end from patterns p where '
-    || logloom_private.having_sql(p_query.plan, v_columns)
-    || logloom_private.sort_sql(
-      p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"'
+      || '::public.logloom_query_warning else $1 end from patterns p '
+    || logloom_private.chosen_rows_sql(
+      p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
     )
-    || ' limit ' || least(p_limit, (p_query.plan -> 'limit')::integer)
   using
     array(
       select w

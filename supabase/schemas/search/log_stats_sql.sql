@@ -77,11 +77,13 @@ begin
       from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
     ) c
   );
-  v_grouped := 'select g.*, count(*) over () as total from (select g.*, count(*) over () as groups '
-    || 'from (' || v_grouped || ') g) g where (g.groups <= ' || v_groups
-    || format(' or logloom_private.refuse_stage_bound(%L, %s, %L)) and ', 'by', v_groups, 'groups')
-    || logloom_private.having_sql(p_query.plan, v_sorted)
-    || logloom_private.sort_sql(
+  v_grouped := format(
+      'select g.*, count(*) over () as total from (select g.* from (select g.*, count(*) over () '
+        || 'as groups from (%1$s) g) g where g.groups <= %2$s '
+        || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g ',
+      v_grouped, v_groups
+    )
+    || logloom_private.chosen_rows_sql(
       p_query.plan, v_sorted,
       concat_ws(
         ', ',
@@ -93,9 +95,9 @@ begin
             case when v_bucket is null then 1 else 2 end, cardinality(v_texts)
           ) n
         )
-      )
-    )
-    || ' limit ' || least(p_limit, (p_query.plan -> 'limit')::integer);
+      ),
+      p_limit
+    );
 
   -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
   return 'select jsonb_object(array['
