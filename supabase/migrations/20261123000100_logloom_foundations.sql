@@ -1535,23 +1535,6 @@ exception when data_exception then
 end;
 $$;
 
-grant execute on function logloom_private.claims() to anon, authenticated, service_role;
-
--- foundations/current_client_id.sql
-
--- The OAuth client that the request's token was issued to: the claim client_id. Null where a user
--- signed in without one.
-create function logloom_private.current_client_id()
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.claims() ->> 'client_id';
-end;
-$$;
-
 -- foundations/current_user_id.sql
 
 -- The user of the request: the claim sub.
@@ -1565,9 +1548,6 @@ begin
   return logloom_private.claims() ->> 'sub';
 end;
 $$;
-
-grant execute on function logloom_private.current_user_id()
-to anon, authenticated, service_role;
 
 -- foundations/day_start.sql
 
@@ -1627,9 +1607,8 @@ $$;
 -- foundations/finish_migration.sql
 
 -- The last statement of every migration. Row-level security is forced on every table. Nobody may
--- call what a migration made, but for what it granted to a role, the operations, the registers of
--- errors, and these few, which the pre-request check of every request of the project calls, as
--- whatever role it comes.
+-- call what a migration made, but for granted_functions(), the operations, the registers of errors
+-- and what it granted to a role itself.
 create function logloom_private.finish_migration()
 returns void
 language plpgsql
@@ -1637,7 +1616,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_table regclass;
-  v_function regprocedure;
+  v_grant record;
 begin
   for v_table in
     select c.oid
@@ -1651,24 +1630,15 @@ begin
     );
   end loop;
   revoke execute on all routines in schema logloom_private from public;
-  for v_function in
-    select p.oid
+  for v_grant in
+    select
+      p.oid::regprocedure as function, coalesce(g.roles, 'authenticated, service_role') as roles
     from pg_catalog.pg_proc p
-    where p.pronamespace = 'logloom_private'::regnamespace and p.proname like '%\_errors'
+    left join logloom_private.granted_functions() g on p.proname = any (g.names)
+    where p.pronamespace = 'logloom_private'::regnamespace
+      and (g.roles is not null or p.proname like '%\_errors')
   loop
-    execute format('grant execute on function %s to authenticated, service_role', v_function);
-  end loop;
-  for v_function in
-    select to_regprocedure('logloom_private.' || f.signature)
-    from (
-      values
-        ('operations()'), ('errors(text)'), ('error_named(text, text[])'), ('callers_errors()'),
-        ('refuse(text, text[])'), ('requested_operation(text, text)'), ('check_operation(text)'),
-        ('call_host_pre_request()'), ('check_request()')
-    ) f (signature)
-    where to_regprocedure('logloom_private.' || f.signature) is not null
-  loop
-    execute format('grant execute on function %s to public', v_function);
+    execute format('grant execute on function %s to %s', v_grant.function, v_grant.roles);
   end loop;
   perform logloom_private.grant_operations();
   perform logloom_private.after_migration();
@@ -1706,6 +1676,44 @@ begin
       'grant execute on function %s to %s', v_operation.signature, v_operation.roles
     );
   end loop;
+end;
+$$;
+
+-- foundations/granted_functions.sql
+
+-- The functions of logloom_private that API roles call, and who may; all others are called by
+-- functions alone. PUBLIC has those that the pre-request check of every request of the project
+-- calls, as whatever role it comes; anon those that say who is calling beside it.
+create function logloom_private.granted_functions()
+returns table (roles text, names text[])
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select g.roles, g.names
+  from (
+    values
+      ('public', array[
+        'call_host_pre_request', 'callers_errors', 'check_operation', 'check_request',
+        'error_named', 'errors', 'operations', 'refuse', 'requested_operation'
+      ]),
+      ('anon, authenticated, service_role', array[
+        'claims', 'current_tenant_id', 'current_user_id', 'is_service_role', 'require_user_id',
+        'resolve_tenant', 'usable_id'
+      ]),
+      ('authenticated, service_role', array[
+        'acting_role', 'change_member', 'effective_settings', 'enroll_member', 'found_tenant',
+        'is_being_deleted', 'list_limit', 'page_bytes', 'page_place', 'plan_of',
+        'provision_current_tenant', 'read_log', 'read_log_context', 'read_log_fields',
+        'read_log_histogram', 'read_log_page', 'read_log_series', 'read_log_stats',
+        'read_log_tail', 'read_members', 'read_query_validity', 'refuse_for_now',
+        'refuse_with_headers', 'require_parameter', 'require_role', 'require_room_for',
+        'require_writing_client', 'resolve_tenant_to_change', 'retention_days', 'sent_claims',
+        'service_operations', 'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space'
+      ])
+  ) g (roles, names);
 end;
 $$;
 
@@ -1764,9 +1772,6 @@ begin
   return current_setting('role', true) = 'service_role';
 end;
 $$;
-
-grant execute on function logloom_private.is_service_role()
-to anon, authenticated, service_role;
 
 -- foundations/job_deadline.sql
 
@@ -1833,9 +1838,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.list_limit(integer, text)
-to authenticated, service_role;
-
 -- foundations/lock_key.sql
 
 -- Who takes several takes them in this order: deletion, writer, partitions, log_counts.
@@ -1889,8 +1891,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.page_bytes() to authenticated, service_role;
-
 -- foundations/page_place.sql
 
 -- Where the page after an item begins: the item's time, null without p_after. PT400 where the list
@@ -1913,9 +1913,6 @@ begin
   return p_at;
 end;
 $$;
-
-grant execute on function logloom_private.page_place(text, text, text, timestamptz)
-to authenticated, service_role;
 
 -- foundations/record_fields.sql
 
@@ -2138,9 +2135,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.refuse_for_now(integer, text, text[])
-to authenticated, service_role;
-
 -- foundations/refuse_with_headers.sql
 
 -- Raises the error of this name with headers for its answer.
@@ -2165,9 +2159,6 @@ begin
     detail = json_build_object('status', v_error.status, 'headers', p_headers);
 end;
 $$;
-
-grant execute on function logloom_private.refuse_with_headers(jsonb, text, text[])
-to authenticated, service_role;
 
 -- foundations/require_lasting_user.sql
 
@@ -2205,9 +2196,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.require_parameter(text, boolean)
-to authenticated, service_role;
-
 -- foundations/require_user_id.sql
 
 -- The user of the request, where an operation cannot do without one. PT401 without the claim sub.
@@ -2226,9 +2214,6 @@ begin
   return v_user_id;
 end;
 $$;
-
-grant execute on function logloom_private.require_user_id()
-to anon, authenticated, service_role;
 
 -- foundations/require_writing_client.sql
 
@@ -2251,9 +2236,6 @@ begin
   end if;
 end;
 $$;
-
-grant execute on function logloom_private.require_writing_client(jsonb)
-to authenticated, service_role;
 
 -- foundations/restore_lock_wait.sql
 
@@ -2340,8 +2322,6 @@ exception when data_exception or character_not_in_repertoire then
 end;
 $$;
 
-grant execute on function logloom_private.sent_claims(text) to authenticated, service_role;
-
 -- foundations/service_operations.sql
 
 -- Those of the operations that the edge functions alone may call, as service_role.
@@ -2362,29 +2342,6 @@ begin
   ];
 end;
 $$;
-
-grant execute on function logloom_private.service_operations() to authenticated, service_role;
-
--- foundations/service_token_is_valid.sql
-
--- Whether verified claims of service_role may act now: token_is_current().
-create function logloom_private.service_token_is_valid(p_claims jsonb)
-returns boolean
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role reads the settings
-begin
-  return logloom_private.token_is_current(
-    p_claims, (select s.token_leeway from logloom_private.settings s)
-  );
-end;
-$$;
-
-grant execute on function logloom_private.service_token_is_valid(jsonb)
-to authenticated, service_role;
 
 -- foundations/silence_reason.sql
 
@@ -2468,11 +2425,11 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
-  v_text constant text := logloom_private.trim_space(p_text);
+  v_text constant text := coalesce(substring(p_text from '\S(?:.*\S)?'), '');
   v_shift constant text[] := regexp_match(v_text, '^now([+-][0-9]{1,10})([smhdw])$');
   v_seconds numeric;
 begin
-  if v_text is null then
+  if p_text is null then
     return null;
   elsif v_text = 'now' then
     return now();
@@ -2490,98 +2447,16 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.time_parameter(text, text)
-to authenticated, service_role;
-
--- foundations/token_is_current.sql
-
--- The time that a claim names, in seconds; null where it names none.
-create function logloom_private.numeric_date(p_claim jsonb)
-returns numeric
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if jsonb_typeof(p_claim) = 'number' and abs(p_claim::numeric) < 1e15 then
-    return p_claim::numeric;
-  end if;
-  return null;
-end;
-$$;
-
--- Whether it is the time of verified claims: exp is there and ahead, nbf and iat are not, give or
--- take the leeway.
-create function logloom_private.token_is_current(p_claims jsonb, p_leeway interval)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- One expression: each costs every request.
-  return coalesce(
-    logloom_private.numeric_date(p_claims -> 'exp') > extract(epoch from now() - p_leeway)
-    and (
-      not p_claims ? 'nbf'
-      or logloom_private.numeric_date(p_claims -> 'nbf') <= extract(epoch from now() + p_leeway)
-    )
-    and (
-      not p_claims ? 'iat'
-      or logloom_private.numeric_date(p_claims -> 'iat') <= extract(epoch from now() + p_leeway)
-    ),
-    false
-  );
-end;
-$$;
-
 -- foundations/token_is_valid.sql
 
--- Whether a claim is what RFC 7519 calls StringOrURI: with a colon it is a URI. PostgREST asks the
--- same of iss, sub and aud.
-create function logloom_private.is_string_or_uri(p_claim jsonb)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return jsonb_typeof(p_claim) = 'string' and (
-    strpos(p_claim #>> '{}', ':') = 0
-    or p_claim #>> '{}'
-      ~ '^[A-Za-z][A-Za-z0-9+.-]*:([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*$'
-  );
-end;
-$$;
-
--- Whether a claim aud is a string or an array of some, and is or contains p_audience where that is
--- not null.
-create function logloom_private.audience_is_valid(p_aud jsonb, p_audience text)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_aud is null then
-    return p_audience is null;
-  end if;
-  if jsonb_typeof(p_aud) <> 'array' then
-    return logloom_private.is_string_or_uri(p_aud)
-      and (p_audience is null or p_aud = to_jsonb(p_audience));
-  end if;
-  return p_aud <> '[]'
-    and (p_audience is null or p_aud ? p_audience)
-    and (
-      select bool_and(logloom_private.is_string_or_uri(a.value)) from jsonb_array_elements(p_aud) a
-    );
-end;
-$$;
-
--- Whether verified claims may act now: token_is_current(); aud, iss, jti and sub are strings, aud
--- may be an array of some, and is or contains token_audience where that is set; sub can name a
--- user. The one verdict of every door; who verified the signature may be stricter.
-create function logloom_private.token_is_valid(p_claims jsonb)
+-- Whether verified claims may act now: exp is there and ahead, nbf and iat are not, give or take
+-- the leeway; aud, iss, jti and sub are strings, aud may be an array of some, and is or contains
+-- token_audience where that is set; sub can name a user. Of a token of service_role only its times
+-- are asked. The one verdict of every door; who verified the signature may be stricter.
+create function logloom_private.token_is_valid(
+  p_claims jsonb,
+  p_is_service boolean default false
+)
 returns boolean
 language plpgsql
 stable
@@ -2590,27 +2465,45 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads the settings
 declare
+  v_aud constant jsonb := p_claims -> 'aud';
   v_leeway interval;
   v_audience text;
+  v_name text;
+  v_at numeric;
 begin
   select s.token_leeway, s.token_audience into v_leeway, v_audience
   from logloom_private.settings s;
-  return coalesce(
-    logloom_private.token_is_current(p_claims, v_leeway)
-    and logloom_private.audience_is_valid(p_claims -> 'aud', v_audience)
-    and (not p_claims ? 'iss' or logloom_private.is_string_or_uri(p_claims -> 'iss'))
+  foreach v_name in array array['exp', 'nbf', 'iat'] loop
+    continue when v_name <> 'exp' and not p_claims ? v_name;
+    v_at := case when jsonb_typeof(p_claims -> v_name) = 'number'
+      then (p_claims -> v_name)::numeric end;
+    if (
+      abs(v_at) < 1e15
+      and case v_name when 'exp' then v_at > extract(epoch from now() - v_leeway)
+        else v_at <= extract(epoch from now() + v_leeway) end
+    ) is not true then
+      return false;
+    end if;
+  end loop;
+  return p_is_service or coalesce(
+    (v_audience is null or v_aud ? v_audience)
+    and v_aud is distinct from '[]'
+    -- RFC 7519 calls them StringOrURI: with a colon it is a URI. PostgREST asks the same.
+    and not jsonb_path_exists(
+      case jsonb_typeof(v_aud) when 'array' then v_aud
+        else jsonb_path_query_array(p_claims, '$.aud') end
+        || jsonb_path_query_array(p_claims, '$.iss') || jsonb_path_query_array(p_claims, '$.sub'),
+      'strict $[*] ? (@.type() != "string" || !(@ like_regex "^([^:]*|[A-Za-z][A-Za-z0-9+.-]*:'
+        '([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*)$" flag "s"))'
+    )
     and (not p_claims ? 'jti' or jsonb_typeof(p_claims -> 'jti') = 'string')
     and (
-      not p_claims ? 'sub'
-      or logloom_private.is_string_or_uri(p_claims -> 'sub')
-        and logloom_private.usable_id(p_claims ->> 'sub') is not null
+      not p_claims ? 'sub' or logloom_private.usable_id(p_claims ->> 'sub') is not null
     ),
     false
   );
 end;
 $$;
-
-grant execute on function logloom_private.token_is_valid(jsonb) to authenticated, service_role;
 
 -- foundations/trim_space.sql
 
@@ -2625,8 +2518,6 @@ begin
   return regexp_replace(p_text, '^[[:space:]]+|[[:space:]]+$', '', 'g');
 end;
 $$;
-
-grant execute on function logloom_private.trim_space(text) to authenticated, service_role;
 
 -- foundations/usable_id.sql
 
@@ -2652,8 +2543,6 @@ begin
   return null;
 end;
 $$;
-
-grant execute on function logloom_private.usable_id(text) to anon, authenticated, service_role;
 
 -- foundations/utc_day.sql
 

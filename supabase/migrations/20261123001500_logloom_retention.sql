@@ -229,8 +229,7 @@ begin
   end if;
   -- A page of keys, from the least on; constants, so that one partition is looked at.
   v_rows := logloom_private.tenant_rows_sql(
-    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true',
-    p_expired => true
+    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true'
   );
   execute format(
     'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p
@@ -321,7 +320,7 @@ begin
   returning * into v_run;
   if p_dry_run then
     execute 'select (select count(*) ' || logloom_private.rows_sql(
-        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}', p_expired => true
+        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}'
       )
       || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
       || '$1, $2, $3, $4) c), 0)'
@@ -380,10 +379,7 @@ begin
       p_query_dsl, p_ts_from, p_ts_to, coalesce(p_dry_run, true)
     )
   );
-exception
-when query_canceled then
-  perform logloom_private.refuse('search.took_too_long');
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
@@ -1045,8 +1041,7 @@ begin
         else format(
           '(l.ts, l.id) > (%L::timestamptz, %L::uuid)', v_run.position_ts, v_run.position_id
         )
-      end,
-      p_expired => true
+      end
     );
     execute format(
       'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p

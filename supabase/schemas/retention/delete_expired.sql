@@ -45,8 +45,7 @@ begin
   end if;
   -- A page of keys, from the least on; constants, so that one partition is looked at.
   v_rows := logloom_private.tenant_rows_sql(
-    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true',
-    p_expired => true
+    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true'
   );
   execute format(
     'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p

@@ -194,8 +194,7 @@ begin
         else format(
           '(l.ts, l.id) > (%L::timestamptz, %L::uuid)', v_run.position_ts, v_run.position_id
         )
-      end,
-      p_expired => true
+      end
     );
     execute format(
       'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p

@@ -41,9 +41,12 @@ select is_empty(
 select is_empty(
   $$select p.oid::regprocedure
     from pg_catalog.pg_proc p
-    where p.prosrc ~ 'refuse\(''search\.took_too_long''\)'
-      and p.prosrc !~ 'reads_again\(sqlstate, sqlerrm\)'
-      and p.oid <> 'logloom_private.read_query_validity(text)'::regprocedure$$,
+    where (
+        p.pronamespace = 'logloom_private'::regnamespace and p.proname ~ '^read_log'
+        or p.pronamespace = 'public'::regnamespace
+          and p.proname in ('delete_logs', 'preview_alert_rule')
+      )
+      and p.prosrc !~ 'reads_again\(sqlstate, sqlerrm\)'$$,
   'each reading that can be too slow asks whether it may try again'
 );
 
