@@ -121,12 +121,9 @@ begin
   if v_deleted = 0 then
     return 0;
   end if;
-  insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
-  select v_block.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
-  from logloom_private.sealed_records(
-    v_block, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level']
-  ) r
-  group by 2, 3, 4;
+  if not v_block.holds_counts then
+    perform logloom_private.count_sealed(v_block, logloom_private.bit_positions(v_bits), -1);
+  end if;
   insert into logloom_private.log_removals (tenant_id)
   select v_block.tenant_id
   -- Further back than any alert window reaches.
@@ -141,7 +138,8 @@ begin
           'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
           v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
         )
-      )
+      ),
+      v_block.holds_counts
     );
   end if;
   delete from logloom_private.blocks c
