@@ -152,9 +152,13 @@ begin
     end if;
     -- The last of a day, what came late, or a week in its month.
     if v_records > 0 then
-      v_span := logloom_private.block_days(logloom_private.retention_days(v_tenant_id));
+      v_span := case
+        when v_together.are_small
+          then logloom_private.block_days(logloom_private.retention_days(v_tenant_id))
+        else 1
+      end;
       perform logloom_private.merge_small_blocks(
-        v_tenant_id, logloom_private.span_start(p_day, v_span), v_span
+        v_tenant_id, logloom_private.span_start(p_day, v_span), v_span, v_together.are_small
       );
       perform logloom_private.leave_sealed_days(v_tenant_id, v_together.days);
     end if;

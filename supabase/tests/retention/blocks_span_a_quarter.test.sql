@@ -50,8 +50,8 @@ begin
   end loop;
 end;
 $$;
--- What a tenant has: records of its blocks, the age in days of the oldest one that is stored as seen
--- from the last one, and how many days its longest block spans.
+-- What a tenant has: records of its blocks, how many days before the last one the oldest one is,
+-- and how many days its longest block spans.
 create function pg_temp.stored(p_tenant text)
 returns integer[]
 language plpgsql
@@ -139,7 +139,9 @@ begin
   end loop;
 end;
 $$;
-select is(pg_temp.stored('year'), '{160,34,7}', 'an erasure writes the blocks that it touches anew');
+select is(
+  pg_temp.stored('year'), '{160,34,7}', 'an erasure writes the blocks that it touches anew'
+);
 
 select * from finish();
 rollback;
