@@ -41,14 +41,13 @@ begin
     || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
     )
-    || ' union all select l.minute, l.level, l.service, l.events '
+    || ' union all select l.ts, l.level, l.service, l.events '
     || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, v_filter,
       format(
         'logloom_private.block_counts(%s, %L, %L)',
         logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), v_first, v_last
-      ),
-      'minute'
+      )
     )
     || case when p_from < v_first then
         ' union all select l.ts, l.level, l.service, 1 '

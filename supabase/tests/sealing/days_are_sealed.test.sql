@@ -140,7 +140,7 @@ select results_eq(
    from (
      select r.tenant_id, r.minute, r.service, r.level, r.events from logloom_private.log_counts r
      union all
-     select b.tenant_id, b.minute, b.service, b.level, b.events
+     select b.tenant_id, date_bin(''1 minute'', b.ts, ''epoch''), b.service, b.level, b.events
      from logloom.tenants t
      cross join logloom_private.block_counts(t.tenant_id, ''-infinity'', ''infinity'') b
    ) c
