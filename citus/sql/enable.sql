@@ -87,7 +87,7 @@ begin
   end if;
   -- Requests go on into the queue meanwhile.
   perform logloom_private.hold_writers();
-  perform logloom_private.lock_partitions();
+  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   -- One statement after another: each over the connections of the one before.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);

@@ -77,18 +77,27 @@ begin
 end;
 $$;
 
--- forget_expired for the tenants of a step at once and, where that fails, for each by itself, so
--- that one keeps no other waiting. The first error of any tenant, or null.
-create function logloom_private.try_forget_expired(p_tenant_ids text[], p_day date, p_today date)
+-- Deletes what there is of a day of tenants that do not keep it: of all at once and, where that
+-- fails, of each by itself, so that one keeps no other waiting. The first error of any, or null.
+create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_forgotten record;
   v_error text;
 begin
   begin
-    perform logloom_private.forget_expired(p_tenant_ids, p_day, p_today);
+    v_forgotten := logloom_private.forget_tenants_day(p_tenant_ids, p_day);
+    perform logloom_private.note_deletions(
+      v_forgotten.tenant_ids, v_forgotten.records,
+      (
+        not logloom_private.partition_exists(p_day)
+        and not logloom_private.day_is_kept(p_day, p_today)
+      )::integer,
+      p_today
+    );
     return null;
   exception when others then
     v_error := format('%s: %s', sqlstate, sqlerrm);
@@ -97,8 +106,7 @@ begin
     v_error := null;
     for v_at in 1..cardinality(p_tenant_ids) loop
       v_error := coalesce(
-        v_error,
-        logloom_private.try_forget_expired(p_tenant_ids[v_at:v_at], p_day, p_today)
+        v_error, logloom_private.forget_expired(p_tenant_ids[v_at:v_at], p_day, p_today)
       );
     end loop;
   end if;
@@ -144,10 +152,10 @@ begin
   ) d;
   v_left := v_first.tenant_ids;
   if v_first.tenant_id is null then
-    perform logloom_private.leave_expired_day(v_tenants, p_place.day);
+    perform logloom_private.leave_days(v_tenants, array[p_place.day]);
     v_through := v_tenants[cardinality(v_tenants)];
   elsif v_left is not null then
-    v_error := logloom_private.try_forget_expired(v_left, p_place.day, p_place.today);
+    v_error := logloom_private.forget_expired(v_left, p_place.day, p_place.today);
     if v_error is not null then
       -- Its turn comes again the next time.
       v_through := v_left[cardinality(v_left)];

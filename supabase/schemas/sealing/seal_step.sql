@@ -97,29 +97,6 @@ begin
 end;
 $$;
 
--- The first tenant after p_after with records in a day's partition; null where there is none.
-create function logloom_private.next_day_tenant(p_day date, p_after text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_tenant_id text;
-begin
-  if not logloom_private.partition_exists(p_day) then
-    return null;
-  end if;
-  execute format(
-    'select min(l.tenant_id) from only logloom.%I l where $1 is null or l.tenant_id > $1',
-    logloom_private.partition_name(p_day)
-  )
-  into v_tenant_id
-  using p_after;
-  return v_tenant_id;
-end;
-$$;
-
 -- One step of a pass over a day: a block, a merge, or on to the next tenant. False: the pass is
 -- over.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
@@ -136,7 +113,14 @@ declare
 begin
   insert into logloom_private.sealing_days (day) values (p_day) on conflict do nothing;
   select d.* into v_state from logloom_private.sealing_days d where d.day = p_day for update;
-  v_tenant_id := logloom_private.next_day_tenant(p_day, v_state.checked_through);
+  if logloom_private.partition_exists(p_day) then
+    execute format(
+      'select min(l.tenant_id) from only logloom.%I l where $1 is null or l.tenant_id > $1',
+      logloom_private.partition_name(p_day)
+    )
+    into v_tenant_id
+    using v_state.checked_through;
+  end if;
   if v_tenant_id is null then
     update logloom_private.sealing_days d
     set checked_at = p_now, checked_through = null
@@ -160,7 +144,7 @@ begin
       perform logloom_private.merge_small_blocks(
         v_tenant_id, logloom_private.span_start(p_day, v_span), v_span, v_together.are_small
       );
-      perform logloom_private.leave_sealed_days(v_tenant_id, v_together.days);
+      perform logloom_private.leave_days(array[v_tenant_id], v_together.days);
     end if;
   exception
     when query_canceled then

@@ -300,7 +300,7 @@ insert into logloom.tenants (tenant_id, plan_id) values ('again', 'pro');
 select pg_temp.add_day(c.day, 'again', 60, 13), pg_temp.add_day(c.day + 2, 'again', 5, 14)
 from clock c;
 select logloom_private.seal_block('again', array[c.day]),
-  logloom_private.leave_sealed_days('again', array[c.day])
+  logloom_private.leave_days('{again}', array[c.day])
 from clock c;
 create temp table run as select gen_random_uuid() as run_id;
 insert into logloom.retention_runs (
