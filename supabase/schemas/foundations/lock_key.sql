@@ -17,7 +17,8 @@ comment on type logloom_private.lock_name is
   'day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for '
   'the flip. notifications: one claim at a time, so that a limit holds. With a tenant''s hash as '
   'second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; '
-  'members, one change of who belongs to it; notifications, one test or confirmation of an address.';
+  'members, one change of who belongs to it; notifications, one test or confirmation of an '
+  'address.';
 
 -- The key of a lock for pg_advisory_xact_lock and its like.
 create function logloom_private.lock_key(p_name logloom_private.lock_name)
