@@ -1,5 +1,5 @@
--- Writes the next block of an older format anew, in this transaction. False where there is none.
--- The others of a day with a damaged block wait with it.
+-- Writes the next block of an older format anew, in this transaction. False where there is none. A
+-- block that is damaged stays as it is; its day says so, and the others of that day wait with it.
 create function logloom_private.rewrite_step()
 returns boolean
 language plpgsql
@@ -19,7 +19,20 @@ begin
   if v_block.block_id is null then
     return false;
   end if;
-  perform logloom_private.rewrite_block(v_block);
+  begin
+    perform logloom_private.rewrite_blocks(v_block.tenant_id, array[v_block.block_id]);
+  exception
+    when query_canceled then
+      raise;
+    when others then
+      insert into logloom_private.sealing_days as d (day, checked_at, differences, last_error)
+      values (
+        logloom_private.utc_day(v_block.first_ts), clock_timestamp(), 1,
+        format('%s: %s', sqlstate, sqlerrm)
+      )
+      on conflict (day) do update
+      set differences = d.differences + 1, last_error = excluded.last_error;
+  end;
   return true;
 end;
 $$;

@@ -4,7 +4,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
-select plan(21);
+select plan(23);
 
 -- The last Sunday on which four weeks end.
 create temp table clock as
@@ -108,6 +108,19 @@ select is(
 select pg_temp.act_as_postgres();
 update logloom.tenant_settings set retention_days = 8 where tenant_id = 'ninety';
 update logloom_private.settings set retention_step_tenants = 2;
+
+-- A damaged block keeps nobody else waiting.
+create temp table damaged as
+select b.block_id, b.checksum from logloom_private.blocks b where b.tenant_id = 'ninety' limit 1;
+update logloom_private.blocks b set checksum = 'damaged' from damaged d
+where b.block_id = d.block_id;
+select pg_temp.retain(1);
+select matches(
+  (select p.error from logloom_private.retention_place p), '^LL001: ', 'a damaged block is an error'
+);
+select is(pg_temp.stored('year'), '{175,34,7}', 'the next tenant''s blocks are split all the same');
+update logloom_private.blocks b set checksum = d.checksum from damaged d
+where b.block_id = d.block_id;
 select pg_temp.retain(1);
 select results_eq(
   $$select k.tenant_id, pg_temp.stored(k.tenant_id) from kept k
@@ -119,9 +132,7 @@ select is(
   (select sum(r.records) from logloom.retention_runs r where r.tenant_id in ('year', 'ninety')),
   (420 - 40 + 420 - 175)::numeric, 'with receipts'
 );
-select is(
-  (select sum(d.differences) from logloom_private.sealing_days d), 0::bigint, 'nothing differed'
-);
+select is((select p.error from logloom_private.retention_place p), null, 'without an error');
 
 -- An erasure.
 insert into logloom.retention_runs (
