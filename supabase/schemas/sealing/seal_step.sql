@@ -88,7 +88,7 @@ begin
           and c.last_ts < logloom_private.day_start(v_from + v_span)
       );
     end if;
-    if days[1] = p_day and v_records >= v_settings.seal_week_records then
+    if days[1] = p_day and (not are_small or v_records >= v_settings.seal_week_records) then
       return;
     end if;
     are_small := true;
