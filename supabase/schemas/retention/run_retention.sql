@@ -124,7 +124,6 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_tenants text[];
-  v_left text[];
   v_first record;
   v_through text := p_place.tenant_through;
   v_error text;
@@ -150,15 +149,16 @@ begin
       v_tenants, p_place.day, v_settings.deletion_step_records
     ) e
   ) d;
-  v_left := v_first.tenant_ids;
   if v_first.tenant_id is null then
     perform logloom_private.leave_days(v_tenants, array[p_place.day]);
     v_through := v_tenants[cardinality(v_tenants)];
-  elsif v_left is not null then
-    v_error := logloom_private.forget_expired(v_left, p_place.day, p_place.today);
+  elsif v_first.tenant_ids is not null then
+    v_error := logloom_private.forget_expired(
+      v_first.tenant_ids, p_place.day, p_place.today
+    );
     if v_error is not null then
       -- Its turn comes again the next time.
-      v_through := v_left[cardinality(v_left)];
+      v_through := v_first.tenant_ids[cardinality(v_first.tenant_ids)];
     end if;
   else
     begin
