@@ -7,7 +7,7 @@ as $$
 declare
   v_day date;
   v_left text;
-  v_is_left boolean;
+  v_tenants bigint;
 begin
   foreach v_day in array p_days loop
     v_left := format(
@@ -16,8 +16,8 @@ begin
         || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
       v_day, logloom_private.day_start(v_day), logloom_private.day_start(v_day + 1)
     );
-    execute 'select exists (select ' || v_left || ')' into v_is_left using p_tenant_ids;
-    if v_is_left then
+    execute 'select count(*) ' || v_left into v_tenants using p_tenant_ids;
+    if v_tenants > 0 then
       -- Without the writer, which notes a day only where it is not noted yet.
       perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
       execute 'delete ' || v_left using p_tenant_ids;
