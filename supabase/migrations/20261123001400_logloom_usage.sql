@@ -2,7 +2,17 @@
 
 -- usage/check_plan_feature.sql
 
--- The plan's answer for a feature of the tenant of the request.
+create type public.logloom_plan_feature as (
+  enabled boolean,
+  "maxCount" integer,
+  "currentCount" integer
+);
+
+comment on type public.logloom_plan_feature is
+  'Whether the plan includes a feature, how many of it, and how many the tenant has.';
+
+-- The plan's answer for a feature (saved_searches, alerts) of the tenant of the request. A tenant
+-- that is not provisioned has the default plan.
 create function logloom_private.plan_feature(p_feature text)
 returns public.logloom_plan_feature
 language plpgsql
@@ -13,9 +23,15 @@ as $$
 -- definer because a plan counts what a colleague keeps private, too
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer :=
+    logloom_private.plan_limit(logloom_private.plan_of(v_tenant_id), p_feature);
 begin
   perform logloom_private.require_parameter('p_feature', p_feature is null);
-  return logloom_private.feature_of(v_tenant_id, p_feature);
+  return row(
+    v_limit is not null,
+    coalesce(v_limit, 0),
+    logloom_private.count_of_feature(v_tenant_id, p_feature)
+  );
 end;
 $$;
 
@@ -316,8 +332,7 @@ begin
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception
 when query_canceled then
-  -- 504: at a 503 PostgREST would connect anew and read its schema again, for everybody.
-  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
+  perform logloom_private.refuse_search_away();
   return null;
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then

@@ -229,7 +229,8 @@ begin
   end if;
   -- A page of keys, from the least on; constants, so that one partition is looked at.
   v_rows := logloom_private.tenant_rows_sql(
-    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true'
+    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true',
+    p_expired => true
   );
   execute format(
     'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p
@@ -320,7 +321,7 @@ begin
   returning * into v_run;
   if p_dry_run then
     execute 'select (select count(*) ' || logloom_private.rows_sql(
-        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}'
+        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}', p_expired => true
       )
       || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
       || '$1, $2, $3, $4) c), 0)'
@@ -379,7 +380,10 @@ begin
       p_query_dsl, p_ts_from, p_ts_to, coalesce(p_dry_run, true)
     )
   );
-exception when query_canceled or connection_exception or admin_shutdown or internal_error then
+exception
+when query_canceled then
+  perform logloom_private.refuse_slow_search();
+when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
@@ -1041,7 +1045,8 @@ begin
         else format(
           '(l.ts, l.id) > (%L::timestamptz, %L::uuid)', v_run.position_ts, v_run.position_id
         )
-      end
+      end,
+      p_expired => true
     );
     execute format(
       'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p
