@@ -98,18 +98,14 @@ const setup = `
       v_source := ('from ' || p_rows, 'count(*)::double precision', null, null);
     elsif v_part = 2 then
       v_source := (
-        'from (' || replace(
-          logloom_private.sealed_counts_sql(p_tenant, p_query, '-infinity', 'infinity'),
-          quote_literal(logloom_private.kept_from(p_tenant)), quote_literal('-infinity')
-        ) || ') l', 'coalesce(sum(l.events), 0)::double precision', null, null
+        'from (' || logloom_private.sealed_counts_sql(p_tenant, p_query, '-infinity', 'infinity')
+          || ') l', 'coalesce(sum(l.events), 0)::double precision', null, null
       );
     else
+      p_query.ts_from := '-infinity';
+      p_query.ts_to := 'infinity';
       v_source := logloom_private.numbers_source(
-        p_tenant, p_query, '-infinity', 'infinity', logloom_private.only_number(p_query)
-      );
-      v_source.rows_sql := replace(
-        v_source.rows_sql, quote_literal(logloom_private.kept_from(p_tenant)),
-        quote_literal('-infinity')
+        p_tenant, p_query, 'infinity', logloom_private.only_number(p_query)
       );
     end if;
     execute 'select jsonb_agg(r order by r) from (select jsonb_build_array('

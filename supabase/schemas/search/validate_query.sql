@@ -18,9 +18,6 @@ exception when query_canceled or lock_not_available then
 end;
 $$;
 
-grant execute on function logloom_private.read_query_validity(text)
-to authenticated, service_role;
-
 create function public.validate_query(p_query_dsl text default null)
 returns public.logloom_query_validity
 language plpgsql

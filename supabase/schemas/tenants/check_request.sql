@@ -61,7 +61,7 @@ begin
       logloom_private.sent_claims(v_headers ->> 'authorization'), logloom_private.claims()
     );
     v_is_known := case
-      when current_user = 'service_role' then logloom_private.service_token_is_valid(v_claims)
+      when current_user = 'service_role' then logloom_private.token_is_valid(v_claims, true)
       when not logloom_private.token_is_valid(v_claims) then false
       -- The one operation for users who have no tenant yet.
       when v_operation = 'create_tenant' then true
