@@ -93,7 +93,7 @@ begin
   elsif p_state = 'XX000' and not v_is_moved then
     return false;
   elsif not v_is_moved or current_setting(v_setting, true) = 'yes' then
-    perform logloom_private.refuse_search_away();
+    perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   end if;
   perform set_config(v_setting, 'yes', true);
   return true;

@@ -111,7 +111,9 @@ const setup = `
         execute 'select jsonb_agg(l.write_seq order by l.write_seq) from logs l where ' || v_query.filter
         into v_matches;
         -- The counts know nothing of a temporary table: a field that they lack keeps them out.
-        v_query.fields := v_query.fields || 'msg'::text;
+        v_query.tree := jsonb_build_object('type', 'and', 'items', jsonb_build_array(
+          v_query.tree, '{"type": "all", "reads": ["msg"]}'::jsonb
+        ));
         if v_query.plan ? 'aggregates' then
           execute 'select jsonb_agg(jsonb_build_object(''group'', r.g, ''values'', r.v, ''total'', r.t)) '
             || 'from (' || pg_temp.over_events(

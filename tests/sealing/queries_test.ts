@@ -164,7 +164,8 @@ const setup = `
           || replace(v_aggregate, '%1$s', 'logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2)')
           || ')'
         into v_found
-        using v_query.tree, v_query.reads;
+        using v_query.tree,
+          logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan));
         v_expected := v_expected || pg_temp.numbers(
           v_query, jsonb_array_length(v_outcomes), format('(select l.* from given l where %s) l', v_query.filter), null
         );

@@ -120,10 +120,11 @@ begin
   perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
   perform logloom_private.require_parameter('p_ts_from', p_ts_from is null);
   perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);
-  return logloom_private.retention_run_of(
-    logloom_private.request_deletion(
+  return jsonb_populate_record(
+    null::public.logloom_retention_run,
+    to_jsonb(logloom_private.request_deletion(
       p_query_dsl, p_ts_from, p_ts_to, coalesce(p_dry_run, true)
-    )
+    ))
   );
 exception when query_canceled or connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then

@@ -60,7 +60,6 @@ returns setof public.logloom_log_stat
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
 as $$
 declare
   v_bound constant integer := (
@@ -101,7 +100,7 @@ begin
     ),
     v_bound,
     (p_query.plan -> 'first' -> 'position')::integer,
-    format('patterns met its bound of %s records: these are the newest', v_bound),
+    format('patterns reached its limit of %s records: these are the newest', v_bound),
     'Narrow the filter or the range of time.';
 end;
 $$;

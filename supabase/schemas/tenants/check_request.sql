@@ -35,7 +35,7 @@ $$;
 
 -- Where the request asks for one of our operations: PT400 without an Authorization header, PT401
 -- without a usable tenant (service_role excepted, whose token has to be current), PT403 for a user
--- who asks for what is for service_role alone, PT405 by another method than POST.
+-- who asks for what is only for service_role, PT405 by another method than POST.
 create function logloom_private.check_operation(p_search_path text)
 returns void
 language plpgsql

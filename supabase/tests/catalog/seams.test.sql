@@ -13,12 +13,10 @@ insert into seams values
     'writes a step''s records with what is known of them'
   ),
   ('last_sealed()', 'when the last block was made'),
-  ('packed_counts_sql(text,timestamptz,timestamptz)', 'reads packed counts'),
   ('read_page(text)', 'reads a page of records'),
   ('reads_again(text,text)', 'whether a reading that failed may answer now; who is away'),
   ('reads_sealed(text,timestamptz,timestamptz)', 'whether a tenant has blocks of a range'),
-  ('scanned_tenant_sql(text)', 'tells who reads blocks which scan slot it has'),
-  ('sum_counts(integer)', 'sums up the counts of minutes that changed');
+  ('scanned_tenant_sql(text)', 'tells who reads blocks which scan slot it has');
 
 select is_empty(
   $$select s.signature from seams s
