@@ -26,9 +26,12 @@ begin
     ) || v_before || v_order;
   end if;
   v_rows := 'select l.* ' || logloom_private.tenant_rows_sql(
-    p_tenant_id, p_from, v_to, v_before, p_expired => true
+    p_tenant_id, p_from, v_to, v_before
   ) || v_order;
-  if not logloom_private.may_read_sealed(p_tenant_id, p_from, v_to) then
+  -- Or may have by the time that this runs.
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
+    and p_from >= clock_timestamp() - (select s.seal_after from logloom_private.settings s)
+  then
     return v_rows;
   end if;
   return 'select l.* from ((' || v_rows

@@ -168,7 +168,7 @@ update logloom_private.settings set alert_groups = 50, preview_alerts = 1000, se
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   'select * from pg_temp.grouped(1, 0)',
-  'PT400', 'The stage by met its bound of 8 groups of all windows', 'too many groups'
+  'PT400', 'The stage by reached its limit of 8 groups of all windows', 'too many groups'
 );
 reset role;
 update logloom_private.settings set search_groups = 100000;
