@@ -8,7 +8,10 @@ as $$
 -- definer because service_role reads no digests and writes to the queue only through here
 declare
   v_answer constant logloom_private.ingest_answer := logloom_private.ingest(
-    p_request, logloom_private.ingest_state(p_request, 1)
+    p_request,
+    logloom_private.ingest_state(
+      p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims, 1
+    )
   );
 begin
   -- PostgREST wants each header in an object of its own. In JSON text a quote within a value stands

@@ -86,7 +86,7 @@ declare
   v_tenant constant public.logloom_tenant := public.get_current_tenant(p_tenant_id);
   v_months constant integer := coalesce(p_months, 1);
   v_now constant timestamptz := now();
-  v_month constant date := logloom_private.month_start(v_now);
+  v_month constant date := date_trunc('month', v_now at time zone 'UTC');
   v_from date;
   v_elapsed numeric;
   v_result public.logloom_usage;
@@ -100,7 +100,7 @@ begin
   v_result.month := to_char(v_month, 'YYYY-MM');
   v_result.monthly_events_limit := v_tenant.monthly_events_limit;
   v_result.monthly_bytes_limit := v_tenant.monthly_bytes_limit;
-  v_result.resets_at := logloom_private.month_end(v_now);
+  v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
   v_result.days := array(
     select row(u.day, u.events, u.bytes)::public.logloom_usage_day
     from logloom_private.my_usage(p_tenant_id, v_from) u
