@@ -11,7 +11,6 @@ create function logloom_private.authenticate_sender(
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-#variable_conflict use_column
 declare
   v_last_used_at timestamptz;
 begin

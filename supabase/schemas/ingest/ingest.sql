@@ -89,7 +89,7 @@ begin
 
   -- A repeat gets the first answer, also once a limit is reached.
   if p_request.p_idempotency_key is not null then
-    v_earlier_answer := logloom_private.repeated_answer(
+    v_earlier_answer := logloom_private.first_answer(
       p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
     );
   end if;
@@ -115,7 +115,7 @@ begin
     -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
     -- event of its plan.
     if p_request.p_idempotency_key is not null then
-      v_earlier_answer := logloom_private.note_answer(
+      v_earlier_answer := logloom_private.first_answer(
         p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice,
         v_answer.body
       );

@@ -47,9 +47,10 @@ begin
           'code', 'ts_out_of_range',
           'message', case
             when o.ts > p_state.takes_to then format(
-              'ts lies more than %s ahead',
-              logloom_private.interval_text(
-                (select s.ingest_future_limit from logloom_private.settings s)
+              'ts lies more than %s h ahead',
+              (
+                select (extract(epoch from s.ingest_future_limit) / 3600)::real
+                from logloom_private.settings s
               )
             )
             else format(
@@ -83,23 +84,5 @@ begin
   p_request.p_attrs := logloom_private.kept_values(p_request.p_attrs, v_is_kept);
   -- fields end
   return p_request;
-end;
-$$;
-
--- An interval in words: 24 h, 90 min, 5 s.
-create function logloom_private.interval_text(p_interval interval)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_seconds constant bigint := extract(epoch from p_interval);
-begin
-  return case
-    when v_seconds % 3600 = 0 then format('%s h', v_seconds / 3600)
-    when v_seconds % 60 = 0 then format('%s min', v_seconds / 60)
-    else format('%s s', v_seconds)
-  end;
 end;
 $$;
