@@ -98,8 +98,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.read_health() to service_role;
-
 create function public.health_report()
 returns jsonb
 language plpgsql

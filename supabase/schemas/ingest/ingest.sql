@@ -141,7 +141,3 @@ begin
   return v_answer;
 end;
 $$;
-
-grant execute on function logloom_private.ingest(
-  logloom_private.ingest_request, logloom_private.ingest_state
-) to service_role;

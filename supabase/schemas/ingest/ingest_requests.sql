@@ -69,8 +69,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.ingest_each(json) to service_role;
-
 create function public.ingest_requests(p_requests json default null)
 returns json
 language plpgsql

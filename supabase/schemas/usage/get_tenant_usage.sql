@@ -38,9 +38,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.my_usage(text, date)
-to authenticated, service_role;
-
 create function public.get_tenant_usage(
   p_tenant_id text default null, p_months integer default null
 )

@@ -43,9 +43,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.check_settings(text, jsonb, integer)
-to authenticated, service_role;
-
 create function public.update_tenant_settings(
   p_tenant_id text default null,
   pipeline_config jsonb default null,

@@ -11,11 +11,11 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_test constant text[] := logloom_private.query_text_test(p_leaf);
   -- Of an attribute that is no scalar, as of a record that has it alone.
   v_attribute_test constant text := format(
-    'case when left(l.value, 1) in (''{'', ''['') then %s else %s(l.attrs #>> ''{}'')%s end',
-    logloom_private.query_sql(p_leaf, 'l'), v_test[1], v_test[2]
+    'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
+    logloom_private.query_sql(p_leaf, 'l'),
+    logloom_private.query_text_test(p_leaf, '(l.attrs #>> ''{}'')')
   );
   v_no_fields constant text := (
     select string_agg('null::text as ' || f, ', ')
@@ -29,8 +29,8 @@ declare
   v_result varbit[];
 begin
   v_result := logloom_private.message_bits(p_block, p_leaf);
-  execute 'select array_agg((' || v_test[1] || 'l.service' || v_test[2] || ' or '
-    || v_test[1] || 'l.level' || v_test[2] || ') is true order by l.n) '
+  execute 'select array_agg((' || logloom_private.query_text_test(p_leaf, 'l.service') || ' or '
+    || logloom_private.query_text_test(p_leaf, 'l.level') || ') is true order by l.n) '
     || 'from unnest($1, $2) with ordinality l (service, level, n)'
   into v_flags
   using p_block.run_services, p_block.run_levels;
@@ -45,7 +45,7 @@ begin
       else logloom_private.column_texts(v_column, null) end;
     execute 'select string_agg(case when ('
       || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
-        else v_test[1] || 'l.value' || v_test[2] end
+        else logloom_private.query_text_test(p_leaf, 'l.value') end
       || ') is true then ''1'' else ''0'' end, '''' order by l.n) from (select '
       || case when left(v_column.name, 5) = 'attrs'
         then v_no_fields || ', v.value::jsonb as attrs, ' else '' end
