@@ -5,38 +5,32 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_state record;
-  v_sql text;
+  v_pointer logloom_private.queue_pointer;
+  v_metered public.logloom_usage_day[];
 begin
   -- One snapshot: a batch is either in usage_days or after metered_through.
   select
-    p.open_slot, p.closed_slot, p.metered_through,
-    array(
+    p.open_slot, p.closed_slot, p.metered_through, array(
       select row(u.day, u.events, u.bytes)::public.logloom_usage_day
       from logloom.usage_days u
       where u.tenant_id = p_tenant_id and u.day >= p_from
-    ) as metered
-  into v_state
-  from logloom_private.queue_pointer p;
-  -- By the slots' own names: the third slot is never locked, so it can be truncated meanwhile.
-  v_sql := (
-    select string_agg(
-      format(
-        'union all
-         select (q.received_at at time zone ''UTC'')::date, q.events, q.bytes
-         from logloom_private.%I q where q.tenant_id = $1 and q.batch_id > $2',
-        'queue_slot_' || s.slot
-      ),
-      ' '
     )
-    from unnest(array[v_state.open_slot, v_state.closed_slot]) s (slot)
-    where s.slot is not null
-  );
-  return query execute
-    'select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
-     from (select m.day, m.events, m.bytes from unnest($3) m ' || v_sql || ') u
-     where u.day >= $4
-     group by u.day'
-  using p_tenant_id, v_state.metered_through, v_state.metered, p_from;
+  into v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_metered
+  from logloom_private.queue_pointer p;
+  -- Planned for these slots: the third one is never locked, so it can be truncated meanwhile.
+  return query execute $query$
+    select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
+    from (
+      select m.day, m.events, m.bytes from unnest($1) m
+      union all
+      select (q.received_at at time zone 'UTC')::date, q.events, q.bytes
+      from logloom_private.queue q
+      where q.slot = any ($2) and q.tenant_id = $3 and q.batch_id > $4
+    ) u
+    where u.day >= $5
+    group by u.day
+  $query$
+  using v_metered, array[v_pointer.open_slot, v_pointer.closed_slot], p_tenant_id,
+    v_pointer.metered_through, p_from;
 end;
 $$;
