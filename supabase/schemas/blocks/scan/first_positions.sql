@@ -21,9 +21,7 @@ declare
   v_high smallint[] := p_block.ts_high;
   v_size constant bigint := case when v_high is null then 65536 else 16777216 end;
   v_least constant integer := case when v_high is null then 128 else 32768 end;
-  v_last constant bigint := logloom_private.microseconds_after(
-    p_block.first_ts, p_block.last_ts
-  ) / p_block.ts_unit;
+  v_last constant bigint := logloom_private.step_at(p_block, p_block.last_ts);
   v_greatest constant bigint := v_last / v_size;
   v_outermost constant bigint := case when p_is_descending then least(p_to, v_last)
     else greatest(p_from, 0) end / v_size;
@@ -95,16 +93,17 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_sign constant bigint := case when p_is_descending then -1 else 1 end;
-  v_past constant bigint :=
-    logloom_private.microseconds_after(p_block.first_ts, p_past) / p_block.ts_unit;
-  v_range constant bigint[] := logloom_private.range_steps(p_block, p_from, p_to);
+  v_past constant bigint := case when p_past >= p_block.first_ts
+    then logloom_private.step_at(p_block, p_past) end;
+  v_from constant bigint := logloom_private.step_at(p_block, p_from);
+  v_to constant bigint := logloom_private.step_at(p_block, p_to) - 1;
   v_positions integer[] := p_positions;
   v_steps bigint[];
   v_edge bigint;
 begin
   if v_positions is null then
     v_positions := logloom_private.outer_positions(
-      p_block, p_limit, p_is_descending, v_range[1], v_range[2],
+      p_block, p_limit, p_is_descending, v_from, v_to,
       p_past is not null or case when p_is_descending then p_to <= p_block.last_ts
         else p_from > p_block.first_ts end
     );
@@ -114,7 +113,7 @@ begin
     array(
       select s.step
       from unnest(v_steps) s (step)
-      where s.step between v_range[1] and v_range[2] and s.step is distinct from v_past
+      where s.step between v_from and v_to and s.step is distinct from v_past
       order by v_sign * s.step
       limit p_limit
     )
@@ -122,7 +121,7 @@ begin
   return array(
     select coalesce(v_positions[s.n], s.n::integer) as position
     from unnest(v_steps) with ordinality s (step, n)
-    where s.step between v_range[1] and v_range[2]
+    where s.step between v_from and v_to
       and (v_edge is null or v_sign * s.step <= v_sign * v_edge or s.step = v_past)
     order by position
   );

@@ -56,7 +56,6 @@ $$;
 -- them.
 create function logloom_private.positions_within_bytes(
   p_block logloom_private.blocks,
-  p_sizes integer[],
   p_bytes bigint,
   p_is_descending boolean,
   p_ts timestamptz,
@@ -76,19 +75,19 @@ begin
   from (
     select
       o.position, row_number() over w as n,
-      sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
+      sum(coalesce(o.record_bytes, 0)) over w - coalesce(o.record_bytes, 0) as before
     from (
-      select u.position, u.ts, u.id, u.size
-      from unnest(
-        positions, logloom_private.block_times(p_block, positions),
-        logloom_private.block_ids(
-          p_block, positions, logloom_private.block_batches(p_block, positions)
-        ),
-        p_sizes
-      ) u (position, ts, id, size)
+      select p.position, l.ts, l.id, l.record_bytes
+      from unnest(positions) with ordinality p (position, n)
+      join (
+        select r.ts, r.id, r.record_bytes, row_number() over () as n
+        from logloom_private.sealed_records(
+          p_block, positions, array['ts', 'id', 'record_bytes']
+        ) r
+      ) l on l.n = p.n
       where p_ts is null
-        or case when p_is_descending then (u.ts, u.id) < (p_ts, p_id)
-          else (u.ts, u.id) > (p_ts, p_id) end
+        or case when p_is_descending then (l.ts, l.id) < (p_ts, p_id)
+          else (l.ts, l.id) > (p_ts, p_id) end
     ) o
     window w as (
       order by
@@ -133,11 +132,13 @@ declare
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
   end;
-  -- Not again where it found too few; of many, deciding for all is cheaper.
-  v_tries boolean := p_limit <= 250;
+  -- Where deciding for all may read many texts; not again where it found too few.
+  v_tries boolean := p_limit <= 250 and jsonb_path_exists(
+    p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
+  );
   v_blocks refcursor;
   v_block logloom_private.blocks;
-  v_found record;
+  v_bits varbit;
   v_full record;
   v_within record;
   v_positions integer[];
@@ -173,16 +174,36 @@ begin
     -- The page is full, and nothing of this block and of those after it can come before its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
-    v_found := logloom_private.page_positions(
-      v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to, v_tries
+    -- Null: all of them.
+    v_positions := null;
+    if p_tree ->> 'type' = 'all' then
+      perform logloom_private.take_scan_slot();
+    elsif v_tries then
+      v_positions := logloom_private.tried_positions(
+        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
+      );
+      v_tries := v_positions is not null;
+    end if;
+    if p_tree ->> 'type' <> 'all' and v_positions is null then
+      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
+      if bit_count(v_bits) < v_block.records then
+        v_positions := logloom_private.bit_positions(v_bits);
+      end if;
+    end if;
+    continue when v_positions = '{}';
+    v_positions := logloom_private.first_positions(
+      v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
     );
-    v_tries := v_found.tries;
-    v_positions := v_found.positions;
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
     -- Records of the page before, of the same ts as its last, are more than p_limit.
-    v_is_large := p_bytes <= cardinality(v_positions)::bigint
-      * logloom_private.largest_record(v_block);
+    v_is_large := (
+      select p_bytes <= cardinality(v_positions)::bigint
+        * coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
+      from logloom_private.block_columns c
+      where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id
+        and c.name = 'record_bytes'
+    );
     v_has_large := v_has_large or coalesce(v_is_large, false);
     v_sizes := null;
     if not v_has_large then
@@ -198,7 +219,10 @@ begin
       v_edge := v_best[p_limit];
     else
       if v_is_large then
-        v_sizes := logloom_private.block_sizes(v_block, v_positions);
+        v_sizes := array(
+          select r.record_bytes
+          from logloom_private.sealed_records(v_block, v_positions, array['record_bytes']) r
+        );
       end if;
       v_full := logloom_private.page_edge(
         p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
@@ -216,7 +240,7 @@ begin
     -- Of more than a page holds no more is read.
     if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
       v_within := logloom_private.positions_within_bytes(
-        v_block, v_sizes, p_bytes, v_is_descending, p_ts, p_id, v_positions
+        v_block, p_bytes, v_is_descending, p_ts, p_id, v_positions
       );
       v_positions := v_within.positions;
       v_next := v_within.next;
