@@ -24,6 +24,8 @@ declare
   v_values text[];
   v_wanted text[];
   v_is_number boolean;
+  v_lower numeric;
+  v_upper numeric;
   v_test text;
   v_codes "char"[];
   v_wide_codes smallint[];
@@ -34,12 +36,8 @@ begin
     select c.*
     from logloom_private.block_columns c
     where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name = any(
-        case when v_is_attribute
-          then array[
-            'attrs', 'attrs.' || (p_leaf -> 'path' ->> 0), 'attrs.' || (p_leaf ->> 'joined')
-          ]
-          else array[p_leaf ->> 'field'] end
+      and c.name in (
+        p_leaf ->> 'field', 'attrs.' || (p_leaf -> 'path' ->> 0), 'attrs.' || (p_leaf ->> 'joined')
       )
   loop
     if v_column.name = 'attrs' then
@@ -84,23 +82,21 @@ begin
 
   -- A path that goes on within the value finds nothing in a number.
   v_is_number := v_found.kind = 'numbers' and p_leaf ->> 'decided_by' = 'numbers'
-    and (jsonb_array_length(p_leaf -> 'path') = 1 or v_key is not distinct from p_leaf ->> 'joined');
+    and (p_leaf -> 'path' ->> 1 is null or v_key is not distinct from p_leaf ->> 'joined');
   if v_is_number then
-    if (v_bounds ->> 'lower')::numeric > v_found.greatest
-      or (v_bounds ->> 'upper')::numeric < v_found.least
-    then
+    v_lower := v_bounds ->> 'lower';
+    v_upper := v_bounds ->> 'upper';
+    if v_lower > v_found.greatest or v_upper < v_found.least then
       return logloom_private.no_bits(p_block.records);
     end if;
     -- As whole numbers, which are compared faster.
     v_test := concat_ws(
       ' and ',
       'l.value is not null',
-      'l.value >' || case when (v_bounds ->> 'lower_open')::boolean
-        then ' ' || floor((v_bounds ->> 'lower')::numeric)
-        else '= ' || ceil((v_bounds ->> 'lower')::numeric) end,
-      'l.value <' || case when (v_bounds ->> 'upper_open')::boolean
-        then ' ' || ceil((v_bounds ->> 'upper')::numeric)
-        else '= ' || floor((v_bounds ->> 'upper')::numeric) end
+      'l.value >' || case when (v_bounds -> 'lower_open')::boolean then ' ' || floor(v_lower)
+        else '= ' || ceil(v_lower) end,
+      'l.value <' || case when (v_bounds -> 'upper_open')::boolean then ' ' || ceil(v_upper)
+        else '= ' || floor(v_upper) end
     );
   else
     v_test := logloom_private.query_sql(p_leaf, 'l');
@@ -128,12 +124,9 @@ begin
       v_bits := repeat(v_bits, v_found.last - v_found.first + 1);
     else
       v_flags := string_to_array(v_bits, null);
-      v_bits := (
-        select string_agg(coalesce(v_flags[coalesce(c.code + 129, c.wide_code)], '0'), '')
-        from (
-          select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code
-        ) c
-      );
+      select string_agg(coalesce(v_flags[coalesce(c.code + 129, c.wide_code)], '0'), '')
+      into v_bits
+      from (select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code) c;
     end if;
   end if;
   return (

@@ -1,6 +1,7 @@
 -- The first p_limit of times and p_times, but for p_past, with the sizes of their records. edge:
 -- the last time that a page of p_limit records and p_bytes can hold, which ends before the first
--- record that finds it full, whatever the ids of one time are. Null: it is not full.
+-- record that finds it full, whatever the ids of one time are. Null: it is not full. Without sizes
+-- it is full of p_limit records.
 create function logloom_private.page_edge(
   p_limit integer,
   p_bytes bigint,
@@ -17,6 +18,17 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_sizes is null and sizes is null then
+    times := array(
+      select t
+      from unnest(times || p_times) t
+      where p_past is null or t <> p_past
+      order by case when p_is_descending then t end desc, case when not p_is_descending then t end
+      limit p_limit
+    );
+    edge := times[p_limit];
+    return;
+  end if;
   select
     array_agg(b.ts), array_agg(b.size),
     (
@@ -139,17 +151,14 @@ declare
   v_blocks refcursor;
   v_block logloom_private.blocks;
   v_bits varbit;
-  v_full record;
+  v_page record;
   v_within record;
   v_positions integer[];
   v_times timestamptz[];
   v_sizes integer[];
   v_best timestamptz[] := '{}';
-  v_best_sizes integer[] := '{}';
+  v_best_sizes integer[];
   v_edge timestamptz;
-  v_next integer[];
-  v_is_large boolean;
-  v_has_large boolean := false;
 begin
   -- Cursors, which are planned to give the first of many blocks soon.
   if v_is_descending then
@@ -176,80 +185,59 @@ begin
       else v_block.first_ts > v_edge end;
     -- Null: all of them.
     v_positions := null;
-    if p_tree ->> 'type' = 'all' then
-      perform logloom_private.take_scan_slot();
-    elsif v_tries then
+    if v_tries then
       v_positions := logloom_private.tried_positions(
         v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
       );
       v_tries := v_positions is not null;
     end if;
-    if p_tree ->> 'type' <> 'all' and v_positions is null then
+    if p_tree ->> 'type' = 'all' then
+      perform logloom_private.take_scan_slot();
+    elsif v_positions is null then
       v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
       if bit_count(v_bits) < v_block.records then
         v_positions := logloom_private.bit_positions(v_bits);
       end if;
     end if;
-    continue when v_positions = '{}';
     v_positions := logloom_private.first_positions(
       v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
     );
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
+    v_sizes := null;
     -- Records of the page before, of the same ts as its last, are more than p_limit.
-    v_is_large := (
-      select p_bytes <= cardinality(v_positions)::bigint
-        * coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
+    if p_bytes <= cardinality(v_positions)::bigint * (
+      select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
       from logloom_private.block_columns c
       where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id
         and c.name = 'record_bytes'
-    );
-    v_has_large := v_has_large or coalesce(v_is_large, false);
-    v_sizes := null;
-    if not v_has_large then
-      v_best := array(
-        select t
-        from unnest(v_best || v_times) t
-        where p_ts is null or t <> p_ts
-        order by
-          case when v_is_descending then t end desc,
-          case when not v_is_descending then t end
-        limit p_limit
+    ) then
+      v_sizes := array(
+        select r.record_bytes
+        from logloom_private.sealed_records(v_block, v_positions, array['record_bytes']) r
       );
-      v_edge := v_best[p_limit];
-    else
-      if v_is_large then
-        v_sizes := array(
-          select r.record_bytes
-          from logloom_private.sealed_records(v_block, v_positions, array['record_bytes']) r
-        );
-      end if;
-      v_full := logloom_private.page_edge(
-        p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
-      );
-      v_best := v_full.times;
-      v_best_sizes := v_full.sizes;
-      v_edge := v_full.edge;
     end if;
+    v_page := logloom_private.page_edge(
+      p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
+    );
+    v_best := v_page.times;
+    v_best_sizes := v_page.sizes;
+    v_edge := v_page.edge;
     select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
     into v_positions, v_sizes
     from unnest(v_positions, v_times, v_sizes) with ordinality p (position, ts, size, n)
     where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end;
     continue when v_positions is null;
-    v_next := null;
     -- Of more than a page holds no more is read.
     if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
       v_within := logloom_private.positions_within_bytes(
         v_block, p_bytes, v_is_descending, p_ts, p_id, v_positions
       );
       v_positions := v_within.positions;
-      v_next := v_within.next;
-    end if;
-    if v_next is not null then
       return query
       select r.*
       from logloom_private.sealed_records(
-        v_block, v_next, array['ts', 'id', 'record_bytes']
+        v_block, coalesce(v_within.next, '{}'), array['ts', 'id', 'record_bytes']
       ) r;
     end if;
     continue when v_positions is null;

@@ -21,6 +21,7 @@ declare
   v_ts timestamptz[];
   v_batches integer[];
   v_ids uuid[];
+  v_runs integer[];
   v_level text[];
   v_msg text[];
   v_service text[];
@@ -42,9 +43,6 @@ declare
   v_lower integer;
   v_upper integer;
 begin
-  if v_records = 0 then
-    return;
-  end if;
   if p_reads is null or 'ts' = any(p_reads) then
     v_ts := logloom_private.block_times(p_block, p_positions);
   end if;
@@ -53,35 +51,18 @@ begin
     v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
   end if;
   if p_reads is null or p_reads && array['service', 'level'] then
-    if p_positions is null then
-      v_service := logloom_private.run_texts(p_block, p_block.run_services);
-      v_level := logloom_private.run_texts(p_block, p_block.run_levels);
-    else
-      with s as (
-        select
-          array_agg(x.start order by x.n) as starts
-        from (
-          select u.n, sum(u.records) over (order by u.n) - u.records + 1 as start
-          from unnest(p_block.run_records) with ordinality u (records, n)
-        ) x
-      )
-      select
-        array_agg((p_block.run_services)[width_bucket(p.position, s.starts)] order by p.n),
-        array_agg((p_block.run_levels)[width_bucket(p.position, s.starts)] order by p.n)
-      into v_service, v_level
-      from unnest(p_positions) with ordinality p (position, n), s;
-    end if;
+    v_runs := logloom_private.block_runs(p_block, p_positions);
+    v_service := logloom_private.elements_at(p_block.run_services, v_runs);
+    v_level := logloom_private.elements_at(p_block.run_levels, v_runs);
   end if;
   if p_reads is null or 'msg' = any(p_reads) then
     -- Reading a message by its place takes several times as long as reading it in passing.
-    if v_records * 4 <= p_block.records then
-      v_msg := logloom_private.block_messages_at(p_block, p_positions);
-    else
-      v_msg := logloom_private.block_messages(p_block);
-      if p_positions is not null then
-        v_msg := logloom_private.elements_at(v_msg, p_positions);
-      end if;
-    end if;
+    v_msg := case
+      when p_positions is null then logloom_private.block_messages(p_block)
+      when v_records * 4 <= p_block.records
+        then logloom_private.block_messages_at(p_block, p_positions)
+      else logloom_private.elements_at(logloom_private.block_messages(p_block), p_positions)
+    end;
   end if;
   for v_column in
     select c.*

@@ -13,6 +13,7 @@ declare
   -- Those that no column has been read of.
   v_fields text[] := logloom_private.column_fields();
   v_batches constant integer[] := logloom_private.block_batches(p_block, null);
+  v_runs constant integer[] := logloom_private.block_runs(p_block, null);
   v_batch_received_at timestamptz[] := p_block.batch_received_at;
   v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
   v_column logloom_private.block_columns;
@@ -28,8 +29,8 @@ begin
     and array(select v_batch_received_at[unnest(v_batches)]) = p_records.received_at
     and array(select v_batch_write_seqs[unnest(v_batches)]) = p_records.write_seqs
     and logloom_private.block_ids(p_block, null, v_batches) = p_records.ids
-    and logloom_private.run_texts(p_block, p_block.run_services) = p_records.services
-    and logloom_private.run_texts(p_block, p_block.run_levels) = p_records.levels
+    and logloom_private.elements_at(p_block.run_services, v_runs) = p_records.services
+    and logloom_private.elements_at(p_block.run_levels, v_runs) = p_records.levels
     and logloom_private.block_messages(p_block) = p_records.messages;
   for v_column in
     select c.*
