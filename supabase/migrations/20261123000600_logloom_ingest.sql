@@ -273,7 +273,7 @@ begin
     return;
   end if;
   authenticate_sender.tenant_id := case
-    when p_claims is not null then logloom_private.tenant_of_token(p_claims)
+    when p_claims is not null then logloom_private.current_tenant_id(p_claims)
     when not logloom_private.is_being_deleted(p_tenant_id)
       then logloom_private.usable_id(p_tenant_id)
   end;
@@ -816,7 +816,7 @@ begin
   v_state.tenant_id := v_sender.tenant_id;
   v_state.key_id := v_sender.key_id;
   v_state.plan := v_plan;
-  v_state.keeps_from := logloom_private.kept_from(v_sender.tenant_id, v_plan);
+  v_state.keeps_from := logloom_private.kept_from(v_sender.tenant_id, p_plan => v_plan);
   v_state.month_end := logloom_private.month_end(now());
   -- One statement, one snapshot: a batch is either counted here or after metered_through.
   select

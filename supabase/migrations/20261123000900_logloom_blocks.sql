@@ -48,6 +48,7 @@ create table logloom_private.blocks (
   records integer not null,
   ts_unit integer not null,
   format smallint not null,
+  holds_counts boolean not null,
   tenant_id text not null,
   separator text not null,
   run_services text[] not null,
@@ -79,6 +80,10 @@ create table logloom_private.blocks (
 
 create index blocks_tenant_id_last_ts_idx
 on logloom_private.blocks (tenant_id, last_ts, first_ts);
+-- Blocks that a histogram has to read, and those that may be of more than a day.
+create index blocks_holds_counts_idx on logloom_private.blocks (tenant_id, last_ts)
+where holds_counts;
+
 create index blocks_tenant_id_last_write_seq_idx
 on logloom_private.blocks (tenant_id, last_write_seq);
 
@@ -101,6 +106,10 @@ comment on column logloom_private.blocks.weight is
 
 comment on column logloom_private.blocks.format is
   'How the block is stored: one of logloom_private.block_formats().';
+
+comment on column logloom_private.blocks.holds_counts is
+  'Its records are in no count of logloom_private.log_counts: they are counted by reading them. So '
+  'it is with tenants that have few records a day; a block without it is of one day.';
 
 comment on column logloom_private.blocks.checksum is
   'logloom_private.block_checksum of the block and its columns, of all values but block_id, '
@@ -229,11 +238,11 @@ begin
   from unnest(p_columns) c;
   return sha256(record_send(row(
     b.first_ts, b.last_ts, b.first_write_seq, b.last_write_seq, b.first_id, b.last_id, b.records,
-    b.ts_unit, b.format, b.tenant_id, b.separator, b.run_services, b.run_levels, b.run_records,
-    b.run_templates, b.run_digits, b.templates, b.run_words, b.template_records, b.offset_records,
-    b.offset_digits, b.offset_bytes, b.digits, b.ts_low, b.ts_middle, b.ts_high, b.ts_top,
-    b.batch_prefixes, b.batch_received_at, b.batch_write_seqs, b.batch_codes, b.wide_batch_codes,
-    b.id_indexes, b.weight, v_columns
+    b.ts_unit, b.format, b.holds_counts, b.tenant_id, b.separator, b.run_services, b.run_levels,
+    b.run_records, b.run_templates, b.run_digits, b.templates, b.run_words, b.template_records,
+    b.offset_records, b.offset_digits, b.offset_bytes, b.digits, b.ts_low, b.ts_middle, b.ts_high,
+    b.ts_top, b.batch_prefixes, b.batch_received_at, b.batch_write_seqs, b.batch_codes,
+    b.wide_batch_codes, b.id_indexes, b.weight, v_columns
   )));
 end;
 $$;
@@ -264,15 +273,19 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_columns logloom_private.block_columns[] := '{}';
+  v_column logloom_private.block_columns;
 begin
-  return p_block.checksum = logloom_private.block_checksum(
-    p_block,
-    array(
-      select c
-      from logloom_private.block_columns c
-      where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-    )
-  );
+  -- One by one: of a table that is sharded, an array of rows is of another type.
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+  loop
+    v_columns := v_columns || v_column;
+  end loop;
+  return p_block.checksum = logloom_private.block_checksum(p_block, v_columns);
 end;
 $$;
 
@@ -2345,7 +2358,8 @@ $$;
 -- where there are none. LL001 where it differs. The records stay where they are.
 create function logloom_private.write_block(
   p_tenant_id text,
-  p_records logloom_private.record_arrays
+  p_records logloom_private.record_arrays,
+  p_holds_counts boolean default false
 )
 returns logloom_private.blocks
 language plpgsql
@@ -2361,6 +2375,7 @@ begin
     return null;
   end if;
   v_block.tenant_id := p_tenant_id;
+  v_block.holds_counts := p_holds_counts;
   v_block.records := cardinality(p_records.ids);
   -- Assigned: a function after "from" has its result stored first.
   v_encoded := logloom_private.encode_messages(
@@ -3077,11 +3092,11 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_test constant text[] := logloom_private.query_text_test(p_leaf);
   -- Of an attribute that is no scalar, as of a record that has it alone.
   v_attribute_test constant text := format(
-    'case when left(l.value, 1) in (''{'', ''['') then %s else %s(l.attrs #>> ''{}'')%s end',
-    logloom_private.query_sql(p_leaf, 'l'), v_test[1], v_test[2]
+    'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
+    logloom_private.query_sql(p_leaf, 'l'),
+    logloom_private.query_text_test(p_leaf, '(l.attrs #>> ''{}'')')
   );
   v_no_fields constant text := (
     select string_agg('null::text as ' || f, ', ')
@@ -3095,8 +3110,8 @@ declare
   v_result varbit[];
 begin
   v_result := logloom_private.message_bits(p_block, p_leaf);
-  execute 'select array_agg((' || v_test[1] || 'l.service' || v_test[2] || ' or '
-    || v_test[1] || 'l.level' || v_test[2] || ') is true order by l.n) '
+  execute 'select array_agg((' || logloom_private.query_text_test(p_leaf, 'l.service') || ' or '
+    || logloom_private.query_text_test(p_leaf, 'l.level') || ') is true order by l.n) '
     || 'from unnest($1, $2) with ordinality l (service, level, n)'
   into v_flags
   using p_block.run_services, p_block.run_levels;
@@ -3111,7 +3126,7 @@ begin
       else logloom_private.column_texts(v_column, null) end;
     execute 'select string_agg(case when ('
       || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
-        else v_test[1] || 'l.value' || v_test[2] end
+        else logloom_private.query_text_test(p_leaf, 'l.value') end
       || ') is true then ''1'' else ''0'' end, '''' order by l.n) from (select '
       || case when left(v_column.name, 5) = 'attrs'
         then v_no_fields || ', v.value::jsonb as attrs, ' else '' end
@@ -3270,6 +3285,47 @@ begin
     p_block, logloom_private.bit_positions(v_rest), p_tree
   );
   return v_bits[1] | logloom_private.position_bits(v_found, p_block.records);
+end;
+$$;
+
+-- blocks/scan/block_counts.sql
+
+-- The records in [p_from, p_to) of a tenant's blocks that hold their counts, as rows of log_counts
+-- would count them, with their ts for the minute.
+create function logloom_private.block_counts(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns table (tenant_id text, ts timestamptz, level text, service text, events bigint)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 1000
+as $$
+declare
+  v_block logloom_private.blocks;
+  v_ts timestamptz[];
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.holds_counts
+      and c.last_ts >= p_from and c.first_ts < p_to
+      and logloom_private.can_read(c.format)
+  loop
+    v_ts := logloom_private.block_times(v_block, null);
+    return query
+    select p_tenant_id, r.ts, r.level, r.service, 1::bigint
+    from (
+      select
+        unnest(v_ts) as ts,
+        unnest(logloom_private.run_texts(v_block, v_block.run_levels)) as level,
+        unnest(logloom_private.run_texts(v_block, v_block.run_services)) as service
+    ) r
+    where r.ts >= p_from and r.ts < p_to;
+  end loop;
 end;
 $$;
 
@@ -4824,10 +4880,9 @@ declare
   v_literal constant text := v_template ->> 'literal';
   v_text constant text :=
     case when (p_leaf -> 'folds_case')::boolean then 'l.folded' else 'l.msg' end;
-  v_test constant text[] := logloom_private.query_text_test(
-    jsonb_build_object('test', v_template ->> 'by', 'values', v_template -> 'values')
+  v_sql constant text := logloom_private.query_text_test(
+    jsonb_build_object('test', v_template ->> 'by', 'values', v_template -> 'values'), v_text
   );
-  v_sql constant text := v_test[1] || v_text || v_test[2];
 begin
   return case
     when v_template ->> 'by' = 'exists' then '(' || v_text || ' is not null)'
@@ -4938,6 +4993,47 @@ begin
 end;
 $$;
 
+-- blocks/block_days.sql
+
+-- How many days a block of a tenant with such a retention spans at most: a quarter of it and at
+-- least one, whole weeks where it is more than one, and a month of four weeks at most.
+create function logloom_private.block_days(p_retention_days integer)
+returns integer
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when p_retention_days < 28 then greatest(p_retention_days / 4, 1)
+    else least(p_retention_days / 28, 4) * 7
+  end;
+end;
+$$;
+
+-- blocks/count_sealed.sql
+
+-- Adds records of a block, all where p_positions is null, to the counts, or takes them away.
+create function logloom_private.count_sealed(
+  p_block logloom_private.blocks,
+  p_positions integer[],
+  p_sign integer
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
+  select
+    p_block.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level,
+    p_sign * count(*)
+  from logloom_private.sealed_records(p_block, p_positions, array['ts', 'service', 'level']) r
+  group by 2, 3, 4
+  order by 2;
+end;
+$$;
+
 -- blocks/recount_records.sql
 
 -- Counts a UTC day anew from its records: for an operator who put records back or took them away by
@@ -4952,10 +5048,12 @@ begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   lock table logloom_private.log_counts in share row exclusive mode;
-  perform logloom_private.forget_day(p_day);
+  -- Tenant by tenant, as the index leads with it.
   delete from logloom_private.log_counts c
   using (
-    select distinct s.tenant_id
+    select d.tenant_id from logloom_private.log_days d where d.day = p_day
+    union
+    select s.tenant_id
     from logloom_private.blocks s
     where s.last_ts >= logloom_private.day_start(p_day)
       and s.first_ts < logloom_private.day_start(p_day + 1)
@@ -4963,14 +5061,16 @@ begin
   where c.tenant_id = t.tenant_id
     and c.minute >= logloom_private.day_start(p_day)
     and c.minute < logloom_private.day_start(p_day + 1);
+  delete from logloom_private.log_days d where d.day = p_day;
+  delete from logloom_private.log_writes a where a.day = p_day;
   execute format(
     $query$
       with records as materialized (
-        select l.tenant_id, l.ts, l.service, l.level, l.write_seq
+        select l.tenant_id, l.ts, l.service, l.level, l.write_seq, false as holds_counts
         from logloom.logs l
         where l.ts >= %2$L::timestamptz and l.ts < %3$L::timestamptz
         union all
-        select r.tenant_id, r.ts, r.service, r.level, r.write_seq
+        select r.tenant_id, r.ts, r.service, r.level, r.write_seq, c.holds_counts
         from logloom_private.blocks c,
           logloom_private.block_records(
             c.tenant_id, c.block_id, null, array['ts', 'service', 'level', 'write_seq']
@@ -4991,11 +5091,86 @@ begin
       insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
       select l.tenant_id, date_bin('1 minute', l.ts, 'epoch'), l.service, l.level, count(*)
       from records l
+      where not l.holds_counts
       group by 1, 2, 3, 4
       order by 1, 2
     $query$,
     p_day, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
   );
+end;
+$$;
+
+-- blocks/rewrite_blocks.sql
+
+-- Writes blocks of a tenant anew, in this transaction: as one, or with p_days one for each span of
+-- so many days. All of them hold their counts, or none.
+create function logloom_private.rewrite_blocks(
+  p_tenant_id text,
+  p_block_ids bigint[],
+  p_days integer default null
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block logloom_private.blocks;
+  v_from date := 'infinity';
+  v_to date := '-infinity';
+  v_records bigint := 0;
+  v_day date;
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids)
+  loop
+    perform logloom_private.require_intact(v_block);
+    v_from := least(v_from, logloom_private.utc_day(v_block.first_ts));
+    v_to := greatest(v_to, logloom_private.utc_day(v_block.last_ts));
+    v_records := v_records + v_block.records;
+  end loop;
+  v_day := logloom_private.span_start(v_from, coalesce(p_days, 1));
+  while v_day <= v_to loop
+    v_from := v_day;
+    v_day := v_day + coalesce(p_days, v_to - v_from + 1);
+    v_records := v_records - coalesce(
+      (logloom_private.write_block(
+        p_tenant_id,
+        logloom_private.read_records(
+          format(
+            'select r.* from unnest(%L::bigint[]) c (block_id), '
+              || 'logloom_private.block_records(%L, c.block_id, null, null) r '
+              || 'where r.ts >= %L::timestamptz and r.ts < %L::timestamptz',
+            p_block_ids, p_tenant_id, logloom_private.day_start(v_from),
+            logloom_private.day_start(v_day)
+          )
+        ),
+        v_block.holds_counts
+      )).records,
+      0
+    );
+  end loop;
+  if v_records <> 0 then
+    raise sqlstate 'LL001' using message = 'Blocks have not as many records as they say';
+  end if;
+  delete from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
+end;
+$$;
+
+-- blocks/span_start.sql
+
+-- The first day of the span of p_days days that a day lies in. Spans of weeks begin on Mondays.
+create function logloom_private.span_start(p_day date, p_days integer)
+returns date
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- The first Monday of the calendar.
+  return p_day - (p_day - date '0001-01-01') % p_days;
 end;
 $$;
 

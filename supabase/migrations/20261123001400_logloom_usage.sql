@@ -2,17 +2,7 @@
 
 -- usage/check_plan_feature.sql
 
-create type public.logloom_plan_feature as (
-  enabled boolean,
-  "maxCount" integer,
-  "currentCount" integer
-);
-
-comment on type public.logloom_plan_feature is
-  'Whether the plan includes a feature, how many of it, and how many the tenant has.';
-
--- The plan's answer for a feature (saved_searches, alerts) of the tenant of the request. A tenant
--- that is not provisioned has the default plan.
+-- The plan's answer for a feature of the tenant of the request.
 create function logloom_private.plan_feature(p_feature text)
 returns public.logloom_plan_feature
 language plpgsql
@@ -23,15 +13,9 @@ as $$
 -- definer because a plan counts what a colleague keeps private, too
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer :=
-    logloom_private.plan_limit(logloom_private.plan_of(v_tenant_id), p_feature);
 begin
   perform logloom_private.require_parameter('p_feature', p_feature is null);
-  return row(
-    v_limit is not null,
-    coalesce(v_limit, 0),
-    logloom_private.count_of_feature(v_tenant_id, p_feature)
-  );
+  return logloom_private.feature_of(v_tenant_id, p_feature);
 end;
 $$;
 
@@ -235,28 +219,9 @@ declare
   v_counted constant integer := (select s.stored_days_counted from logloom_private.settings s);
   v_days date[];
   v_records numeric[];
-  v_first_week date;
-  v_packed_days date[];
-  v_packed_events bigint[];
   v_all_days bigint;
   v_bytes numeric;
 begin
-  select logloom_private.week_of(min(n.day)) into v_first_week
-  from (
-    select u.day
-    from logloom_private.log_days u
-    where u.tenant_id = p_tenant_id
-    order by u.day desc
-    limit v_counted
-  ) n;
-  select array_agg(p.day), array_agg(p.events) into v_packed_days, v_packed_events
-  from (
-    select w.week + c.minute / 1440 as day, sum(c.events) as events
-    from logloom_private.packed_counts w
-    cross join lateral unnest(w.minutes, w.events) c (minute, events)
-    where w.tenant_id = p_tenant_id and w.week >= v_first_week
-    group by 1
-  ) p;
   -- What is known of the days first: records and partitions may be on other nodes than the catalog.
   select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
   into v_days, v_records
@@ -270,18 +235,11 @@ begin
           where c.tenant_id = p_tenant_id
             and c.minute >= logloom_private.day_start(u.day)
             and c.minute < logloom_private.day_start(u.day + 1)
-        ) + coalesce(v_packed_events[array_position(v_packed_days, u.day)], 0) - (
-          -- Of the days that a block spans each has its part.
-          select coalesce(
-            sum(
-              c.records / (
-                1 + logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts)
-              )
-            ),
-            0
-          )
+        ) - (
+          select coalesce(sum(c.records), 0)
           from logloom_private.blocks c
           where c.tenant_id = p_tenant_id
+            and not c.holds_counts
             and c.last_ts >= logloom_private.day_start(u.day)
             and c.first_ts < logloom_private.day_start(u.day + 1)
         ),
@@ -332,7 +290,8 @@ begin
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception
 when query_canceled then
-  perform logloom_private.refuse_search_away();
+  -- 504: at a 503 PostgREST would connect anew and read its schema again, for everybody.
+  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   return null;
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then

@@ -11,5 +11,3 @@ begin
   return (select s.max_page_bytes from logloom_private.settings s);
 end;
 $$;
-
-grant execute on function logloom_private.page_bytes() to authenticated, service_role;

@@ -22,7 +22,7 @@ begin
   v_state.tenant_id := v_sender.tenant_id;
   v_state.key_id := v_sender.key_id;
   v_state.plan := v_plan;
-  v_state.keeps_from := logloom_private.kept_from(v_sender.tenant_id, v_plan);
+  v_state.keeps_from := logloom_private.kept_from(v_sender.tenant_id, p_plan => v_plan);
   v_state.month_end := logloom_private.month_end(now());
   -- One statement, one snapshot: a batch is either counted here or after metered_through.
   select

@@ -26,12 +26,13 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
-  insert into logloom_private.webhook_secrets as w (rule_id, secret)
-  values (p_rule_id, logloom_private.new_webhook_secret())
+  insert into logloom_private.webhook_secrets as w (rule_id)
+  values (p_rule_id)
   on conflict (rule_id) do update
   set previous_secret = w.secret,
-    previous_valid_until = now() + (select s.webhook_secret_overlap
-      from logloom_private.settings s),
+    previous_valid_until = now() + (
+      select s.webhook_secret_overlap from logloom_private.settings s
+    ),
     secret = excluded.secret
   returning w.rule_id, w.secret, w.previous_valid_until into v_result;
   return v_result;

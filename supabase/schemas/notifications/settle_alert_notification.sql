@@ -4,19 +4,18 @@ returns interval
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_settings logloom_private.settings;
-  v_seconds double precision;
 begin
-  select s.* into v_settings from logloom_private.settings s;
-  -- The exponent is cut so that the power stays a number; the greatest wait holds long before.
-  v_seconds := extract(epoch from v_settings.notification_retry_base)
-    * power(v_settings.notification_retry_factor, least(p_attempts - 1, 30));
-  v_seconds := least(v_seconds, extract(epoch from v_settings.notification_retry_max))
-    * (0.8 + 0.4 * random());
-  return greatest(
-    make_interval(secs => v_seconds),
-    least(make_interval(secs => coalesce(p_retry_after, 0)), v_settings.notification_retry_max)
+  return (
+    select greatest(
+      -- The exponent is cut so that the power stays a number; the greatest wait holds long before.
+      make_interval(secs => (0.8 + 0.4 * random()) * least(
+        extract(epoch from s.notification_retry_base)
+          * power(s.notification_retry_factor, least(p_attempts - 1, 30)),
+        extract(epoch from s.notification_retry_max)
+      )),
+      least(make_interval(secs => coalesce(p_retry_after, 0)), s.notification_retry_max)
+    )
+    from logloom_private.settings s
   );
 end;
 $$;

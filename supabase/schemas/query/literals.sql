@@ -25,27 +25,28 @@ begin
 end;
 $$;
 
+-- The level of a token; null of null.
 create function logloom_private.query_require_level(p_token text, p_position integer)
 returns text
 language plpgsql
 stable
+strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_level constant text := logloom_private.query_level(logloom_private.query_text(p_token));
+  v_text constant text := logloom_private.query_text(p_token);
+  v_level constant text := logloom_private.query_level(v_text);
 begin
   if v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(
-      p_position,
-      'query.level_is_unknown',
-      logloom_private.query_excerpt(logloom_private.query_text(p_token))
+      p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text)
     );
   end if;
   return v_level;
 end;
 $$;
 
--- The span of time that a literal names.
+-- The span of time that a literal names; null of null.
 create function logloom_private.query_time(
   p_token text,
   p_position integer,
@@ -54,6 +55,7 @@ create function logloom_private.query_time(
 returns logloom_private.query_span
 language plpgsql
 stable
+strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -131,11 +133,12 @@ end;
 $$;
 
 -- The number of a comparison, {"unit": null, "value": …}, or the quantity,
--- {"unit": "seconds" or "bytes", …}. The value is an exact decimal as a text.
+-- {"unit": "seconds" or "bytes", …}; null of null. The value is an exact decimal as a text.
 create function logloom_private.query_number(p_token text, p_position integer)
 returns jsonb
 language plpgsql
 stable
+strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -25,7 +25,8 @@ declare
     else 'dictionary'
   end;
 begin
-  return '{"type": "leaf"}'::jsonb || p_field || p_test || jsonb_build_object(
+  return p_field || p_test || jsonb_build_object(
+    'type', 'leaf',
     'folds_case', v_folds,
     'decided_by', v_decided_by,
     'rows_index',

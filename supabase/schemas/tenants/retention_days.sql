@@ -13,13 +13,12 @@ as $$
 declare
   v_plan constant logloom.plans := coalesce(p_plan, logloom_private.plan_of(p_tenant_id));
 begin
-  return logloom_private.retention_in_force(
-    (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
-    v_plan.retention_days_default,
+  return least(
+    coalesce(
+      (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
+      v_plan.retention_days_default
+    ),
     v_plan.retention_days_max
   );
 end;
 $$;
-
-grant execute on function logloom_private.retention_days(text, logloom.plans)
-to authenticated, service_role;

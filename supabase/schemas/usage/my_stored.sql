@@ -20,7 +20,8 @@ begin
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception
 when query_canceled then
-  perform logloom_private.refuse_search_away();
+  -- 504: at a 503 PostgREST would connect anew and read its schema again, for everybody.
+  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   return null;
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then

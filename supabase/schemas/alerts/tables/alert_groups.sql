@@ -2,8 +2,8 @@ create table logloom_private.alert_groups (
   group_id bigint generated always as identity primary key,
   tenant_id text not null references logloom.tenants on delete cascade,
   digest bytea not null,
-  filter text not null,
-  number_sql text not null,
+  filter text,
+  number_sql text,
   write_seq bigint,
   filled_from timestamptz,
   filled_id uuid,
@@ -14,6 +14,7 @@ create table logloom_private.alert_groups (
   retry_at timestamptz,
   last_error text,
   constraint alert_groups_digest_is_unique unique (tenant_id, digest),
+  constraint alert_groups_partials_are_whole check ((filter is null) = (number_sql is null)),
   constraint alert_groups_filling_is_whole check ((write_seq is null) = (filled_from is null))
 )
 -- Every group is updated every minute.
@@ -23,8 +24,9 @@ create index alert_groups_unfilled_idx on logloom_private.alert_groups (group_id
 where write_seq is null;
 
 comment on table logloom_private.alert_groups is
-  'Filter and number that rules of a tenant share. Its partial values are complete for records up '
-  'to write sequence from (filled_from, filled_id) on; both null: to be filled.';
+  'What rules of a tenant ask alike. Its partial values are complete for records up to write '
+  'sequence from (filled_from, filled_id) on; both null: to be filled. Without a filter its rules '
+  'have no partial values: they read their windows.';
 
 comment on column logloom_private.alert_groups.number_sql is
   'What sum, avg, min and max take of a record, over the alias l.';
@@ -42,4 +44,4 @@ comment on column logloom_private.alert_groups.ms_per_record is
   'Milliseconds that a record took when the group last read some: what it is expected to cost.';
 
 comment on column logloom_private.alert_groups.retry_at is
-  'It cost too much and rests until then; failures: how often in a row.';
+  'It failed or cost too much and rests until then; failures: how often in a row it cost too much.';

@@ -11,11 +11,11 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_test constant text[] := logloom_private.query_text_test(p_leaf);
   -- Of an attribute that is no scalar, as of a record that has it alone.
   v_attribute_test constant text := format(
-    'case when left(l.value, 1) in (''{'', ''['') then %s else %s(l.attrs #>> ''{}'')%s end',
-    logloom_private.query_sql(p_leaf, 'l'), v_test[1], v_test[2]
+    'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
+    logloom_private.query_sql(p_leaf, 'l'),
+    logloom_private.query_text_test(p_leaf, '(l.attrs #>> ''{}'')')
   );
   v_no_fields constant text := (
     select string_agg('null::text as ' || f, ', ')
@@ -30,8 +30,10 @@ declare
   v_result varbit[];
 begin
   v_result := logloom_private.message_bits(p_block, p_leaf);
-  execute 'select string_agg(repeat(case when ' || v_test[1] || 'l.service' || v_test[2] || ' or '
-    || v_test[1] || 'l.level' || v_test[2] || ' then ''1'' else ''0'' end, l.records), '''')'
+  execute 'select string_agg(repeat(case when '
+    || logloom_private.query_text_test(p_leaf, 'l.service') || ' or '
+    || logloom_private.query_text_test(p_leaf, 'l.level')
+    || ' then ''1'' else ''0'' end, l.records), '''')'
     || ' from (select unnest($1) as service, unnest($2) as level, unnest($3) as records) l'
   into v_bits
   using p_block.run_services, p_block.run_levels, p_block.run_records;
@@ -46,7 +48,7 @@ begin
       else logloom_private.column_texts(v_column) end;
     execute 'select string_agg(case when '
       || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
-        else v_test[1] || 'l.value' || v_test[2] end
+        else logloom_private.query_text_test(p_leaf, 'l.value') end
       || ' then ''1'' else ''0'' end, '''') from (select '
       || case when left(v_column.name, 5) = 'attrs'
         then v_no_fields || ', v.value::jsonb as attrs, ' else '' end

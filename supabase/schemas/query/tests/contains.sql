@@ -1,5 +1,4 @@
 -- A text inside a text, in either letter case: msg and any. values: a LIKE pattern in lower case.
-
 create function logloom_private.query_check_contains(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -18,16 +17,5 @@ begin
     'values', array['%' || logloom_private.query_like(lower(p_token collate pg_c_utf8)) || '%']
   ));
   return p_state;
-end;
-$$;
-
-create function logloom_private.contains_test(p_values jsonb)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.like_test(p_values);
 end;
 $$;

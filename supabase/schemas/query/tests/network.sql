@@ -62,14 +62,3 @@ begin
   return pg_input_is_valid(v_address, 'inet') and v_address::inet <<= p_network;
 end;
 $$;
-
-create function logloom_private.network_test(p_values jsonb)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array['logloom_private.address_in(', ', ' || quote_literal(p_values ->> 0) || '::inet)'];
-end;
-$$;

@@ -61,14 +61,3 @@ begin
   end loop;
 end;
 $$;
-
-create function logloom_private.regex_test(p_values jsonb)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array['', ' collate "C" ~ ' || quote_literal(p_values ->> 0)];
-end;
-$$;

@@ -64,9 +64,6 @@ create type logloom_private.compiled_query as (
   blank boolean,
   tree jsonb,
   filter text,
-  fields text[],
-  reads text[],
-  equality_only boolean,
   ts_from timestamptz,
   ts_to timestamptz,
   aggregate text,
@@ -80,16 +77,3 @@ create type logloom_private.compiled_query as (
   steps integer
 );
 
-comment on type logloom_private.compiled_query is
-  'A query as SQL over the alias l of logloom.logs. blank: nothing but white space. tree: what '
-  'logloom_private.query_sql turns into SQL for another alias or another now. filter: a boolean '
-  'expression. fields: every column the filter reads. reads: what filter and stages read, keys of '
-  'attributes as attrs.KEY. equality_only: the filter asks nothing but '
-  'equality and presence. ts_from (inclusive) and ts_to (exclusive): bounds of ts that hold for '
-  'every match. aggregate: null where the query has none, else the name of the first; '
-  'aggregate_field: its field as written; aggregate_sql: an aggregate expression of type double '
-  'precision, for rate the count, which the caller divides by the minutes of its range. by_fields, '
-  'by_sql: the fields to group by as written, and their expressions; both empty without by. '
-  'names_now: the query means something else as time goes by. plan: what follows the filter, {} '
-  'for nothing (its members: query/stages.sql). warnings: [{position, message, suggestion}]. '
-  'steps: what compiling took.';

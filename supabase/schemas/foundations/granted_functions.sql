@@ -1,0 +1,35 @@
+-- The functions of logloom_private that API roles call, and who may; all others are called by
+-- functions alone. PUBLIC has those that the pre-request check of every request of the project
+-- calls, as whatever role it comes; anon those that say who is calling beside it.
+create function logloom_private.granted_functions()
+returns table (roles text, names text[])
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select g.roles, g.names
+  from (
+    values
+      ('public', array[
+        'call_host_pre_request', 'callers_errors', 'check_operation', 'check_request',
+        'error_named', 'errors', 'operations', 'refuse', 'requested_operation'
+      ]),
+      ('anon, authenticated, service_role', array[
+        'claims', 'current_tenant_id', 'current_user_id', 'is_service_role', 'require_user_id',
+        'resolve_tenant', 'usable_id'
+      ]),
+      ('authenticated, service_role', array[
+        'acting_role', 'change_member', 'effective_settings', 'enroll_member', 'found_tenant',
+        'is_being_deleted', 'list_limit', 'page_bytes', 'page_place', 'plan_of',
+        'provision_current_tenant', 'read_log', 'read_log_context', 'read_log_fields',
+        'read_log_histogram', 'read_log_page', 'read_log_series', 'read_log_stats',
+        'read_log_tail', 'read_members', 'read_query_validity', 'refuse_for_now',
+        'refuse_with_headers', 'require_parameter', 'require_role', 'require_room_for',
+        'require_writing_client', 'resolve_tenant_to_change', 'retention_days', 'sent_claims',
+        'service_operations', 'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space'
+      ])
+  ) g (roles, names);
+end;
+$$;
