@@ -7,7 +7,8 @@
 --   the field is attrs. The field any means every text of the record: its text columns
 --   (logloom_private.query_text_columns) and the scalars of its attributes at any depth.
 -- A leaf is a record that logloom_private.query_leaf makes once. The tests, what they compare with
--- (values or bounds) and their SQL: query/tests, a file each; how blocks answer them: blocks/tests.
+-- (values or bounds) and their SQL: query/tests, a file each; how blocks answer them:
+-- query/templates and blocks/scan.
 -- With folds_case the text is compared in the lower case of lower(… collate pg_c_utf8). A leaf is
 -- never true for a field without a value.
 --
