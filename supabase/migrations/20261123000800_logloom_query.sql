@@ -3083,10 +3083,9 @@ begin
   if jsonb_array_length(p_values) = 1 then
     return ' = ' || quote_literal(p_values ->> 0);
   end if;
-  return ' in (' || (
-    select string_agg(quote_literal(v.text), ', ' order by v.n)
-    from jsonb_array_elements_text(p_values) with ordinality v (text, n)
-  ) || ')';
+  return ' in (' || array_to_string(array(
+    select quote_literal(v) from jsonb_array_elements_text(p_values) v
+  ), ', ') || ')';
 end;
 $$;
 
@@ -3098,10 +3097,9 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return '(left(' || p_value || ', 200) in (' || (
-    select string_agg(quote_literal(left(v.text, 200)), ', ' order by v.n)
-    from jsonb_array_elements_text(p_values) with ordinality v (text, n)
-  ) || ') and ' || p_sql || ')';
+  return '(left(' || p_value || ', 200) in (' || array_to_string(array(
+    select quote_literal(left(v, 200)) from jsonb_array_elements_text(p_values) v
+  ), ', ') || ') and ' || p_sql || ')';
 end;
 $$;
 
@@ -3489,13 +3487,11 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_span logloom_private.query_span;
-  v_now timestamptz;
+  v_now constant timestamptz := p_state."now";
+  v_span logloom_private.query_span := logloom_private.query_time(p_token, p_position, v_now);
 begin
-  v_span := logloom_private.query_time(p_token, p_position, p_state."now");
   if v_span.names_now and logloom_private.query_text(p_token) ~ '^[+-]' then
     -- ts:-15m, the last 15 minutes; ts:+15m, the next.
-    v_now := p_state."now";
     v_span.starts := least(v_span.starts, v_now);
     v_span.ends := greatest(v_span.ends, v_now + interval '1 microsecond');
   end if;

@@ -51,10 +51,9 @@ begin
   if jsonb_array_length(p_values) = 1 then
     return ' = ' || quote_literal(p_values ->> 0);
   end if;
-  return ' in (' || (
-    select string_agg(quote_literal(v.text), ', ' order by v.n)
-    from jsonb_array_elements_text(p_values) with ordinality v (text, n)
-  ) || ')';
+  return ' in (' || array_to_string(array(
+    select quote_literal(v) from jsonb_array_elements_text(p_values) v
+  ), ', ') || ')';
 end;
 $$;
 
@@ -66,10 +65,9 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return '(left(' || p_value || ', 200) in (' || (
-    select string_agg(quote_literal(left(v.text, 200)), ', ' order by v.n)
-    from jsonb_array_elements_text(p_values) with ordinality v (text, n)
-  ) || ') and ' || p_sql || ')';
+  return '(left(' || p_value || ', 200) in (' || array_to_string(array(
+    select quote_literal(left(v, 200)) from jsonb_array_elements_text(p_values) v
+  ), ', ') || ') and ' || p_sql || ')';
 end;
 $$;
 

@@ -49,13 +49,11 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_span logloom_private.query_span;
-  v_now timestamptz;
+  v_now constant timestamptz := p_state."now";
+  v_span logloom_private.query_span := logloom_private.query_time(p_token, p_position, v_now);
 begin
-  v_span := logloom_private.query_time(p_token, p_position, p_state."now");
   if v_span.names_now and logloom_private.query_text(p_token) ~ '^[+-]' then
     -- ts:-15m, the last 15 minutes; ts:+15m, the next.
-    v_now := p_state."now";
     v_span.starts := least(v_span.starts, v_now);
     v_span.ends := greatest(v_span.ends, v_now + interval '1 microsecond');
   end if;
