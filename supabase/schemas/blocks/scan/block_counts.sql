@@ -15,6 +15,7 @@ as $$
 declare
   v_block logloom_private.blocks;
   v_ts timestamptz[];
+  v_runs integer[];
 begin
   for v_block in
     select c.*
@@ -24,13 +25,14 @@ begin
       and logloom_private.can_read(c.format)
   loop
     v_ts := logloom_private.block_times(v_block, null);
+    v_runs := logloom_private.block_runs(v_block, null);
     return query
     select p_tenant_id, r.ts, r.level, r.service, 1::bigint
     from (
       select
         unnest(v_ts) as ts,
-        unnest(logloom_private.run_texts(v_block, v_block.run_levels)) as level,
-        unnest(logloom_private.run_texts(v_block, v_block.run_services)) as service
+        unnest(logloom_private.elements_at(v_block.run_levels, v_runs)) as level,
+        unnest(logloom_private.elements_at(v_block.run_services, v_runs)) as service
     ) r
     where r.ts >= p_from and r.ts < p_to;
   end loop;

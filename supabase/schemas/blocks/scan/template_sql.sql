@@ -6,7 +6,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_template constant jsonb := logloom_private.leaf_template(p_leaf);
+  v_template constant jsonb := p_leaf -> 'template';
   v_literal constant text := v_template ->> 'literal';
   v_text constant text :=
     case when (p_leaf -> 'folds_case')::boolean then 'l.folded' else 'l.msg' end;
