@@ -41,9 +41,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.tags_are_valid(text[])
-to authenticated, service_role;
-
 create table logloom.saved_searches (
   id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -154,9 +151,6 @@ begin
   perform logloom_private.refuse_warnings(v_query);
 end;
 $$;
-
-grant execute on function logloom_private.check_query(text, boolean)
-to authenticated, service_role;
 
 -- saved_searches/create_saved_search.sql
 
@@ -376,9 +370,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.refuse_saved_search(uuid)
-to authenticated, service_role;
-
 -- saved_searches/run_saved_search.sql
 
 create type public.logloom_saved_search_run as (
@@ -432,10 +423,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.read_saved_search(
-  text, text, text, integer, text
-) to authenticated, service_role;
-
 -- Counts a run of a saved search that the caller may read.
 create function logloom_private.note_saved_search_run(p_id uuid)
 returns void
@@ -454,9 +441,6 @@ begin
     and (s.is_shared or s.created_by = logloom_private.current_user_id());
 end;
 $$;
-
-grant execute on function logloom_private.note_saved_search_run(uuid)
-to authenticated, service_role;
 
 create function public.run_saved_search(
   p_id uuid default null,
@@ -510,9 +494,6 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.saved_search_of(logloom.saved_searches)
-to authenticated, service_role;
 
 -- saved_searches/update_saved_search.sql
 

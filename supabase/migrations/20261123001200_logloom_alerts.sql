@@ -755,9 +755,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.alert_rule_of(logloom.alert_rules)
-to authenticated, service_role;
-
 -- alerts/begin_alert_round.sql
 
 -- Brings the groups to where a round may add what arrived for it. Groups whose next write sequences
@@ -1125,9 +1122,6 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.distinct_destinations(text[])
-to authenticated, service_role;
 
 -- alerts/due_alert_windows.sql
 
@@ -2023,9 +2017,6 @@ begin
   return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
 end;
 $$;
-
-grant execute on function logloom_private.preview_windows(text, logloom.alert_rules)
-to authenticated, service_role;
 
 create function public.preview_alert_rule(
   p_tenant_id text default null,

@@ -433,8 +433,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.claim_due_notifications(integer) to service_role;
-
 create function public.claim_alert_notifications(p_limit integer default null)
 returns setof public.logloom_claimed_notification
 language plpgsql
@@ -537,9 +535,6 @@ begin
   return jsonb_build_object('success', true);
 end;
 $$;
-
-grant execute on function logloom_private.confirm_address(text, text)
-to authenticated, service_role;
 
 create function public.confirm_alert_address(
   p_email text default null,
@@ -788,9 +783,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.page_of_addresses(integer, text)
-to authenticated, service_role;
-
 create function public.list_alert_addresses(
   p_limit integer default null,
   p_after text default null
@@ -829,14 +821,8 @@ as $$
 -- definer because no API role reads the outbox
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := logloom_private.page_place(
-    p_after::text, 'delivery', 'delivery_id',
-    (
-      select n.created_at from logloom_private.notifications n
-      where n.tenant_id = v_tenant_id and n.notification_id = p_after
-    )
-  );
+  v_limit integer;
+  v_after timestamptz;
 begin
   perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
   if p_alert_id is not null and not exists (
@@ -844,6 +830,14 @@ begin
   ) then
     perform logloom_private.refuse('alerts.alert_not_found');
   end if;
+  v_limit := logloom_private.list_limit(p_limit);
+  v_after := logloom_private.page_place(
+    p_after::text, 'delivery', 'delivery_id',
+    (
+      select n.created_at from logloom_private.notifications n
+      where n.tenant_id = v_tenant_id and n.notification_id = p_after
+    )
+  );
   return query
   select d.*
   from logloom_private.notifications n
@@ -856,9 +850,6 @@ begin
   limit v_limit;
 end;
 $$;
-
-grant execute on function logloom_private.page_of_deliveries(uuid, uuid, integer, uuid)
-to authenticated, service_role;
 
 create function public.list_alert_deliveries(
   p_alert_id uuid default null,
@@ -1116,9 +1107,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.put_back_delivery(uuid)
-to authenticated, service_role;
-
 create function public.retry_alert_delivery(p_delivery_id uuid default null)
 returns public.logloom_alert_delivery
 language plpgsql
@@ -1176,9 +1164,6 @@ begin
   return v_result;
 end;
 $$;
-
-grant execute on function logloom_private.replace_webhook_secret(uuid)
-to authenticated, service_role;
 
 create function public.rotate_alert_webhook_secret(p_rule_id uuid default null)
 returns public.logloom_webhook_secret
@@ -1338,10 +1323,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.settle_claim(
-  uuid, uuid, text, integer, text, integer
-) to service_role;
-
 create function public.settle_alert_notification(
   p_notification_id uuid default null,
   p_claim_id uuid default null,
@@ -1463,9 +1444,6 @@ begin
   end if;
 end;
 $$;
-
-grant execute on function logloom_private.enqueue_rule_test(uuid)
-to authenticated, service_role;
 
 create function public.test_alert_rule(p_rule_id uuid default null)
 returns setof public.logloom_alert_delivery

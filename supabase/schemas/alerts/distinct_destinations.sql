@@ -14,6 +14,3 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.distinct_destinations(text[])
-to authenticated, service_role;

@@ -93,9 +93,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.preview_windows(text, logloom.alert_rules)
-to authenticated, service_role;
-
 create function public.preview_alert_rule(
   p_tenant_id text default null,
   p_rule_id uuid default null,

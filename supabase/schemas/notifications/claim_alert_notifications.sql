@@ -200,8 +200,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.claim_due_notifications(integer) to service_role;
-
 create function public.claim_alert_notifications(p_limit integer default null)
 returns setof public.logloom_claimed_notification
 language plpgsql

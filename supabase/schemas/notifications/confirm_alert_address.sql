@@ -79,9 +79,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.confirm_address(text, text)
-to authenticated, service_role;
-
 create function public.confirm_alert_address(
   p_email text default null,
   p_code text default null

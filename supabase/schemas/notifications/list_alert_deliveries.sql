@@ -14,14 +14,8 @@ as $$
 -- definer because no API role reads the outbox
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := logloom_private.page_place(
-    p_after::text, 'delivery', 'delivery_id',
-    (
-      select n.created_at from logloom_private.notifications n
-      where n.tenant_id = v_tenant_id and n.notification_id = p_after
-    )
-  );
+  v_limit integer;
+  v_after timestamptz;
 begin
   perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
   if p_alert_id is not null and not exists (
@@ -29,6 +23,14 @@ begin
   ) then
     perform logloom_private.refuse('alerts.alert_not_found');
   end if;
+  v_limit := logloom_private.list_limit(p_limit);
+  v_after := logloom_private.page_place(
+    p_after::text, 'delivery', 'delivery_id',
+    (
+      select n.created_at from logloom_private.notifications n
+      where n.tenant_id = v_tenant_id and n.notification_id = p_after
+    )
+  );
   return query
   select d.*
   from logloom_private.notifications n
@@ -41,9 +43,6 @@ begin
   limit v_limit;
 end;
 $$;
-
-grant execute on function logloom_private.page_of_deliveries(uuid, uuid, integer, uuid)
-to authenticated, service_role;
 
 create function public.list_alert_deliveries(
   p_alert_id uuid default null,

@@ -38,9 +38,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.replace_webhook_secret(uuid)
-to authenticated, service_role;
-
 create function public.rotate_alert_webhook_secret(p_rule_id uuid default null)
 returns public.logloom_webhook_secret
 language plpgsql

@@ -71,10 +71,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.settle_claim(
-  uuid, uuid, text, integer, text, integer
-) to service_role;
-
 create function public.settle_alert_notification(
   p_notification_id uuid default null,
   p_claim_id uuid default null,

@@ -85,9 +85,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.enqueue_rule_test(uuid)
-to authenticated, service_role;
-
 create function public.test_alert_rule(p_rule_id uuid default null)
 returns setof public.logloom_alert_delivery
 language plpgsql

@@ -49,10 +49,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.read_saved_search(
-  text, text, text, integer, text
-) to authenticated, service_role;
-
 -- Counts a run of a saved search that the caller may read.
 create function logloom_private.note_saved_search_run(p_id uuid)
 returns void
@@ -71,9 +67,6 @@ begin
     and (s.is_shared or s.created_by = logloom_private.current_user_id());
 end;
 $$;
-
-grant execute on function logloom_private.note_saved_search_run(uuid)
-to authenticated, service_role;
 
 create function public.run_saved_search(
   p_id uuid default null,
