@@ -1039,8 +1039,7 @@ $$;
 -- retention_days whole UTC days before today.
 create function logloom_private.kept_from(
   p_tenant_id text,
-  p_from timestamptz default '-infinity',
-  p_plan logloom.plans default null
+  p_from timestamptz default '-infinity'
 )
 returns timestamptz
 language plpgsql
@@ -1055,7 +1054,7 @@ begin
   return greatest(
     p_from,
     date_trunc('day', now(), 'UTC')
-      - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id, p_plan))
+      - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id))
   );
 end;
 $$;
@@ -1427,19 +1426,15 @@ $$;
 -- tenants/retention_days.sql
 
 -- The retention in force, in days: what the tenant set, else the default of its plan, never more
--- than the plan allows. Of a tenant that is not there yet: the default plan's. p_plan is given
--- where the caller has it at hand.
-create function logloom_private.retention_days(
-  p_tenant_id text,
-  p_plan logloom.plans default null
-)
+-- than the plan allows. Of a tenant that is not there yet: the default plan's.
+create function logloom_private.retention_days(p_tenant_id text)
 returns integer
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_plan constant logloom.plans := coalesce(p_plan, logloom_private.plan_of(p_tenant_id));
+  v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
 begin
   return least(
     coalesce(

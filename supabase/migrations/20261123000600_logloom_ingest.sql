@@ -867,7 +867,18 @@ begin
   select
     v_sender.tenant_id, v_sender.key_id, v_plan,
     exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
-    logloom_private.kept_from(v_sender.tenant_id, p_plan => v_plan),
+    -- As kept_from says, of the plan at hand: each call of a function is felt here.
+    date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
+      coalesce(
+        (
+          select c.retention_days
+          from logloom.tenant_settings c
+          where c.tenant_id = v_sender.tenant_id
+        ),
+        v_plan.retention_days_default
+      ),
+      v_plan.retention_days_max
+    )),
     now() + s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes, s.max_record_bytes,
     s.max_record_values, (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
     b.last_value - q.metered_through + p_requests - 1,

@@ -2,8 +2,7 @@
 -- retention_days whole UTC days before today.
 create function logloom_private.kept_from(
   p_tenant_id text,
-  p_from timestamptz default '-infinity',
-  p_plan logloom.plans default null
+  p_from timestamptz default '-infinity'
 )
 returns timestamptz
 language plpgsql
@@ -18,7 +17,7 @@ begin
   return greatest(
     p_from,
     date_trunc('day', now(), 'UTC')
-      - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id, p_plan))
+      - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id))
   );
 end;
 $$;
