@@ -1700,15 +1700,17 @@ begin
         'resolve_tenant', 'usable_id'
       ]),
       ('authenticated, service_role', array[
-        'acting_role', 'change_member', 'effective_settings', 'enroll_member', 'found_tenant',
-        'is_being_deleted', 'list_limit', 'page_bytes', 'page_place', 'plan_of',
-        'provision_current_tenant', 'read_log', 'read_log_context', 'read_log_fields',
-        'read_log_histogram', 'read_log_page', 'read_log_series', 'read_log_stats',
-        'read_log_tail', 'read_members', 'read_query_validity', 'refuse_for_now',
-        'refuse_with_headers', 'require_parameter', 'require_role', 'require_room_for',
+        'acting_role', 'api_key_status', 'change_member', 'check_settings', 'effective_settings',
+        'enroll_member', 'found_tenant', 'is_being_deleted', 'issue_api_key', 'list_limit',
+        'my_stored', 'my_usage', 'new_api_key', 'page_bytes', 'page_place', 'plan_feature',
+        'plan_of', 'provision_current_tenant', 'read_log', 'read_log_context', 'read_log_fields',
+        'read_log_histogram', 'read_log_page', 'read_log_series', 'read_log_stats', 'read_log_tail',
+        'read_members', 'read_query_validity', 'refuse_for_now', 'refuse_with_headers',
+        'require_parameter', 'require_role', 'require_room_for', 'require_room_for_api_key',
         'require_writing_client', 'resolve_tenant_to_change', 'retention_days', 'sent_claims',
         'service_operations', 'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space'
-      ])
+      ]),
+      ('service_role', array['ingest', 'ingest_each', 'read_health', 'run_writer_in_place'])
   ) g (roles, names);
 end;
 $$;

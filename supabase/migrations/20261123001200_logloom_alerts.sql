@@ -252,14 +252,20 @@ create table logloom_private.alert_groups (
   tenant_id text not null references logloom.tenants on delete cascade,
   digest bytea not null,
   filter text,
+  -- What sum, avg, min and max take of a record, over the alias l.
   number_sql text,
   write_seq bigint,
   filled_from timestamptz,
+  -- Of the instant filled_from, the least id that is included; null: all of it is.
   filled_id uuid,
+  -- Records that the present filling read.
   records_read bigint not null default 0,
+  -- Milliseconds that the present filling took.
   spent_ms double precision not null default 0,
+  -- Milliseconds that a record took when the group last read some: what it is expected to cost.
   ms_per_record double precision,
   failures integer not null default 0,
+  -- It failed or cost too much and rests until then; failures: how often in a row it cost too much.
   retry_at timestamptz,
   last_error text,
   constraint alert_groups_digest_is_unique unique (tenant_id, digest),
@@ -276,24 +282,6 @@ comment on table logloom_private.alert_groups is
   'What rules of a tenant ask alike. Its partial values are complete for records up to write '
   'sequence from (filled_from, filled_id) on; both null: to be filled. Without a filter its rules '
   'have no partial values: they read their windows.';
-
-comment on column logloom_private.alert_groups.number_sql is
-  'What sum, avg, min and max take of a record, over the alias l.';
-
-comment on column logloom_private.alert_groups.filled_id is
-  'Of the instant filled_from, the least id that is included; null: all of it is.';
-
-comment on column logloom_private.alert_groups.records_read is
-  'Records that the present filling read.';
-
-comment on column logloom_private.alert_groups.spent_ms is
-  'Milliseconds that the present filling took.';
-
-comment on column logloom_private.alert_groups.ms_per_record is
-  'Milliseconds that a record took when the group last read some: what it is expected to cost.';
-
-comment on column logloom_private.alert_groups.retry_at is
-  'It failed or cost too much and rests until then; failures: how often in a row it cost too much.';
 
 -- alerts/tables/alert_history.sql
 
@@ -389,6 +377,7 @@ create table logloom_private.alert_plans (
   window_minutes integer not null,
   aggregate text,
   group_id bigint references logloom_private.alert_groups on delete cascade,
+  -- Why the query does not compile.
   refusal text,
   constraint alert_plans_has_a_group_or_a_refusal check ((group_id is null) = (refusal is not null))
 );
@@ -397,8 +386,6 @@ create index alert_plans_group_id_idx on logloom_private.alert_plans (group_id);
 
 comment on table logloom_private.alert_plans is
   'Where a rule''s values come from, valid while query_dsl and window_minutes are the rule''s.';
-
-comment on column logloom_private.alert_plans.refusal is 'Why the query does not compile.';
 
 -- alerts/tables/alert_round_writes.sql
 
@@ -2607,35 +2594,38 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
+  v_window constant interval := make_interval(mins => p_window_minutes);
   v_value text := coalesce(p_query.aggregate_sql, 'count(*)::double precision');
-  v_join text := 'join ';
-  v_group text;
+  v_join text := 'left join ';
+  v_group text := 'null::jsonb';
   v_values logloom_private.alert_window[];
 begin
-  if cardinality(p_query.by_sql) = 0 then
-    -- A window without records has a row and the value of no record.
-    v_join := 'left join ';
-    v_value := 'case when count(l.id) > 0 then ' || v_value || ' else (select ' || v_value
-      || ' from logloom.logs l where false) end';
-  else
+  if p_query.aggregate = 'rate' then
+    v_value := v_value || ' / ' || p_window_minutes;
+  end if;
+  if cardinality(p_query.by_sql) > 0 then
+    v_join := 'join ';
     select 'jsonb_object($6, array[' || string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
       || ']::text[])'
     into v_group
     from unnest(p_query.by_sql) b;
-  end if;
-  if p_query.aggregate = 'rate' then
-    v_value := v_value || ' / ' || p_window_minutes;
+  elsif p_from + v_window = p_to then
+    -- One window needs no sorting.
+    execute 'select array[row(null, $2, $3, ' || v_value
+      || ', null, null)::logloom_private.alert_window] from (' || p_source || ') l where ('
+      || p_query.filter || ')'
+    into v_values
+    using p_tenant_id, p_from, p_to;
+    return v_values;
   end if;
   execute 'select array_agg(row(null, v.starts, v.starts + $4, v.value, null, v."group")'
     || '::logloom_private.alert_window) from (select w.starts, ' || v_value || ' as value, '
-    || coalesce(v_group, 'null::jsonb')
-    || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
+    || v_group || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
     || '(select l.*, date_bin($4, l.ts, $2) as starts from (' || p_source || ') l where ('
     || p_query.filter || ')) l on l.starts = w.starts group by '
     || array_to_string(array['w.starts'] || p_query.by_sql, ', ') || ' limit $5) v'
   into v_values
-  using p_tenant_id, p_from, p_to, make_interval(mins => p_window_minutes), p_limit,
-    p_query.by_fields;
+  using p_tenant_id, p_from, p_to, v_window, p_limit, p_query.by_fields;
   return coalesce(v_values, '{}');
 end;
 $$;

@@ -57,11 +57,14 @@ comment on table logloom_private.confirmation_mails is
 
 create table logloom_private.notification_addresses (
   tenant_id text not null references logloom.tenants on delete cascade,
+  -- The address in lower case: that is how addresses are compared.
   mailbox text not null,
   confirmed_at timestamptz,
   confirmed_by text,
+  -- Of the last code that was mailed, salted and slow to compute. The code itself is kept nowhere.
   code_hash text,
   code_expires_at timestamptz,
+  -- Wrong tries of that code.
   tries integer not null default 0,
   primary key (tenant_id, mailbox),
   constraint notification_addresses_mailbox_is_lower_case check (mailbox = lower(mailbox)),
@@ -72,15 +75,6 @@ create table logloom_private.notification_addresses (
 
 comment on table logloom_private.notification_addresses is
   'Email addresses that were mailed a code for a tenant, and those that were confirmed by it.';
-
-comment on column logloom_private.notification_addresses.mailbox is
-  'The address in lower case: that is how addresses are compared.';
-
-comment on column logloom_private.notification_addresses.code_hash is
-  'Of the last code that was mailed, salted and slow to compute. The code itself is kept nowhere.';
-
-comment on column logloom_private.notification_addresses.tries is
-  'Wrong tries of that code.';
 
 -- notifications/tables/notification_usage.sql
 
@@ -99,6 +93,7 @@ comment on table logloom_private.notification_usage is
 -- notifications/tables/notifications.sql
 
 create table logloom_private.notifications (
+  -- The webhook's id, in every attempt.
   notification_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
   rule_id uuid not null,
@@ -110,6 +105,7 @@ create table logloom_private.notifications (
   status text not null default 'pending',
   attempts integer not null default 0,
   created_at timestamptz not null default now(),
+  -- When it is due. Of one that is claimed: when the claim has lapsed.
   next_attempt_at timestamptz not null default now(),
   expires_at timestamptz not null,
   claim_id uuid,
@@ -147,12 +143,6 @@ on logloom_private.notifications (tenant_id, created_at) where purpose <> 'alert
 comment on table logloom_private.notifications is
   'The outbox: one row for an alert and a destination, or for a test or a code that confirms an '
   'address, which have no alert.';
-
-comment on column logloom_private.notifications.notification_id is
-  'The webhook''s id, in every attempt.';
-
-comment on column logloom_private.notifications.next_attempt_at is
-  'When it is due. Of one that is claimed: when the claim has lapsed.';
 
 -- notifications/tables/notify_endpoint.sql
 
@@ -506,9 +496,6 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_mailbox constant text := lower(logloom_private.trim_space(p_email));
   v_code constant text := logloom_private.trim_space(p_code);
-  v_tries_max constant integer := (
-    select s.confirmation_tries from logloom_private.settings s
-  );
   v_address logloom_private.notification_addresses;
 begin
   perform logloom_private.require_parameter('p_email', p_email is null);
@@ -529,7 +516,7 @@ begin
   if v_address.code_expires_at > now() is not true then
     perform logloom_private.refuse('notifications.no_code_is_good');
   end if;
-  if v_address.tries >= v_tries_max then
+  if v_address.tries >= (select s.confirmation_tries from logloom_private.settings s) then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
   -- Hashes are compared: how long that takes tells nothing of the code.
@@ -851,6 +838,12 @@ declare
     )
   );
 begin
+  perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
+  if p_alert_id is not null and not exists (
+    select from logloom.alert_history h where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
+  ) then
+    perform logloom_private.refuse('alerts.alert_not_found');
+  end if;
   return query
   select d.*
   from logloom_private.notifications n
@@ -879,15 +872,7 @@ stable
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
 begin
-  perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
-  if p_alert_id is not null and not exists (
-    select from logloom.alert_history h where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
-  ) then
-    perform logloom_private.refuse('alerts.alert_not_found');
-  end if;
   return query
   select d.* from logloom_private.page_of_deliveries(p_alert_id, p_rule_id, p_limit, p_after) d;
 end;
@@ -1174,14 +1159,10 @@ declare
   v_result public.logloom_webhook_secret;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  perform from logloom.alert_rules r
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
   insert into logloom_private.webhook_secrets as w (rule_id)
-  values (p_rule_id)
+  select r.rule_id
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   on conflict (rule_id) do update
   set previous_secret = w.secret,
     previous_valid_until = now() + (
@@ -1189,6 +1170,9 @@ begin
     ),
     secret = excluded.secret
   returning w.rule_id, w.secret, w.previous_valid_until into v_result;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
   return v_result;
 end;
 $$;

@@ -19,9 +19,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.plan_feature(text)
-to authenticated, service_role;
-
 create function public.check_plan_feature(p_feature text default null)
 returns public.logloom_plan_feature
 language plpgsql
@@ -90,37 +87,6 @@ comment on type public.logloom_usage is
   'day of the months asked for, newest first. Bytes are those of request bodies. stored: what the '
   'records take on disk.';
 
--- Per UTC day since p_from, what a tenant sent, the queue included.
-create function logloom_private.usage_of(p_tenant_id text, p_from date)
-returns setof public.logloom_usage_day
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_state record;
-begin
-  select
-    q as pointer,
-    array(
-      select row(u.day, u.events, u.bytes)::public.logloom_usage_day
-      from logloom.usage_days u
-      where u.tenant_id = p_tenant_id and u.day >= p_from
-    ) as metered
-  into v_state
-  from logloom_private.queue_pointer q;
-  return query
-  select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
-  from (
-    select m.day, m.events, m.bytes from unnest(v_state.metered) m
-    union all
-    select q.day, q.events, q.bytes
-    from logloom_private.unmetered_usage(p_tenant_id, v_state.pointer) q
-    where q.day >= p_from
-  ) u
-  group by u.day;
-end;
-$$;
-
 -- usage_of for the tenant of the request.
 create function logloom_private.my_usage(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
@@ -134,9 +100,6 @@ begin
     from logloom_private.usage_of(logloom_private.resolve_tenant(p_tenant_id), p_from) u;
 end;
 $$;
-
-grant execute on function logloom_private.my_usage(text, date)
-to authenticated, service_role;
 
 create function public.get_tenant_usage(
   p_tenant_id text default null, p_months integer default null
@@ -152,7 +115,7 @@ declare
   v_tenant constant public.logloom_tenant := public.get_current_tenant(p_tenant_id);
   v_months constant integer := coalesce(p_months, 1);
   v_now constant timestamptz := now();
-  v_month constant date := logloom_private.month_start(v_now);
+  v_month constant date := date_trunc('month', v_now at time zone 'UTC');
   v_from date;
   v_elapsed numeric;
   v_result public.logloom_usage;
@@ -166,7 +129,7 @@ begin
   v_result.month := to_char(v_month, 'YYYY-MM');
   v_result.monthly_events_limit := v_tenant.monthly_events_limit;
   v_result.monthly_bytes_limit := v_tenant.monthly_bytes_limit;
-  v_result.resets_at := logloom_private.month_end(v_now);
+  v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
   v_result.days := array(
     select row(u.day, u.events, u.bytes)::public.logloom_usage_day
     from logloom_private.my_usage(p_tenant_id, v_from) u
@@ -268,10 +231,8 @@ $$;
 
 -- usage/my_stored.sql
 
--- What a tenant's records take on disk. Blocks say it themselves; rows share partitions with those
--- of other tenants, so that theirs is a share of a partition's size.
-
--- What the records of the request's tenant take on disk.
+-- What the records of the request's tenant take on disk. Blocks say it themselves; rows share
+-- partitions with those of other tenants, so that theirs is a share of a partition's size.
 create function logloom_private.my_stored(p_tenant_id text)
 returns public.logloom_stored
 language plpgsql
@@ -301,54 +262,10 @@ when connection_exception or admin_shutdown or internal_error then
 end;
 $$;
 
-grant execute on function logloom_private.my_stored(text) to authenticated, service_role;
-
 -- usage/update_tenant_settings.sql
 
--- PT400 for an unknown member of the settings, a wrong type or a retention out of bounds.
-create function logloom_private.check_settings_member(
-  p_group text,
-  p_member text,
-  p_value jsonb,
-  p_retention_days_max integer
-)
-returns void
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_name constant text := p_group || '.' || p_member;
-begin
-  if p_group = 'pipeline_config' and p_member = 'retention_days' then
-    if jsonb_typeof(p_value) <> 'number' or p_value::numeric <> trunc(p_value::numeric) then
-      perform logloom_private.refuse(
-        'usage.setting_is_no_whole_number', v_name, p_retention_days_max::text
-      );
-    end if;
-    if p_value::numeric not between 1 and p_retention_days_max then
-      perform logloom_private.refuse(
-        'usage.setting_is_out_of_range', v_name, p_retention_days_max::text
-      );
-    end if;
-  elsif v_name in (
-    'pipeline_config.compression',
-    'notification_preferences.email_enabled',
-    'notification_preferences.webhook_enabled'
-  ) then
-    if jsonb_typeof(p_value) <> 'boolean' then
-      perform logloom_private.refuse('usage.setting_is_no_boolean', v_name);
-    end if;
-  else
-    perform logloom_private.refuse('usage.setting_is_unknown', p_group, left(p_member, 40));
-  end if;
-end;
-$$;
-
-grant execute on function logloom_private.check_settings_member(text, text, jsonb, integer)
-to authenticated, service_role;
-
--- PT400 unless p_values is null or an object of valid settings.
+-- PT400 unless p_values is null or an object of valid settings: members that there are, of their
+-- type, and a retention within bounds.
 create function logloom_private.check_settings(
   p_group text,
   p_values jsonb,
@@ -362,22 +279,35 @@ as $$
 declare
   v_member record;
 begin
-  if p_values is null then
-    return;
-  end if;
   if jsonb_typeof(p_values) <> 'object' then
     perform logloom_private.refuse('usage.settings_are_no_object', p_group);
   end if;
-  for v_member in select m.key, m.value from jsonb_each(p_values) m loop
-    perform logloom_private.check_settings_member(
-      p_group, v_member.key, v_member.value, p_retention_days_max
-    );
+  for v_member in
+    select p_group || '.' || m.key as name, m.key, m.value, jsonb_typeof(m.value) as type
+    from jsonb_each(p_values) m
+  loop
+    if v_member.name = 'pipeline_config.retention_days' then
+      if v_member.type <> 'number' or v_member.value::numeric <> trunc(v_member.value::numeric) then
+        perform logloom_private.refuse(
+          'usage.setting_is_no_whole_number', v_member.name, p_retention_days_max::text
+        );
+      elsif v_member.value::numeric not between 1 and p_retention_days_max then
+        perform logloom_private.refuse(
+          'usage.setting_is_out_of_range', v_member.name, p_retention_days_max::text
+        );
+      end if;
+    elsif v_member.name not in (
+      'pipeline_config.compression',
+      'notification_preferences.email_enabled',
+      'notification_preferences.webhook_enabled'
+    ) then
+      perform logloom_private.refuse('usage.setting_is_unknown', p_group, left(v_member.key, 40));
+    elsif v_member.type <> 'boolean' then
+      perform logloom_private.refuse('usage.setting_is_no_boolean', v_member.name);
+    end if;
   end loop;
 end;
 $$;
-
-grant execute on function logloom_private.check_settings(text, jsonb, integer)
-to authenticated, service_role;
 
 create function public.update_tenant_settings(
   p_tenant_id text default null,
@@ -396,7 +326,6 @@ declare
   v_notification constant jsonb := nullif(update_tenant_settings.notification_preferences, 'null');
   v_retention_days_max constant integer :=
     (logloom_private.plan_of(v_tenant_id)).retention_days_max;
-  v_result public.logloom_tenant_settings;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.check_settings('pipeline_config', v_pipeline, v_retention_days_max);
@@ -420,9 +349,7 @@ begin
     email_enabled = coalesce(excluded.email_enabled, s.email_enabled),
     webhook_enabled = coalesce(excluded.webhook_enabled, s.webhook_enabled),
     updated_at = now();
-  v_result := logloom_private.effective_settings(v_tenant_id);
-  v_result.stored := logloom_private.my_stored(p_tenant_id);
-  return v_result;
+  return public.get_tenant_settings(p_tenant_id);
 end;
 $$;
 

@@ -18,35 +18,38 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
+  v_window constant interval := make_interval(mins => p_window_minutes);
   v_value text := coalesce(p_query.aggregate_sql, 'count(*)::double precision');
-  v_join text := 'join ';
-  v_group text;
+  v_join text := 'left join ';
+  v_group text := 'null::jsonb';
   v_values logloom_private.alert_window[];
 begin
-  if cardinality(p_query.by_sql) = 0 then
-    -- A window without records has a row and the value of no record.
-    v_join := 'left join ';
-    v_value := 'case when count(l.id) > 0 then ' || v_value || ' else (select ' || v_value
-      || ' from logloom.logs l where false) end';
-  else
+  if p_query.aggregate = 'rate' then
+    v_value := v_value || ' / ' || p_window_minutes;
+  end if;
+  if cardinality(p_query.by_sql) > 0 then
+    v_join := 'join ';
     select 'jsonb_object($6, array[' || string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
       || ']::text[])'
     into v_group
     from unnest(p_query.by_sql) b;
-  end if;
-  if p_query.aggregate = 'rate' then
-    v_value := v_value || ' / ' || p_window_minutes;
+  elsif p_from + v_window = p_to then
+    -- One window needs no sorting.
+    execute 'select array[row(null, $2, $3, ' || v_value
+      || ', null, null)::logloom_private.alert_window] from (' || p_source || ') l where ('
+      || p_query.filter || ')'
+    into v_values
+    using p_tenant_id, p_from, p_to;
+    return v_values;
   end if;
   execute 'select array_agg(row(null, v.starts, v.starts + $4, v.value, null, v."group")'
     || '::logloom_private.alert_window) from (select w.starts, ' || v_value || ' as value, '
-    || coalesce(v_group, 'null::jsonb')
-    || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
+    || v_group || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
     || '(select l.*, date_bin($4, l.ts, $2) as starts from (' || p_source || ') l where ('
     || p_query.filter || ')) l on l.starts = w.starts group by '
     || array_to_string(array['w.starts'] || p_query.by_sql, ', ') || ' limit $5) v'
   into v_values
-  using p_tenant_id, p_from, p_to, make_interval(mins => p_window_minutes), p_limit,
-    p_query.by_fields;
+  using p_tenant_id, p_from, p_to, v_window, p_limit, p_query.by_fields;
   return coalesce(v_values, '{}');
 end;
 $$;

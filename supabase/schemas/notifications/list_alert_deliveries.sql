@@ -23,6 +23,12 @@ declare
     )
   );
 begin
+  perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
+  if p_alert_id is not null and not exists (
+    select from logloom.alert_history h where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
+  ) then
+    perform logloom_private.refuse('alerts.alert_not_found');
+  end if;
   return query
   select d.*
   from logloom_private.notifications n
@@ -51,15 +57,7 @@ stable
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
 begin
-  perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
-  if p_alert_id is not null and not exists (
-    select from logloom.alert_history h where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
-  ) then
-    perform logloom_private.refuse('alerts.alert_not_found');
-  end if;
   return query
   select d.* from logloom_private.page_of_deliveries(p_alert_id, p_rule_id, p_limit, p_after) d;
 end;

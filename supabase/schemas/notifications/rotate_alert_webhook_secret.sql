@@ -20,14 +20,10 @@ declare
   v_result public.logloom_webhook_secret;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  perform from logloom.alert_rules r
-  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
   insert into logloom_private.webhook_secrets as w (rule_id)
-  values (p_rule_id)
+  select r.rule_id
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   on conflict (rule_id) do update
   set previous_secret = w.secret,
     previous_valid_until = now() + (
@@ -35,6 +31,9 @@ begin
     ),
     secret = excluded.secret
   returning w.rule_id, w.secret, w.previous_valid_until into v_result;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
   return v_result;
 end;
 $$;

@@ -39,20 +39,21 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan jsonb := '{}';
-  v_stage text;
   v_bar integer;
   v_next integer;
   v_read logloom_private.query_state;
 begin
   while p_state.texts[p_state."at"] = '|' loop
     v_bar := p_state."at";
-    v_stage := p_state.texts[v_bar + 1];
-    if v_stage = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
+    if p_state.texts[v_bar + 1] = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
       p_state."at" := v_bar + 1;
       p_state := logloom_private.query_parse_filter(logloom_private.query_advance(p_state));
-      v_plan := v_plan || jsonb_build_object('rows', coalesce(v_plan -> 'rows', '[]')
-        || jsonb_build_object('stage', 'where', 'tree', p_state.node));
+      v_plan := v_plan || jsonb_build_object(
+        'last', 'where',
+        'rows', coalesce(v_plan -> 'rows', '[]')
+          || jsonb_build_object('stage', 'where', 'tree', p_state.node)
+      );
     else
       v_next := v_bar + 1;
       while p_state.texts[v_next] not in ('|', '') loop
@@ -71,21 +72,12 @@ begin
         v_plan
       );
       v_plan := v_read.node;
-      if not logloom_private.query_is_stage(v_stage) then
-        v_stage := 'an aggregate';
-      end if;
       p_state."at" := v_next;
       p_state.steps := v_read.steps;
     end if;
-    v_plan := v_plan || jsonb_build_object(
-      'last', v_stage,
-      'count', coalesce((v_plan -> 'count')::integer, 0) + 1
-    );
-    if not v_plan ? 'first' then
-      v_plan := v_plan || jsonb_build_object('first', jsonb_build_object(
-        'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
-      ));
-    end if;
+    v_plan := jsonb_build_object('first', jsonb_build_object(
+      'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
+    )) || v_plan || jsonb_build_object('count', coalesce((v_plan -> 'count')::integer, 0) + 1);
   end loop;
   p_state.node := v_plan;
   return p_state;

@@ -1,31 +1,6 @@
 -- Literals: levels, times, numbers, quantities.
 
--- The level that a word means, by ingest's aliases, or null.
-create function logloom_private.query_level(p_word text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_word constant text := lower(p_word collate "C");
-begin
-  return case
-    when v_word in ('debug', 'info', 'warn', 'error') then v_word
-    when v_word = 'trace' then 'debug'
-    when v_word in ('notice', 'information') then 'info'
-    when v_word = 'warning' then 'warn'
-    when v_word in ('err', 'critical', 'crit', 'fatal', 'panic', 'alert', 'emerg', 'emergency')
-      then 'error'
-    when v_word ~ '^[12][0-9](?:\.[0-9]+)?$' then 'debug'
-    when v_word ~ '^3[0-9](?:\.[0-9]+)?$' then 'info'
-    when v_word ~ '^4[0-9](?:\.[0-9]+)?$' then 'warn'
-    when v_word ~ '^[56][0-9](?:\.[0-9]+)?$' then 'error'
-  end;
-end;
-$$;
-
--- The level of a token; null of null.
+-- The level that a token means, by ingest's aliases; null of null.
 create function logloom_private.query_require_level(p_token text, p_position integer)
 returns text
 language plpgsql
@@ -35,7 +10,17 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_text constant text := logloom_private.query_text(p_token);
-  v_level constant text := logloom_private.query_level(v_text);
+  v_word constant text := lower(v_text collate "C");
+  v_level constant text := case
+    when v_word in ('debug', 'info', 'warn', 'error') then v_word
+    when v_word = 'trace' then 'debug'
+    when v_word in ('notice', 'information') then 'info'
+    when v_word = 'warning' then 'warn'
+    when v_word in ('err', 'critical', 'crit', 'fatal', 'panic', 'alert', 'emerg', 'emergency')
+      then 'error'
+    when v_word ~ '^[1-6][0-9](?:\.[0-9]+)?$'
+      then (array['debug', 'debug', 'info', 'warn', 'error', 'error'])[left(v_word, 1)::integer]
+  end;
 begin
   if v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(

@@ -1,4 +1,4 @@
--- The parser of the longer stages of rows and records: sort, where, fields.
+-- The parser of sort, and of where after an aggregate.
 
 -- sort by n desc, service
 create function logloom_private.query_parse_sort(
@@ -111,31 +111,6 @@ begin
     exit when p_state.texts[p_state."at"] <> 'AND';
   end loop;
   p_state.node := p_plan || jsonb_build_object('having', v_having);
-  return p_state;
-end;
-$$;
-
--- fields ts, msg, @status
-create function logloom_private.query_parse_fields(
-  p_state logloom_private.query_state,
-  p_plan jsonb
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_fields jsonb := '[]';
-begin
-  p_state."at" := 1;
-  loop
-    p_state."at" := p_state."at" + 1;
-    p_state := logloom_private.query_stage_field(p_state, 'stages.fields_needs_a_field', 'fields');
-    v_fields := v_fields || p_state.node;
-    exit when p_state.texts[p_state."at"] <> ',';
-  end loop;
-  p_state.node := p_plan || jsonb_build_object('fields', v_fields);
   return p_state;
 end;
 $$;

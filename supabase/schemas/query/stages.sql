@@ -11,17 +11,6 @@
 --   fields      [field, …]
 --   last        the stage that was read last, first: {"stage", "position"} of the first
 
-create function logloom_private.query_is_stage(p_name text)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_name in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
-end;
-$$;
-
 -- The field that comes next, as node; p_error of p_stage where none does.
 create function logloom_private.query_stage_field(
   p_state logloom_private.query_state,
@@ -64,8 +53,6 @@ declare
   v_cannot boolean;
 begin
   v_cannot := case p_stage
-    when 'json' then v_rows or p_plan ?| array['sort', 'limit', 'fields']
-    when 'logfmt' then v_rows or p_plan ?| array['sort', 'limit', 'fields']
     when 'where' then p_plan ?| array['limit', 'fields'] or (p_plan ? 'sort' and not v_rows)
     when 'sort' then p_plan ?| array['sort', 'limit']
     when 'limit' then p_plan ? 'limit'
@@ -94,8 +81,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_stage constant text := p_state.texts[1];
+  v_is_aggregate constant boolean :=
+    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
+  v_fields jsonb := '[]';
 begin
-  if logloom_private.query_is_stage(v_stage) then
+  if not v_is_aggregate then
     perform logloom_private.query_check_order(p_plan, v_stage, p_state.positions[1]);
   end if;
   p_state."at" := 2;
@@ -116,7 +106,15 @@ begin
       p_state."at" := 3;
       p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
     when 'fields' then
-      p_state := logloom_private.query_parse_fields(p_state, p_plan);
+      loop
+        p_state := logloom_private.query_stage_field(
+          p_state, 'stages.fields_needs_a_field', 'fields'
+        );
+        v_fields := v_fields || p_state.node;
+        exit when p_state.texts[p_state."at"] <> ',';
+        p_state."at" := p_state."at" + 1;
+      end loop;
+      p_state.node := p_plan || jsonb_build_object('fields', v_fields);
     when 'where' then
       p_state := logloom_private.query_parse_having(p_state, p_plan);
     when 'patterns' then
@@ -129,10 +127,13 @@ begin
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
       'stages.something_follows',
-      case when logloom_private.query_is_stage(v_stage) then v_stage else 'the aggregate' end,
+      case when v_is_aggregate then 'the aggregate' else v_stage end,
       logloom_private.query_excerpt(p_state.texts[p_state."at"])
     );
   end if;
+  p_state.node := p_state.node || jsonb_build_object(
+    'last', case when v_is_aggregate then 'an aggregate' else v_stage end
+  );
   return p_state;
 end;
 $$;

@@ -95,12 +95,9 @@ begin
 end;
 $$;
 
--- Goes on by p_count tokens to one that does not touch the last of them, if it is a term:
--- time"out" is one term with a quote in it to some and two terms to others, so it is neither.
-create function logloom_private.query_advance(
-  p_state logloom_private.query_state,
-  p_count integer default 1
-)
+-- Goes on to the next token, which does not touch this one if it is a term: time"out" is one term
+-- with a quote in it to some and two terms to others, so it is neither.
+create function logloom_private.query_advance(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
@@ -109,7 +106,7 @@ as $$
 declare
   v_meant text;
 begin
-  p_state."at" := p_state."at" + p_count;
+  p_state."at" := p_state."at" + 1;
   if logloom_private.query_is_adjacent(p_state, p_state."at")
     and logloom_private.query_is_term(p_state.texts[p_state."at"])
   then
@@ -161,10 +158,8 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if left(p_token, 1) = '"' or translate(p_token, '*?', '') = p_token then
-    return false;
-  end if;
-  return p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
+  return left(p_token, 1) <> '"' and translate(p_token, '*?', '') <> p_token
+    and p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
 end;
 $$;
 

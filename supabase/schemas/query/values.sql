@@ -83,16 +83,13 @@ declare
   v_first constant integer := p_state."at";
 begin
   p_state."at" := v_first + 1;
-  for v_bound in 1 .. 2 loop
-    if not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+  for v_part in 1 .. 3 loop
+    if v_part = 2 and p_state.texts[p_state."at"] <> 'TO' then
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
+    elsif not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
       perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
     end if;
     p_state := logloom_private.query_advance(p_state);
-    if v_bound = 1 and p_state.texts[p_state."at"] <> 'TO' then
-      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
-    elsif v_bound = 1 then
-      p_state := logloom_private.query_advance(p_state);
-    end if;
   end loop;
   if p_state.texts[v_first + 4] not in (']', '}') then
     perform logloom_private.refuse_at(p_state.positions[v_first + 4], 'query.range_is_not_closed');
@@ -104,34 +101,6 @@ begin
     nullif(p_state.texts[v_first + 3], '*'), p_state.positions[v_first + 3],
     p_state.texts[v_first + 4] = '}'
   )::logloom_private.query_range);
-end;
-$$;
-
--- Takes the sign of a value.
-create function logloom_private.query_take_sign(
-  p_state logloom_private.query_state,
-  p_sign text
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_is_comparison constant boolean := left(p_sign, 1) in ('<', '>');
-begin
-  p_state := logloom_private.query_take(p_state, p_sign);
-  if not logloom_private.query_is_term(p_state.texts[p_state."at"])
-    and (v_is_comparison or p_state.texts[p_state."at"] <> '(')
-  then
-    perform logloom_private.refuse_at(
-      p_state.positions[p_state."at"],
-      case when v_is_comparison then 'query.comparison_needs_a_value'
-        else 'query.test_needs_a_value' end,
-      p_sign
-    );
-  end if;
-  return p_state;
 end;
 $$;
 
@@ -147,34 +116,31 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_first constant text := left(p_state.texts[p_state."at"], 1);
-  v_sign text := coalesce(substring(p_state.texts[p_state."at"] from '^(?:=|i=|w=)'), '');
+  v_sign constant text :=
+    coalesce(substring(p_state.texts[p_state."at"] from '^(?:=|i=|w=|[<>]=?)'), '');
+  v_is_comparison constant boolean := v_first in ('<', '>');
   v_token text;
-  v_position integer;
+  v_position integer := p_state.positions[p_state."at"];
 begin
+  if v_is_comparison then
+    p_state := logloom_private.query_count_leaf(p_state, v_position);
+  end if;
   if v_sign <> '' then
-    p_state := logloom_private.query_take_sign(p_state, v_sign);
-  end if;
-  if p_state.texts[p_state."at"] = '(' then
-    return logloom_private.query_parse_any_of(p_state, p_field, v_sign);
-  end if;
-  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
-  if v_first in ('[', '{') then
-    return logloom_private.query_parse_range(p_state, p_field);
-  elsif v_first in ('<', '>') then
-    v_sign := substring(p_state.texts[p_state."at"] from '^[<>]=?');
-    p_state := logloom_private.query_take_sign(p_state, v_sign);
-  elsif v_first = '~' then
-    if p_state.texts[p_state."at"] <> '~' or left(p_state.texts[p_state."at" + 1], 1) <> '"' then
+    p_state := logloom_private.query_take(p_state, v_sign);
+    v_position := p_state.positions[p_state."at"];
+    if not logloom_private.query_is_term(p_state.texts[p_state."at"])
+      and (v_is_comparison or p_state.texts[p_state."at"] <> '(')
+    then
       perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'query.regex_is_not_quoted'
+        v_position,
+        case when v_is_comparison then 'query.comparison_needs_a_value'
+          else 'query.test_needs_a_value' end,
+        v_sign
       );
     end if;
-    p_state."at" := p_state."at" + 1;
   end if;
-
   v_token := p_state.texts[p_state."at"];
-  v_position := p_state.positions[p_state."at"];
-  if v_first in ('<', '>') then
+  if v_is_comparison then
     return logloom_private.query_check_range(
       logloom_private.query_advance(p_state), p_field,
       (
@@ -182,8 +148,21 @@ begin
         case v_first when '<' then v_token end, v_position, v_sign = '<'
       )::logloom_private.query_range
     );
+  elsif v_token = '(' then
+    return logloom_private.query_parse_any_of(p_state, p_field, v_sign);
+  end if;
+
+  p_state := logloom_private.query_count_leaf(p_state, v_position);
+  if v_first in ('[', '{') then
+    return logloom_private.query_parse_range(p_state, p_field);
   elsif v_first = '~' then
-    p_state := logloom_private.query_check_regex(p_state, p_field, v_token, v_position);
+    p_state."at" := p_state."at" + 1;
+    if v_token <> '~' or left(p_state.texts[p_state."at"], 1) <> '"' then
+      perform logloom_private.refuse_at(v_position, 'query.regex_is_not_quoted');
+    end if;
+    p_state := logloom_private.query_check_regex(
+      p_state, p_field, p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+    );
   else
     p_state := logloom_private.query_check_value(p_state, p_field, v_sign, v_token, v_position);
   end if;

@@ -1,5 +1,5 @@
--- Gives a member another role, or takes the user out of the tenant; answers the member as it is or
--- was. The last owner stays one.
+-- Gives a member another role, or with p_is_removed takes the user out of the tenant; answers the
+-- member as it is or was. The last owner stays one.
 create function logloom_private.change_member(
   p_tenant_id text,
   p_user_id text,
@@ -18,7 +18,7 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
   perform logloom_private.require_parameter('p_user_id', p_user_id is null);
-  perform logloom_private.require_parameter('p_role', p_role is null and not p_is_removed);
+  perform logloom_private.require_parameter('p_role', p_role is null);
   perform logloom_private.require_member_role(p_role);
   perform logloom_private.lock_members(v_tenant_id);
   select m.* into v_member
@@ -27,7 +27,7 @@ begin
   if not found then
     perform logloom_private.refuse('tenants.member_not_found');
   end if;
-  if v_member.role = 'owner' and p_role is distinct from 'owner' and not exists (
+  if v_member.role = 'owner' and p_role <> 'owner' and not exists (
     select from logloom.tenant_members m
     where m.tenant_id = v_tenant_id and m.role = 'owner' and m.user_id <> p_user_id
   ) then

@@ -9,7 +9,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.change_member(p_tenant_id, p_user_id, null, true);
+  perform logloom_private.change_member(p_tenant_id, p_user_id, 'member', true);
   return row(true)::public.logloom_success;
 end;
 $$;

@@ -15,9 +15,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.plan_feature(text)
-to authenticated, service_role;
-
 create function public.check_plan_feature(p_feature text default null)
 returns public.logloom_plan_feature
 language plpgsql

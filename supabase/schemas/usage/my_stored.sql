@@ -1,7 +1,5 @@
--- What a tenant's records take on disk. Blocks say it themselves; rows share partitions with those
--- of other tenants, so that theirs is a share of a partition's size.
-
--- What the records of the request's tenant take on disk.
+-- What the records of the request's tenant take on disk. Blocks say it themselves; rows share
+-- partitions with those of other tenants, so that theirs is a share of a partition's size.
 create function logloom_private.my_stored(p_tenant_id text)
 returns public.logloom_stored
 language plpgsql
@@ -30,5 +28,3 @@ when connection_exception or admin_shutdown or internal_error then
   return logloom_private.my_stored(p_tenant_id);
 end;
 $$;
-
-grant execute on function logloom_private.my_stored(text) to authenticated, service_role;

@@ -15,11 +15,14 @@ insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
 update logloom.plans set monthly_events_limit = 1000, monthly_bytes_limit = 3000
 where plan_id = 'free';
 insert into logloom.usage_days (tenant_id, day, events, bytes)
-values
-  ('acme', logloom_private.month_start(now()), 100, 200),
-  ('acme', logloom_private.month_start(now()) - 1, 7, 8),
-  ('acme', logloom_private.month_start(now()) - interval '1 month', 1, 1),
-  ('acme', logloom_private.month_start(now()) - interval '1 month' - interval '1 day', 50, 60);
+select 'acme', date_trunc('month', now() at time zone 'UTC') - u.ago, u.events, u.bytes
+from (
+  values
+    ('0 days'::interval, 100, 200),
+    ('1 day', 7, 8),
+    ('1 month', 1, 1),
+    ('1 month 1 day', 50, 60)
+) u (ago, events, bytes);
 select pg_temp.ingest('acme', 23, 100);
 
 select pg_temp.act_as_user('acme', 'alice');

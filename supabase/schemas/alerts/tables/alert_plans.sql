@@ -4,6 +4,7 @@ create table logloom_private.alert_plans (
   window_minutes integer not null,
   aggregate text,
   group_id bigint references logloom_private.alert_groups on delete cascade,
+  -- Why the query does not compile.
   refusal text,
   constraint alert_plans_has_a_group_or_a_refusal check ((group_id is null) = (refusal is not null))
 );
@@ -12,5 +13,3 @@ create index alert_plans_group_id_idx on logloom_private.alert_plans (group_id);
 
 comment on table logloom_private.alert_plans is
   'Where a rule''s values come from, valid while query_dsl and window_minutes are the rule''s.';
-
-comment on column logloom_private.alert_plans.refusal is 'Why the query does not compile.';

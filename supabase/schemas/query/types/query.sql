@@ -16,6 +16,12 @@
 -- can raise on any record. No role is granted anything here: the functions that search, save
 -- searches and evaluate alerts call these with their owner's rights.
 
+-- Where the parser stands: every rule of the grammar takes one and answers one. texts, positions:
+-- the tokens as written, white space left out, and where each begins (1-based, code points); the
+-- last is the empty text, one past the end. at: the token that comes next. depth: brackets and NOTs
+-- around it. leaves, searched, steps: what the query spent of its bounds. now, names_now: the
+-- instant that now means, and whether it was named. warnings: [{position, message, suggestion}].
+-- node: what was read last.
 create type logloom_private.query_state as (
   texts text[],
   positions integer[],
@@ -30,24 +36,15 @@ create type logloom_private.query_state as (
   node jsonb
 );
 
-comment on type logloom_private.query_state is
-  'Where the parser stands: every rule of the grammar takes one and answers one. texts, positions: '
-  'the tokens as written, white space left out, and where each begins (1-based, code points); the '
-  'last is the empty text, one past the end. at: the token that comes next. depth: brackets and '
-  'NOTs around it. leaves, searched, steps: what the query spent of its bounds. now, names_now: '
-  'the instant that now means, and whether it was named. warnings: [{position, message, '
-  'suggestion}]. node: what was read last.';
-
+-- The span [starts, ends) of time that a literal names: a microsecond for an instant, a UTC day for
+-- a date. names_now: it moves with now.
 create type logloom_private.query_span as (
   starts timestamptz,
   ends timestamptz,
   names_now boolean
 );
 
-comment on type logloom_private.query_span is
-  'The span [starts, ends) of time that a literal names: a microsecond for an instant, a UTC day '
-  'for a date. names_now: it moves with now.';
-
+-- A comparison or a range as written. A null token is no bound.
 create type logloom_private.query_range as (
   lower_token text,
   lower_position integer,
@@ -57,9 +54,18 @@ create type logloom_private.query_range as (
   upper_open boolean
 );
 
-comment on type logloom_private.query_range is
-  'A comparison or a range as written. A null token is no bound.';
-
+-- A query as SQL over the alias l of logloom.logs.
+--   blank         nothing but white space
+--   tree, filter  what is asked of a record, and as a boolean expression
+--   ts_from (inclusive), ts_to (exclusive)  bounds of ts that hold for every match
+--   aggregate     the name of the first, or null; aggregate_field: its field as written;
+--                 aggregate_sql: of type double precision, for rate the count, which the caller
+--                 divides by the minutes of its range
+--   by_fields, by_sql  the fields to group by as written, and as expressions; both empty without by
+--   names_now     the query means something else as time goes by
+--   plan          what follows the filter, {} for nothing (stages.sql)
+--   warnings      [{position, message, suggestion}]
+--   steps         what compiling took
 create type logloom_private.compiled_query as (
   blank boolean,
   tree jsonb,
@@ -76,4 +82,3 @@ create type logloom_private.compiled_query as (
   warnings jsonb,
   steps integer
 );
-
