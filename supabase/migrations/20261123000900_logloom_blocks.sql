@@ -2743,8 +2743,7 @@ $$;
 -- blocks/scan/dictionary_count.sql
 
 -- How many records a leaf finds in those of the blocks in which the counts of a dictionary tell it;
--- none of them where the tree is not one leaf over one column. Without a value a leaf is never
--- true.
+-- in none where the tree is not one leaf over one column. Without a value a leaf is never true.
 create function logloom_private.dictionary_count(
   p_tenant_id text,
   p_blocks bigint[],
@@ -3024,7 +3023,9 @@ declare
   v_type constant text := p_node ->> 'type';
   v_none constant varbit := logloom_private.no_bits(p_block.records);
   v_bounds constant jsonb := p_node -> 'bounds';
+  v_all constant varbit := ~v_none;
   v_flags boolean[];
+  v_run_records integer[];
   v_bits varbit;
   v_item varbit[];
   v_result varbit[];
@@ -3032,14 +3033,14 @@ declare
 begin
   case v_type
     when 'all' then
-      return array[~v_none, ~v_none];
+      return array[v_all, v_all];
     when 'none' then
       return array[v_none, v_none];
     when 'not' then
       v_item := logloom_private.node_bits(p_block, p_node -> 'item', p_is_quick);
       return array[~v_item[2], ~v_item[1]];
     when 'and' then
-      v_result := array[~v_none, ~v_none];
+      v_result := array[v_all, v_all];
       for v_node in
         -- What runs tell costs least, and may leave nothing to ask.
         select i.item
@@ -3073,11 +3074,11 @@ begin
         )
         into v_flags
         using p_block.run_services, p_block.run_levels;
+        v_run_records := p_block.run_records;
         v_bits := '';
         for v_run in 1..cardinality(v_flags) loop
           v_bits := v_bits || substring(
-            case when v_flags[v_run] then ~v_none else v_none end
-            from 1 for p_block.run_records[v_run]
+            case when v_flags[v_run] then v_all else v_none end from 1 for v_run_records[v_run]
           );
         end loop;
       elsif p_node ->> 'decided_by' = 'filter' then
@@ -3086,12 +3087,12 @@ begin
           when p_node ->> 'field' = 'ts'
             and coalesce((v_bounds ->> 'from')::timestamptz <= p_block.first_ts, true)
             and coalesce((v_bounds ->> 'to')::timestamptz > p_block.last_ts, true)
-            then ~v_none
+            then v_all
         end;
       else
         v_bits := logloom_private.column_bits(p_block, p_node, p_is_quick);
       end if;
-      return array[coalesce(v_bits, v_none), coalesce(v_bits, ~v_none)];
+      return array[coalesce(v_bits, v_none), coalesce(v_bits, v_all)];
   end case;
 end;
 $$;
@@ -3593,6 +3594,7 @@ begin
         v_positions := logloom_private.bit_positions(v_bits);
       end if;
     end if;
+    continue when v_positions = '{}';
     v_positions := logloom_private.first_positions(
       v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
     );

@@ -1,6 +1,5 @@
 -- How many records a leaf finds in those of the blocks in which the counts of a dictionary tell it;
--- none of them where the tree is not one leaf over one column. Without a value a leaf is never
--- true.
+-- in none where the tree is not one leaf over one column. Without a value a leaf is never true.
 create function logloom_private.dictionary_count(
   p_tenant_id text,
   p_blocks bigint[],

@@ -199,6 +199,7 @@ begin
         v_positions := logloom_private.bit_positions(v_bits);
       end if;
     end if;
+    continue when v_positions = '{}';
     v_positions := logloom_private.first_positions(
       v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
     );
