@@ -3028,6 +3028,28 @@ begin
 end;
 $$;
 
+create function logloom_private.contains_template(p_values jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_pattern constant text := logloom_private.template_of(p_values ->> 0);
+  v_inner constant text := substr(v_pattern, 2, length(v_pattern) - 2);
+begin
+  return jsonb_build_object(
+    'by', 'contains', 'values', array[v_pattern],
+    'literal', case
+      when translate(v_inner, '\_%', '') = v_inner then v_inner
+      when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
+        then regexp_replace(v_inner, '\\(.)', '\1', 'g')
+      else ''
+    end
+  );
+end;
+$$;
+
 -- query/tests/equal.sql
 
 -- field:=value, field:i=value in either letter case, and what is exact without a sign. values: the
@@ -3129,6 +3151,19 @@ begin
     end if;
   end loop;
   return v_sql;
+end;
+$$;
+
+create function logloom_private.equal_template(p_values jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return jsonb_build_object('values', (
+    select jsonb_agg(logloom_private.template_of(v)) from jsonb_array_elements_text(p_values) v
+  ));
 end;
 $$;
 
@@ -3434,6 +3469,64 @@ begin
 end;
 $$;
 
+-- What a regular expression of the query language, in PostgreSQL's dialect, asks of templates: each
+-- of its digits is 0. literal: a text that stands in all in which it is found; empty where none is
+-- plain to see.
+create function logloom_private.regex_template(p_values jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_part text;
+  v_template text := '';
+  v_decides boolean := true;
+  v_is_choice boolean := false;
+  v_depth integer := 0;
+  v_run text := '';
+  v_literal text := '';
+begin
+  foreach v_part in array array(
+    select m.match[1]
+    from regexp_matches(p_values ->> 0, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g')
+      with ordinality as m (match, n)
+    order by m.n
+  ) loop
+    if left(v_part, 1) = '[' then
+      -- A class that tells digits apart.
+      if replace(v_part, '0-9', '') ~ '[0-9]' then
+        v_decides := false;
+        v_part := case when left(v_part, 2) = '[^' then '.' else left(v_part, -1) || '0]' end;
+      end if;
+    elsif v_part ~ '^\\?[0-9]$' then
+      v_decides := false;
+      v_part := '0';
+    end if;
+    v_template := v_template || v_part;
+    if v_depth = 0 and v_part ~ '^(?:[^\\(){}|*+?.^$[\]]|\\[^A-Za-z0-9])$' then
+      v_run := v_run || right(v_part, 1);
+      continue;
+    end if;
+    v_is_choice := v_is_choice or v_depth = 0 and v_part = '|';
+    v_depth := v_depth + case v_part when '(' then 1 when ')' then -1 else 0 end;
+    -- What may be absent is not needed; what repeats ends the run.
+    if v_part in ('*', '?') or left(v_part, 1) = '{' then
+      v_run := left(v_run, -1);
+    end if;
+    if length(v_run) > length(v_literal) then
+      v_literal := v_run;
+    end if;
+    v_run := '';
+  end loop;
+  return jsonb_build_object(
+    'values', array[v_template], 'decides', v_decides,
+    'literal', case when v_is_choice then '' when length(v_run) > length(v_literal) then v_run
+      else v_literal end
+  );
+end;
+$$;
+
 -- query/tests/within.sql
 
 -- ts:2026-11-21, ts:>now-1h: from <= time < to. bounds: from, to, null is no bound, and from_shift
@@ -3602,6 +3695,18 @@ begin
 end;
 $$;
 
+-- What holds the word holds its text.
+create function logloom_private.word_template(p_values jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.contains_template(p_values) || '{"decides": false}';
+end;
+$$;
+
 -- query/templates/cut_words.sql
 
 -- A text in lower case, cut at all that stands in ASCII beside letters; an end is empty where it is
@@ -3621,8 +3726,8 @@ $$;
 
 -- query/templates/leaf_template.sql
 
--- What a leaf over messages, of a test with values, asks of their templates; null for a test that
--- they tell nothing of.
+-- What a leaf over messages, of a test with values, asks of their templates, as the file of the test
+-- says; null for a test that they tell nothing of.
 --   by, values  the test that templates pass, in lower case where the leaf folds case
 --   decides     whether they alone tell, or only leave out
 --   literal     a text in each of them
@@ -3637,36 +3742,15 @@ declare
   v_template jsonb := jsonb_build_object(
     'by', p_test, 'decides', coalesce(p_values::text, '') !~ '[0-9]', 'literal', ''
   );
-  v_text text;
-  v_inner text;
   v_pieces text[];
 begin
   case p_test
     when 'exists' then
-    when 'equal' then
-      v_template := v_template || jsonb_build_object('values', (
-        select jsonb_agg(logloom_private.template_of(v)) from jsonb_array_elements_text(p_values) v
-      ));
-    when 'contains', 'word' then
-      v_text := logloom_private.template_of(p_values ->> 0);
-      v_inner := substr(v_text, 2, length(v_text) - 2);
-      v_template := v_template || jsonb_build_object(
-        'by', 'contains', 'values', array[v_text],
-        'literal', case
-          when translate(v_inner, '\_%', '') = v_inner then v_inner
-          when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
-            then regexp_replace(v_inner, '\\(.)', '\1', 'g')
-          else ''
-        end
-      );
-      if p_test = 'word' then
-        -- What holds the word holds its text.
-        v_template := v_template || '{"decides": false}';
-      end if;
-    when 'regex' then
-      v_template := v_template || logloom_private.regex_template(p_values ->> 0);
-    else
-      return null;
+    when 'equal' then v_template := v_template || logloom_private.equal_template(p_values);
+    when 'contains' then v_template := v_template || logloom_private.contains_template(p_values);
+    when 'word' then v_template := v_template || logloom_private.word_template(p_values);
+    when 'regex' then v_template := v_template || logloom_private.regex_template(p_values);
+    else return null;
   end case;
   v_pieces := logloom_private.cut_words(v_template ->> 'literal');
   return v_template || jsonb_build_object('words', array(
@@ -3677,66 +3761,6 @@ begin
     where p.piece <> ''
     order by p.n
   ));
-end;
-$$;
-
--- query/templates/regex_template.sql
-
--- What a regular expression of the query language, in PostgreSQL's dialect, asks of templates: each
--- of its digits is 0. literal: a text that stands in all in which it is found; empty where none is
--- plain to see.
-create function logloom_private.regex_template(p_pattern text)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_part text;
-  v_template text := '';
-  v_decides boolean := true;
-  v_is_choice boolean := false;
-  v_depth integer := 0;
-  v_run text := '';
-  v_literal text := '';
-begin
-  foreach v_part in array array(
-    select m.match[1]
-    from regexp_matches(p_pattern, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g')
-      with ordinality as m (match, n)
-    order by m.n
-  ) loop
-    if left(v_part, 1) = '[' then
-      -- A class that tells digits apart.
-      if replace(v_part, '0-9', '') ~ '[0-9]' then
-        v_decides := false;
-        v_part := case when left(v_part, 2) = '[^' then '.' else left(v_part, -1) || '0]' end;
-      end if;
-    elsif v_part ~ '^\\?[0-9]$' then
-      v_decides := false;
-      v_part := '0';
-    end if;
-    v_template := v_template || v_part;
-    if v_depth = 0 and v_part ~ '^(?:[^\\(){}|*+?.^$[\]]|\\[^A-Za-z0-9])$' then
-      v_run := v_run || right(v_part, 1);
-      continue;
-    end if;
-    v_is_choice := v_is_choice or v_depth = 0 and v_part = '|';
-    v_depth := v_depth + case v_part when '(' then 1 when ')' then -1 else 0 end;
-    -- What may be absent is not needed; what repeats ends the run.
-    if v_part in ('*', '?') or left(v_part, 1) = '{' then
-      v_run := left(v_run, -1);
-    end if;
-    if length(v_run) > length(v_literal) then
-      v_literal := v_run;
-    end if;
-    v_run := '';
-  end loop;
-  return jsonb_build_object(
-    'values', array[v_template], 'decides', v_decides,
-    'literal', case when v_is_choice then '' when length(v_run) > length(v_literal) then v_run
-      else v_literal end
-  );
 end;
 $$;
 

@@ -16,16 +16,13 @@ set jit = off
 as $$
 declare
   v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
-  v_bounds constant jsonb := p_leaf -> 'bounds';
   v_column logloom_private.block_columns;
   v_found logloom_private.block_columns;
   v_has_rest boolean := false;
   v_key text;
   v_values text[];
-  v_wanted text[];
+  v_found_bits varbit;
   v_is_number boolean;
-  v_lower numeric;
-  v_upper numeric;
   v_test text;
   v_codes "char"[];
   v_wide_codes smallint[];
@@ -59,45 +56,20 @@ begin
 
   v_key := substr(v_found.name, 7);
   v_values := case when v_found.kind = 'dictionary' then v_found.dictionary end;
-  if p_leaf ->> 'test' = 'equal' and not v_is_attribute
-    and not (p_leaf -> 'folds_case')::boolean
-  then
-    v_wanted := array(select jsonb_array_elements_text(p_leaf -> 'values'));
-    if not v_values && v_wanted then
-      return logloom_private.no_bits(p_block.records);
-    elsif v_values is null then
-      -- One thing among many, a request above all: found without a test of each value.
-      v_values := logloom_private.column_texts(v_found);
-      return logloom_private.position_bits(
-        array(
-          select distinct v_found.first - 1 + p.position
-          from unnest(v_wanted) v (value)
-          cross join lateral unnest(array_positions(v_values, v.value)) p (position)
-          order by 1
-        ),
-        p_block.records
-      );
-    end if;
+  v_found_bits := case when p_leaf ->> 'test' = 'equal'
+    then logloom_private.equal_bits(v_found, p_leaf, p_block.records) end;
+  if v_found_bits is not null then
+    return v_found_bits;
   end if;
 
   -- A path that goes on within the value finds nothing in a number.
   v_is_number := v_found.kind = 'numbers' and p_leaf ->> 'decided_by' = 'numbers'
     and (p_leaf -> 'path' ->> 1 is null or v_key is not distinct from p_leaf ->> 'joined');
   if v_is_number then
-    v_lower := v_bounds ->> 'lower';
-    v_upper := v_bounds ->> 'upper';
-    if v_lower > v_found.greatest or v_upper < v_found.least then
+    v_test := logloom_private.range_test(p_leaf -> 'bounds', v_found.least, v_found.greatest);
+    if v_test is null then
       return logloom_private.no_bits(p_block.records);
     end if;
-    -- As whole numbers, which are compared faster.
-    v_test := concat_ws(
-      ' and ',
-      'l.value is not null',
-      'l.value >' || case when (v_bounds -> 'lower_open')::boolean then ' ' || floor(v_lower)
-        else '= ' || ceil(v_lower) end,
-      'l.value <' || case when (v_bounds -> 'upper_open')::boolean then ' ' || ceil(v_upper)
-        else '= ' || floor(v_upper) end
-    );
   else
     v_test := logloom_private.query_sql(p_leaf, 'l');
     v_values := coalesce(v_values, logloom_private.column_texts(v_found));

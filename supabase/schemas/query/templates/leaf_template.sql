@@ -1,5 +1,5 @@
--- What a leaf over messages, of a test with values, asks of their templates; null for a test that
--- they tell nothing of.
+-- What a leaf over messages, of a test with values, asks of their templates, as the file of the test
+-- says; null for a test that they tell nothing of.
 --   by, values  the test that templates pass, in lower case where the leaf folds case
 --   decides     whether they alone tell, or only leave out
 --   literal     a text in each of them
@@ -14,36 +14,15 @@ declare
   v_template jsonb := jsonb_build_object(
     'by', p_test, 'decides', coalesce(p_values::text, '') !~ '[0-9]', 'literal', ''
   );
-  v_text text;
-  v_inner text;
   v_pieces text[];
 begin
   case p_test
     when 'exists' then
-    when 'equal' then
-      v_template := v_template || jsonb_build_object('values', (
-        select jsonb_agg(logloom_private.template_of(v)) from jsonb_array_elements_text(p_values) v
-      ));
-    when 'contains', 'word' then
-      v_text := logloom_private.template_of(p_values ->> 0);
-      v_inner := substr(v_text, 2, length(v_text) - 2);
-      v_template := v_template || jsonb_build_object(
-        'by', 'contains', 'values', array[v_text],
-        'literal', case
-          when translate(v_inner, '\_%', '') = v_inner then v_inner
-          when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
-            then regexp_replace(v_inner, '\\(.)', '\1', 'g')
-          else ''
-        end
-      );
-      if p_test = 'word' then
-        -- What holds the word holds its text.
-        v_template := v_template || '{"decides": false}';
-      end if;
-    when 'regex' then
-      v_template := v_template || logloom_private.regex_template(p_values ->> 0);
-    else
-      return null;
+    when 'equal' then v_template := v_template || logloom_private.equal_template(p_values);
+    when 'contains' then v_template := v_template || logloom_private.contains_template(p_values);
+    when 'word' then v_template := v_template || logloom_private.word_template(p_values);
+    when 'regex' then v_template := v_template || logloom_private.regex_template(p_values);
+    else return null;
   end case;
   v_pieces := logloom_private.cut_words(v_template ->> 'literal');
   return v_template || jsonb_build_object('words', array(

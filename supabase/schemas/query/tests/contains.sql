@@ -19,3 +19,25 @@ begin
   return p_state;
 end;
 $$;
+
+create function logloom_private.contains_template(p_values jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_pattern constant text := logloom_private.template_of(p_values ->> 0);
+  v_inner constant text := substr(v_pattern, 2, length(v_pattern) - 2);
+begin
+  return jsonb_build_object(
+    'by', 'contains', 'values', array[v_pattern],
+    'literal', case
+      when translate(v_inner, '\_%', '') = v_inner then v_inner
+      when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
+        then regexp_replace(v_inner, '\\(.)', '\1', 'g')
+      else ''
+    end
+  );
+end;
+$$;

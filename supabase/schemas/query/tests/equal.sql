@@ -99,3 +99,16 @@ begin
   return v_sql;
 end;
 $$;
+
+create function logloom_private.equal_template(p_values jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return jsonb_build_object('values', (
+    select jsonb_agg(logloom_private.template_of(v)) from jsonb_array_elements_text(p_values) v
+  ));
+end;
+$$;
