@@ -1095,9 +1095,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.reads_again(text, text)
-to authenticated, service_role;
-
 -- query/refuse_warnings.sql
 
 -- PT400 with the first warning where the query probably means something else than was meant. For

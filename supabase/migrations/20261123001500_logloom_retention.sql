@@ -321,10 +321,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.request_deletion(
-  text, text, text, boolean
-) to authenticated, service_role;
-
 create function public.delete_logs(
   p_query_dsl text default null,
   p_ts_from text default null,
@@ -408,8 +404,6 @@ begin
   )::public.logloom_tenant_deletion;
 end;
 $$;
-
-grant execute on function logloom_private.abolish_tenant(text) to authenticated, service_role;
 
 create function public.delete_tenant(p_tenant_id text default null)
 returns public.logloom_tenant_deletion

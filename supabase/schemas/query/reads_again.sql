@@ -13,6 +13,3 @@ begin
   return false;
 end;
 $$;
-
-grant execute on function logloom_private.reads_again(text, text)
-to authenticated, service_role;

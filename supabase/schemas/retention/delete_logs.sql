@@ -98,10 +98,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.request_deletion(
-  text, text, text, boolean
-) to authenticated, service_role;
-
 create function public.delete_logs(
   p_query_dsl text default null,
   p_ts_from text default null,

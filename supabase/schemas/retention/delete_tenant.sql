@@ -40,8 +40,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.abolish_tenant(text) to authenticated, service_role;
-
 create function public.delete_tenant(p_tenant_id text default null)
 returns public.logloom_tenant_deletion
 language plpgsql
