@@ -209,8 +209,9 @@ select is_empty(
       where a.attrelid = k.conrelid and k.conkey = array[a.attnum]
         and replace(pg_get_constraintdef(d.oid), 'VALUE', a.attname)
           = pg_get_constraintdef(k.oid)
-        and logloom_private.written_fields_sql('%1$s%2$s')
-          ~ format('\m%s::%s\M', a.attname, replace(t.oid::regtype::text, '.', '\.'))
+        and strpos(
+          logloom_private.written_fields_sql('%1$s%2$s'), format('%s::%s', a.attname, t.oid::regtype)
+        ) > 0
         and (
           select count(*)
           from ours o

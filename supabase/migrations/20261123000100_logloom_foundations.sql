@@ -1704,7 +1704,7 @@ begin
         'check_query', 'check_settings', 'confirm_address', 'distinct_destinations',
         'effective_settings', 'enqueue_rule_test', 'enroll_member', 'found_tenant',
         'is_being_deleted', 'issue_api_key', 'list_limit', 'my_stored', 'my_usage', 'new_api_key',
-        'note_saved_search_run', 'page_bytes', 'page_of_addresses', 'page_of_deliveries',
+        'note_saved_search_run', 'list_bytes', 'page_of_addresses', 'page_of_deliveries',
         'page_place', 'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
         'put_back_delivery', 'read_log', 'read_log_context', 'read_log_fields',
         'read_log_histogram', 'read_log_page', 'read_log_series', 'read_log_stats',
@@ -1817,6 +1817,22 @@ begin
 end;
 $$;
 
+-- foundations/list_bytes.sql
+
+-- A list ends with the item that brings it to so many bytes.
+create function logloom_private.list_bytes()
+returns integer
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the API roles do not read logloom_private.settings
+begin
+  return (select s.max_page_bytes from logloom_private.settings s);
+end;
+$$;
+
 -- foundations/list_limit.sql
 
 -- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds, by
@@ -1880,22 +1896,6 @@ begin
 end;
 $$;
 
--- foundations/page_bytes.sql
-
--- A list ends with the item that brings it to so many bytes.
-create function logloom_private.page_bytes()
-returns integer
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because the API roles do not read logloom_private.settings
-begin
-  return (select s.max_page_bytes from logloom_private.settings s);
-end;
-$$;
-
 -- foundations/page_place.sql
 
 -- Where the page after an item begins: the item's time, null without p_after. PT400 where the list
@@ -1922,7 +1922,7 @@ $$;
 -- foundations/record_fields.sql
 
 -- The fields of a record: everything that lists them loops over this list, or is written from it by
--- npm run migration. docs/architecture.md says how to add one.
+-- npm run migration. docs/background/architecture.md says how to add one.
 
 create type logloom_private.record_field as (
   name text,

@@ -476,7 +476,8 @@ $$;
 
 -- search/encode_cursor.sql
 
--- An opaque text that decode_cursor reads.
+-- An opaque text that decode_cursor reads. What a cursor holds: of a page, read_log_page says; of the
+-- live tail, tail_logs.
 create function logloom_private.encode_cursor(p_parts text[])
 returns text
 language plpgsql
@@ -3138,7 +3139,7 @@ $$;
 -- search/tenant_rows_sql.sql
 
 -- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter. The only place
--- that says whose rows are read.
+-- that says whose rows are read; whose blocks, candidate_blocks and sealed_page say.
 -- Constants, not parameters: with them the planner leaves out the partitions of other days.
 create function logloom_private.tenant_rows_sql(
   p_tenant_id text,

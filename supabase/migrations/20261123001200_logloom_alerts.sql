@@ -1691,7 +1691,7 @@ begin
     ) l
   ) h
   -- Of a group there may be a whole message.
-  where coalesce(h.bytes_before, 0) < logloom_private.page_bytes()
+  where coalesce(h.bytes_before, 0) < logloom_private.list_bytes()
   order by h.triggered_at desc, h.alert_id desc;
 end;
 $$;
@@ -1747,7 +1747,7 @@ begin
       limit v_limit
     ) o
   ) p
-  where coalesce(p.bytes_before, 0) < logloom_private.page_bytes();
+  where coalesce(p.bytes_before, 0) < logloom_private.list_bytes();
 end;
 $$;
 

@@ -1123,6 +1123,30 @@ comment on function public.retry_alert_delivery(uuid) is
   'Tries a delivery that failed again, now and for another 24 h, at the rule''s present address. '
   'Errors: PT400, PT401, PT404.';
 
+-- notifications/retry_delay.sql
+
+-- How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.
+create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
+returns interval
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select greatest(
+      -- The exponent is cut so that the power stays a number; the greatest wait holds long before.
+      make_interval(secs => (0.8 + 0.4 * random()) * least(
+        extract(epoch from s.notification_retry_base)
+          * power(s.notification_retry_factor, least(p_attempts - 1, 30)),
+        extract(epoch from s.notification_retry_max)
+      )),
+      least(make_interval(secs => coalesce(p_retry_after, 0)), s.notification_retry_max)
+    )
+    from logloom_private.settings s
+  );
+end;
+$$;
+
 -- notifications/rotate_alert_webhook_secret.sql
 
 create type public.logloom_webhook_secret as (
@@ -1249,28 +1273,6 @@ end;
 $$;
 
 -- notifications/settle_alert_notification.sql
-
--- How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.
-create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
-returns interval
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select greatest(
-      -- The exponent is cut so that the power stays a number; the greatest wait holds long before.
-      make_interval(secs => (0.8 + 0.4 * random()) * least(
-        extract(epoch from s.notification_retry_base)
-          * power(s.notification_retry_factor, least(p_attempts - 1, 30)),
-        extract(epoch from s.notification_retry_max)
-      )),
-      least(make_interval(secs => coalesce(p_retry_after, 0)), s.notification_retry_max)
-    )
-    from logloom_private.settings s
-  );
-end;
-$$;
 
 -- Notes what came of a claim, and when the next attempt is due.
 create function logloom_private.settle_claim(

@@ -219,6 +219,63 @@ begin
 end;
 $$;
 
+-- retention/delete_from_block.sql
+
+-- Replaces a block by one without the records that an erasure is for, and takes them away from the
+-- counts. How many.
+create function logloom_private.delete_from_block(
+  p_block_id bigint,
+  p_run logloom.retention_runs,
+  p_query logloom_private.compiled_query
+)
+returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block logloom_private.blocks;
+  v_bits varbit;
+  v_deleted integer;
+begin
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
+  for update;
+  if not found then
+    return 0;
+  end if;
+  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
+  v_deleted := bit_count(v_bits);
+  if v_deleted = 0 then
+    return 0;
+  end if;
+  if not v_block.holds_counts then
+    perform logloom_private.count_sealed(v_block, logloom_private.bit_positions(v_bits), -1);
+  end if;
+  insert into logloom_private.log_removals (tenant_id)
+  select v_block.tenant_id
+  -- Further back than any alert window reaches.
+  where v_block.last_ts > now() - interval '3 days';
+  -- What is left becomes a block of its own, compared with what it is made of.
+  if v_deleted < v_block.records then
+    perform logloom_private.require_intact(v_block);
+    perform logloom_private.write_block(
+      v_block.tenant_id,
+      logloom_private.read_records(
+        format(
+          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
+          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
+        )
+      ),
+      v_block.holds_counts
+    );
+  end if;
+  delete from logloom_private.blocks c
+  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
+  return v_deleted;
+end;
+$$;
+
 -- retention/delete_logs.sql
 
 -- PT429 where the tenant has max_open_deletions of its plan open already.
@@ -424,52 +481,11 @@ comment on function public.delete_tenant(text) is
   'logloom_private.tenant_deletions. Nobody gets the id before that is done. '
   'Errors: PT400, PT401, PT403, PT404.';
 
--- retention/drop_expired_day.sql
-
--- Drops a day's partition: dropped; kept where a tenant with records in it keeps the day; busy
--- where readers or the writer hold it.
-create function logloom_private.drop_expired_day(p_day date, p_today date)
-returns text
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_tenants bigint;
-  v_lock_wait text;
-begin
-  select count(*) into v_tenants from logloom_private.day_tenants(p_day);
-  -- An empty yesterday waits a day: events may well be on their way.
-  if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
-    return 'kept';
-  end if;
-
-  begin
-    v_lock_wait := logloom_private.limit_lock_wait(
-      (select s.partition_drop_lock_timeout from logloom_private.settings s)
-    );
-    -- Without the writer nothing is added: it makes the day anew when events for it come.
-    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
-    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants then
-      return 'busy';
-    end if;
-    -- What else is known of the day nobody reads any more, and goes without holding up the writer.
-    delete from logloom_private.log_writes a where a.day = p_day;
-    -- Last, because every reader of logloom.logs waits from here to the commit.
-    execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
-    perform logloom_private.restore_lock_wait(v_lock_wait);
-    return 'dropped';
-  exception when lock_not_available then
-    return 'busy';
-  end;
-end;
-$$;
-
--- retention/erase_tenant_step.sql
+-- retention/delete_tenant_step.sql
 
 -- Removes what a deleted tenant has besides log records, once those are erased. Whether there was
 -- something to do.
-create function logloom_private.erase_tenant_step()
+create function logloom_private.delete_tenant_step()
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -546,6 +562,47 @@ begin
   update logloom_private.tenant_deletions d set finished_at = clock_timestamp()
   where d.deletion_id = v_deletion.deletion_id;
   return true;
+end;
+$$;
+
+-- retention/drop_expired_day.sql
+
+-- Drops a day's partition: dropped; kept where a tenant with records in it keeps the day; busy
+-- where readers or the writer hold it.
+create function logloom_private.drop_expired_day(p_day date, p_today date)
+returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenants bigint;
+  v_lock_wait text;
+begin
+  select count(*) into v_tenants from logloom_private.day_tenants(p_day);
+  -- An empty yesterday waits a day: events may well be on their way.
+  if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
+    return 'kept';
+  end if;
+
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(
+      (select s.partition_drop_lock_timeout from logloom_private.settings s)
+    );
+    -- Without the writer nothing is added: it makes the day anew when events for it come.
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants then
+      return 'busy';
+    end if;
+    -- What else is known of the day nobody reads any more, and goes without holding up the writer.
+    delete from logloom_private.log_writes a where a.day = p_day;
+    -- Last, because every reader of logloom.logs waits from here to the commit.
+    execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
+    perform logloom_private.restore_lock_wait(v_lock_wait);
+    return 'dropped';
+  exception when lock_not_available then
+    return 'busy';
+  end;
 end;
 $$;
 
@@ -889,61 +946,6 @@ begin
 end;
 $$;
 
--- Replaces a block by one without the records that an erasure is for, and takes them away from the
--- counts. How many.
-create function logloom_private.delete_from_block(
-  p_block_id bigint,
-  p_run logloom.retention_runs,
-  p_query logloom_private.compiled_query
-)
-returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_block logloom_private.blocks;
-  v_bits varbit;
-  v_deleted integer;
-begin
-  select c.* into v_block
-  from logloom_private.blocks c
-  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
-  for update;
-  if not found then
-    return 0;
-  end if;
-  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
-  v_deleted := bit_count(v_bits);
-  if v_deleted = 0 then
-    return 0;
-  end if;
-  if not v_block.holds_counts then
-    perform logloom_private.count_sealed(v_block, logloom_private.bit_positions(v_bits), -1);
-  end if;
-  insert into logloom_private.log_removals (tenant_id)
-  select v_block.tenant_id
-  -- Further back than any alert window reaches.
-  where v_block.last_ts > now() - interval '3 days';
-  -- What is left becomes a block of its own, compared with what it is made of.
-  if v_deleted < v_block.records then
-    perform logloom_private.require_intact(v_block);
-    perform logloom_private.write_block(
-      v_block.tenant_id,
-      logloom_private.read_records(
-        format(
-          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
-          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
-        )
-      ),
-      v_block.holds_counts
-    );
-  end if;
-  delete from logloom_private.blocks c
-  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
-  return v_deleted;
-end;
-$$;
-
 -- Looks at the next records of an erasure and deletes those that match. Whether there may be more.
 create function logloom_private.deletion_step(p_run_id uuid)
 returns boolean
@@ -1038,7 +1040,7 @@ begin
   end if;
   v_run_id := logloom_private.next_deletion();
   if v_run_id is null then
-    if logloom_private.erase_tenant_step() then
+    if logloom_private.delete_tenant_step() then
       return (select s.deletion_pause from logloom_private.settings s);
     end if;
     return null;

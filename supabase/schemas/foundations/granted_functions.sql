@@ -25,7 +25,7 @@ begin
         'check_query', 'check_settings', 'confirm_address', 'distinct_destinations',
         'effective_settings', 'enqueue_rule_test', 'enroll_member', 'found_tenant',
         'is_being_deleted', 'issue_api_key', 'list_limit', 'my_stored', 'my_usage', 'new_api_key',
-        'note_saved_search_run', 'page_bytes', 'page_of_addresses', 'page_of_deliveries',
+        'note_saved_search_run', 'list_bytes', 'page_of_addresses', 'page_of_deliveries',
         'page_place', 'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
         'put_back_delivery', 'read_log', 'read_log_context', 'read_log_fields',
         'read_log_histogram', 'read_log_page', 'read_log_series', 'read_log_stats',

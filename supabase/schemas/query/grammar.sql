@@ -58,7 +58,7 @@ begin
 end;
 $$;
 
--- Items side by side: p_type is and, or or, whose items are those of and.
+-- Items side by side. p_type: and, or or, whose items are those of and: AND binds closer than OR.
 create function logloom_private.query_parse_items(
   p_state logloom_private.query_state,
   p_type text

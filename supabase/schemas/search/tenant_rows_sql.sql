@@ -1,5 +1,5 @@
 -- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter. The only place
--- that says whose rows are read.
+-- that says whose rows are read; whose blocks, candidate_blocks and sealed_page say.
 -- Constants, not parameters: with them the planner leaves out the partitions of other days.
 create function logloom_private.tenant_rows_sql(
   p_tenant_id text,

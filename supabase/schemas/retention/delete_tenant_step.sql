@@ -1,6 +1,6 @@
 -- Removes what a deleted tenant has besides log records, once those are erased. Whether there was
 -- something to do.
-create function logloom_private.erase_tenant_step()
+create function logloom_private.delete_tenant_step()
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
 -- A list ends with the item that brings it to so many bytes.
-create function logloom_private.page_bytes()
+create function logloom_private.list_bytes()
 returns integer
 language plpgsql
 stable
