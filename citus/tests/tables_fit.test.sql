@@ -210,7 +210,8 @@ select is_empty(
         and replace(pg_get_constraintdef(d.oid), 'VALUE', a.attname)
           = pg_get_constraintdef(k.oid)
         and strpos(
-          logloom_private.written_fields_sql('%1$s%2$s'), format('%s::%s', a.attname, t.oid::regtype)
+          logloom_private.written_fields_sql('%1$s%2$s'),
+          format('%s::%s', a.attname, t.oid::regtype)
         ) > 0
         and (
           select count(*)

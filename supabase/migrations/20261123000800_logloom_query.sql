@@ -3723,7 +3723,7 @@ $$;
 
 -- query/templates/leaf_template.sql
 
--- What a leaf over messages, of a test with values, asks of their templates, as the file of the test
+-- What a leaf over messages, of a test with values, asks of their templates, as the test's file
 -- says; null for a test that they tell nothing of.
 --   by, values  the test that templates pass, in lower case where the leaf folds case
 --   decides     whether they alone tell, or only leave out

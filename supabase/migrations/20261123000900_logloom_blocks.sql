@@ -87,8 +87,8 @@ where holds_counts;
 create index blocks_tenant_id_last_write_seq_idx
 on logloom_private.blocks (tenant_id, last_write_seq);
 
--- Blocks of older formats than the last of block_formats(), which rewrite_step looks for: a new format makes it
--- anew.
+-- Blocks of older formats than the last of block_formats(), which rewrite_step looks for: a new
+-- format makes it anew.
 create index blocks_older_format_idx on logloom_private.blocks (block_id) where format < 1;
 
 create index blocks_block_id_idx on logloom_private.blocks (block_id);
@@ -2231,8 +2231,8 @@ $$;
 
 -- blocks/tests/range.sql
 
--- A range of numbers as a test of whole numbers, l.value, which are compared faster. Null where none
--- of p_least to p_greatest is in it.
+-- A range of numbers as a test of whole numbers, l.value, which are compared faster. Null where
+-- none of p_least to p_greatest is in it.
 create function logloom_private.range_test(p_bounds jsonb, p_least bigint, p_greatest bigint)
 returns text
 language plpgsql
