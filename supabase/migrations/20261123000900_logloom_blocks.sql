@@ -2191,40 +2191,35 @@ $$;
 
 -- blocks/tests/equal.sql
 
--- Where the values of a field stand in a column, found without a test of each one: a bit a record.
--- Null where values are tested.
-create function logloom_private.equal_bits(
+-- The positions of a column at which a field has one of the leaf's values, found without a test of
+-- each one. p_values: those of the column's dictionary, or of its records. Null where values are
+-- tested.
+create function logloom_private.equal_positions(
   p_column logloom_private.block_columns,
-  p_leaf jsonb,
-  p_records integer
+  p_values text[],
+  p_leaf jsonb
 )
-returns varbit
+returns integer[]
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_wanted text[];
-  v_values text[];
 begin
   if p_leaf ->> 'field' = 'attrs' or (p_leaf -> 'folds_case')::boolean then
     return null;
   end if;
   v_wanted := array(select jsonb_array_elements_text(p_leaf -> 'values'));
   if p_column.kind = 'dictionary' then
-    return case when not p_column.dictionary && v_wanted
-      then logloom_private.no_bits(p_records) end;
+    return case when not p_values && v_wanted then '{}' end;
   end if;
   -- One thing among many, a request above all.
-  v_values := logloom_private.column_texts(p_column);
-  return logloom_private.position_bits(
-    array(
-      select distinct p_column.first - 1 + p.position
-      from unnest(v_wanted) v (value)
-      cross join lateral unnest(array_positions(v_values, v.value)) p (position)
-      order by 1
-    ),
-    p_records
+  return array(
+    select distinct p_column.first - 1 + p.position
+    from unnest(v_wanted) v (value)
+    cross join lateral unnest(array_positions(p_values, v.value)) p (position)
+    order by 1
   );
 end;
 $$;
@@ -2694,7 +2689,7 @@ declare
   v_has_rest boolean := false;
   v_key text;
   v_values text[];
-  v_found_bits varbit;
+  v_positions integer[];
   v_is_number boolean;
   v_test text;
   v_codes "char"[];
@@ -2729,12 +2724,6 @@ begin
 
   v_key := substr(v_found.name, 7);
   v_values := case when v_found.kind = 'dictionary' then v_found.dictionary end;
-  v_found_bits := case when p_leaf ->> 'test' = 'equal'
-    then logloom_private.equal_bits(v_found, p_leaf, p_block.records) end;
-  if v_found_bits is not null then
-    return v_found_bits;
-  end if;
-
   -- A path that goes on within the value finds nothing in a number.
   v_is_number := v_found.kind = 'numbers' and p_leaf ->> 'decided_by' = 'numbers'
     and (p_leaf -> 'path' ->> 1 is null or v_key is not distinct from p_leaf ->> 'joined');
@@ -2744,8 +2733,13 @@ begin
       return logloom_private.no_bits(p_block.records);
     end if;
   else
-    v_test := logloom_private.query_sql(p_leaf, 'l');
     v_values := coalesce(v_values, logloom_private.column_texts(v_found));
+    v_positions := case when p_leaf ->> 'test' = 'equal'
+      then logloom_private.equal_positions(v_found, v_values, p_leaf) end;
+    if v_positions is not null then
+      return logloom_private.position_bits(v_positions, p_block.records);
+    end if;
+    v_test := logloom_private.query_sql(p_leaf, 'l');
   end if;
   execute format(
     $query$

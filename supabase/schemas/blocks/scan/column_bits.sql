@@ -21,7 +21,7 @@ declare
   v_has_rest boolean := false;
   v_key text;
   v_values text[];
-  v_found_bits varbit;
+  v_positions integer[];
   v_is_number boolean;
   v_test text;
   v_codes "char"[];
@@ -56,12 +56,6 @@ begin
 
   v_key := substr(v_found.name, 7);
   v_values := case when v_found.kind = 'dictionary' then v_found.dictionary end;
-  v_found_bits := case when p_leaf ->> 'test' = 'equal'
-    then logloom_private.equal_bits(v_found, p_leaf, p_block.records) end;
-  if v_found_bits is not null then
-    return v_found_bits;
-  end if;
-
   -- A path that goes on within the value finds nothing in a number.
   v_is_number := v_found.kind = 'numbers' and p_leaf ->> 'decided_by' = 'numbers'
     and (p_leaf -> 'path' ->> 1 is null or v_key is not distinct from p_leaf ->> 'joined');
@@ -71,8 +65,13 @@ begin
       return logloom_private.no_bits(p_block.records);
     end if;
   else
-    v_test := logloom_private.query_sql(p_leaf, 'l');
     v_values := coalesce(v_values, logloom_private.column_texts(v_found));
+    v_positions := case when p_leaf ->> 'test' = 'equal'
+      then logloom_private.equal_positions(v_found, v_values, p_leaf) end;
+    if v_positions is not null then
+      return logloom_private.position_bits(v_positions, p_block.records);
+    end if;
+    v_test := logloom_private.query_sql(p_leaf, 'l');
   end if;
   execute format(
     $query$
