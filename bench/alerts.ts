@@ -70,9 +70,7 @@ async function measure(
   await sql`vacuum analyze logloom_private.log_counts`;
   await makeRules(sql, tenants, rulesPerTenant);
   await sql`analyze logloom.alert_rules`;
-  // As in create_alert_rule.
-  await sql`
-    select logloom_private.plan_alert_rule(r.rule_id, now()) from logloom.alert_rules r`;
+  await sql`select logloom_private.plan_alert_rules(now(), ${tenants * rulesPerTenant})`;
 
   const connection = await sql.reserve();
   const first = await round(connection, end);
@@ -232,7 +230,7 @@ async function round(
     await sql`
       select logloom_private.judge_alert_rules(${rules}::uuid[], round, ${now}) from this_round`;
   }
-  await sql`select logloom_private.finish_alert_round(${now})`;
+  await sql`update logloom_private.alert_rounds set finished_at = ${now} where singleton`;
   const tilJudged = performance.now() - began;
   for (;;) {
     const [{ fired }] = await sql`
@@ -245,12 +243,12 @@ async function round(
 /** Rules whose value differs from the records of their window; one in ten is checked. */
 async function disagreements(sql: postgres.ReservedSql): Promise<number> {
   const rules = await sql`
-    select r.rule_id, r.tenant_id, p.filter, p.aggregate_sql
-      || case p.aggregate when 'rate' then ' / ' || r.window_minutes else '' end as value_sql,
+    select r.rule_id, r.tenant_id, q.filter, coalesce(q.aggregate_sql, 'count(*)::double precision')
+      || case q.aggregate when 'rate' then ' / ' || r.window_minutes else '' end as value_sql,
       r.last_evaluated_at - make_interval(mins => r.window_minutes) as window_start,
       r.last_evaluated_at as window_end
     from logloom.alert_rules r
-    join logloom_private.alert_plans p using (rule_id)
+    cross join logloom_private.compile_query(r.query_dsl) q
     where right(r.name, 1) = '7'
     order by r.rule_id
     limit 200`;

@@ -211,7 +211,7 @@ async function seal(
           select logloom_private.seal_block(${tenant}, array[${day}::date]) as sealed`;
         if (sealed === 0) break;
       }
-      await backend`select logloom_private.leave_sealed_days(${tenant}, array[${day}::date])`;
+      await backend`select logloom_private.leave_days(array[${tenant}], array[${day}::date])`;
     }
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
     return {

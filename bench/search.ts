@@ -357,7 +357,9 @@ async function plan(sql: postgres.Sql, one: Case, from: Date, to: Date): Promise
   const range = `tstzrange('${from.toISOString()}', '${to.toISOString()}')`;
   const query = `logloom_private.compile_query(${literal(one.query)})`;
   const text = {
-    search_logs: `logloom_private.log_page_sql('${tenant}', ${query}, ${range}, 101, 'desc')`,
+    search_logs: `'select l.* ' || logloom_private.first_records_sql(
+      '${tenant}', logloom_private.bound_query('${tenant}', ${query}, ${range}), 101, 'desc'
+    )`,
     log_stats: `logloom_private.log_stats_sql('${tenant}', ${query}, ${range}, 100)`,
     log_histogram: `logloom_private.log_histogram_sql('${tenant}', ${query}, ${range}, 1800)`,
   }[one.operation];

@@ -25,16 +25,6 @@ export async function manyTenantFigures(
   while (await isThere(sql, "log_counts c where c.is_delta")) await run(sql, "compact_log_counts");
   await compact(sql);
   const before = await sizes(sql);
-  console.error("  Packing the counts …");
-  // As if the days had been counted when they were today.
-  await sql`update logloom_private.counted_days set noted_at = noted_at - interval '1 day'`;
-  const packing = await timed(async () => {
-    while (await isThere(sql, "counted_days d where d.noted_at < now() - interval '6 hours'")) {
-      await run(sql, "compact_log_counts");
-    }
-  });
-  await compact(sql);
-  const after = await sizes(sql);
 
   console.error("  Retention …");
   const answers = { resting: [] as number[], working: [] as number[], failures: 0 };
@@ -65,21 +55,17 @@ export async function manyTenantFigures(
     select
       (select count(*)::float8 from logloom.logs l where l.tenant_id like 'many-%') as records,
       (select coalesce(sum(r.records), 0)::float8 from logloom.retention_runs r) as deleted,
-      (select coalesce(sum(c.events), 0)::float8 from (
-        select c.events from logloom_private.log_counts c where c.tenant_id like 'many-%'
-        union all
-        select e from logloom_private.packed_counts p, unnest(p.events) e
-        where p.tenant_id like 'many-%'
-      ) c) as counted,
+      (
+        select coalesce(sum(c.events), 0)::float8
+        from logloom_private.log_counts c where c.tenant_id like 'many-%'
+      ) as counted,
       (select coalesce(max(h.last_error), 'none') from logloom_private.job_heartbeats h) as error`;
   const written = tenants * eventsADay * days;
   const rowSeconds = byRows / 1000 / rowDays;
   return [
     { name: "tenants, days, events a day of each", value: `${tenants}, ${days}, ${eventsADay}` },
     { name: "logs, MB", value: (before.logs / 1e6).toFixed(0) },
-    { name: "counts by the minute, MB", value: (before.counts / 1e6).toFixed(1) },
-    limited("counts, packed, MB", after.counts / 1e6, 1, before.logs / 1e7),
-    { name: "… packing a day of all tenants, s", value: (packing / 1000 / days).toFixed(1) },
+    { name: "counts, MB", value: (before.counts / 1e6).toFixed(1) },
     limited("a day deleted for half of the tenants, s", rowSeconds, 1, 30),
     limited(
       "a day dropped for all, and all that is known of it, s",
@@ -173,15 +159,13 @@ async function run(sql: postgres.Sql, job: string): Promise<void> {
 /** Space of deleted rows does not count: the size of a table that was never larger. */
 async function compact(sql: postgres.Sql): Promise<void> {
   await sql`vacuum full analyze logloom_private.log_counts`;
-  await sql`vacuum full analyze logloom_private.packed_counts`;
 }
 
 async function sizes(sql: postgres.Sql): Promise<{ logs: number; counts: number }> {
   const [row] = await sql<{ logs: number; counts: number }[]>`
     select
       sum(pg_total_relation_size(i.inhrelid))::float8 as logs,
-      (pg_total_relation_size('logloom_private.log_counts')
-        + pg_total_relation_size('logloom_private.packed_counts'))::float8 as counts
+      pg_total_relation_size('logloom_private.log_counts')::float8 as counts
     from pg_inherits i where i.inhparent = 'logloom.logs'::regclass`;
   return row;
 }

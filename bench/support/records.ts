@@ -14,7 +14,6 @@ export async function addRecords(
 /** Removes all records and everything derived from them. */
 export async function removeAllRecords(sql: postgres.Sql): Promise<void> {
   await sql`
-    truncate logloom.logs, logloom_private.log_counts, logloom_private.packed_counts,
-      logloom_private.counted_days, logloom_private.log_days,
+    truncate logloom.logs, logloom_private.log_counts, logloom_private.log_days,
       logloom_private.log_writes`;
 }

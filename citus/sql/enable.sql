@@ -87,17 +87,8 @@ begin
   end if;
   -- Requests go on into the queue meanwhile.
   perform logloom_private.hold_writers();
-  perform logloom_private.lock_partitions();
+  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  -- Where records are sharded no count is packed.
-  if not logloom_citus.is_sharded() then
-    insert into logloom_private.log_counts
-      (tenant_id, minute, events, is_other, level, service, is_delta)
-    select p.tenant_id, c.minute, c.events, c.is_other, c.level, c.service, false
-    from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c;
-    delete from logloom_private.packed_counts p where true;
-    delete from logloom_private.counted_days d where true;
-  end if;
   -- One statement after another: each over the connections of the one before.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   foreach v_table in array logloom_citus.sharded_tables() loop

@@ -53,25 +53,23 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
+  v_from constant timestamptz := logloom_private.day_start(p_day);
   v_to constant timestamptz := logloom_private.day_start(p_day + 1);
   v_tenant_id text;
-  v_from timestamptz;
-  v_first_ts timestamptz;
   v_last_ts timestamptz;
+  v_sealed bigint;
   v_records bigint;
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   tenant_ids := p_tenant_ids;
   foreach v_tenant_id in array p_tenant_ids loop
-    v_from := logloom_private.day_start(p_day);
     with gone as (
       delete from logloom_private.blocks c
       where c.tenant_id = v_tenant_id and c.last_ts >= v_from and c.last_ts < v_to
-      returning c.first_ts
+      returning c.records, c.holds_counts
     )
-    select min(g.first_ts) into v_first_ts from gone g;
-    v_from := least(v_from, logloom_private.day_start(logloom_private.utc_day(v_first_ts)));
+    select coalesce(sum(g.records) filter (where g.holds_counts), 0) into v_sealed from gone g;
     execute format(
       'with gone as (delete from logloom.logs l where l.tenant_id = %L '
         || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz returning l.ts) '
@@ -89,7 +87,7 @@ begin
       returning c.events
     )
     select coalesce(sum(f.events), 0) into v_records from forgotten f;
-    records := records || v_records;
+    records := records || v_sealed + v_records;
   end loop;
 end;
 $$;

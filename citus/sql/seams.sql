@@ -10,9 +10,8 @@ begin
   return array[
     'after_migration()', 'expired_days(text[],date,integer)', 'forget_tenants_day(text[],date)',
     'hold_writers()', 'insert_records(smallint,bigint,bigint,integer,integer,bigint)',
-    'last_sealed()', 'packed_counts_sql(text,timestamptz,timestamptz)', 'read_page(text)',
-    'reads_again(text,text)', 'reads_sealed(text,timestamptz,timestamptz)',
-    'scanned_tenant_sql(text)', 'sum_counts(integer)'
+    'last_sealed()', 'read_page(text)', 'reads_again(text,text)',
+    'reads_sealed(text,timestamptz,timestamptz)', 'scanned_tenant_sql(text)'
   ];
 end;
 $$;

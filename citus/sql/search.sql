@@ -75,9 +75,9 @@ begin
 end;
 $$;
 
--- PT504 where the node that has the records does not answer: what it said has its address and is
--- not for tenants. True where Citus moved or split the shard between plan and execution, and has
--- its new place by then; PT504 where the second try met that again.
+-- PT408 where it took too long. PT504 where the node that has the records does not answer: what it
+-- said has its address and is not for tenants. True where Citus moved or split the shard between
+-- plan and execution, and has its new place by then; PT504 where the second try met that again.
 create or replace function logloom_citus.reads_again(p_state text, p_error text)
 returns boolean
 language plpgsql
@@ -88,10 +88,12 @@ declare
   v_setting constant text := 'logloom.reads_again';
   v_is_moved constant boolean := p_error like 'could not find valid entry for shard%';
 begin
-  if p_state = 'XX000' and not v_is_moved then
+  if p_state in ('57014', '55P03') then
+    perform logloom_private.refuse('search.took_too_long');
+  elsif p_state = 'XX000' and not v_is_moved then
     return false;
   elsif not v_is_moved or current_setting(v_setting, true) = 'yes' then
-    perform logloom_private.refuse_search_away();
+    perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   end if;
   perform set_config(v_setting, 'yes', true);
   return true;

@@ -437,8 +437,6 @@ create table logloom_private.settings (
   count_services_max integer not null default 100,
   count_service_length_max integer not null default 200,
   count_compact_rows integer not null default 100000,
-  count_pack_rows integer not null default 1000,
-  count_pack_days integer not null default 1000,
   api_pool_size integer not null default 10,
   search_pool_share double precision not null default 0.5,
   concurrent_validations integer not null default 2,
@@ -492,7 +490,7 @@ create table logloom_private.settings (
   seal_after interval not null default '6 hours',
   seal_again_after interval not null default '24 hours',
   seal_day_records integer not null default 1000,
-  seal_week_records integer not null default 100,
+  seal_week_records integer not null default 30,
   seal_block_records integer not null default 32000,
   seal_block_bytes bigint not null default 16000000,
   seal_pause interval not null default '20 milliseconds',
@@ -614,10 +612,6 @@ begin
         ('count_service_length_max', 'A service with a longer name is not counted apart.'),
         ('count_compact_rows',
           'Rows of log_counts that one run of compact_log_counts sums up, about.'),
-        ('count_pack_rows',
-          'Of a day of a tenant that has at most so many rows of log_counts '
-          'they are packed.'),
-        ('count_pack_days', 'Days of tenants that one step of compact_log_counts packs.'),
         ('api_pool_size',
           'Connections that PostgREST keeps (its db-pool). 10 is what it has where nobody says '
           'otherwise.'),
@@ -711,9 +705,11 @@ begin
         ('seal_again_after',
           'How long after a pass over a day the next one looks for late records.'),
         ('seal_day_records',
-          'A tenant with fewer records in a day is sealed by the week (Monday to Sunday, UTC).'),
+          'A tenant with fewer records in a day is sealed by the week (Monday to Sunday, UTC), and '
+          'blocks with fewer are merged by the month (four weeks).'),
         ('seal_week_records',
-          'Fewer records than these, in a week, stay rows: a block would take more.'),
+          'Fewer records than these, in a week and then in a month, stay rows: a block would take '
+          'more.'),
         ('seal_block_records', 'Records of a block at most, up to 32,000.'),
         ('seal_block_bytes',
           'Bytes of the records of a block, unpacked, at most; what one has beyond 2,000 counts '
@@ -867,9 +863,9 @@ begin
     ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
       'Leave p_tenant_id out: the tenant is taken from the token.',
       'A user names another tenant. Leave `p_tenant_id` out.'),
-    ('callers.operation_is_internal', 403, '%s is for service_role alone',
+    ('callers.operation_is_internal', 403, '%s is only for service_role',
       'Logloom''s functions call it with the project''s secret key.',
-      'A signed-in user calls what the edge functions alone may call.'),
+      'Only the edge functions may call it.'),
     ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
       'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
       'The token was issued to an OAuth client (claim `client_id`) that is not listed '
@@ -882,10 +878,10 @@ begin
       '`service_role` belongs to no tenant and must name one; it cannot call operations without '
         '`p_tenant_id`.'),
     ('callers.tenant_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
-      null, '`service_role` names what cannot be a tenant.'),
-    ('callers.role_is_missing', 403, 'This takes the role %s',
+      null, 'It is not a valid tenant id.'),
+    ('callers.role_is_missing', 403, 'This requires the role %s',
       'Ask an owner of the tenant; list_tenant_members says who that is.',
-      'The caller is less than that in the tenant: `member`, `admin`, `owner` '
+      'The caller''s role in the tenant is too low: `member`, `admin`, `owner` '
         '([identity.md](../background/identity.md)).')
   ) e (name, status, message, hint, explanation);
 end;
@@ -1040,14 +1036,14 @@ begin
   select e.*
   from (
     values
-    ('query.minus_negates_nothing', 400, '- negates a term that follows at once',
+    ('query.minus_negates_nothing', 400, '- must directly precede the term that it negates',
       'Write -term, or "-" for the character itself.', null),
     ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
       'Write \\ for the character itself.', null),
     ('query.bound_is_missing', 400, 'A bound of a range is missing',
       'Write [a TO b] or {a TO b}; a * alone leaves a bound open.', null),
-    ('query.bracket_closes_nothing', 400, 'A closing bracket closes nothing',
-      'Take it away, or quote it to search for it.', null),
+    ('query.bracket_closes_nothing', 400, 'A closing bracket has no opening bracket',
+      'Remove it, or quote it to search for it.', null),
     ('query.bracket_is_not_closed', 400, 'A closing bracket is missing',
       'Close the bracket that position %s opens.', null),
     ('query.colon_is_missing', 400, 'A colon is missing after an attribute',
@@ -1064,7 +1060,7 @@ begin
       'Write a text, or field:"" for an empty field.', null),
     ('query.range_is_not_closed', 400, 'A range is not closed',
       'End it with ] (inclusive) or } (exclusive).', null),
-    ('query.regex_is_not_quoted', 400, 'A regular expression is quoted',
+    ('query.regex_is_not_quoted', 400, 'A regular expression must be quoted',
       'Write ~"regex", or \~ for the character itself.', null),
     ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
       'Write a shorter one, such as now-15m.', null),
@@ -1083,11 +1079,11 @@ begin
     ('query.value_is_missing', 400, 'A value is missing after %s',
       'Write field:value without white space around the colon; field:"" finds the empty text.',
       null),
-    ('query.not_a_number', 400, 'An attribute is compared with a number, and this is none: %s',
+    ('query.not_a_number', 400, 'An attribute is compared with a number, but this is not one: %s',
       'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without '
         'quotes.', null),
     ('query.nested_too_deep', 400, 'Brackets and NOTs nest deeper than 16',
-      'Take away brackets that group nothing.', null),
+      'Remove unnecessary brackets.', null),
     ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
     ('query.not_a_time', 400, 'Not a time: %s',
       'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).', null),
@@ -1117,11 +1113,11 @@ begin
       'id takes a whole UUID, or * for any.', null),
     ('query.text_is_not_compared', 400, '%s cannot be compared',
       'Search %s for a text, a "quoted phrase" or a ~"regex".', null),
-    ('query.word_is_not_for_lists', 400, '%s cannot stand in a list of values',
+    ('query.word_is_not_for_lists', 400, '%s is not allowed in a list of values',
       'The values of field:(a OR b) are joined by OR; quote the word to search for it.', null),
-    ('query.operator_is_for_values', 400, '%s stands at the start of a value only',
+    ('query.operator_is_for_values', 400, '%s is only allowed at the start of a value',
       'Write field:>5, or quote the text.', null),
-    ('query.bracket_is_for_ranges', 400, '%s stands in a range of a field only',
+    ('query.bracket_is_for_ranges', 400, '%s is only allowed in a range of a field',
       'Write field:[a TO b], or quote the text. {app="x"} of other languages is service:x here.',
       null),
     ('query.id_takes_no_regex', 400, '%s takes no regular expression',
@@ -1130,7 +1126,7 @@ begin
       'Write a time or a range of times, such as ts:>now-15m.', null),
     ('query.units_differ', 400, 'The bounds of a range have different units',
       'Write two numbers, two durations or two sizes.', null),
-    ('query.any_takes_a_text', 400, 'any takes a text only',
+    ('query.any_takes_a_text', 400, 'any only takes a text',
       'Write any:"text", any:=exactly, any:i=exactly, any:w=word or any:~"regex".', null),
     ('query.not_a_network', 400, 'Not a network: %s',
       'Write address/bits, such as 10.0.0.0/8, or quote it to compare the text.', null),
@@ -1173,7 +1169,8 @@ begin
     e.explanation
   from (
     values
-    ('regex.bracket_closes_nothing', 400, 'Regular expression: ) closes nothing', null, null),
+    ('regex.bracket_closes_nothing', 400, 'Regular expression: ) has no opening bracket', null,
+      null),
     ('regex.bracket_in_class', 400, 'Regular expression: [ inside a class is written \[', null,
       null),
     ('regex.class_is_empty', 400, 'Regular expression: a class is empty', null, null),
@@ -1189,11 +1186,11 @@ begin
       null, null),
     ('regex.too_long', 400, 'Regular expression: it is longer than 256 characters', null, null),
     ('regex.has_lookaround', 400,
-      'Regular expression: lookaround and options are not allowed; (?i) stands at the start', null,
+      'Regular expression: lookaround and options are not allowed; (?i) must be at the start', null,
       null),
     ('regex.repeat_runs_backwards', 400,
       'Regular expression: the bounds of a repeat run backwards', null, null),
-    ('regex.not_for_classes', 400, 'Regular expression: %s cannot stand in a class', null, null),
+    ('regex.not_for_classes', 400, 'Regular expression: %s is not allowed in a class', null, null),
     ('regex.nothing_to_repeat', 400, 'Regular expression: %s has nothing to repeat', null, null),
     ('regex.not_an_escape', 400, 'Regular expression: %s is not an escape', null, null),
     ('regex.too_complex', 400,
@@ -1202,7 +1199,7 @@ begin
     ('regex.all_are_too_complex', 400,
       'Regular expression: it is too complex: the characters of all and their repeats come to '
         'more than 2000', null, null),
-    ('regex.no_such_class', 400, 'Regular expression: %s is no class of characters', null, null)
+    ('regex.no_such_class', 400, 'Regular expression: %s is not a class of characters', null, null)
   ) e (name, status, message, hint, explanation);
 end;
 $$;
@@ -1272,7 +1269,7 @@ begin
       'More at once than the plan''s `concurrent_searches`; `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Those of all tenants hold their share of the connections.'),
-    ('search.range_leaves_the_years', 400, 'Invalid range: it leaves the years 1970 to 9999',
+    ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
       'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.', null),
     ('search.cursor_is_invalid', 400, 'Invalid p_cursor',
       'Send next_cursor of the page before, unchanged, or none to begin.',
@@ -1280,8 +1277,8 @@ begin
     ('search.cursor_has_another_order', 400, 'Invalid p_cursor: it belongs to the other p_order',
       'Send the p_order of the page before.', '`desc` and `asc` have cursors of their own.'),
     ('search.cursor_lies_ahead', 400,
-      'Invalid p_cursor: it lies ahead of all that was ever written',
-      'The database was restored from before it. Begin anew, without p_cursor.', null),
+      'Invalid p_cursor: it is newer than the database',
+      'The database was restored from before it. Start again without p_cursor.', null),
     ('search.order_is_unknown', 400, 'Invalid p_order: desc or asc',
       'desc gives the newest records first.', null),
     ('search.backlog_is_out_of_range', 400, 'Invalid p_backlog: 0 to %s',
@@ -1292,13 +1289,14 @@ begin
       'A histogram has 1 to 1000 buckets.'),
     ('search.context_is_out_of_range', 400, 'Invalid p_before or p_after: 0 to %s',
       'Leave them out for 20 records on each side.', null),
-    ('search.query_gives_no_records', 400, 'Invalid p_query_dsl: records are asked for, not %s',
+    ('search.query_gives_no_records', 400,
+      'Invalid p_query_dsl: this operation returns records, not %s',
       'Leave out the bar and what follows, or ask log_stats.', null),
     ('search.takes_no_stage', 400, 'Invalid p_query_dsl: %s takes no stage %s',
       'Leave the stage out.', null),
     ('search.order_is_another', 400, 'Invalid p_order: p_query_dsl sorts by ts %s',
       'Leave out one of them.', null),
-    ('search.stage_met_its_bound', 400, 'The stage %s met its bound of %s %s',
+    ('search.stage_met_its_bound', 400, 'The stage %s reached its limit of %s %s',
       'Narrow the filter before it, or the range of time.', null),
     ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
       'Wait for one to end.',
@@ -1374,9 +1372,9 @@ begin
       'Write a number such as 10, -0.5 or 1e3.', null),
     ('stages.limit_is_out_of_range', 400, 'limit takes a whole number from 1 to 999999',
       'Write limit 10.', null),
-    ('stages.any_is_for_filters', 400, 'any stands in a filter only',
+    ('stages.any_is_for_filters', 400, 'any is only allowed in a filter',
       'Name a field, such as service or @status.', null),
-    ('stages.order_is_wrong', 400, '%s cannot stand after %s',
+    ('stages.order_is_wrong', 400, '%s is not allowed after %s',
       'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
         'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
         'stands once.', null),
@@ -1420,41 +1418,41 @@ begin
     ('tenants.email_is_too_long', 400, 'Invalid p_email: at most 320 characters',
       'Send an email address.', 'It cannot be an email address.'),
     ('tenants.no_user_has_this_email', 404, 'No user has this email address',
-      'They sign up first, and confirm the address.', 'Nobody of Supabase Auth has confirmed it.'),
+      'They sign up first, and confirm the address.', 'No user of Supabase Auth has confirmed it.'),
     ('tenants.user_id_is_missing', 400, 'Missing required parameter: p_user_id',
       'This project has no users of Supabase Auth to look for by p_email alone.',
       'Without Supabase Auth, `p_email` alone does not say who it is.'),
-    ('tenants.already_a_member', 400, 'They belong to the tenant already',
+    ('tenants.already_a_member', 400, 'They are already a member of the tenant',
       'set_tenant_member_role changes what they may do.', '`add_tenant_member` of a member.'),
     ('tenants.no_room_for_member', 400, 'Plan limit exceeded: members (max %s)',
       'Remove a member, or choose a larger plan.', 'The plan''s `max_members`.'),
     ('tenants.first_member_is_owner', 400, 'The first member of a tenant is an owner',
       'From the first member on, nobody else belongs to the tenant.',
       '`service_role` adds the first one.'),
-    ('tenants.last_owner_stays', 400, 'The last owner stays an owner',
+    ('tenants.last_owner_stays', 400, 'The last owner must stay an owner',
       'Make another member owner first; delete_tenant removes the tenant as a whole.',
-      'Somebody has to be.'),
+      'A tenant needs one.'),
     ('tenants.member_not_found', 404, 'Member not found',
       'list_tenant_members shows the user_id of each.', 'The tenant has no such member.'),
     ('tenants.id_is_taken', 400, 'p_tenant_id is taken',
       'Choose another one. That of a deleted tenant is free when nothing of it is left.',
       '`create_tenant`, and a tenant of this id exists or is being deleted.'),
-    ('tenants.caller_has_one', 400, 'You belong to a tenant already',
+    ('tenants.caller_has_one', 400, 'You already belong to a tenant',
       'Sign in again, so that your token names it.',
       '`create_tenant` is for users who belong to none.'),
-    ('tenants.made_by_a_user', 400, 'A tenant is made by a user, who becomes its owner',
+    ('tenants.made_by_a_user', 400, 'A tenant must be created by a user, who becomes its owner',
       'service_role makes one by add_tenant_member with p_tenant_id and p_role owner.',
       '`service_role` calls `create_tenant`.'),
-    ('tenants.not_made_by_users', 403, 'Users do not make tenants here',
+    ('tenants.not_made_by_users', 403, 'Users cannot create tenants here',
       'Whoever runs the project adds you to one, or sets tenants_by_users in '
         'logloom_private.settings.', '`tenants_by_users` in `logloom_private.settings` is off.'),
-    ('tenants.not_made_by_anonymous_users', 403, 'Anonymous users do not make tenants here',
+    ('tenants.not_made_by_anonymous_users', 403, 'Anonymous users cannot create tenants here',
       'Sign up, or ask whoever runs the project to set tenants_by_anonymous_users in '
         'logloom_private.settings.',
       'The token is of an anonymous sign-in (claim `is_anonymous`), and its tenant is not there '
         'yet.'),
     ('tenants.being_deleted', 404, 'Tenant not found',
-      'It is being deleted. Its id is free again when nothing of it is left.', null),
+      'It is being deleted. Its id is free again afterwards.', null),
     ('tenants.not_found', 404, 'Tenant not found',
       'A tenant appears with its first write: create, update or ingest.',
       'Before its first write (create, update or ingest) a tenant does not exist.'),
@@ -1533,23 +1531,6 @@ exception when data_exception then
 end;
 $$;
 
-grant execute on function logloom_private.claims() to anon, authenticated, service_role;
-
--- foundations/current_client_id.sql
-
--- The OAuth client that the request's token was issued to: the claim client_id. Null where a user
--- signed in without one.
-create function logloom_private.current_client_id()
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.claims() ->> 'client_id';
-end;
-$$;
-
 -- foundations/current_user_id.sql
 
 -- The user of the request: the claim sub.
@@ -1563,9 +1544,6 @@ begin
   return logloom_private.claims() ->> 'sub';
 end;
 $$;
-
-grant execute on function logloom_private.current_user_id()
-to anon, authenticated, service_role;
 
 -- foundations/day_start.sql
 
@@ -1625,9 +1603,8 @@ $$;
 -- foundations/finish_migration.sql
 
 -- The last statement of every migration. Row-level security is forced on every table. Nobody may
--- call what a migration made, but for what it granted to a role, the operations, the registers of
--- errors, and these few, which the pre-request check of every request of the project calls, as
--- whatever role it comes.
+-- call what a migration made, but for granted_functions(), the operations, the registers of errors
+-- and what it granted to a role itself.
 create function logloom_private.finish_migration()
 returns void
 language plpgsql
@@ -1635,7 +1612,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_table regclass;
-  v_function regprocedure;
+  v_grant record;
 begin
   for v_table in
     select c.oid
@@ -1649,24 +1626,15 @@ begin
     );
   end loop;
   revoke execute on all routines in schema logloom_private from public;
-  for v_function in
-    select p.oid
+  for v_grant in
+    select
+      p.oid::regprocedure as function, coalesce(g.roles, 'authenticated, service_role') as roles
     from pg_catalog.pg_proc p
-    where p.pronamespace = 'logloom_private'::regnamespace and p.proname like '%\_errors'
+    left join logloom_private.granted_functions() g on p.proname = any (g.names)
+    where p.pronamespace = 'logloom_private'::regnamespace
+      and (g.roles is not null or p.proname like '%\_errors')
   loop
-    execute format('grant execute on function %s to authenticated, service_role', v_function);
-  end loop;
-  for v_function in
-    select to_regprocedure('logloom_private.' || f.signature)
-    from (
-      values
-        ('operations()'), ('errors(text)'), ('error_named(text, text[])'), ('callers_errors()'),
-        ('refuse(text, text[])'), ('requested_operation(text, text)'), ('check_operation(text)'),
-        ('call_host_pre_request()'), ('check_request()')
-    ) f (signature)
-    where to_regprocedure('logloom_private.' || f.signature) is not null
-  loop
-    execute format('grant execute on function %s to public', v_function);
+    execute format('grant execute on function %s to %s', v_grant.function, v_grant.roles);
   end loop;
   perform logloom_private.grant_operations();
   perform logloom_private.after_migration();
@@ -1704,6 +1672,54 @@ begin
       'grant execute on function %s to %s', v_operation.signature, v_operation.roles
     );
   end loop;
+end;
+$$;
+
+-- foundations/granted_functions.sql
+
+-- The functions of logloom_private that API roles call, and who may; all others are called by
+-- functions alone. PUBLIC has those that the pre-request check of every request of the project
+-- calls, as whatever role it comes; anon those that say who is calling beside it.
+create function logloom_private.granted_functions()
+returns table (roles text, names text[])
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select g.roles, g.names
+  from (
+    values
+      ('public', array[
+        'call_host_pre_request', 'callers_errors', 'check_operation', 'check_request',
+        'error_named', 'errors', 'operations', 'refuse', 'requested_operation'
+      ]),
+      ('anon, authenticated, service_role', array[
+        'claims', 'current_tenant_id', 'current_user_id', 'is_service_role', 'require_user_id',
+        'resolve_tenant', 'usable_id'
+      ]),
+      ('authenticated, service_role', array[
+        'abolish_tenant', 'acting_role', 'alert_rule_of', 'api_key_status', 'change_member',
+        'check_query', 'check_settings', 'confirm_address', 'distinct_destinations',
+        'effective_settings', 'enqueue_rule_test', 'enroll_member', 'found_tenant',
+        'is_being_deleted', 'issue_api_key', 'list_limit', 'my_stored', 'my_usage', 'new_api_key',
+        'note_saved_search_run', 'list_bytes', 'page_of_addresses', 'page_of_deliveries',
+        'page_place', 'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
+        'put_back_delivery', 'read_log', 'read_log_context', 'read_log_fields',
+        'read_log_histogram', 'read_log_page', 'read_log_series', 'read_log_stats',
+        'read_log_tail', 'read_members', 'read_query_validity', 'read_saved_search', 'reads_again',
+        'refuse_for_now', 'refuse_saved_search', 'refuse_with_headers', 'replace_webhook_secret',
+        'request_deletion', 'require_parameter', 'require_role', 'require_room_for',
+        'require_room_for_api_key', 'require_writing_client', 'resolve_tenant_to_change',
+        'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'tags_are_valid',
+        'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space'
+      ]),
+      ('service_role', array[
+        'claim_due_notifications', 'ingest', 'ingest_each', 'read_health', 'run_writer_in_place',
+        'settle_claim'
+      ])
+  ) g (roles, names);
 end;
 $$;
 
@@ -1763,9 +1779,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.is_service_role()
-to anon, authenticated, service_role;
-
 -- foundations/job_deadline.sql
 
 -- After this time a job's run that began at p_started_at starts no further step.
@@ -1804,6 +1817,22 @@ begin
 end;
 $$;
 
+-- foundations/list_bytes.sql
+
+-- A list ends with the item that brings it to so many bytes.
+create function logloom_private.list_bytes()
+returns integer
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the API roles do not read logloom_private.settings
+begin
+  return (select s.max_page_bytes from logloom_private.settings s);
+end;
+$$;
+
 -- foundations/list_limit.sql
 
 -- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds, by
@@ -1831,14 +1860,10 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.list_limit(integer, text)
-to authenticated, service_role;
-
 -- foundations/lock_key.sql
 
 -- Who takes several takes them in this order: deletion, writer, partitions, log_counts.
 create type logloom_private.lock_name as enum (
-  'sealing',
   'deletion',
   'writer',
   'partitions',
@@ -1851,13 +1876,13 @@ create type logloom_private.lock_name as enum (
 );
 
 comment on type logloom_private.lock_name is
-  'The advisory locks of Logloom. sealing: one sealer. deletion: one that deletes records of days '
-  'that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or '
-  'drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, '
-  'exclusive for the flip. notifications: one claim at a time, so that a limit holds. With a '
-  'tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a '
-  'deletion at a time; members, one change of who belongs to it; notifications, one test or '
-  'confirmation of an address.';
+  'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are '
+  'over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a '
+  'day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for '
+  'the flip. notifications: one claim at a time, so that a limit holds. With a tenant''s hash as '
+  'second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; '
+  'members, one change of who belongs to it; notifications, one test or confirmation of an '
+  'address.';
 
 -- The key of a lock for pg_advisory_xact_lock and its like.
 create function logloom_private.lock_key(p_name logloom_private.lock_name)
@@ -1870,24 +1895,6 @@ begin
   return hashtext('logloom:' || p_name::text);
 end;
 $$;
-
--- foundations/page_bytes.sql
-
--- A list ends with the item that brings it to so many bytes.
-create function logloom_private.page_bytes()
-returns integer
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because the API roles do not read logloom_private.settings
-begin
-  return (select s.max_page_bytes from logloom_private.settings s);
-end;
-$$;
-
-grant execute on function logloom_private.page_bytes() to authenticated, service_role;
 
 -- foundations/page_place.sql
 
@@ -1912,13 +1919,10 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.page_place(text, text, text, timestamptz)
-to authenticated, service_role;
-
 -- foundations/record_fields.sql
 
 -- The fields of a record: everything that lists them loops over this list, or is written from it by
--- npm run migration. docs/architecture.md says how to add one.
+-- npm run migration. docs/background/architecture.md says how to add one.
 
 create type logloom_private.record_field as (
   name text,
@@ -2136,9 +2140,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.refuse_for_now(integer, text, text[])
-to authenticated, service_role;
-
 -- foundations/refuse_with_headers.sql
 
 -- Raises the error of this name with headers for its answer.
@@ -2163,9 +2164,6 @@ begin
     detail = json_build_object('status', v_error.status, 'headers', p_headers);
 end;
 $$;
-
-grant execute on function logloom_private.refuse_with_headers(jsonb, text, text[])
-to authenticated, service_role;
 
 -- foundations/require_lasting_user.sql
 
@@ -2203,9 +2201,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.require_parameter(text, boolean)
-to authenticated, service_role;
-
 -- foundations/require_user_id.sql
 
 -- The user of the request, where an operation cannot do without one. PT401 without the claim sub.
@@ -2224,9 +2219,6 @@ begin
   return v_user_id;
 end;
 $$;
-
-grant execute on function logloom_private.require_user_id()
-to anon, authenticated, service_role;
 
 -- foundations/require_writing_client.sql
 
@@ -2249,9 +2241,6 @@ begin
   end if;
 end;
 $$;
-
-grant execute on function logloom_private.require_writing_client(jsonb)
-to authenticated, service_role;
 
 -- foundations/restore_lock_wait.sql
 
@@ -2338,8 +2327,6 @@ exception when data_exception or character_not_in_repertoire then
 end;
 $$;
 
-grant execute on function logloom_private.sent_claims(text) to authenticated, service_role;
-
 -- foundations/service_operations.sql
 
 -- Those of the operations that the edge functions alone may call, as service_role.
@@ -2360,29 +2347,6 @@ begin
   ];
 end;
 $$;
-
-grant execute on function logloom_private.service_operations() to authenticated, service_role;
-
--- foundations/service_token_is_valid.sql
-
--- Whether verified claims of service_role may act now: token_is_current().
-create function logloom_private.service_token_is_valid(p_claims jsonb)
-returns boolean
-language plpgsql
-stable
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role reads the settings
-begin
-  return logloom_private.token_is_current(
-    p_claims, (select s.token_leeway from logloom_private.settings s)
-  );
-end;
-$$;
-
-grant execute on function logloom_private.service_token_is_valid(jsonb)
-to authenticated, service_role;
 
 -- foundations/silence_reason.sql
 
@@ -2466,11 +2430,11 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
-  v_text constant text := logloom_private.trim_space(p_text);
+  v_text constant text := coalesce(substring(p_text from '\S(?:.*\S)?'), '');
   v_shift constant text[] := regexp_match(v_text, '^now([+-][0-9]{1,10})([smhdw])$');
   v_seconds numeric;
 begin
-  if v_text is null then
+  if p_text is null then
     return null;
   elsif v_text = 'now' then
     return now();
@@ -2488,98 +2452,16 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.time_parameter(text, text)
-to authenticated, service_role;
-
--- foundations/token_is_current.sql
-
--- The time that a claim names, in seconds; null where it names none.
-create function logloom_private.numeric_date(p_claim jsonb)
-returns numeric
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if jsonb_typeof(p_claim) = 'number' and abs(p_claim::numeric) < 1e15 then
-    return p_claim::numeric;
-  end if;
-  return null;
-end;
-$$;
-
--- Whether it is the time of verified claims: exp is there and ahead, nbf and iat are not, give or
--- take the leeway.
-create function logloom_private.token_is_current(p_claims jsonb, p_leeway interval)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- One expression: each costs every request.
-  return coalesce(
-    logloom_private.numeric_date(p_claims -> 'exp') > extract(epoch from now() - p_leeway)
-    and (
-      not p_claims ? 'nbf'
-      or logloom_private.numeric_date(p_claims -> 'nbf') <= extract(epoch from now() + p_leeway)
-    )
-    and (
-      not p_claims ? 'iat'
-      or logloom_private.numeric_date(p_claims -> 'iat') <= extract(epoch from now() + p_leeway)
-    ),
-    false
-  );
-end;
-$$;
-
 -- foundations/token_is_valid.sql
 
--- Whether a claim is what RFC 7519 calls StringOrURI: with a colon it is a URI. PostgREST asks the
--- same of iss, sub and aud.
-create function logloom_private.is_string_or_uri(p_claim jsonb)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return jsonb_typeof(p_claim) = 'string' and (
-    strpos(p_claim #>> '{}', ':') = 0
-    or p_claim #>> '{}'
-      ~ '^[A-Za-z][A-Za-z0-9+.-]*:([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*$'
-  );
-end;
-$$;
-
--- Whether a claim aud is a string or an array of some, and is or contains p_audience where that is
--- not null.
-create function logloom_private.audience_is_valid(p_aud jsonb, p_audience text)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_aud is null then
-    return p_audience is null;
-  end if;
-  if jsonb_typeof(p_aud) <> 'array' then
-    return logloom_private.is_string_or_uri(p_aud)
-      and (p_audience is null or p_aud = to_jsonb(p_audience));
-  end if;
-  return p_aud <> '[]'
-    and (p_audience is null or p_aud ? p_audience)
-    and (
-      select bool_and(logloom_private.is_string_or_uri(a.value)) from jsonb_array_elements(p_aud) a
-    );
-end;
-$$;
-
--- Whether verified claims may act now: token_is_current(); aud, iss, jti and sub are strings, aud
--- may be an array of some, and is or contains token_audience where that is set; sub can name a
--- user. The one verdict of every door; who verified the signature may be stricter.
-create function logloom_private.token_is_valid(p_claims jsonb)
+-- Whether verified claims may act now: exp is there and ahead, nbf and iat are not, give or take
+-- the leeway; aud, iss, jti and sub are strings, aud may be an array of some, and is or contains
+-- token_audience where that is set; sub can name a user. Of a token of service_role only its times
+-- are asked. The one verdict of every door; who verified the signature may be stricter.
+create function logloom_private.token_is_valid(
+  p_claims jsonb,
+  p_is_service boolean default false
+)
 returns boolean
 language plpgsql
 stable
@@ -2588,27 +2470,45 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads the settings
 declare
+  v_aud constant jsonb := p_claims -> 'aud';
   v_leeway interval;
   v_audience text;
+  v_name text;
+  v_at numeric;
 begin
   select s.token_leeway, s.token_audience into v_leeway, v_audience
   from logloom_private.settings s;
-  return coalesce(
-    logloom_private.token_is_current(p_claims, v_leeway)
-    and logloom_private.audience_is_valid(p_claims -> 'aud', v_audience)
-    and (not p_claims ? 'iss' or logloom_private.is_string_or_uri(p_claims -> 'iss'))
+  foreach v_name in array array['exp', 'nbf', 'iat'] loop
+    continue when v_name <> 'exp' and not p_claims ? v_name;
+    v_at := case when jsonb_typeof(p_claims -> v_name) = 'number'
+      then (p_claims -> v_name)::numeric end;
+    if (
+      abs(v_at) < 1e15
+      and case v_name when 'exp' then v_at > extract(epoch from now() - v_leeway)
+        else v_at <= extract(epoch from now() + v_leeway) end
+    ) is not true then
+      return false;
+    end if;
+  end loop;
+  return p_is_service or coalesce(
+    (v_audience is null or v_aud ? v_audience)
+    and v_aud is distinct from '[]'
+    -- RFC 7519 calls them StringOrURI: with a colon it is a URI. PostgREST asks the same.
+    and not jsonb_path_exists(
+      case jsonb_typeof(v_aud) when 'array' then v_aud
+        else jsonb_path_query_array(p_claims, '$.aud') end
+        || jsonb_path_query_array(p_claims, '$.iss') || jsonb_path_query_array(p_claims, '$.sub'),
+      'strict $[*] ? (@.type() != "string" || !(@ like_regex "^([^:]*|[A-Za-z][A-Za-z0-9+.-]*:'
+        '([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*)$" flag "s"))'
+    )
     and (not p_claims ? 'jti' or jsonb_typeof(p_claims -> 'jti') = 'string')
     and (
-      not p_claims ? 'sub'
-      or logloom_private.is_string_or_uri(p_claims -> 'sub')
-        and logloom_private.usable_id(p_claims ->> 'sub') is not null
+      not p_claims ? 'sub' or logloom_private.usable_id(p_claims ->> 'sub') is not null
     ),
     false
   );
 end;
 $$;
-
-grant execute on function logloom_private.token_is_valid(jsonb) to authenticated, service_role;
 
 -- foundations/trim_space.sql
 
@@ -2623,8 +2523,6 @@ begin
   return regexp_replace(p_text, '^[[:space:]]+|[[:space:]]+$', '', 'g');
 end;
 $$;
-
-grant execute on function logloom_private.trim_space(text) to authenticated, service_role;
 
 -- foundations/usable_id.sql
 
@@ -2650,8 +2548,6 @@ begin
   return null;
 end;
 $$;
-
-grant execute on function logloom_private.usable_id(text) to anon, authenticated, service_role;
 
 -- foundations/utc_day.sql
 

@@ -13,14 +13,6 @@ comment on type public.logloom_member is
   'A user who belongs to a tenant. role: member, admin or owner. email: of Supabase Auth, else '
   'what was given when the member was added; null where neither is known.';
 
--- tenants/types/pre_request_setting.sql
-
-create type logloom_private.pre_request_setting as (function text, of_database boolean);
-
-comment on type logloom_private.pre_request_setting is
-  'A pre-request function by its name as PostgREST reads it (not quoted), and whether it is set '
-  'for this database alone.';
-
 -- tenants/types/tenant.sql
 
 create type public.logloom_plan_features as (
@@ -43,6 +35,15 @@ create type public.logloom_tenant as (
 );
 
 comment on type public.logloom_tenant is 'A tenant with its plan. Limits are per UTC month.';
+
+create type public.logloom_plan_feature as (
+  enabled boolean,
+  "maxCount" integer,
+  "currentCount" integer
+);
+
+comment on type public.logloom_plan_feature is
+  'Whether the plan includes a feature, how many of it, and how many the tenant has.';
 
 -- tenants/types/tenant_settings.sql
 
@@ -74,23 +75,33 @@ comment on type public.logloom_tenant_settings is
 
 -- tenants/current_tenant_id.sql
 
--- The tenant of the request's token, see tenant_of_token(). Null if unusable.
-create function logloom_private.current_tenant_id()
+-- The tenant that verified claims act for, by default the request's: the top-level claim tenant_id.
+-- Null where it cannot name one, the token is not valid now, or its user does not belong to the
+-- tenant. RPC and ingest ask it alike.
+create function logloom_private.current_tenant_id(
+  p_claims jsonb default logloom_private.claims()
+)
 returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_tenant_id text;
 begin
-  if current_setting('role', true) = 'anon' then
+  if current_setting('role', true) = 'anon' or jsonb_typeof(p_claims -> 'tenant_id') <> 'string'
+  then
     return null;
   end if;
-  return logloom_private.tenant_of_token(logloom_private.claims());
+  v_tenant_id := logloom_private.usable_id(p_claims ->> 'tenant_id');
+  if v_tenant_id is null or not logloom_private.token_is_valid(p_claims)
+    or logloom_private.acting_role(v_tenant_id, p_claims ->> 'sub') is null
+  then
+    return null;
+  end if;
+  return v_tenant_id;
 end;
 $$;
-
-grant execute on function logloom_private.current_tenant_id()
-to anon, authenticated, service_role;
 
 -- tenants/tables/plans.sql
 
@@ -350,26 +361,19 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 -- definer because the policies of these tables ask it
-declare
-  v_role text;
 begin
-  if logloom_private.is_being_deleted(p_tenant_id) then
-    return null;
-  end if;
-  select m.role into v_role
-  from logloom.tenant_members m
-  where m.tenant_id = p_tenant_id and m.user_id = p_user_id;
-  if found then
-    return v_role;
-  end if;
-  if exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id) then
-    return null;
-  end if;
-  return 'owner';
+  return case when not logloom_private.is_being_deleted(p_tenant_id) then coalesce(
+    (
+      select m.role from logloom.tenant_members m
+      where m.tenant_id = p_tenant_id and m.user_id = p_user_id
+    ),
+    case
+      when not exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id)
+        then 'owner'
+    end
+  ) end;
 end;
 $$;
-
-grant execute on function logloom_private.acting_role(text, text) to authenticated, service_role;
 
 -- tenants/add_tenant_member.sql
 
@@ -447,9 +451,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.enroll_member(text, text, text, text)
-to authenticated, service_role;
-
 create function public.add_tenant_member(
   p_user_id text default null,
   p_role text default null,
@@ -503,7 +504,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ours constant text := 'logloom_private.check_request';
-  v_setting constant logloom_private.pre_request_setting := logloom_private.pre_request_setting();
+  v_setting constant record := logloom_private.pre_request_setting();
   v_host constant text := nullif(v_setting.function, '');
 begin
   if v_host = v_ours then
@@ -601,6 +602,55 @@ begin
 end;
 $$;
 
+-- tenants/change_member.sql
+
+-- Gives a member another role, or with p_is_removed takes the user out of the tenant; answers the
+-- member as it is or was. The last owner stays one.
+create function logloom_private.change_member(
+  p_tenant_id text,
+  p_user_id text,
+  p_role text,
+  p_is_removed boolean default false
+)
+returns public.logloom_member
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes members
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_member logloom.tenant_members;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.require_parameter('p_user_id', p_user_id is null);
+  perform logloom_private.require_parameter('p_role', p_role is null);
+  perform logloom_private.require_member_role(p_role);
+  perform logloom_private.lock_members(v_tenant_id);
+  select m.* into v_member
+  from logloom.tenant_members m
+  where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
+  if not found then
+    perform logloom_private.refuse('tenants.member_not_found');
+  end if;
+  if v_member.role = 'owner' and p_role <> 'owner' and not exists (
+    select from logloom.tenant_members m
+    where m.tenant_id = v_tenant_id and m.role = 'owner' and m.user_id <> p_user_id
+  ) then
+    perform logloom_private.refuse('tenants.last_owner_stays');
+  end if;
+  if p_is_removed then
+    delete from logloom.tenant_members m
+    where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
+  else
+    update logloom.tenant_members m set role = p_role
+    where m.tenant_id = v_tenant_id and m.user_id = p_user_id
+    returning m.* into v_member;
+  end if;
+  return logloom_private.member_of(v_member);
+end;
+$$;
+
 -- tenants/check_request.sql
 
 -- PostgREST calls one function before every request of the project. Most of them are not ours. It
@@ -640,7 +690,7 @@ $$;
 
 -- Where the request asks for one of our operations: PT400 without an Authorization header, PT401
 -- without a usable tenant (service_role excepted, whose token has to be current), PT403 for a user
--- who asks for what is for service_role alone, PT405 by another method than POST.
+-- who asks for what is only for service_role, PT405 by another method than POST.
 create function logloom_private.check_operation(p_search_path text)
 returns void
 language plpgsql
@@ -666,7 +716,7 @@ begin
       logloom_private.sent_claims(v_headers ->> 'authorization'), logloom_private.claims()
     );
     v_is_known := case
-      when current_user = 'service_role' then logloom_private.service_token_is_valid(v_claims)
+      when current_user = 'service_role' then logloom_private.token_is_valid(v_claims, true)
       when not logloom_private.token_is_valid(v_claims) then false
       -- The one operation for users who have no tenant yet.
       when v_operation = 'create_tenant' then true
@@ -707,31 +757,6 @@ declare
 begin
   perform logloom_private.call_host_pre_request();
   perform logloom_private.check_operation(v_search_path);
-end;
-$$;
-
--- tenants/count_of_feature.sql
-
--- How many of a feature (saved_searches, alerts) a tenant has, private ones included.
-create function logloom_private.count_of_feature(p_tenant_id text, p_feature text)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_table constant text := case p_feature
-    when 'saved_searches' then 'saved_searches'
-    when 'alerts' then 'alert_rules'
-  end;
-  v_count integer := 0;
-begin
-  if v_table is not null then
-    execute format('select count(*) from logloom.%I t where t.tenant_id = $1', v_table)
-    into v_count
-    using p_tenant_id;
-  end if;
-  return v_count;
 end;
 $$;
 
@@ -785,9 +810,6 @@ begin
   return logloom_private.tenant_with_plan(p_tenant_id);
 end;
 $$;
-
-grant execute on function logloom_private.found_tenant(text)
-to authenticated, service_role;
 
 create function public.create_tenant(p_tenant_id text default null)
 returns public.logloom_tenant
@@ -865,8 +887,33 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.effective_settings(text)
-to authenticated, service_role;
+-- tenants/feature_of.sql
+
+-- What the plan of a tenant says of a feature (saved_searches, alerts), and how many there are,
+-- private ones included. A tenant that is not provisioned has the default plan.
+create function logloom_private.feature_of(p_tenant_id text, p_feature text)
+returns public.logloom_plan_feature
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
+  v_feature public.logloom_plan_feature := row(false, 0, 0);
+begin
+  if p_feature in ('saved_searches', 'alerts') then
+    execute format(
+      'select ($1).%1$I, ($1).%1$I::integer * ($1).%2$I, count(*) from logloom.%3$I t '
+        'where t.tenant_id = $2',
+      p_feature, 'max_' || p_feature,
+      case p_feature when 'alerts' then 'alert_rules' else p_feature end
+    )
+    into v_feature
+    using v_plan, p_tenant_id;
+  end if;
+  return v_feature;
+end;
+$$;
 
 -- tenants/first_kept_day.sql
 
@@ -899,9 +946,8 @@ begin
   return query
   select
     t.tenant_id,
-    p_today - logloom_private.retention_in_force(
-      s.retention_days, p.retention_days_default, p.retention_days_max
-    )
+    -- As retention_days says it of one.
+    p_today - least(coalesce(s.retention_days, p.retention_days_default), p.retention_days_max)
   from logloom.tenants t
   join logloom.plans p on p.plan_id = t.plan_id
   left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;
@@ -987,31 +1033,14 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.is_being_deleted(text) to authenticated, service_role;
-
 -- tenants/kept_from.sql
 
--- What is older the tenant does not keep: retention_days whole UTC days before today.
+-- From when on the tenant keeps records, of a range that begins at p_from where it is given:
+-- retention_days whole UTC days before today.
 create function logloom_private.kept_from(
   p_tenant_id text,
-  p_plan logloom.plans default null
+  p_from timestamptz default '-infinity'
 )
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.day_start(
-    logloom_private.utc_day(now()) - logloom_private.retention_days(p_tenant_id, p_plan)
-  );
-end;
-$$;
-
--- tenants/kept_since.sql
-
--- From when on the tenant keeps records of a range that begins at p_from.
-create function logloom_private.kept_since(p_tenant_id text, p_from timestamptz)
 returns timestamptz
 language plpgsql
 stable
@@ -1022,7 +1051,11 @@ begin
   if p_from >= now() - interval '24 hours' then
     return p_from;
   end if;
-  return greatest(p_from, logloom_private.kept_from(p_tenant_id));
+  return greatest(
+    p_from,
+    date_trunc('day', now(), 'UTC')
+      - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id))
+  );
 end;
 $$;
 
@@ -1064,9 +1097,6 @@ begin
   order by p.created_at desc, p.user_id desc;
 end;
 $$;
-
-grant execute on function logloom_private.read_members(text, integer, text)
-to authenticated, service_role;
 
 create function public.list_tenant_members(
   p_tenant_id text default null,
@@ -1125,24 +1155,6 @@ begin
 end;
 $$;
 
--- tenants/plan_limit.sql
-
--- How many of a feature (saved_searches, alerts) a plan includes; null where it does not include
--- it, or there is no such feature.
-create function logloom_private.plan_limit(p_plan logloom.plans, p_feature text)
-returns integer
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case p_feature
-    when 'saved_searches' then case when p_plan.saved_searches then p_plan.max_saved_searches end
-    when 'alerts' then case when p_plan.alerts then p_plan.max_alerts end
-  end;
-end;
-$$;
-
 -- tenants/plan_of.sql
 
 -- The plan of a tenant; of one that is not there yet, the default plan.
@@ -1164,8 +1176,6 @@ begin
   return v_plan;
 end;
 $$;
-
-grant execute on function logloom_private.plan_of(text) to authenticated, service_role;
 
 -- tenants/pre_request_health.sql
 
@@ -1204,18 +1214,16 @@ $$;
 -- tenants/pre_request_setting.sql
 
 -- What PostgREST calls before every request: a setting of the role authenticator, where one for
--- this database wins. Null members where there is none.
-create function logloom_private.pre_request_setting()
-returns logloom_private.pre_request_setting
+-- this database wins: its name as PostgREST reads it (not quoted), and whether it is set for this
+-- database alone. Null where there is none.
+create function logloom_private.pre_request_setting(out function text, out of_database boolean)
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_setting logloom_private.pre_request_setting;
 begin
   select substr(c.entry, length('pgrst.db_pre_request=') + 1), s.setdatabase <> 0
-  into v_setting
+  into function, of_database
   from pg_catalog.pg_db_role_setting s
   cross join unnest(s.setconfig) c (entry)
   where s.setrole = 'authenticator'::regrole
@@ -1225,7 +1233,6 @@ begin
     and c.entry like 'pgrst.db\_pre\_request=%'
   order by s.setdatabase desc
   limit 1;
-  return v_setting;
 end;
 $$;
 
@@ -1246,9 +1253,6 @@ begin
   return v_tenant_id;
 end;
 $$;
-
-grant execute on function logloom_private.provision_current_tenant(text)
-to authenticated, service_role;
 
 -- tenants/provision_tenant.sql
 
@@ -1271,39 +1275,6 @@ $$;
 
 -- tenants/remove_tenant_member.sql
 
--- Takes a user out of the tenant, but not its last owner.
-create function logloom_private.expel_member(p_tenant_id text, p_user_id text)
-returns public.logloom_success
-language plpgsql
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role writes members
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_role text;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'owner');
-  perform logloom_private.require_parameter('p_user_id', p_user_id is null);
-  perform logloom_private.lock_members(v_tenant_id);
-  select m.role into v_role
-  from logloom.tenant_members m
-  where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
-  if not found then
-    perform logloom_private.refuse('tenants.member_not_found');
-  end if;
-  if v_role = 'owner' then
-    perform logloom_private.require_other_owner(v_tenant_id, p_user_id);
-  end if;
-  delete from logloom.tenant_members m
-  where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
-  return row(true)::public.logloom_success;
-end;
-$$;
-
-grant execute on function logloom_private.expel_member(text, text)
-to authenticated, service_role;
-
 create function public.remove_tenant_member(
   p_user_id text default null,
   p_tenant_id text default null
@@ -1315,7 +1286,8 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return logloom_private.expel_member(p_tenant_id, p_user_id);
+  perform logloom_private.change_member(p_tenant_id, p_user_id, 'member', true);
+  return row(true)::public.logloom_success;
 end;
 $$;
 
@@ -1335,24 +1307,6 @@ as $$
 begin
   if p_role not in ('member', 'admin', 'owner') then
     perform logloom_private.refuse('tenants.role_is_unknown');
-  end if;
-end;
-$$;
-
--- tenants/require_other_owner.sql
-
--- PT400 where the tenant has no owner but this user. The members are locked.
-create function logloom_private.require_other_owner(p_tenant_id text, p_user_id text)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if not exists (
-    select from logloom.tenant_members m
-    where m.tenant_id = p_tenant_id and m.role = 'owner' and m.user_id <> p_user_id
-  ) then
-    perform logloom_private.refuse('tenants.last_owner_stays');
   end if;
 end;
 $$;
@@ -1382,8 +1336,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.require_role(text, text) to authenticated, service_role;
-
 -- tenants/require_room_for.sql
 
 -- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more
@@ -1397,20 +1349,17 @@ as $$
 -- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_limit integer;
+  v_feature public.logloom_plan_feature;
 begin
   perform logloom_private.hold_tenant(v_tenant_id);
-  v_limit := coalesce(
-    logloom_private.plan_limit(logloom_private.plan_of(v_tenant_id), p_feature), 0
-  );
-  if logloom_private.count_of_feature(v_tenant_id, p_feature) >= v_limit then
-    perform logloom_private.refuse('tenants.plan_has_no_room', p_feature, v_limit::text);
+  v_feature := logloom_private.feature_of(v_tenant_id, p_feature);
+  if v_feature."currentCount" >= v_feature."maxCount" then
+    perform logloom_private.refuse(
+      'tenants.plan_has_no_room', p_feature, v_feature."maxCount"::text
+    );
   end if;
 end;
 $$;
-
-grant execute on function logloom_private.require_room_for(text, text)
-to authenticated, service_role;
 
 -- tenants/resolve_tenant.sql
 
@@ -1429,7 +1378,7 @@ begin
   if logloom_private.is_service_role() then
     v_claims := logloom_private.claims();
     -- No claims: not a request, but somebody at the database.
-    if not logloom_private.service_token_is_valid(v_claims) and v_claims is not null then
+    if not logloom_private.token_is_valid(v_claims, true) and v_claims is not null then
       perform logloom_private.refuse('callers.not_known');
     end if;
     if p_tenant_id is null then
@@ -1456,9 +1405,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.resolve_tenant(text)
-to anon, authenticated, service_role;
-
 -- tenants/resolve_tenant_to_change.sql
 
 -- resolve_tenant() for an operation that changes something: PT403 for the token of an OAuth client
@@ -1477,95 +1423,30 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.resolve_tenant_to_change(text)
-to authenticated, service_role;
-
 -- tenants/retention_days.sql
 
 -- The retention in force, in days: what the tenant set, else the default of its plan, never more
--- than the plan allows. Of a tenant that is not there yet: the default plan's. p_plan is given
--- where the caller has it at hand.
-create function logloom_private.retention_days(
-  p_tenant_id text,
-  p_plan logloom.plans default null
-)
+-- than the plan allows. Of a tenant that is not there yet: the default plan's.
+create function logloom_private.retention_days(p_tenant_id text)
 returns integer
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_plan constant logloom.plans := coalesce(p_plan, logloom_private.plan_of(p_tenant_id));
+  v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
 begin
-  return logloom_private.retention_in_force(
-    (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
-    v_plan.retention_days_default,
+  return least(
+    coalesce(
+      (select s.retention_days from logloom.tenant_settings s where s.tenant_id = p_tenant_id),
+      v_plan.retention_days_default
+    ),
     v_plan.retention_days_max
   );
 end;
 $$;
 
-grant execute on function logloom_private.retention_days(text, logloom.plans)
-to authenticated, service_role;
-
--- tenants/retention_in_force.sql
-
--- What the tenant chose, else the default of its plan, never more than the plan allows.
-create function logloom_private.retention_in_force(
-  p_chosen integer,
-  p_plan_default integer,
-  p_plan_max integer
-)
-returns integer
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return least(coalesce(p_chosen, p_plan_default), p_plan_max);
-end;
-$$;
-
-grant execute on function logloom_private.retention_in_force(integer, integer, integer)
-to authenticated, service_role;
-
 -- tenants/set_tenant_member_role.sql
-
--- Changes a role, but not that of the last owner.
-create function logloom_private.change_member_role(p_tenant_id text, p_user_id text, p_role text)
-returns public.logloom_member
-language plpgsql
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because no API role writes members
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_member logloom.tenant_members;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'owner');
-  perform logloom_private.require_parameter('p_user_id', p_user_id is null);
-  perform logloom_private.require_parameter('p_role', p_role is null);
-  perform logloom_private.require_member_role(p_role);
-  perform logloom_private.lock_members(v_tenant_id);
-  select m.* into v_member
-  from logloom.tenant_members m
-  where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
-  if not found then
-    perform logloom_private.refuse('tenants.member_not_found');
-  end if;
-  if p_role <> 'owner' and v_member.role = 'owner' then
-    perform logloom_private.require_other_owner(v_tenant_id, p_user_id);
-  end if;
-  update logloom.tenant_members m set role = p_role
-  where m.tenant_id = v_tenant_id and m.user_id = p_user_id
-  returning m.* into v_member;
-  return logloom_private.member_of(v_member);
-end;
-$$;
-
-grant execute on function logloom_private.change_member_role(text, text, text)
-to authenticated, service_role;
 
 create function public.set_tenant_member_role(
   p_user_id text default null,
@@ -1579,7 +1460,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return logloom_private.change_member_role(p_tenant_id, p_user_id, p_role);
+  return logloom_private.change_member(p_tenant_id, p_user_id, p_role);
 end;
 $$;
 
@@ -1587,35 +1468,6 @@ comment on function public.set_tenant_member_role(text, text, text) is
   'Sets what a member may do, from their next request on, and returns the member. p_role: member, '
   'admin or owner. For owners; the last one stays an owner. '
   'Errors: PT400, PT401, PT403, PT404.';
-
--- tenants/tenant_of_token.sql
-
--- The tenant that verified claims act for: the top-level claim tenant_id. Null where it cannot name
--- one, the token is not valid now, or its user does not belong to the tenant. RPC and ingest ask it
--- alike.
-create function logloom_private.tenant_of_token(p_claims jsonb)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_tenant_id text;
-begin
-  if jsonb_typeof(p_claims -> 'tenant_id') <> 'string' then
-    return null;
-  end if;
-  v_tenant_id := logloom_private.usable_id(p_claims ->> 'tenant_id');
-  if v_tenant_id is null or not logloom_private.token_is_valid(p_claims)
-    or logloom_private.acting_role(v_tenant_id, p_claims ->> 'sub') is null
-  then
-    return null;
-  end if;
-  return v_tenant_id;
-end;
-$$;
-
-grant execute on function logloom_private.tenant_of_token(jsonb) to authenticated, service_role;
 
 -- tenants/tenant_with_plan.sql
 
@@ -1640,7 +1492,5 @@ begin
   return v_result;
 end;
 $$;
-
-grant execute on function logloom_private.tenant_with_plan(text) to authenticated, service_role;
 
 select logloom_private.finish_migration();

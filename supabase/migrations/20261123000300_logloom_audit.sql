@@ -11,7 +11,7 @@ create table logloom.audit_events (
   action text not null,
   subject text not null,
   details jsonb not null default '{}',
-  client_id text default logloom_private.current_client_id(),
+  client_id text default (logloom_private.claims() ->> 'client_id'),
   constraint audit_events_action_is_known check (
     action in (
       'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
@@ -72,9 +72,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes audit events
 declare
-  v_member logloom.tenant_members;
+  v_member constant logloom.tenant_members := coalesce(new, old);
 begin
-  v_member := case when tg_op = 'DELETE' then old else new end;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
     v_member.tenant_id,

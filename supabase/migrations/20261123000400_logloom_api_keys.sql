@@ -34,8 +34,6 @@ create type public.logloom_created_api_key as (
 
 comment on type public.logloom_created_api_key is 'A new API key. key_value is shown this once.';
 
-create type logloom_private.api_key_owner as (tenant_id text, key_id uuid);
-
 -- api_keys/tables/api_keys.sql
 
 create table logloom.api_keys (
@@ -112,9 +110,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.api_key_status(timestamptz, timestamptz)
-to authenticated, service_role;
-
 -- api_keys/audit_api_keys.sql
 
 -- Audit of API keys. Their use is not a change.
@@ -126,9 +121,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes audit events
 declare
-  v_key logloom.api_keys;
+  v_key constant logloom.api_keys := coalesce(new, old);
 begin
-  v_key := case when tg_op = 'DELETE' then old else new end;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
     v_key.tenant_id,
@@ -157,45 +151,6 @@ $$;
 create trigger audit_api_keys
 after insert or delete or update of name, scopes, expires_at, revoked_at on logloom.api_keys
 for each row execute function logloom_private.audit_api_keys();
-
--- api_keys/authenticate_api_key.sql
-
--- Owner of an API key by its hex SHA-256. PT401 when unknown, revoked, expired or out of scope.
-create function logloom_private.authenticate_api_key(p_key_digest text)
-returns logloom_private.api_key_owner
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_owner logloom_private.api_key_owner;
-  v_minute constant timestamptz := date_trunc('minute', now());
-  v_last_used_at timestamptz;
-begin
-  select k.tenant_id, k.key_id, k.last_used_at
-  into v_owner.tenant_id, v_owner.key_id, v_last_used_at
-  from logloom.api_keys k
-  where k.key_digest = decode(p_key_digest, 'hex')
-    and k.revoked_at is null
-    and (k.expires_at is null or k.expires_at > now())
-    and k.scopes @> '{ingest}';
-  if not found then
-    perform logloom_private.refuse('callers.not_known');
-  end if;
-
-  if v_last_used_at is null or v_last_used_at < v_minute then
-    -- Skips a locked row: whoever holds it must not hold up ingest, and another request will do.
-    update logloom.api_keys k
-    set last_used_at = now()
-    where k.key_id = (
-      select u.key_id
-      from logloom.api_keys u
-      where u.key_id = v_owner.key_id
-      for no key update skip locked
-    );
-  end if;
-  return v_owner;
-end;
-$$;
 
 -- api_keys/create_api_key.sql
 
@@ -315,9 +270,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.issue_api_key(text, text, timestamptz, text[])
-to authenticated, service_role;
-
 -- api_keys/list_api_keys.sql
 
 create function public.list_api_keys(
@@ -425,8 +377,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.new_api_key() to authenticated, service_role;
-
 -- api_keys/require_room_for_api_key.sql
 
 -- Provisions the tenant of the request and holds it; PT400 when it has p_times as many living keys
@@ -462,9 +412,6 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.require_room_for_api_key(text, integer)
-to authenticated, service_role;
 
 -- api_keys/revoke_api_key.sql
 

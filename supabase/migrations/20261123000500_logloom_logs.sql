@@ -12,32 +12,11 @@ constraint log_level_is_known check (value in ('debug', 'info', 'warn', 'error')
 create domain logloom_private.log_attrs as jsonb
 constraint log_attrs_is_object check (jsonb_typeof(value) = 'object');
 
--- logs/types/minute_count.sql
+-- logs/types/log_key.sql
 
-create type logloom_private.minute_count as (
-  minute timestamptz,
-  events bigint,
-  is_other boolean,
-  level text,
-  service text
-);
+create type logloom_private.log_key as (ts timestamptz, id uuid);
 
-comment on type logloom_private.minute_count is
-  'A row of logloom_private.log_counts, as logloom_private.packed_counts holds it.';
-
--- logs/tables/counted_days.sql
-
-create table logloom_private.counted_days (
-  day date not null,
-  noted_at timestamptz not null default now(),
-  tenant_id text not null,
-  primary key (tenant_id, day)
-);
-
-create index counted_days_noted_at_idx on logloom_private.counted_days (noted_at);
-
-comment on table logloom_private.counted_days is
-  'Days of a tenant whose counts were summed up since pack_log_counts last looked at all of them.';
+comment on type logloom_private.log_key is 'A place in the order of a tenant''s records.';
 
 -- logs/tables/log_counts.sql
 
@@ -180,35 +159,45 @@ comment on column logloom.logs.ts is
 
 comment on column logloom.logs.received_at is 'When it was committed to the queue.';
 
--- logs/tables/packed_counts.sql
+-- logs/added_counts_sql.sql
 
-create table logloom_private.packed_counts (
-  week date not null,
-  tenant_id text not null,
-  minutes smallint[] not null,
-  events integer[] not null,
-  levels "char"[] not null,
-  places smallint[] not null,
-  services text[] not null,
-  primary key (tenant_id, week)
-);
+-- Records are changed by these statements alone: each keeps the counts, the days and the write
+-- sequences in the statement that changes the records. There is no trigger to forget, and a
+-- table that is sharded takes none. They only ever add rows (a removal adds negative counts), so no
+-- row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
+-- was added.
 
-comment on table logloom_private.packed_counts is
-  'What logloom_private.log_counts said of minutes long ago, of tenants with few rows there: a row '
-  'a week instead of one a minute. A count is here or there, not in both.';
-
-comment on column logloom_private.packed_counts.week is 'Its Monday.';
-
-comment on column logloom_private.packed_counts.minutes is
-  'Of each count the minute of the week, from 0 on.';
-
-comment on column logloom_private.packed_counts.events is 'Of each count how many.';
-
-comment on column logloom_private.packed_counts.levels is
-  'Of each count the first letter of its level, a blank where it has none.';
-
-comment on column logloom_private.packed_counts.places is
-  'Of each count the place of its service among services, from 1 on; 0 where is_other.';
+-- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
+-- level, as events.
+create function logloom_private.added_counts_sql(p_added text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Sorted by bytes, at a third of what the tenants' own collation costs.
+  return format(
+    $query$
+      select
+        a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
+        a.is_other, sum(a.events)::bigint as events
+      from (
+        select
+          u.*,
+          coalesce(length(u.service), 0) > s.count_service_length_max
+            or dense_rank() over (
+              partition by u.tenant_id collate "C", u.minute order by u.service collate "C"
+            ) > s.count_services_max as is_other
+        from %s u, logloom_private.settings s
+      ) a
+      group by 1, 2, 3, 4, 5
+      order by a.tenant_id collate "C", a.minute
+    $query$,
+    p_added
+  );
+end;
+$$;
 
 -- logs/added_records_sql.sql
 
@@ -259,8 +248,8 @@ $$;
 
 -- logs/bare_record_bytes.sql
 
--- Bytes of a record's JSON text without the values of its event: names, quotes, commas, and what
--- all events of a batch share.
+-- Bytes of a record's JSON text without the values of its event: names, quotes of texts, commas,
+-- and what all events of a batch share.
 create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
 returns integer
 language plpgsql
@@ -270,17 +259,17 @@ as $$
 begin
   return octet_length(
     '{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":}'
-    -- fields sent but ts: || ',"{name}":'
-    || ',"level":'
-    || ',"msg":'
-    || ',"service":'
-    || ',"env":'
-    || ',"req_id":'
-    || ',"user_id":'
-    || ',"route":'
-    || ',"host":'
-    || ',"attrs":'
+    -- fields text: || ',"{name}":""'
+    || ',"level":""'
+    || ',"msg":""'
+    || ',"service":""'
+    || ',"env":""'
+    || ',"req_id":""'
+    || ',"user_id":""'
+    || ',"route":""'
+    || ',"host":""'
     -- fields end
+    || ',"attrs":'
   ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
 end;
 $$;
@@ -296,61 +285,22 @@ stable
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_texts constant text[] := array[
-    -- fields text joined: p_log.{name}
-    p_log.level, p_log.msg, p_log.service, p_log.env, p_log.req_id, p_log.user_id, p_log.route,
-    p_log.host
-    -- fields end
-  ];
 begin
-  -- As JSON an array has a bracket or comma for each of its texts, and one bracket more.
   return coalesce(
     p_log.record_bytes,
     logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
       + octet_length(to_json(p_log.ts)::text)
-      + octet_length(array_to_json(v_texts)::text) - cardinality(v_texts) - 1
-      + coalesce(octet_length(p_log.attrs::text), 4)
-  );
-end;
-$$;
-
--- logs/change_records.sql
-
--- Records are changed by these statements alone: each keeps the counts, the days and the write
--- sequences in the statement that changes the records. There is no trigger to forget, and a
--- table that is sharded takes none. They only ever add rows (a removal adds negative counts), so no
--- row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
--- was added.
-
--- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
--- level, as events.
-create function logloom_private.added_counts_sql(p_added text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- Sorted by bytes, at a third of what the tenants' own collation costs.
-  return format(
-    $query$
-      select
-        a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
-        a.is_other, sum(a.events)::bigint as events
-      from (
-        select
-          u.*,
-          coalesce(length(u.service), 0) > s.count_service_length_max
-            or dense_rank() over (
-              partition by u.tenant_id collate "C", u.minute order by u.service collate "C"
-            ) > s.count_services_max as is_other
-        from %s u, logloom_private.settings s
-      ) a
-      group by 1, 2, 3, 4, 5
-      order by a.tenant_id collate "C", a.minute
-    $query$,
-    p_added
+      -- Null is as long as two letters in quotes.
+      + octet_length(
+        to_json(concat(
+          -- fields text joined: coalesce(p_log.{name}, '--')
+          coalesce(p_log.level, '--'), coalesce(p_log.msg, '--'), coalesce(p_log.service, '--'),
+          coalesce(p_log.env, '--'), coalesce(p_log.req_id, '--'), coalesce(p_log.user_id, '--'),
+          coalesce(p_log.route, '--'), coalesce(p_log.host, '--')
+          -- fields end
+        ))::text
+      ) - 2
+      + octet_length(coalesce(p_log.attrs, 'null')::text)
   );
 end;
 $$;
@@ -378,8 +328,8 @@ exception when lock_not_available then
 end;
 $$;
 
--- Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest
--- write sequence of a day only: one step of a job.
+-- Sums up the rows of minutes that changed, and keeps the latest write sequence of a day only: one
+-- step of a job.
 create function logloom_private.compact_log_counts()
 returns interval
 language plpgsql
@@ -389,14 +339,51 @@ declare
   v_settings logloom_private.settings;
   v_rows integer;
   v_arrived_days date[];
-  v_days integer := 0;
 begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
     return null;
   end if;
   select s.* into v_settings from logloom_private.settings s;
-
-  v_rows := logloom_private.sum_counts(v_settings.count_compact_rows);
+  -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
+  with minutes as (
+    select distinct d.tenant_id, d.minute
+    from (
+      select c.tenant_id, c.minute
+      from logloom_private.log_counts c
+      where c.is_delta
+      order by c.minute
+      limit v_settings.count_compact_rows
+    ) d
+  ), taken as (
+    delete from logloom_private.log_counts c
+    using minutes m
+    where c.tenant_id = m.tenant_id and c.minute = m.minute
+    returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+  ), summed as (
+    select
+      t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
+      dense_rank() over (
+        partition by t.tenant_id, t.minute order by t.is_other, t.service collate "C"
+      ) as place
+    from taken t
+    group by t.tenant_id, t.minute, t.service, t.level, t.is_other
+    having sum(t.events) <> 0
+  ), kept as (
+    -- Negative is a service that was counted together with others when it was added.
+    select s.*, s.is_other or s.events < 0 or s.place > v_settings.count_services_max as folded
+    from summed s
+  ), added as (
+    insert into logloom_private.log_counts
+      (tenant_id, minute, service, level, is_other, events, is_delta)
+    select
+      k.tenant_id, k.minute, case when not k.folded then k.service end, k.level, k.folded,
+      sum(k.events), false
+    from kept k
+    group by 1, 2, 3, 4, 5
+    having sum(k.events) <> 0
+    order by 1, 2
+  )
+  select count(*) into v_rows from taken;
   with superseded as (
     delete from logloom_private.log_writes a
     where exists (
@@ -406,13 +393,7 @@ begin
   )
   select array_agg(distinct s.day) into v_arrived_days from superseded s;
   perform logloom_private.summarize_writes(d.day) from unnest(v_arrived_days) d (day);
-  if v_rows < v_settings.count_compact_rows then
-    v_days := logloom_private.pack_log_counts();
-  end if;
-  return case
-    when v_rows >= v_settings.count_compact_rows or v_days >= v_settings.count_pack_days
-      then interval '0'
-  end;
+  return case when v_rows >= v_settings.count_compact_rows then interval '0' end;
 end;
 $$;
 
@@ -428,7 +409,7 @@ as $$
 declare
   v_name constant text := logloom_private.partition_name(p_day);
 begin
-  perform logloom_private.lock_partitions();
+  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
   if logloom_private.partition_exists(p_day) then
     return;
   end if;
@@ -445,323 +426,77 @@ begin
 end;
 $$;
 
--- logs/forget_day.sql
+-- logs/leave_days.sql
 
--- Forgets what is known of a UTC day: counts, tenants, write sequences. To be called in the
--- transaction that drops its partition.
-create function logloom_private.forget_day(p_day date)
+-- Takes days of which the tenants have no rows left out of log_days: no search opens them any more.
+create function logloom_private.leave_days(p_tenant_ids text[], p_days date[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_from constant timestamptz := p_day::timestamp at time zone 'UTC';
+  v_day date;
+  v_left text;
+  v_tenants bigint;
 begin
-  -- Tenant by tenant, as the index leads with it.
-  delete from logloom_private.log_counts c
-  using logloom_private.log_days d
-  where d.day = p_day
-    and c.tenant_id = d.tenant_id
-    and c.minute >= v_from
-    and c.minute < v_from + interval '24 hours';
-  with unpacked as (
-    delete from logloom_private.packed_counts p
-    where p.week = logloom_private.week_of(p_day)
-    returning p as packed
-  )
-  insert into logloom_private.packed_counts
-  select p.*
-  from unpacked u
-  cross join lateral logloom_private.packed_week(
-    (u.packed).tenant_id, (u.packed).week,
-    array(
-      select c
-      from logloom_private.unpacked_counts(u.packed) c
-      where c.minute < v_from or c.minute >= v_from + interval '24 hours'
-    )
-  ) p
-  where p.minutes is not null;
-  delete from logloom_private.log_days d where d.day = p_day;
-  delete from logloom_private.log_writes a where a.day = p_day;
-end;
-$$;
-
--- logs/forgotten_records_sql.sql
-
--- A statement that deletes all rows and counts of the tenants $1, from each one's instant in $2
--- (p_from is the least of these) to p_to, which are bounds of days. It returns two arrays: tenants,
--- and how many records were counted of each. One snapshot, so that records that come meanwhile stay
--- with their counts. To be called with the lock log_counts.
-create function logloom_private.forgotten_records_sql(p_from timestamptz, p_to timestamptz)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return format(
-    $query$
-      with ranges as materialized (
-        select r.* from unnest($1::text[], $2::timestamptz[]) r (tenant_id, starts)
-      ), gone as (
-        delete from logloom.logs l
-        using ranges r
-        where l.tenant_id = r.tenant_id
-          and l.ts >= r.starts and l.ts >= %1$L::timestamptz and l.ts < %2$L::timestamptz
-        returning l.tenant_id, l.ts
-      ), noted as (
-        insert into logloom_private.log_removals (tenant_id)
-        select distinct g.tenant_id
-        from gone g
-        -- Further back than any alert window reaches.
-        where g.ts > now() - interval '3 days'
-      ), counts as (
-        delete from logloom_private.log_counts c
-        using ranges r
-        where c.tenant_id = r.tenant_id and c.minute >= r.starts and c.minute < %2$L::timestamptz
-        returning c.tenant_id, c.events
-      ), unpacked as (
-        delete from logloom_private.packed_counts p
-        using ranges r
-        where p.tenant_id = r.tenant_id
-          and p.week >= logloom_private.week_of(logloom_private.utc_day(r.starts))
-          and p.week < logloom_private.utc_day(%2$L::timestamptz)
-        returning p as packed, r.starts
-      ), weeks as materialized (
-        select (u.packed).tenant_id, (u.packed).week, c as count,
-          c.minute >= u.starts and c.minute < %2$L::timestamptz as is_gone
-        from unpacked u
-        cross join lateral logloom_private.unpacked_counts(u.packed) c
-      ), packed as (
-        insert into logloom_private.packed_counts
-        select p.*
-        from (
-          select w.tenant_id, w.week, array_agg(w.count) as counts
-          from weeks w
-          where not w.is_gone
-          group by 1, 2
-        ) w
-        cross join lateral logloom_private.packed_week(w.tenant_id, w.week, w.counts) p
-      )
-      select array_agg(f.tenant_id), array_agg(f.events)
-      from (
-        select u.tenant_id, sum(u.events)::bigint as events
-        from (
-          select c.tenant_id, c.events from counts c
-          union all
-          select w.tenant_id, (w.count).events from weeks w where w.is_gone
-        ) u
-        group by u.tenant_id
-      ) f
-    $query$,
-    p_from, p_to
-  );
-end;
-$$;
-
--- logs/lock_partitions.sql
-
--- Held to the end of the transaction: one at a time makes, renames or drops partitions.
-create function logloom_private.lock_partitions()
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+  foreach v_day in array p_days loop
+    v_left := format(
+      'from logloom_private.log_days d where d.day = %L and d.tenant_id = any($1) '
+        || 'and not exists (select from logloom.logs l where l.tenant_id = d.tenant_id '
+        || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
+      v_day, logloom_private.day_start(v_day), logloom_private.day_start(v_day + 1)
+    );
+    execute 'select count(*) ' || v_left into v_tenants using p_tenant_ids;
+    if v_tenants > 0 then
+      -- Without the writer, which notes a day only where it is not noted yet.
+      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+      execute 'delete ' || v_left using p_tenant_ids;
+    end if;
+  end loop;
 end;
 $$;
 
 -- logs/maintain_partitions.sql
 
--- Today's partition and those of the coming days exist afterwards.
+-- Today's partition and those of the coming days exist afterwards, with their names and row-level
+-- security.
 create function logloom_private.maintain_partitions()
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
+-- The catalog prints bounds as the project's date style has them.
+set datestyle = 'ISO'
 as $$
 declare
   v_days_ahead constant integer := (select s.partition_days_ahead from logloom_private.settings s);
+  v_partition record;
 begin
-  -- Before the lock on partitions, for it waits for the writer.
-  perform logloom_private.align_partitions();
-  perform logloom_private.lock_partitions();
+  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
   update partman.part_config c
   set premake = v_days_ahead
   where c.parent_table = 'logloom.logs' and c.premake <> v_days_ahead;
   -- Leaves the search_path of the session changed: nothing else belongs in the session of the job.
   perform partman.run_maintenance('logloom.logs');
-  perform logloom_private.adopt_partitions();
+  -- Bounds come from the catalog, so pg_partman goes on working after its partitions are renamed.
+  for v_partition in
+    select
+      c.relname as name,
+      logloom_private.partition_name(
+        substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \(''(\d+-\d\d-\d\d)')::date
+      ) as day_name
+    from pg_catalog.pg_inherits i
+    join pg_catalog.pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'logloom.logs'::regclass
+  loop
+    continue when v_partition.name = v_partition.day_name;
+    execute format('alter table logloom.%I rename to %I', v_partition.name, v_partition.day_name);
+    execute format('alter table logloom.%I enable row level security', v_partition.day_name);
+    execute format('alter table logloom.%I force row level security', v_partition.day_name);
+  end loop;
   -- pg_partman extends the newest partition; a day that went missing it does not bring back.
   perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
   from generate_series(0, v_days_ahead) i;
-end;
-$$;
-
--- logs/pack_log_counts.sql
-
--- Packs the counts of minutes that are over for seal_after, of some days of tenants that have few.
--- How many days it looked at. To be called with the lock log_counts.
-create function logloom_private.pack_log_counts()
-returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
--- Tenant by tenant through the index, whatever the planner believes of a table that changed a lot.
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_until timestamptz;
-  v_days integer;
-begin
-  if not exists (select from logloom_private.counted_days) then
-    return 0;
-  end if;
-  select s.* into v_settings from logloom_private.settings s;
-  -- Whoever asks how much came lately, as the alerts do, finds it where it was counted.
-  v_until := date_bin('1 minute', now() - v_settings.seal_after, 'epoch');
-  with due as (
-    select c.tenant_id, c.day
-    from logloom_private.counted_days c
-    -- What comes late is packed with what comes later still.
-    where c.noted_at < now() - v_settings.seal_after
-    order by c.noted_at
-    limit v_settings.count_pack_days
-  ), over as (
-    delete from logloom_private.counted_days c
-    using due d
-    where c.tenant_id = d.tenant_id and c.day = d.day
-      and (d.day + 1)::timestamp at time zone 'UTC' <= v_until
-  ), under_way as (
-    update logloom_private.counted_days c
-    set noted_at = now()
-    from due d
-    where c.tenant_id = d.tenant_id and c.day = d.day
-      and (d.day + 1)::timestamp at time zone 'UTC' > v_until
-  ), few as materialized (
-    select r.*
-    from (
-      select
-        d.tenant_id, d.day,
-        d.day::timestamp at time zone 'UTC' as starts,
-        least((d.day + 1)::timestamp at time zone 'UTC', v_until) as ends
-      from due d
-    ) r
-    -- With more, a row for each is found faster than a place in a long array.
-    where (
-      select count(*)
-      from (
-        select
-        from logloom_private.log_counts c
-        where c.tenant_id = r.tenant_id and c.minute >= r.starts and c.minute < r.ends
-        limit v_settings.count_pack_rows + 1
-      ) l
-    ) <= v_settings.count_pack_rows
-  ), taken as (
-    delete from logloom_private.log_counts c
-    using few f
-    where c.tenant_id = f.tenant_id
-      and c.minute >= f.starts
-      and c.minute < f.ends
-      and not c.is_delta
-    returning
-      c.tenant_id, logloom_private.week_of(f.day) as week,
-      row(c.minute, c.events, c.is_other, c.level, c.service)::logloom_private.minute_count
-        as count
-  ), unpacked as (
-    delete from logloom_private.packed_counts p
-    using (select distinct t.tenant_id, t.week from taken t) w
-    where p.tenant_id = w.tenant_id and p.week = w.week
-    returning p as packed
-  ), packed as (
-    insert into logloom_private.packed_counts
-    select p.*
-    from (
-      select c.tenant_id, c.week, array_agg(c.count) as counts
-      from (
-        select t.tenant_id, t.week, t.count from taken t
-        union all
-        select (u.packed).tenant_id, (u.packed).week, c
-        from unpacked u, logloom_private.unpacked_counts(u.packed) c
-      ) c
-      group by c.tenant_id, c.week
-    ) w
-    cross join lateral logloom_private.packed_week(w.tenant_id, w.week, w.counts) p
-    where p.minutes is not null
-  )
-  select count(*) into v_days from due;
-  return v_days;
-end;
-$$;
-
--- logs/packed_counts_sql.sql
-
--- Seam. SQL in parentheses that yields the packed counts of a tenant as log_counts has them, of all
--- weeks that the range touches.
-create function logloom_private.packed_counts_sql(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return format(
-    '(select p.tenant_id, c.* from logloom_private.packed_counts p, '
-      || 'logloom_private.unpacked_counts(p) c '
-      || 'where p.tenant_id = %L and p.week >= %L::date and p.week <= %L::date)',
-    p_tenant_id, logloom_private.week_of(logloom_private.utc_day(p_from)),
-    logloom_private.week_of(logloom_private.utc_day(p_to))
-  );
-end;
-$$;
-
--- logs/packed_week.sql
-
--- A row of packed_counts with these counts, which are of the week that begins with p_week.
-create function logloom_private.packed_week(
-  p_tenant_id text,
-  p_week date,
-  p_counts logloom_private.minute_count[]
-)
-returns logloom_private.packed_counts
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_monday constant timestamptz := p_week::timestamp at time zone 'UTC';
-  v_packed logloom_private.packed_counts;
-begin
-  with summed as (
-    select
-      c.minute, c.is_other, c.level, c.service, sum(c.events) as events,
-      dense_rank() over (order by c.is_other, c.service) as place
-    from unnest(p_counts) c
-    group by 1, 2, 3, 4
-    having sum(c.events) <> 0
-  )
-  select
-    array_agg((extract(epoch from s.minute - v_monday) / 60)::smallint order by s.minute),
-    array_agg(s.events::integer order by s.minute),
-    array_agg(coalesce(left(s.level, 1), ' ')::"char" order by s.minute),
-    array_agg(case when s.is_other then 0 else s.place end::smallint order by s.minute),
-    array(
-      select u.service
-      from (select distinct s.place, s.service from summed s where not s.is_other) u
-      order by u.place
-    )
-  into v_packed.minutes, v_packed.events, v_packed.levels, v_packed.places, v_packed.services
-  from summed s;
-  v_packed.tenant_id := p_tenant_id;
-  v_packed.week := p_week;
-  return v_packed;
 end;
 $$;
 
@@ -817,119 +552,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return to_char(p_day, '"logs_"YYYY_MM_DD');
-end;
-$$;
-
--- logs/partitions.sql
-
--- Gives partitions made by pg_partman their names and row-level security. Bounds come from the
--- catalog, so pg_partman goes on working after the rename.
-create function logloom_private.adopt_partitions()
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
--- The catalog prints bounds as the project's date style has them.
-set datestyle = 'ISO'
-as $$
-declare
-  v_partition record;
-begin
-  for v_partition in
-    select
-      c.relname as name,
-      logloom_private.partition_name(
-        substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \(''(\d+-\d\d-\d\d)')::date
-      ) as day_name
-    from pg_catalog.pg_inherits i
-    join pg_catalog.pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'logloom.logs'::regclass
-  loop
-    if v_partition.name <> v_partition.day_name then
-      execute format('alter table logloom.%I rename to %I', v_partition.name, v_partition.day_name);
-      execute format('alter table logloom.%I enable row level security', v_partition.day_name);
-      execute format('alter table logloom.%I force row level security', v_partition.day_name);
-    end if;
-  end loop;
-end;
-$$;
-
--- Partitions that do not begin and end with a day in UTC.
-create function logloom_private.unaligned_partitions()
-returns text[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
-set datestyle = 'ISO'
-as $$
-begin
-  return array(
-    select c.relname::text
-    from pg_catalog.pg_inherits i
-    join pg_catalog.pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'logloom.logs'::regclass and not i.inhdetachpending
-      and pg_get_expr(c.relpartbound, c.oid)
-        !~ '^FOR VALUES FROM \(''[\d-]+ 00:00:00\+00''\) TO \(''[\d-]+ 00:00:00\+00''\)$'
-    order by c.relname
-  );
-end;
-$$;
-
--- Puts days in UTC in the place of partitions that begin at another hour: 0.1.0 made those where
--- the project has a time zone of its own.
-create function logloom_private.align_partitions()
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
-as $$
-declare
-  v_unaligned text[] := logloom_private.unaligned_partitions();
-  v_lock_wait text;
-  v_name text;
-  v_day date;
-begin
-  if cardinality(v_unaligned) = 0 then
-    return;
-  end if;
-  v_lock_wait := logloom_private.limit_lock_wait(
-    (select s.partition_drop_lock_timeout from logloom_private.settings s)
-  );
-  -- In the order in which the jobs take them.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-  perform logloom_private.lock_partitions();
-  v_unaligned := logloom_private.unaligned_partitions();
-  -- All of them first: a day overlaps two that are beside it.
-  foreach v_name in array v_unaligned loop
-    execute format('alter table logloom.logs detach partition logloom.%I', v_name);
-    execute format('alter table logloom.%I rename to %I', v_name, v_name || '_unaligned');
-  end loop;
-  foreach v_name in array v_unaligned loop
-    for v_day in execute format(
-      'select distinct logloom_private.utc_day(l.ts) from logloom.%I l', v_name || '_unaligned'
-    )
-    loop
-      perform logloom_private.create_partition(v_day);
-      execute format(
-        'insert into logloom.%I select l.* from logloom.%I l '
-          || 'where l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
-        logloom_private.partition_name(v_day), v_name || '_unaligned',
-        v_day::timestamp at time zone 'UTC', (v_day + 1)::timestamp at time zone 'UTC'
-      );
-    end loop;
-    execute format('drop table logloom.%I', v_name || '_unaligned');
-  end loop;
-  -- Also those that hold nothing yet; pg_partman goes on from the newest.
-  perform logloom_private.create_partition(to_date(u.name, '"logs_"YYYY_MM_DD'))
-  from unnest(v_unaligned) u (name)
-  where u.name ~ '^logs_\d{4}_\d\d_\d\d$';
-  perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
-  from generate_series(0, (select s.partition_days_ahead from logloom_private.settings s)) i;
-  perform logloom_private.restore_lock_wait(v_lock_wait);
-exception when lock_not_available then
-  raise warning 'Partitions are not aligned yet: readers or the writer hold them.';
 end;
 $$;
 
@@ -1011,122 +633,6 @@ begin
     $query$,
     p_delete
   );
-end;
-$$;
-
--- logs/sum_counts.sql
-
--- Seam: sums up the rows of minutes that changed, up to p_rows at once. How many rows there were.
-create function logloom_private.sum_counts(p_rows integer)
-returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_services constant integer := (
-    select s.count_services_max from logloom_private.settings s
-  );
-  v_rows integer;
-begin
-  -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
-  with minutes as (
-    select d.tenant_id, d.minute, bool_or(d.events < 0) as is_negative
-    from (
-      select c.tenant_id, c.minute, c.events
-      from logloom_private.log_counts c
-      where c.is_delta
-      order by c.minute
-      limit p_rows
-    ) d
-    group by 1, 2
-  ), rows_taken as (
-    delete from logloom_private.log_counts c
-    using minutes m
-    where c.tenant_id = m.tenant_id and c.minute = m.minute
-    returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
-  ), unpacked as (
-    delete from logloom_private.packed_counts p
-    using (
-      select distinct
-        m.tenant_id, logloom_private.week_of((m.minute at time zone 'UTC')::date) as week
-      from minutes m
-      where m.is_negative
-    ) w
-    where p.tenant_id = w.tenant_id and p.week = w.week
-    returning p as packed
-  ), taken as (
-    select t.* from rows_taken t
-    union all
-    select (u.packed).tenant_id, c.minute, c.service, c.level, c.is_other, c.events
-    from unpacked u, logloom_private.unpacked_counts(u.packed) c
-  ), noted as (
-    insert into logloom_private.counted_days (tenant_id, day)
-    select distinct t.tenant_id, (t.minute at time zone 'UTC')::date
-    from taken t
-    on conflict do nothing
-  ), summed as (
-    select
-      t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
-      dense_rank() over (
-        partition by t.tenant_id, t.minute order by t.is_other, t.service collate "C"
-      ) as place
-    from taken t
-    group by t.tenant_id, t.minute, t.service, t.level, t.is_other
-    having sum(t.events) <> 0
-  ), kept as (
-    -- Negative is a service that was counted together with others when it was added.
-    select s.*, s.is_other or s.events < 0 or s.place > v_services as folded
-    from summed s
-  ), added as (
-    insert into logloom_private.log_counts
-      (tenant_id, minute, service, level, is_other, events, is_delta)
-    select
-      k.tenant_id, k.minute, case when not k.folded then k.service end, k.level, k.folded,
-      sum(k.events), false
-    from kept k
-    group by 1, 2, 3, 4, 5
-    having sum(k.events) <> 0
-    order by 1, 2
-  )
-  select count(*) into v_rows from rows_taken;
-  return v_rows;
-end;
-$$;
-
--- logs/unpacked_counts.sql
-
--- The counts that are packed in a row.
-create function logloom_private.unpacked_counts(p_week logloom_private.packed_counts)
-returns setof logloom_private.minute_count
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select
-    p_week.week::timestamp at time zone 'UTC' + make_interval(mins => c.minute),
-    c.events::bigint, c.place = 0,
-    case c.level
-      when 'd' then 'debug' when 'i' then 'info' when 'w' then 'warn' when 'e' then 'error'
-    end,
-    p_week.services[c.place]
-  from unnest(p_week.minutes, p_week.events, p_week.levels, p_week.places)
-    c (minute, events, level, place);
-end;
-$$;
-
--- logs/week_of.sql
-
--- The Monday of a day's week.
-create function logloom_private.week_of(p_day date)
-returns date
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_day - (extract(isodow from p_day)::integer - 1);
 end;
 $$;
 

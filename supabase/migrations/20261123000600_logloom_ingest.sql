@@ -33,15 +33,14 @@ create type logloom_private.ingest_state as (
   is_provisioned boolean,
   keeps_from timestamptz,
   takes_to timestamptz,
-  future_limit interval,
   batch_max_events integer,
   batch_max_bytes integer,
   max_record_bytes integer,
   max_record_values integer,
-  idempotency_key_lifetime interval,
   month_end timestamptz,
   events bigint,
   bytes bigint,
+  batches bigint,
   queue_is_full boolean,
   headers jsonb
 );
@@ -49,8 +48,9 @@ create type logloom_private.ingest_state as (
 comment on type logloom_private.ingest_state is
   'Who sends, and what holds for it: read once a call, for all requests of a caller in it. '
   'keeps_from, takes_to: in which range ts may lie. events, bytes: what is known to be used of the '
-  'month, all of it where a limit is near. headers: what every answer to ingest has: '
-  'X-Logloom-Writer where pg_cron does not run the writer.';
+  'month, all of it where a limit is near. batches: how many at most the queue has that are not '
+  'counted there. headers: what every answer to ingest has: X-Logloom-Writer where pg_cron does '
+  'not run the writer.';
 
 create type logloom_private.ingest_answer as (body json, headers jsonb, ingested integer);
 
@@ -107,44 +107,26 @@ create table logloom_private.queue (
   bytes integer not null,
   ts_min timestamptz not null,
   ts_max timestamptz not null,
-  ts timestamptz[] not null,
-  level text[],
-  msg text[],
-  service text[],
-  env text[],
-  req_id text[],
-  user_id text[],
-  route text[],
-  host text[],
-  attrs jsonb[],
-  record_bytes integer[],
+  ts timestamptz[] compression lz4 not null,
+  level text[] compression lz4,
+  msg text[] compression lz4,
+  service text[] compression lz4,
+  env text[] compression lz4,
+  req_id text[] compression lz4,
+  user_id text[] compression lz4,
+  route text[] compression lz4,
+  host text[] compression lz4,
+  attrs jsonb[] compression lz4,
+  record_bytes integer[] compression lz4,
   primary key (batch_id, slot)
 )
 partition by list (slot);
 
 create index queue_tenant_id_batch_id_idx on logloom_private.queue (tenant_id, batch_id);
 
-do $$
-declare
-  v_column text;
-begin
-  for v_column in
-    select a.attname
-    from pg_catalog.pg_attribute a
-    where a.attrelid = 'logloom_private.queue'::regclass and a.attndims > 0
-  loop
-    execute format(
-      'alter table logloom_private.queue alter column %I set compression lz4', v_column
-    );
-  end loop;
-  for v_slot in 0..2 loop
-    execute format(
-      'create table logloom_private.%I partition of logloom_private.queue for values in (%s)',
-      'queue_slot_' || v_slot, v_slot
-    );
-  end loop;
-end;
-$$;
+create table logloom_private.queue_slot_0 partition of logloom_private.queue for values in (0);
+create table logloom_private.queue_slot_1 partition of logloom_private.queue for values in (1);
+create table logloom_private.queue_slot_2 partition of logloom_private.queue for values in (2);
 
 comment on table logloom_private.queue is
   'Committed events on their way to logloom.logs: one row a request, parallel arrays of one length '
@@ -253,8 +235,8 @@ comment on table logloom.usage_days is
 -- ingest/authenticate_sender.sql
 
 -- Whose a request is: of the API key where one is given, else of the tenant of the verified claims,
--- else of the tenant that service_role names. PT401, PT403 for the token of an OAuth client that
--- may only read.
+-- else of the tenant that service_role names. PT401, also for a key that is unknown, revoked,
+-- expired or out of scope; PT403 for the token of an OAuth client that may only read.
 create function logloom_private.authenticate_sender(
   p_tenant_id text,
   p_key_digest text,
@@ -265,122 +247,128 @@ create function logloom_private.authenticate_sender(
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_last_used_at timestamptz;
 begin
   if p_key_digest is not null then
-    select o.tenant_id, o.key_id
-    into authenticate_sender.tenant_id, authenticate_sender.key_id
-    from logloom_private.authenticate_api_key(p_key_digest) o;
-    return;
+    select k.tenant_id, k.key_id, k.last_used_at
+    into authenticate_sender.tenant_id, authenticate_sender.key_id, v_last_used_at
+    from logloom.api_keys k
+    where k.key_digest = decode(p_key_digest, 'hex')
+      and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now())
+      and k.scopes @> '{ingest}';
+  else
+    authenticate_sender.tenant_id := case
+      when p_claims is not null then logloom_private.current_tenant_id(p_claims)
+      when not logloom_private.is_being_deleted(p_tenant_id)
+        then logloom_private.usable_id(p_tenant_id)
+    end;
   end if;
-  authenticate_sender.tenant_id := case
-    when p_claims is not null then logloom_private.tenant_of_token(p_claims)
-    when not logloom_private.is_being_deleted(p_tenant_id)
-      then logloom_private.usable_id(p_tenant_id)
-  end;
   if authenticate_sender.tenant_id is null then
     perform logloom_private.refuse('callers.not_known');
+  elsif p_key_digest is null then
+    perform logloom_private.require_writing_client(p_claims);
+  elsif v_last_used_at >= date_trunc('minute', now()) is not true then
+    -- Skips a locked row: whoever holds it must not hold up ingest, and another request will do.
+    update logloom.api_keys k
+    set last_used_at = now()
+    where k.key_id = (
+      select u.key_id
+      from logloom.api_keys u
+      where u.key_id = authenticate_sender.key_id
+      for no key update skip locked
+    );
   end if;
-  perform logloom_private.require_writing_client(p_claims);
-end;
-$$;
-
--- ingest/check_quota.sql
-
--- PT429 when the month's events or bytes have reached the plan's limit. For requests that add
--- events.
-create function logloom_private.check_quota(p_state logloom_private.ingest_state)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_plan constant logloom.plans := p_state.plan;
-  v_error text;
-  v_limit bigint;
-begin
-  if p_state.events >= v_plan.monthly_events_limit then
-    v_error := 'ingest.monthly_events_are_used_up';
-    v_limit := v_plan.monthly_events_limit;
-  elsif p_state.bytes >= v_plan.monthly_bytes_limit then
-    v_error := 'ingest.monthly_bytes_are_used_up';
-    v_limit := v_plan.monthly_bytes_limit;
-  else
-    return;
-  end if;
-  perform logloom_private.refuse_with_headers(
-    logloom_private.limit_headers(p_state, v_limit, p_state.month_end) || jsonb_build_object(
-      'Retry-After',
-      greatest(1, ceil(extract(epoch from p_state.month_end - clock_timestamp())))::bigint::text
-    ),
-    v_error,
-    v_limit::text
-  );
 end;
 $$;
 
 -- ingest/check_rate.sql
 
--- PT429 where a bucket has no token, until it has one again. A plan without the rate has none to
--- miss: p_tokens is null.
-create function logloom_private.require_token(
+-- A bucket filled up to now. A plan without a rate has no tokens of it: null.
+create function logloom_private.filled_bucket(
+  p_bucket logloom_private.rate_buckets,
+  p_plan logloom.plans
+)
+returns logloom_private.rate_buckets
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now constant timestamptz := greatest(p_bucket.filled_at, clock_timestamp());
+  v_seconds constant double precision := extract(epoch from v_now - p_bucket.filled_at);
+begin
+  return row(
+    p_bucket.tenant_id,
+    least(p_plan.events_burst, p_bucket.events + p_plan.events_per_second * v_seconds),
+    least(p_plan.requests_burst, p_bucket.requests + p_plan.requests_per_second * v_seconds),
+    v_now
+  );
+end;
+$$;
+
+-- What the next request of a tenant with this bucket is refused with, until the bucket has a token
+-- again; all null where it is not refused.
+create function logloom_private.rate_refusal(
+  p_bucket logloom_private.rate_buckets,
+  p_plan logloom.plans,
+  out error text,
+  out rate integer,
+  out seconds double precision,
+  out headers jsonb
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_bucket.requests < 1 then
+    error := 'ingest.too_many_requests';
+    rate := p_plan.requests_per_second;
+    seconds := (1 - p_bucket.requests) / rate;
+  elsif p_bucket.events < 1 then
+    error := 'ingest.too_many_events';
+    rate := p_plan.events_per_second;
+    seconds := (1 - p_bucket.events) / rate;
+  else
+    return;
+  end if;
+  -- The refusal that the function ingest may give for so many seconds without asking.
+  headers := jsonb_build_object(
+    'X-Logloom-Hold',
+    jsonb_build_object(
+      'seconds', (
+        select least(seconds, extract(epoch from s.rate_hold_max)) from logloom_private.settings s
+      ),
+      'retry_after', ceil(seconds),
+      'limit', rate,
+      'error', (logloom_private.error_named(error, array[rate::text])).message
+    )::text
+  );
+end;
+$$;
+
+-- PT429 when the tenant's bucket is empty. Takes nothing. For plans that have a rate.
+create function logloom_private.check_rate(
   p_state logloom_private.ingest_state,
-  p_error text,
-  p_rate integer,
-  p_tokens double precision
+  p_bucket logloom_private.rate_buckets
 )
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_seconds constant integer := greatest(1, ceil((1 - p_tokens) / p_rate));
+  v_refusal constant record := logloom_private.rate_refusal(
+    logloom_private.filled_bucket(p_bucket, p_state.plan), p_state.plan
+  );
 begin
-  if p_tokens >= 1 is not false then
-    return;
+  if v_refusal.error is not null then
+    perform logloom_private.refuse_over_limit(
+      p_state, v_refusal.error, v_refusal.rate,
+      clock_timestamp() + make_interval(secs => greatest(1, ceil(v_refusal.seconds))),
+      v_refusal.headers
+    );
   end if;
-  perform logloom_private.refuse_with_headers(
-    logloom_private.limit_headers(
-      p_state, p_rate, clock_timestamp() + make_interval(secs => v_seconds)
-    )
-      || logloom_private.rate_hold(p_error, p_rate, p_tokens)
-      || jsonb_build_object('Retry-After', v_seconds::text),
-    p_error,
-    p_rate::text
-  );
-end;
-$$;
-
--- PT429 when a bucket of the tenant is empty. Takes nothing. For plans that have a rate.
-create function logloom_private.check_rate(p_state logloom_private.ingest_state)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_now constant timestamptz := clock_timestamp();
-  v_plan constant logloom.plans := p_state.plan;
-  v_bucket logloom_private.rate_buckets;
-begin
-  -- Read without a lock: a request that is refused here holds nobody up and writes nothing.
-  select b.* into v_bucket
-  from logloom_private.rate_buckets b
-  where b.tenant_id = p_state.tenant_id;
-  if not found then
-    return;
-  end if;
-  perform logloom_private.require_token(
-    p_state, 'ingest.too_many_requests', v_plan.requests_per_second,
-    logloom_private.tokens_at(
-      v_bucket.requests, v_bucket.filled_at, v_plan.requests_per_second, v_plan.requests_burst,
-      v_now
-    )
-  );
-  perform logloom_private.require_token(
-    p_state, 'ingest.too_many_events', v_plan.events_per_second,
-    logloom_private.tokens_at(
-      v_bucket.events, v_bucket.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
-    )
-  );
 end;
 $$;
 
@@ -401,20 +389,22 @@ begin
 end;
 $$;
 
--- Puts one batch into the open slot.
+-- Puts one batch into the open slot, with the size of each event's record: the bytes of its JSON
+-- text. PT413 for a record that is too large.
 create function logloom_private.enqueue(
-  p_tenant_id text,
-  p_key_id uuid,
-  p_request logloom_private.ingest_request,
-  p_received_at timestamptz,
-  p_record_bytes integer[],
-  p_ts_min timestamptz,
-  p_ts_max timestamptz
+  p_state logloom_private.ingest_state,
+  p_request logloom_private.ingest_request
 )
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  -- Within the timeout of the call, as the watermark wants it.
+  v_received_at constant timestamptz := clock_timestamp();
+  v_bare constant integer :=
+    logloom_private.bare_record_bytes(p_state.tenant_id, v_received_at);
+  v_record_bytes integer[];
 begin
   -- Shared with other enqueues, exclusive in the flip: once a slot is closed, no transaction that
   -- writes to it is still in flight. The pointer is read after the lock, by a later snapshot.
@@ -428,43 +418,130 @@ begin
   )
   select
     p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
-      p_received_at
+      v_received_at
     ),
-    p_tenant_id, p_key_id, p_received_at, cardinality(p_request.p_ts),
-    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max, p_record_bytes,
+    p_state.tenant_id, p_state.key_id, v_received_at, cardinality(p_request.p_ts),
+    coalesce(p_request.p_bytes, 0), m.ts_min, m.ts_max, m.record_bytes,
     -- fields sent joined: p_request.p_{name}
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
     p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs
     -- fields end
-  from logloom_private.queue_pointer p;
+  from logloom_private.queue_pointer p
+  cross join (
+    select
+      min(coalesce(t.ts, v_received_at)) as ts_min, max(coalesce(t.ts, v_received_at)) as ts_max,
+      array_agg(
+        v_bare + octet_length(to_json(coalesce(t.ts, v_received_at))::text)
+          -- Null is as long as two letters in quotes.
+          + octet_length(
+            to_json(concat(
+              -- fields text joined: coalesce(t.{name}, '--')
+              coalesce(t.level, '--'), coalesce(t.msg, '--'), coalesce(t.service, '--'),
+              coalesce(t.env, '--'), coalesce(t.req_id, '--'), coalesce(t.user_id, '--'),
+              coalesce(t.route, '--'), coalesce(t.host, '--')
+              -- fields end
+            ))::text
+          ) - 2
+          + octet_length(coalesce(t.attrs, 'null')::text)
+      ) as record_bytes
+    from (
+      select
+        -- fields sent joined: unnest(p_request.p_{name}) as {name}
+        unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+        unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+        unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+        unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+        unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+        -- fields end
+    ) t
+  ) m
+  where p_state.max_record_bytes >= all (m.record_bytes)
+  returning record_bytes into v_record_bytes;
+  if not found then
+    perform logloom_private.refuse('ingest.record_is_too_long', p_state.max_record_bytes::text);
+  end if;
+  -- An array in an array is two letters and twelve values: shorter records need no count.
+  if p_state.max_record_values / 6 < any (v_record_bytes) and exists (
+    select
+    from unnest(p_request.p_attrs, v_record_bytes) e (attrs, bytes)
+    where e.bytes > p_state.max_record_values / 6
+      and logloom_private.has_more_values(e.attrs, p_state.max_record_values)
+  ) then
+    perform logloom_private.refuse(
+      'ingest.record_has_too_many_values', p_state.max_record_values::text
+    );
+  end if;
+end;
+$$;
+
+-- ingest/first_answer.sql
+
+-- The first answer to an Idempotency-Key, or to a slice of its request. Where there is none, null,
+-- and p_response, if given, is kept as such without the errors of a slice. PT409 where the body was
+-- another.
+create function logloom_private.first_answer(
+  p_state logloom_private.ingest_state,
+  p_idempotency_key text,
+  p_body_digest text,
+  p_slice integer,
+  p_response json default null
+)
+returns json
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_body_digest constant bytea := decode(p_body_digest, 'hex');
+  v_expired constant timestamptz :=
+    now() - (select s.idempotency_key_lifetime from logloom_private.settings s);
+  v_known logloom_private.idempotency_keys;
+begin
+  if p_response is not null then
+    -- A second request with this key waits here for the first one's commit.
+    insert
+      into logloom_private.idempotency_keys as k (tenant_id, idempotency_key, body_digest, response)
+    values (
+      p_state.tenant_id, p_idempotency_key, v_body_digest,
+      case
+        when p_slice is null then p_response
+        else json_build_object(p_slice::text, p_response::jsonb - 'errors')
+      end
+    )
+    on conflict (tenant_id, idempotency_key) do update
+    set
+      body_digest = excluded.body_digest,
+      response = case
+        when k.created_at < v_expired then excluded.response
+        else (k.response::jsonb || excluded.response::jsonb)::json
+      end,
+      created_at = case when k.created_at < v_expired then now() else k.created_at end
+    where k.created_at < v_expired
+      or (
+        p_slice is not null
+        and k.body_digest = excluded.body_digest
+        and k.response -> p_slice::text is null
+      );
+    if found then
+      return null;
+    end if;
+  end if;
+  select k.* into v_known
+  from logloom_private.idempotency_keys k
+  where k.tenant_id = p_state.tenant_id and k.idempotency_key = p_idempotency_key
+    and k.created_at >= v_expired;
+  if v_known.body_digest <> v_body_digest then
+    perform logloom_private.refuse_with_headers(
+      logloom_private.quota_headers(p_state, 0), 'ingest.idempotency_key_has_another_body'
+    );
+  end if;
+  return case
+    when p_slice is null then v_known.response
+    else v_known.response -> p_slice::text
+  end;
 end;
 $$;
 
 -- ingest/ingest.sql
-
--- The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were
--- rejected, cut where records were too large to be stored whole.
-create function logloom_private.accepted_answer(
-  p_ingested integer,
-  p_rejected integer,
-  p_errors json,
-  p_cut integer
-)
-returns json
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return json_strip_nulls(json_build_object(
-    'success', p_ingested > 0 or p_rejected = 0,
-    'ingested', p_ingested,
-    'rejected', p_rejected,
-    'cut', nullif(p_cut, 0),
-    'errors', case when p_rejected > 0 then coalesce(p_errors, '[]') end
-  ));
-end;
-$$;
 
 -- Values of a JSON text whose texts have no comma, colon or bracket. A member of an object counts
 -- two, an array or object eleven beside what it holds, since reading it takes as much memory as
@@ -500,28 +577,29 @@ begin
 end;
 $$;
 
--- Limits, provisioning, idempotency and enqueue in the transaction of the call. PT409, PT413,
--- PT429, PT503.
+-- Limits, provisioning, idempotency and enqueue in the transaction of the call. p_state: where it
+-- is known from another request of the caller in it. PT401, PT409, PT413, PT429, PT503.
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
-  p_state logloom_private.ingest_state
+  p_state logloom_private.ingest_state default null
 )
 returns logloom_private.ingest_answer
 language plpgsql
+security definer
 set search_path = pg_catalog, pg_temp
 as $$
+-- definer because service_role reads no digests and writes to the queue only through here
 declare
-  v_key constant text := p_request.p_idempotency_key;
-  v_body_digest constant bytea := decode(p_request.p_body_digest, 'hex');
-  v_plan constant logloom.plans := p_state.plan;
-  v_has_rate constant boolean :=
-    v_plan.events_per_second is not null or v_plan.requests_per_second is not null;
+  v_plan logloom.plans;
+  v_has_rate boolean;
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
-  -- Within the timeout of the call, as the watermark wants it.
-  v_received_at constant timestamptz := clock_timestamp();
-  v_measured record;
 begin
+  if p_state is null then
+    p_state := logloom_private.ingest_state(
+      p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims, 1
+    );
+  end if;
   if p_request.p_ts is null then
     return row(
       json_build_object(
@@ -534,8 +612,13 @@ begin
       logloom_private.quota_headers(p_state, 0), 0
     );
   end if;
+  v_plan := p_state.plan;
+  v_has_rate := num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
   if v_has_rate then
-    perform logloom_private.check_rate(p_state);
+    -- Without a lock: a request that is refused here holds nobody up and writes nothing.
+    perform logloom_private.check_rate(p_state, b)
+    from logloom_private.rate_buckets b
+    where b.tenant_id = p_state.tenant_id;
   end if;
   if cardinality(p_request.p_ts) > p_state.batch_max_events
     or p_request.p_bytes > p_state.batch_max_bytes
@@ -544,46 +627,36 @@ begin
       'ingest.request_is_too_large', p_state.batch_max_events::text, p_state.batch_max_bytes::text
     );
   end if;
-  v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
-  if p_state.keeps_from > v_measured.ts_min or p_state.takes_to < v_measured.ts_max then
+  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
     p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
-    v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
   end if;
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
-  v_answer.body := logloom_private.accepted_answer(
-    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors,
-    p_request.p_cut
-  );
+  v_answer.body := json_strip_nulls(json_build_object(
+    'success', v_answer.ingested > 0 or coalesce(p_request.p_rejected, 0) = 0,
+    'ingested', v_answer.ingested,
+    'rejected', coalesce(p_request.p_rejected, 0),
+    'cut', nullif(p_request.p_cut, 0),
+    'errors', case when p_request.p_rejected > 0 then coalesce(p_request.p_errors, '[]') end
+  ));
 
   -- A repeat gets the first answer, also once a limit is reached.
-  if v_key is not null then
-    v_earlier_answer := logloom_private.repeated_answer(
-      p_state, v_key, v_body_digest, p_request.p_slice
+  if p_request.p_idempotency_key is not null then
+    v_earlier_answer := logloom_private.first_answer(
+      p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
     );
-    if v_earlier_answer is not null then
-      return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
-    end if;
   end if;
-  if v_answer.ingested > 0 then
-    if v_measured.longest > p_state.max_record_bytes then
-      perform logloom_private.refuse(
-        'ingest.record_is_too_long', p_state.max_record_bytes::text
+  if v_answer.ingested > 0 and v_earlier_answer is null then
+    if p_state.events >= v_plan.monthly_events_limit then
+      perform logloom_private.refuse_over_limit(
+        p_state, 'ingest.monthly_events_are_used_up', v_plan.monthly_events_limit,
+        p_state.month_end
       );
-    end if;
-    -- An array in an array is two letters and twelve values: shorter records need no count.
-    if v_measured.longest > p_state.max_record_values / 6 and exists (
-      select
-      from unnest(p_request.p_attrs, v_measured.record_bytes) e (attrs, bytes)
-      where e.bytes > p_state.max_record_values / 6
-        and logloom_private.has_more_values(e.attrs, p_state.max_record_values)
-    ) then
-      perform logloom_private.refuse(
-        'ingest.record_has_too_many_values', p_state.max_record_values::text
+    elsif p_state.bytes >= v_plan.monthly_bytes_limit then
+      perform logloom_private.refuse_over_limit(
+        p_state, 'ingest.monthly_bytes_are_used_up', v_plan.monthly_bytes_limit, p_state.month_end
       );
-    end if;
-    perform logloom_private.check_quota(p_state);
-    if p_state.queue_is_full then
+    elsif p_state.queue_is_full then
       perform logloom_private.refuse_with_headers(
         logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
         'ingest.queue_is_full'
@@ -594,56 +667,27 @@ begin
     end if;
     -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
     -- event of its plan.
-    if v_key is not null then
-      v_earlier_answer := logloom_private.note_answer(
-        p_state, v_key, v_body_digest, p_request.p_slice, v_answer.body
+    if p_request.p_idempotency_key is not null then
+      v_earlier_answer := logloom_private.first_answer(
+        p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice,
+        v_answer.body
       );
-      if v_earlier_answer is not null then
-        return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
-      end if;
     end if;
+  end if;
+  if v_earlier_answer is not null then
+    return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
   end if;
   if v_has_rate then
     v_answer.headers := v_answer.headers || logloom_private.take_rate(p_state, v_answer.ingested);
   end if;
   if v_answer.ingested > 0 then
-    perform logloom_private.enqueue(
-      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_measured.record_bytes,
-      v_measured.ts_min, v_measured.ts_max
-    );
+    perform logloom_private.enqueue(p_state, p_request);
   end if;
   return v_answer;
 end;
 $$;
 
 -- ingest/ingest_logs.sql
-
--- The body of the answer to a request that comes alone; its headers are those of the response.
-create function logloom_private.ingest_one(p_request logloom_private.ingest_request)
-returns json
-language plpgsql
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because service_role reads no digests and writes to the queue only through here
-declare
-  v_answer constant logloom_private.ingest_answer := logloom_private.ingest(
-    p_request, logloom_private.ingest_state(p_request, 1)
-  );
-begin
-  -- PostgREST wants each header in an object of its own. In JSON text a quote within a value stands
-  -- behind a backslash.
-  perform set_config(
-    'response.headers',
-    '[' || replace(v_answer.headers::text, '", "', '"}, {"') || ']',
-    true
-  );
-  return v_answer.body;
-end;
-$$;
-
-grant execute on function logloom_private.ingest_one(logloom_private.ingest_request)
-to service_role;
 
 create function public.ingest_logs(
   p_tenant_id text default null,
@@ -671,8 +715,8 @@ security invoker
 set search_path = pg_catalog, pg_temp
 set statement_timeout = '5s'
 as $$
-begin
-  return logloom_private.ingest_one(
+declare
+  v_answer constant logloom_private.ingest_answer := logloom_private.ingest(
     row(
       p_tenant_id, p_key_digest, p_idempotency_key, p_body_digest, p_bytes, p_positions,
       p_rejected, p_errors, p_slice, p_claims, p_cut,
@@ -681,6 +725,15 @@ begin
       -- fields end
     )::logloom_private.ingest_request
   );
+begin
+  -- PostgREST wants each header in an object of its own. In JSON text a quote within a value stands
+  -- behind a backslash.
+  perform set_config(
+    'response.headers',
+    '[' || replace(v_answer.headers::text, '", "', '"}, {"') || ']',
+    true
+  );
+  return v_answer.body;
 end;
 $$;
 
@@ -729,7 +782,9 @@ begin
         or v_request.p_tenant_id is distinct from v_before.p_tenant_id
         or v_request.p_claims is distinct from v_before.p_claims
       then
-        v_state := logloom_private.ingest_state(v_request, v_requests);
+        v_state := logloom_private.ingest_state(
+          v_request.p_tenant_id, v_request.p_key_digest, v_request.p_claims, v_requests
+        );
         v_before := v_request;
       end if;
       v_accepted := logloom_private.ingest(v_request, v_state);
@@ -768,8 +823,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.ingest_each(json) to service_role;
-
 create function public.ingest_requests(p_requests json default null)
 returns json
 language plpgsql
@@ -795,7 +848,9 @@ comment on function public.ingest_requests(json) is
 -- Who sends a request, and what holds for it and for those of the same caller that come with it,
 -- p_requests in all. PT401.
 create function logloom_private.ingest_state(
-  p_request logloom_private.ingest_request,
+  p_tenant_id text,
+  p_key_digest text,
+  p_claims jsonb,
   p_requests integer
 )
 returns logloom_private.ingest_state
@@ -803,150 +858,61 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_sender constant record := logloom_private.authenticate_sender(
-    p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims
-  );
+  v_sender constant record :=
+    logloom_private.authenticate_sender(p_tenant_id, p_key_digest, p_claims);
   v_plan constant logloom.plans := logloom_private.plan_of(v_sender.tenant_id);
-  v_month constant date := logloom_private.month_start(now());
-  v_pointer logloom_private.queue_pointer;
-  v_batches bigint;
-  v_queue_limit bigint;
+  v_month constant timestamp := date_trunc('month', now() at time zone 'UTC');
   v_state logloom_private.ingest_state;
 begin
-  v_state.tenant_id := v_sender.tenant_id;
-  v_state.key_id := v_sender.key_id;
-  v_state.plan := v_plan;
-  v_state.keeps_from := logloom_private.kept_from(v_sender.tenant_id, v_plan);
-  v_state.month_end := logloom_private.month_end(now());
-  -- One statement, one snapshot: a batch is either counted here or after metered_through.
   select
+    v_sender.tenant_id, v_sender.key_id, v_plan,
     exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
-    now() + s.ingest_future_limit, s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes,
-    s.max_record_bytes, s.max_record_values, s.idempotency_key_lifetime,
-    m.events, m.bytes, s.queue_hard_limit_bytes,
+    -- As kept_from says, of the plan at hand: each call of a function is felt here.
+    date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
+      coalesce(
+        (
+          select c.retention_days
+          from logloom.tenant_settings c
+          where c.tenant_id = v_sender.tenant_id
+        ),
+        v_plan.retention_days_default
+      ),
+      v_plan.retention_days_max
+    )),
+    now() + s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes, s.max_record_bytes,
+    s.max_record_values, (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
+    b.last_value - q.metered_through + p_requests - 1,
+    -- The size of files, not a count: it costs the same however much is queued. A batch's row is
+    -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
+    pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
+    + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
+      >= s.queue_hard_limit_bytes / 4096
+    and pg_table_size('logloom_private.queue_slot_' || q.open_slot)
+    + coalesce(pg_table_size('logloom_private.queue_slot_' || q.closed_slot), 0)
+      >= s.queue_hard_limit_bytes,
     case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
-      else '{"X-Logloom-Writer": "silent"}' end,
-    q.open_slot, q.closed_slot, q.metered_through,
-    b.last_value - q.metered_through + p_requests - 1
-  into
-    v_state.is_provisioned, v_state.takes_to, v_state.future_limit, v_state.batch_max_events,
-    v_state.batch_max_bytes, v_state.max_record_bytes, v_state.max_record_values,
-    v_state.idempotency_key_lifetime, v_state.events, v_state.bytes,
-    v_queue_limit, v_state.headers,
-    v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_batches
+      else '{"X-Logloom-Writer": "silent"}' end
+  into v_state
   from logloom_private.queue_pointer q
   cross join logloom_private.settings s
   cross join logloom_private.queue_batch_id b
   left join logloom_private.job_heartbeats h on h.job = 'write_logs'
   cross join (
-    select coalesce(sum(u.events), 0) as events, coalesce(sum(u.bytes), 0) as bytes
+    select
+      coalesce(sum(u.events), 0)::bigint as events, coalesce(sum(u.bytes), 0)::bigint as bytes
     from logloom.usage_days u
-    where u.tenant_id = v_sender.tenant_id and u.day >= v_month
+    where u.tenant_id = v_sender.tenant_id and u.day >= v_month::date
   ) m;
-  v_state.queue_is_full := logloom_private.queue_is_full(v_pointer, v_queue_limit);
 
   -- The queue is looked at only when what it may hold could matter.
-  if v_state.events + v_batches * v_state.batch_max_events >= v_plan.monthly_events_limit
-    or v_state.bytes + v_batches * v_state.batch_max_bytes >= v_plan.monthly_bytes_limit
+  if v_state.events + v_state.batches * v_state.batch_max_events >= v_plan.monthly_events_limit
+    or v_state.bytes + v_state.batches * v_state.batch_max_bytes >= v_plan.monthly_bytes_limit
   then
-    select
-      v_state.events + coalesce(sum(u.events), 0), v_state.bytes + coalesce(sum(u.bytes), 0)
+    select coalesce(sum(u.events), 0), coalesce(sum(u.bytes), 0)
     into v_state.events, v_state.bytes
-    from logloom_private.unmetered_usage(v_sender.tenant_id, v_pointer) u
-    where u.day >= v_month;
+    from logloom_private.usage_of(v_sender.tenant_id, v_month::date) u;
   end if;
   return v_state;
-end;
-$$;
-
--- ingest/limit_headers.sql
-
--- Headers of a refusal that tells of a limit. X-RateLimit-Reset is a Unix time.
-create function logloom_private.limit_headers(
-  p_state logloom_private.ingest_state,
-  p_limit bigint,
-  p_reset_at timestamptz
-)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_state.headers || jsonb_build_object(
-    'X-RateLimit-Limit', p_limit::text,
-    'X-RateLimit-Remaining', '0',
-    'X-RateLimit-Reset', ceil(extract(epoch from p_reset_at))::bigint::text
-  );
-end;
-$$;
-
--- ingest/measured_events.sql
-
--- Of each event how many bytes the JSON text of its record will have, the most of them, and between
--- which times they happened: p_received_at where they do not say it.
-create function logloom_private.measured_events(
-  p_tenant_id text,
-  p_received_at timestamptz,
-  p_request logloom_private.ingest_request,
-  out record_bytes integer[],
-  out longest integer,
-  out ts_min timestamptz,
-  out ts_max timestamptz
-)
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
-set datestyle = 'ISO'
-as $$
-declare
-  v_bare constant integer := logloom_private.bare_record_bytes(p_tenant_id, p_received_at);
-begin
-  -- In one pass over the events. As JSON a time has two quotes more than as a text, and the zone's
-  -- minutes; the texts as one have two quotes, and each of them its own, or is null.
-  select array_agg(m.bytes), max(m.bytes), min(m.ts), max(m.ts)
-  into record_bytes, longest, ts_min, ts_max
-  from (
-    select
-      t.ts,
-      v_bare + octet_length(t.ts::text) + 5
-        + octet_length(
-          to_json(concat(
-            -- fields text joined: t.{name}
-            t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
-            -- fields end
-          ))::text
-        ) - 2 + 2 * num_nonnulls(
-          -- fields text joined: t.{name}
-          t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
-          -- fields end
-        ) + 4 * num_nulls(
-          -- fields text joined: t.{name}
-          t.level, t.msg, t.service, t.env, t.req_id, t.user_id, t.route, t.host
-          -- fields end
-        )
-        + coalesce(octet_length(t.attrs::text), 4) as bytes
-    from (
-      select
-        coalesce(e.ts, p_received_at) as ts,
-        -- fields sent but ts joined: e.{name}
-        e.level, e.msg, e.service, e.env, e.req_id, e.user_id, e.route, e.host, e.attrs
-        -- fields end
-      from (
-        select
-          -- fields sent joined: unnest(p_request.p_{name}) as {name}
-          unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
-          unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
-          unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
-          unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
-          unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
-          -- fields end
-      ) e
-    ) t
-    -- Made once an event, not once for each of what is asked of it.
-    offset 0
-  ) m;
 end;
 $$;
 
@@ -972,28 +938,28 @@ begin
   end if;
   foreach v_slot in array array_remove(array[v_pointer.closed_slot, v_pointer.open_slot], null) loop
     execute format(
-      'select max(q.batch_id), sum(q.events), min(q.received_at)
-       from logloom_private.%I q where q.batch_id > $1 and q.batch_id <= $2',
+      $query$
+        with b as materialized (
+          select q.batch_id, q.tenant_id, q.received_at, q.events, q.bytes
+          from logloom_private.%I q
+          where q.batch_id > $1 and q.batch_id <= $2
+        ), counted as (
+          insert into logloom.usage_days as u (tenant_id, day, events, bytes)
+          select b.tenant_id, (b.received_at at time zone 'UTC')::date, sum(b.events), sum(b.bytes)
+          from b
+          -- A tenant that was deleted meanwhile has nothing to be counted for.
+          join logloom.tenants t on t.tenant_id = b.tenant_id
+          group by 1, 2
+          on conflict (tenant_id, day) do update
+          set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes
+        )
+        select max(b.batch_id), sum(b.events), min(b.received_at) from b
+      $query$,
       'queue_slot_' || v_slot
     )
     into v_last, v_events, v_received_at
     using v_pointer.metered_through, p_through;
     continue when v_last is null;
-    -- A tenant that was deleted meanwhile has nothing to be counted for.
-    execute format(
-      $query$
-        insert into logloom.usage_days as u (tenant_id, day, events, bytes)
-        select q.tenant_id, (q.received_at at time zone 'UTC')::date, sum(q.events), sum(q.bytes)
-        from logloom_private.%I q
-        join logloom.tenants t on t.tenant_id = q.tenant_id
-        where q.batch_id > $1 and q.batch_id <= $2
-        group by 1, 2
-        on conflict (tenant_id, day) do update
-        set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes
-      $query$,
-      'queue_slot_' || v_slot
-    )
-    using v_pointer.metered_through, p_through;
     update logloom_private.queue_slots s
     set metered_events = s.metered_events + v_events
     where s.slot = v_slot;
@@ -1001,116 +967,6 @@ begin
     values (v_slot, v_last, v_received_at);
   end loop;
   update logloom_private.queue_pointer set metered_through = p_through where singleton;
-end;
-$$;
-
--- ingest/month_end.sql
-
--- When the UTC month ends.
-create function logloom_private.month_end(p_at timestamptz)
-returns timestamptz
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (date_trunc('month', p_at at time zone 'UTC') + interval '1 month') at time zone 'UTC';
-end;
-$$;
-
-grant execute on function logloom_private.month_end(timestamptz)
-to authenticated, service_role;
-
--- ingest/month_start.sql
-
--- First day of the UTC month.
-create function logloom_private.month_start(p_at timestamptz)
-returns date
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return date_trunc('month', p_at at time zone 'UTC');
-end;
-$$;
-
-grant execute on function logloom_private.month_start(timestamptz)
-to authenticated, service_role;
-
--- ingest/note_answer.sql
-
--- Keeps the answer to a request, or adds that to one of its slices to the one row of the request,
--- without its errors. Null; where another was quicker, its answer. PT409 where the body was
--- another.
-create function logloom_private.note_answer(
-  p_state logloom_private.ingest_state,
-  p_idempotency_key text,
-  p_body_digest bytea,
-  p_slice integer,
-  p_response json
-)
-returns json
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_noted constant json := case
-    when p_slice is null then p_response
-    else json_build_object(p_slice::text, p_response::jsonb - 'errors')
-  end;
-begin
-  -- A second request with this key waits here for the first one's commit.
-  insert
-    into logloom_private.idempotency_keys as k (tenant_id, idempotency_key, body_digest, response)
-  values (p_state.tenant_id, p_idempotency_key, p_body_digest, v_noted)
-  on conflict (tenant_id, idempotency_key) do update
-  set
-    body_digest = excluded.body_digest,
-    response = case
-      when k.created_at < now() - p_state.idempotency_key_lifetime then excluded.response
-      else (k.response::jsonb || excluded.response::jsonb)::json
-    end,
-    created_at = case
-      when k.created_at < now() - p_state.idempotency_key_lifetime then now()
-      else k.created_at
-    end
-  where k.created_at < now() - p_state.idempotency_key_lifetime
-    or (
-      p_slice is not null
-      and k.body_digest = excluded.body_digest
-      and k.response -> p_slice::text is null
-    );
-  if found then
-    return null;
-  end if;
-  return logloom_private.repeated_answer(p_state, p_idempotency_key, p_body_digest, p_slice);
-end;
-$$;
-
--- ingest/queue_is_full.sql
-
--- Whether the queue takes more of the disk than so much: settings.queue_hard_limit_bytes.
-create function logloom_private.queue_is_full(
-  p_pointer logloom_private.queue_pointer,
-  p_limit_bytes bigint
-)
-returns boolean
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- The size of files, not a count: it costs the same however much is queued. A batch's row is
-  -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
-  return
-    pg_catalog.pg_relation_size('logloom_private.queue_slot_' || p_pointer.open_slot)
-    + coalesce(
-      pg_catalog.pg_relation_size('logloom_private.queue_slot_' || p_pointer.closed_slot), 0
-    ) >= p_limit_bytes / 4096
-    and pg_catalog.pg_table_size('logloom_private.queue_slot_' || p_pointer.open_slot)
-    + coalesce(
-      pg_catalog.pg_table_size('logloom_private.queue_slot_' || p_pointer.closed_slot), 0
-    ) >= p_limit_bytes;
 end;
 $$;
 
@@ -1138,28 +994,33 @@ begin
 end;
 $$;
 
--- ingest/rate_hold.sql
+-- ingest/refuse_over_limit.sql
 
--- X-Logloom-Hold: {seconds, retry_after, limit, error}, the refusal that the function ingest may
--- give for so many seconds without asking.
-create function logloom_private.rate_hold(p_error text, p_rate integer, p_tokens double precision)
-returns jsonb
+-- Raises the error of this name, which says p_limit, with the headers of a limit that holds until
+-- p_reset_at, and those in p_headers.
+create function logloom_private.refuse_over_limit(
+  p_state logloom_private.ingest_state,
+  p_error text,
+  p_limit bigint,
+  p_reset_at timestamptz,
+  p_headers jsonb default '{}'
+)
+returns void
 language plpgsql
-stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return jsonb_build_object(
-    'X-Logloom-Hold',
-    jsonb_build_object(
-      'seconds', (
-        select least((1 - p_tokens) / p_rate, extract(epoch from s.rate_hold_max))
-        from logloom_private.settings s
-      ),
-      'retry_after', ceil((1 - p_tokens) / p_rate),
-      'limit', p_rate,
-      'error', (logloom_private.error_named(p_error, array[p_rate::text])).message
-    )::text
+  perform logloom_private.refuse_with_headers(
+    p_state.headers || p_headers || jsonb_build_object(
+      'X-RateLimit-Limit', p_limit::text,
+      'X-RateLimit-Remaining', '0',
+      -- A Unix time.
+      'X-RateLimit-Reset', ceil(extract(epoch from p_reset_at))::bigint::text,
+      'Retry-After',
+      greatest(1, ceil(extract(epoch from p_reset_at - clock_timestamp())))::bigint::text
+    ),
+    p_error,
+    p_limit::text
   );
 end;
 $$;
@@ -1197,43 +1058,48 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_ts constant timestamptz[] := p_request.p_ts;
   v_is_kept constant boolean[] := array(
     select e.ts is null or e.ts between p_state.keeps_from and p_state.takes_to
-    from unnest(v_ts) with ordinality e (ts, i)
+    from unnest(p_request.p_ts) with ordinality e (ts, i)
     order by e.i
   );
 begin
   p_request.p_errors := (
-    select json_agg(n.error order by (n.error ->> 'index')::integer)
+    select json_agg(u.error)
     from (
-      select u.error
-      from (
-        select j.error from json_array_elements(coalesce(p_request.p_errors, '[]')) j (error)
-        union all
-        select json_build_object(
-          'index', coalesce(p_request.p_positions[e.i], e.i - 1),
+      select j.error, (j.error ->> 'index')::integer as index
+      from json_array_elements(coalesce(p_request.p_errors, '[]')) j (error)
+      union all
+      select
+        json_build_object(
+          'index', o.index,
           'code', 'ts_out_of_range',
           'message', case
-            when e.ts > p_state.takes_to
-              then format(
-                'ts lies more than %s ahead', logloom_private.interval_text(p_state.future_limit)
+            when o.ts > p_state.takes_to then format(
+              'ts lies more than %s h ahead',
+              (
+                select (extract(epoch from s.ingest_future_limit) / 3600)::real
+                from logloom_private.settings s
               )
+            )
             else format(
               'ts is older than what is kept: %s days',
               logloom_private.retention_days(p_state.tenant_id)
             )
           end
-        )
-        from unnest(v_ts, v_is_kept) with ordinality e (ts, is_kept, i)
+        ),
+        o.index
+      from (
+        select e.ts, coalesce(p_request.p_positions[e.i], e.i - 1)::integer as index
+        from unnest(p_request.p_ts, v_is_kept) with ordinality e (ts, is_kept, i)
         where not e.is_kept
-      ) u
-      order by (u.error ->> 'index')::integer
+      ) o
+      order by index
       limit 100
-    ) n
+    ) u
   );
   p_request.p_rejected := coalesce(p_request.p_rejected, 0)
-    + (select count(*) from unnest(v_is_kept) e (is_kept) where not e.is_kept);
+    + cardinality(array_positions(v_is_kept, false));
   -- fields sent: p_request.p_{name} := logloom_private.kept_values(p_request.p_{name}, v_is_kept);
   p_request.p_ts := logloom_private.kept_values(p_request.p_ts, v_is_kept);
   p_request.p_level := logloom_private.kept_values(p_request.p_level, v_is_kept);
@@ -1247,57 +1113,6 @@ begin
   p_request.p_attrs := logloom_private.kept_values(p_request.p_attrs, v_is_kept);
   -- fields end
   return p_request;
-end;
-$$;
-
--- An interval in words: 24 h, 90 min, 5 s.
-create function logloom_private.interval_text(p_interval interval)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_seconds constant bigint := extract(epoch from p_interval);
-begin
-  return case
-    when v_seconds % 3600 = 0 then format('%s h', v_seconds / 3600)
-    when v_seconds % 60 = 0 then format('%s min', v_seconds / 60)
-    else format('%s s', v_seconds)
-  end;
-end;
-$$;
-
--- ingest/repeated_answer.sql
-
--- The first answer to an Idempotency-Key, or to a slice of its request; null where there is none.
--- PT409 where the body was another.
-create function logloom_private.repeated_answer(
-  p_state logloom_private.ingest_state,
-  p_idempotency_key text,
-  p_body_digest bytea,
-  p_slice integer
-)
-returns json
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_known logloom_private.idempotency_keys;
-begin
-  select k.* into v_known
-  from logloom_private.idempotency_keys k
-  where k.tenant_id = p_state.tenant_id and k.idempotency_key = p_idempotency_key
-    and k.created_at >= now() - p_state.idempotency_key_lifetime;
-  if v_known.body_digest <> p_body_digest then
-    perform logloom_private.refuse_with_headers(
-      logloom_private.quota_headers(p_state, 0), 'ingest.idempotency_key_has_another_body'
-    );
-  end if;
-  return case
-    when p_slice is null then v_known.response
-    else v_known.response -> p_slice::text
-  end;
 end;
 $$;
 
@@ -1316,7 +1131,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan constant logloom.plans := p_state.plan;
-  v_now timestamptz;
   v_bucket logloom_private.rate_buckets;
 begin
   insert into logloom_private.rate_buckets (tenant_id, events, requests, filled_at)
@@ -1325,94 +1139,62 @@ begin
     clock_timestamp()
   )
   on conflict do nothing;
-  -- Whoever waited for the row looks again.
-  perform from logloom_private.rate_buckets b
+  select b.* into v_bucket
+  from logloom_private.rate_buckets b
   where b.tenant_id = p_state.tenant_id
   for no key update;
-  perform logloom_private.check_rate(p_state);
+  perform logloom_private.check_rate(p_state, v_bucket);
   -- What is left may be less than what is taken: the debt is waited for by the next request.
-  v_now := clock_timestamp();
+  v_bucket := logloom_private.filled_bucket(v_bucket, v_plan);
+  v_bucket.events := v_bucket.events - p_events;
+  v_bucket.requests := v_bucket.requests - 1;
   update logloom_private.rate_buckets b
   set
-    events = coalesce(
-      logloom_private.tokens_at(
-        b.events, b.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
-      ) - p_events,
-      0
-    ),
-    requests = coalesce(
-      logloom_private.tokens_at(
-        b.requests, b.filled_at, v_plan.requests_per_second, v_plan.requests_burst, v_now
-      ) - 1,
-      0
-    ),
-    filled_at = greatest(b.filled_at, v_now)
-  where b.tenant_id = p_state.tenant_id
-  returning b.* into v_bucket;
-
+    events = coalesce(v_bucket.events, 0),
+    requests = coalesce(v_bucket.requests, 0),
+    filled_at = v_bucket.filled_at
+  where b.tenant_id = p_state.tenant_id;
   -- The function ingest learns at once that the next request would be refused.
-  if v_plan.requests_per_second is not null and v_bucket.requests < 1 then
-    return logloom_private.rate_hold(
-      'ingest.too_many_requests', v_plan.requests_per_second, v_bucket.requests
-    );
-  elsif v_plan.events_per_second is not null and v_bucket.events < 1 then
-    return logloom_private.rate_hold(
-      'ingest.too_many_events', v_plan.events_per_second, v_bucket.events
-    );
-  end if;
-  return '{}';
+  return coalesce((logloom_private.rate_refusal(v_bucket, v_plan)).headers, '{}');
 end;
 $$;
 
--- ingest/tokens_at.sql
+-- ingest/usage_of.sql
 
--- What a bucket holds after it was filled up to an instant.
-create function logloom_private.tokens_at(
-  p_tokens double precision,
-  p_filled_at timestamptz,
-  p_rate integer,
-  p_burst integer,
-  p_at timestamptz
-)
-returns double precision
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return least(p_burst, p_tokens + p_rate * extract(epoch from greatest(p_at - p_filled_at, '0')));
-end;
-$$;
-
--- ingest/unmetered_usage.sql
-
--- What a tenant has in the queue and not yet in logloom.usage_days, per UTC day. The pointer must
--- come from the same snapshot as the rows of logloom.usage_days that it is added to.
-create function logloom_private.unmetered_usage(
-  p_tenant_id text,
-  p_pointer logloom_private.queue_pointer
-)
+-- Per UTC day since p_from, what a tenant sent, the queue included.
+create function logloom_private.usage_of(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
 language plpgsql
-stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_slot smallint;
+  v_pointer logloom_private.queue_pointer;
+  v_metered public.logloom_usage_day[];
 begin
-  foreach v_slot in array array_remove(array[p_pointer.open_slot, p_pointer.closed_slot], null) loop
-    -- By the slot's own name: the third slot is never locked, so it can be truncated meanwhile.
-    return query execute format(
-      $query$
-        select (q.received_at at time zone 'UTC')::date, sum(q.events), sum(q.bytes)
-        from logloom_private.%I q
-        where q.tenant_id = $1 and q.batch_id > $2
-        group by 1
-      $query$,
-      'queue_slot_' || v_slot
+  -- One snapshot: a batch is either in usage_days or after metered_through.
+  select
+    p.open_slot, p.closed_slot, p.metered_through, array(
+      select row(u.day, u.events, u.bytes)::public.logloom_usage_day
+      from logloom.usage_days u
+      where u.tenant_id = p_tenant_id and u.day >= p_from
     )
-    using p_tenant_id, p_pointer.metered_through;
-  end loop;
+  into v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_metered
+  from logloom_private.queue_pointer p;
+  -- Planned for these slots: the third one is never locked, so it can be truncated meanwhile.
+  return query execute $query$
+    select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
+    from (
+      select m.day, m.events, m.bytes from unnest($1) m
+      union all
+      select (q.received_at at time zone 'UTC')::date, q.events, q.bytes
+      from logloom_private.queue q
+      where q.slot = any ($2) and q.tenant_id = $3 and q.batch_id > $4
+    ) u
+    where u.day >= $5
+    group by u.day
+  $query$
+  using v_metered, array[v_pointer.open_slot, v_pointer.closed_slot], p_tenant_id,
+    v_pointer.metered_through, p_from;
 end;
 $$;
 

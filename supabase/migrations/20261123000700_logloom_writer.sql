@@ -66,13 +66,12 @@ begin
   into v_first_day, v_last_day
   using p_batch_from, p_batch_to;
   -- Nearly always the days between the outermost events exist; only else is each event looked at.
-  if v_last_day - v_first_day < 3 then
-    for i in 0..v_last_day - v_first_day loop
-      exit when not logloom_private.partition_exists(v_first_day + i);
-      if v_first_day + i = v_last_day then
-        return;
-      end if;
-    end loop;
+  if not exists (
+    select
+    from generate_series(v_first_day::timestamp, v_last_day, interval '1 day') d (day)
+    where not logloom_private.partition_exists(d.day::date)
+  ) then
+    return;
   end if;
 
   for v_day in
@@ -103,7 +102,7 @@ declare
   v_slot smallint;
   v_lock_wait text;
 begin
-  if not logloom_private.lock_writer() then
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer')) then
     return;
   end if;
   for v_slot in
@@ -148,7 +147,9 @@ declare
   v_has_batches boolean;
 begin
   select p.* into v_pointer from logloom_private.queue_pointer p;
-  if v_pointer.closed_slot is not null or not logloom_private.lock_writer() then
+  if v_pointer.closed_slot is not null
+    or not pg_try_advisory_xact_lock(logloom_private.lock_key('writer'))
+  then
     return false;
   end if;
   execute format(
@@ -248,7 +249,6 @@ set work_mem = '64MB'
 as $$
 declare
   v_slot constant text := 'queue_slot_' || p_slot;
-  v_names constant text := logloom_private.written_fields_sql('%1$s');
 begin
   -- Tenant by tenant, which packs the pages of the primary key, in the order that is cheapest to
   -- make; cast, so that what breaks a rule fails here.
@@ -258,20 +258,26 @@ begin
         id, tenant_id, ts, received_at, write_seq, %2$s, record_bytes
       )
       select
-        (q.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
-        q.tenant_id, coalesce(e.ts, q.received_at) as ts, q.received_at, $5, %3$s, e.record_bytes
+        (e.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+        e.tenant_id, coalesce(e.ts, e.received_at) as ts, e.received_at, $5, %3$s, e.record_bytes
       from (
-        -- Made once a batch, not once an event: that is what offset 0 is for.
-        select b.*, left(b.batch_key::text, 32) as id_prefix
-        from logloom_private.%1$I b
-        where b.batch_id between $1 and $2
-        offset 0
-      ) q, unnest(q.ts, %4$s, q.record_bytes) with ordinality e (ts, %2$s, record_bytes, i)
+        select
+          q.id_prefix, q.tenant_id, q.received_at, generate_series(1, cardinality(q.ts)) as i,
+          unnest(q.ts) as ts, %4$s, unnest(q.record_bytes) as record_bytes
+        from (
+          -- Made once a batch, not once an event: that is what offset 0 is for.
+          select b.*, left(b.batch_key::text, 32) as id_prefix
+          from logloom_private.%1$I b
+          where b.batch_id between $1 and $2
+          offset 0
+        ) q
+      ) e
       where e.i between $3 and $4
-      order by q.tenant_id collate "C", ts
+      order by e.tenant_id collate "C", ts
     $query$,
-    v_slot, v_names, logloom_private.written_fields_sql('e.%1$s%2$s'),
-    logloom_private.written_fields_sql('q.%1$s')
+    v_slot, logloom_private.written_fields_sql('%1$s'),
+    logloom_private.written_fields_sql('e.%1$s%2$s'),
+    logloom_private.written_fields_sql('unnest(q.%1$s) as %1$s')
   ))
   using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
 end;
@@ -293,19 +299,6 @@ begin
 end;
 $$;
 
--- writer/lock_writer.sql
-
--- Takes the writer's lock to the end of the transaction. False where another writer holds it.
-create function logloom_private.lock_writer()
-returns boolean
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return pg_try_advisory_xact_lock(logloom_private.lock_key('writer'));
-end;
-$$;
-
 -- writer/meter_queue.sql
 
 -- Counts what was enqueued since, also into the open slot, where it is more than
@@ -320,7 +313,7 @@ declare
   v_lock_wait text;
   v_through bigint;
 begin
-  if not logloom_private.lock_writer()
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer'))
     or not exists (
       select
       from logloom_private.queue_pointer p, logloom_private.queue_batch_id b,
@@ -382,33 +375,31 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_slot record;
-  v_part logloom_private.queue_state;
-  v_state logloom_private.queue_state := row(0, null);
+  v_pointer constant logloom_private.queue_pointer :=
+    (select p from logloom_private.queue_pointer p);
+  v_state logloom_private.queue_state;
 begin
-  for v_slot in
+  -- Planned for these slots: the third one is never locked, so it can be truncated meanwhile.
+  execute $query$
     select
-      s.slot, p.metered_through, s.metered_events - s.moved_events as events,
-      (
-        select min(m.received_at)
-        from logloom_private.queue_marks m
-        where m.slot = s.slot and m.batch_to > s.moved_through
-      ) as oldest_received_at
-    from logloom_private.queue_slots s, logloom_private.queue_pointer p
-    where s.slot in (p.open_slot, p.closed_slot)
-  loop
-    execute format(
-      'select coalesce(sum(q.events), 0), min(q.received_at)
-       from logloom_private.%I q where q.batch_id > $1',
-      'queue_slot_' || v_slot.slot
-    )
-    into v_part
-    using v_slot.metered_through;
-    v_state := row(
-      v_state.depth + v_slot.events + v_part.depth,
-      least(v_state.oldest_received_at, v_slot.oldest_received_at, v_part.oldest_received_at)
-    );
-  end loop;
+      sum(s.metered_events - s.moved_events + coalesce(u.events, 0)),
+      min(least(m.received_at, u.received_at))
+    from logloom_private.queue_slots s
+    cross join lateral (
+      select min(m.received_at) as received_at
+      from logloom_private.queue_marks m
+      where m.slot = s.slot and m.batch_to > s.moved_through
+    ) m
+    left join (
+      select q.slot, sum(q.events) as events, min(q.received_at) as received_at
+      from logloom_private.queue q
+      where q.slot = any ($1) and q.batch_id > $2
+      group by q.slot
+    ) u on u.slot = s.slot
+    where s.slot = any ($1)
+  $query$
+  into v_state
+  using array[v_pointer.open_slot, v_pointer.closed_slot], v_pointer.metered_through;
   return v_state;
 end;
 $$;
@@ -514,8 +505,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.run_writer_in_place() to service_role;
-
 create function public.run_writer()
 returns public.logloom_writer_run
 language plpgsql
@@ -562,7 +551,9 @@ $$;
 
 -- Everything received before is visible: the lesser of the oldest queued batch and the start of the
 -- writer's last run less the enqueue timeout. Null before the writer ever ran.
-create function logloom_private.watermark(p_oldest_queued timestamptz)
+create function logloom_private.watermark(
+  p_oldest_queued timestamptz default (logloom_private.queue_state()).oldest_received_at
+)
 returns timestamptz
 language plpgsql
 stable
@@ -580,18 +571,6 @@ begin
     return null;
   end if;
   return least(p_oldest_queued, v_writer_started_at - logloom_private.enqueue_timeout());
-end;
-$$;
-
--- The watermark, by the queue as it is.
-create function logloom_private.watermark()
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.watermark((logloom_private.queue_state()).oldest_received_at);
 end;
 $$;
 
@@ -658,38 +637,6 @@ $$;
 
 -- writer/write_range.sql
 
--- Puts one event into the dead letters with its error.
-create function logloom_private.set_aside(
-  p_slot smallint,
-  p_batch_id bigint,
-  p_index integer,
-  p_error_code text,
-  p_error_message text
-)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  execute format(
-    $query$
-      insert into logloom_private.dead_letters (
-        id, tenant_id, ts, received_at, %2$s, error_code, error_message
-      )
-      select
-        (left(q.batch_key::text, 32) || lpad(to_hex($2 - 1), 4, '0'))::uuid,
-        q.tenant_id, coalesce(q.ts[$2], q.received_at), q.received_at,
-        %3$s, $3, $4
-      from logloom_private.%1$I q
-      where q.batch_id = $1
-    $query$,
-    'queue_slot_' || p_slot, logloom_private.written_fields_sql('%1$s'),
-    logloom_private.written_fields_sql('q.%1$s[$2]')
-  )
-  using p_batch_id, p_index, p_error_code, p_error_message;
-end;
-$$;
-
 -- insert_records, and where the data make it fail, halves until the dead letters stand alone.
 create function logloom_private.write_range(
   p_slot smallint,
@@ -722,7 +669,6 @@ begin
     v_message := sqlerrm;
   end;
 
-  -- Halves the range until what cannot be written stands alone; the rest is written beside it.
   if p_batch_from < p_batch_to then
     v_batch_middle := (p_batch_from + p_batch_to) / 2;
     perform logloom_private.write_range(
@@ -740,7 +686,22 @@ begin
       p_slot, p_batch_from, p_batch_to, v_index_middle + 1, p_index_to, p_write_seq
     );
   else
-    perform logloom_private.set_aside(p_slot, p_batch_from, p_index_from, v_code, v_message);
+    execute format(
+      $query$
+        insert into logloom_private.dead_letters (
+          id, tenant_id, ts, received_at, %2$s, error_code, error_message
+        )
+        select
+          (left(q.batch_key::text, 32) || lpad(to_hex($2 - 1), 4, '0'))::uuid,
+          q.tenant_id, coalesce(q.ts[$2], q.received_at), q.received_at,
+          %3$s, $3, $4
+        from logloom_private.%1$I q
+        where q.batch_id = $1
+      $query$,
+      'queue_slot_' || p_slot, logloom_private.written_fields_sql('%1$s'),
+      logloom_private.written_fields_sql('q.%1$s[$2]')
+    )
+    using p_batch_from, p_index_from, v_code, v_message;
   end if;
 end;
 $$;
@@ -762,7 +723,7 @@ declare
   v_largest integer;
   v_write_seq bigint;
 begin
-  if not logloom_private.lock_writer() then
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer')) then
     return 0;
   end if;
   select p.closed_slot into v_slot from logloom_private.queue_pointer p;
@@ -772,13 +733,15 @@ begin
 
   execute format(
     $query$
-      select min(b.batch_id), max(b.batch_id), sum(b.events), max(b.events)
+      select
+        min(b.batch_id), max(b.batch_id), sum(b.events), max(b.events),
+        (select max(l.batch_id) from logloom_private.%1$I l)
       from (
         select
           q.batch_id, q.events,
           sum(q.events) over (order by q.batch_id) - q.events as events_before,
           sum(q.bytes) over (order by q.batch_id) - q.bytes as bytes_before
-        from logloom_private.%I q
+        from logloom_private.%1$I q
         where q.batch_id > (
           select s.moved_through from logloom_private.queue_slots s where s.slot = $1
         )
@@ -790,7 +753,7 @@ begin
     $query$,
     'queue_slot_' || v_slot
   )
-  into v_batch_from, v_batch_to, v_events, v_largest
+  into v_batch_from, v_batch_to, v_events, v_largest, v_last
   using v_slot;
 
   if v_batch_to is null then
@@ -798,8 +761,6 @@ begin
     return 0;
   end if;
 
-  execute format('select max(q.batch_id) from logloom_private.%I q', 'queue_slot_' || v_slot)
-  into v_last;
   perform logloom_private.meter_batches(v_last);
   perform logloom_private.create_missing_partitions(v_slot, v_batch_from, v_batch_to);
   v_write_seq := nextval('logloom_private.write_seq');

@@ -11,7 +11,8 @@
 --   the field is attrs. The field any means every text of the record: its text columns
 --   (logloom_private.query_text_columns) and the scalars of its attributes at any depth.
 -- A leaf is a record that logloom_private.query_leaf makes once. The tests, what they compare with
--- (values or bounds) and their SQL: query/tests, a file each; how blocks answer them: blocks/tests.
+-- (values or bounds) and their SQL: query/tests, a file each; how blocks answer them:
+-- query/templates and blocks/scan.
 -- With folds_case the text is compared in the lower case of lower(… collate pg_c_utf8). A leaf is
 -- never true for a field without a value.
 --
@@ -19,6 +20,12 @@
 -- can raise on any record. No role is granted anything here: the functions that search, save
 -- searches and evaluate alerts call these with their owner's rights.
 
+-- Where the parser stands: every rule of the grammar takes one and answers one. texts, positions:
+-- the tokens as written, white space left out, and where each begins (1-based, code points); the
+-- last is the empty text, one past the end. at: the token that comes next. depth: brackets and NOTs
+-- around it. leaves, searched, steps: what the query spent of its bounds. now, names_now: the
+-- instant that now means, and whether it was named. warnings: [{position, message, suggestion}].
+-- node: what was read last.
 create type logloom_private.query_state as (
   texts text[],
   positions integer[],
@@ -33,24 +40,15 @@ create type logloom_private.query_state as (
   node jsonb
 );
 
-comment on type logloom_private.query_state is
-  'Where the parser stands: every rule of the grammar takes one and answers one. texts, positions: '
-  'the tokens as written, white space left out, and where each begins (1-based, code points); the '
-  'last is the empty text, one past the end. at: the token that comes next. depth: brackets and '
-  'NOTs around it. leaves, searched, steps: what the query spent of its bounds. now, names_now: '
-  'the instant that now means, and whether it was named. warnings: [{position, message, '
-  'suggestion}]. node: what was read last.';
-
+-- The span [starts, ends) of time that a literal names: a microsecond for an instant, a UTC day for
+-- a date. names_now: it moves with now.
 create type logloom_private.query_span as (
   starts timestamptz,
   ends timestamptz,
   names_now boolean
 );
 
-comment on type logloom_private.query_span is
-  'The span [starts, ends) of time that a literal names: a microsecond for an instant, a UTC day '
-  'for a date. names_now: it moves with now.';
-
+-- A comparison or a range as written. A null token is no bound.
 create type logloom_private.query_range as (
   lower_token text,
   lower_position integer,
@@ -60,16 +58,22 @@ create type logloom_private.query_range as (
   upper_open boolean
 );
 
-comment on type logloom_private.query_range is
-  'A comparison or a range as written. A null token is no bound.';
-
+-- A query as SQL over the alias l of logloom.logs.
+--   blank         nothing but white space
+--   tree, filter  what is asked of a record, and as a boolean expression
+--   ts_from (inclusive), ts_to (exclusive)  bounds of ts that hold for every match
+--   aggregate     the name of the first, or null; aggregate_field: its field as written;
+--                 aggregate_sql: of type double precision, for rate the count, which the caller
+--                 divides by the minutes of its range
+--   by_fields, by_sql  the fields to group by as written, and as expressions; both empty without by
+--   names_now     the query means something else as time goes by
+--   plan          what follows the filter, {} for nothing (stages.sql)
+--   warnings      [{position, message, suggestion}]
+--   steps         what compiling took
 create type logloom_private.compiled_query as (
   blank boolean,
   tree jsonb,
   filter text,
-  fields text[],
-  reads text[],
-  equality_only boolean,
   ts_from timestamptz,
   ts_to timestamptz,
   aggregate text,
@@ -82,20 +86,6 @@ create type logloom_private.compiled_query as (
   warnings jsonb,
   steps integer
 );
-
-comment on type logloom_private.compiled_query is
-  'A query as SQL over the alias l of logloom.logs. blank: nothing but white space. tree: what '
-  'logloom_private.query_sql turns into SQL for another alias or another now. filter: a boolean '
-  'expression. fields: every column the filter reads. reads: what filter and stages read, keys of '
-  'attributes as attrs.KEY. equality_only: the filter asks nothing but '
-  'equality and presence. ts_from (inclusive) and ts_to (exclusive): bounds of ts that hold for '
-  'every match. aggregate: null where the query has none, else the name of the first; '
-  'aggregate_field: its field as written; aggregate_sql: an aggregate expression of type double '
-  'precision, for rate the count, which the caller divides by the minutes of its range. by_fields, '
-  'by_sql: the fields to group by as written, and their expressions; both empty without by. '
-  'names_now: the query means something else as time goes by. plan: what follows the filter, {} '
-  'for nothing (its members: query/stages.sql). warnings: [{position, message, suggestion}]. '
-  'steps: what compiling took.';
 
 -- query/aggregates.sql
 
@@ -243,8 +233,7 @@ begin
     exit when p_state.texts[p_state."at"] <> ',';
     p_state."at" := p_state."at" + 1;
   end loop;
-  p_plan := p_plan
-    || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb, 'last', 'an aggregate');
+  p_plan := p_plan || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb);
   p_state.node := p_plan;
   if p_state.texts[p_state."at"] = 'by' then
     return logloom_private.query_parse_by(p_state, p_plan);
@@ -309,11 +298,10 @@ begin
   end if;
   v_number := coalesce(p_number, 'logloom_private.json_number('
     || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')');
-  return case v_kind
-    when 'sum' then 'logloom_private.finite_double(coalesce(sum(' || v_number || '), 0))'
-    when 'avg' then 'logloom_private.finite_double(avg(' || v_number || '))'
-    when 'min' then 'logloom_private.finite_double(min(' || v_number || '))'
-    when 'max' then 'logloom_private.finite_double(max(' || v_number || '))'
+  return case
+    when v_kind = 'sum' then 'logloom_private.finite_double(coalesce(sum(' || v_number || '), 0))'
+    when v_kind in ('avg', 'min', 'max')
+      then 'logloom_private.finite_double(' || v_kind || '(' || v_number || '))'
     else 'logloom_private.finite_double(percentile_cont(' || (p_aggregate ->> 'fraction')
       || ') within group (order by '
       || coalesce(p_double, 'logloom_private.finite_double(' || v_number || ')') || '))'
@@ -323,22 +311,12 @@ $$;
 
 -- query/checks.sql
 
-create function logloom_private.query_refuse_any(p_position integer)
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.refuse_at(p_position, 'query.any_takes_a_text');
-end;
-$$;
-
--- The grammar of a word or a quoted text that stands for itself: which test it is, by its field. A
--- check answers the state with the leaf as node.
-create function logloom_private.query_check_term(
+-- The grammar of a word or a quoted text after a field's colon: which test it is, by its sign (''
+-- where it stands for itself) and its field. A check answers the state with the leaf as node.
+create function logloom_private.query_check_value(
   p_state logloom_private.query_state,
   p_field jsonb,
+  p_sign text,
   p_token text,
   p_position integer
 )
@@ -351,16 +329,28 @@ declare
   v_name constant text := p_field ->> 'field';
   v_network inet;
 begin
-  if v_name = 'any' and p_token in ('*', '""') then
-    perform logloom_private.query_refuse_any(p_position);
+  p_state := logloom_private.query_spend(p_state, 1);
+  if p_sign in ('', '=') then
+    p_state := logloom_private.query_warn_value(p_state, p_field, p_sign, p_token, p_position);
+  elsif v_name in ('ts', 'received_at', 'id', 'level') then
+    perform logloom_private.refuse_at(p_position, 'query.takes_no_test', v_name, p_sign);
+  end if;
+  if p_sign = 'w=' then
+    return logloom_private.query_check_word(p_state, p_field, p_token, p_position);
+  elsif p_sign <> '' then
+    return logloom_private.query_check_equal(
+      p_state, p_field, p_sign = 'i=', p_token, p_position
+    );
+  elsif v_name = 'any' and p_token in ('*', '""') then
+    perform logloom_private.refuse_at(p_position, 'query.any_takes_a_text');
   elsif p_token = '*' then
     p_state.node := logloom_private.query_leaf(p_field, '{"test": "exists"}');
     return p_state;
   elsif v_name in ('msg', 'any') then
     return logloom_private.query_check_contains(p_state, p_field, p_token, p_position);
-  elsif v_name in ('ts', 'received_at') then
-    return logloom_private.query_check_time(p_state, p_field, p_token, p_position);
-  elsif v_name not in ('level', 'id') and logloom_private.query_has_wildcard(p_token) then
+  elsif v_name not in ('level', 'id', 'ts', 'received_at')
+    and logloom_private.query_has_wildcard(p_token)
+  then
     return logloom_private.query_check_like(p_state, p_field, p_token, p_position);
   elsif v_name in ('attrs', 'host') then
     v_network := logloom_private.query_network(p_token, p_position);
@@ -371,7 +361,7 @@ begin
       return p_state;
     end if;
   end if;
-  return logloom_private.query_check_equal(p_state, p_field, p_token, p_position);
+  return logloom_private.query_check_equal(p_state, p_field, false, p_token, p_position);
 end;
 $$;
 
@@ -418,136 +408,48 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan jsonb := '{}';
-  v_stage text;
   v_bar integer;
   v_next integer;
   v_read logloom_private.query_state;
 begin
   while p_state.texts[p_state."at"] = '|' loop
     v_bar := p_state."at";
-    v_stage := p_state.texts[v_bar + 1];
-    if v_stage = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
+    if p_state.texts[v_bar + 1] = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
       p_state."at" := v_bar + 1;
       p_state := logloom_private.query_parse_filter(logloom_private.query_advance(p_state));
-      v_plan := v_plan || jsonb_build_object('rows', coalesce(v_plan -> 'rows', '[]')
-        || jsonb_build_object('stage', 'where', 'tree', p_state.node));
+      v_plan := v_plan || jsonb_build_object(
+        'last', 'where',
+        'rows', coalesce(v_plan -> 'rows', '[]')
+          || jsonb_build_object('stage', 'where', 'tree', p_state.node)
+      );
     else
       v_next := v_bar + 1;
       while p_state.texts[v_next] not in ('|', '') loop
         v_next := v_next + 1;
       end loop;
       v_read := logloom_private.query_parse_stage(
-        logloom_private.query_tokenize_stage(
+        logloom_private.query_split(
           p_state,
           substr(
             p_source, p_state.positions[v_bar] + 1,
             p_state.positions[v_next] - p_state.positions[v_bar] - 1
           ),
-          p_state.positions[v_bar] + 1
+          p_state.positions[v_bar] + 1,
+          '(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]='
         ),
         v_plan
       );
       v_plan := v_read.node;
-      if not logloom_private.query_is_stage(v_stage) then
-        v_stage := 'an aggregate';
-      end if;
       p_state."at" := v_next;
       p_state.steps := v_read.steps;
     end if;
-    v_plan := v_plan || jsonb_build_object(
-      'last', v_stage,
-      'count', coalesce((v_plan -> 'count')::integer, 0) + 1
-    );
-    if not v_plan ? 'first' then
-      v_plan := v_plan || jsonb_build_object('first', jsonb_build_object(
-        'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
-      ));
-    end if;
+    v_plan := jsonb_build_object('first', jsonb_build_object(
+      'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
+    )) || v_plan || jsonb_build_object('count', coalesce((v_plan -> 'count')::integer, 0) + 1);
   end loop;
   p_state.node := v_plan;
   return p_state;
-end;
-$$;
-
--- A filter: what stands before the first bar, or after where.
-create function logloom_private.query_parse_filter(p_state logloom_private.query_state)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  p_state := logloom_private.query_parse_items(p_state, 'or');
-  if p_state.texts[p_state."at"] = ')' then
-    perform logloom_private.refuse_at(
-      p_state.positions[p_state."at"], 'query.bracket_closes_nothing'
-    );
-  end if;
-  return p_state;
-end;
-$$;
-
--- What follows from the tree of the filter.
-create function logloom_private.query_describe_filter(
-  p_query logloom_private.compiled_query,
-  p_tree jsonb
-)
-returns logloom_private.compiled_query
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_span tstzrange;
-begin
-  p_query.tree := p_tree;
-  p_query.filter := logloom_private.query_sql(p_tree, 'l');
-  p_query.fields := array(
-    select distinct f #>> '{}'
-    from jsonb_path_query(p_tree, 'strict $.**.field') f
-    order by 1
-  );
-  p_query.equality_only := not jsonb_path_exists(
-    p_tree, 'strict $.** ? (@.test != "equal" && @.test != "exists" || @.folds_case == true)'
-  );
-  v_span := logloom_private.query_ts_span(p_tree);
-  p_query.ts_from := lower(v_span);
-  p_query.ts_to := upper(v_span);
-  if isempty(v_span) then
-    p_query.tree := '{"type": "none"}';
-    p_query.filter := 'false';
-  end if;
-  return p_query;
-end;
-$$;
-
--- What follows from the aggregates of the plan; the first is that of callers who know only one.
-create function logloom_private.query_describe_aggregates(
-  p_query logloom_private.compiled_query
-)
-returns logloom_private.compiled_query
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_aggregate constant jsonb := p_query.plan -> 'aggregates' -> 0;
-  v_field jsonb;
-begin
-  p_query.by_fields := '{}';
-  p_query.by_sql := '{}';
-  if v_aggregate is null then
-    return p_query;
-  end if;
-  p_query.aggregate := v_aggregate ->> 'kind';
-  p_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
-  p_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
-  for v_field in select f from jsonb_array_elements(p_query.plan -> 'by') f loop
-    p_query.by_fields := p_query.by_fields || (v_field ->> 'name');
-    p_query.by_sql := p_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
-  end loop;
-  return p_query;
 end;
 $$;
 
@@ -565,6 +467,9 @@ declare
   v_state logloom_private.query_state;
   v_query logloom_private.compiled_query;
   v_tree jsonb;
+  v_span tstzrange;
+  v_aggregate jsonb;
+  v_field jsonb;
 begin
   if octet_length(v_source) > 2048 then
     perform logloom_private.refuse_at(
@@ -583,8 +488,11 @@ begin
     v_state := logloom_private.query_parse_filter(v_state);
   end if;
   v_tree := v_state.node;
-  v_state := logloom_private.query_parse_stages(v_state, v_source);
-  v_query.plan := v_state.node;
+  v_query.plan := '{}';
+  if v_state.texts[v_state."at"] = '|' then
+    v_state := logloom_private.query_parse_stages(v_state, v_source);
+    v_query.plan := v_state.node;
+  end if;
   if strpos(v_source, '~') > 0 then
     perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
   end if;
@@ -594,11 +502,27 @@ begin
     v_tree := jsonb_build_object(
       'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
     );
-    v_query.plan := jsonb_set(v_query.plan, '{rows}', (v_query.plan -> 'rows') - 0);
+    v_query.plan := v_query.plan #- '{rows, 0}';
   end loop;
-  v_query := logloom_private.query_describe_filter(v_query, v_tree);
-  v_query := logloom_private.query_describe_aggregates(v_query);
-  v_query.reads := logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan));
+
+  v_span := logloom_private.query_ts_span(v_tree);
+  v_query.tree := case when isempty(v_span) then '{"type": "none"}' else v_tree end;
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  v_query.ts_from := lower(v_span);
+  v_query.ts_to := upper(v_span);
+  v_query.by_fields := '{}';
+  v_query.by_sql := '{}';
+  if v_query.plan ? 'aggregates' then
+    -- The first is that of callers who know only one.
+    v_aggregate := v_query.plan -> 'aggregates' -> 0;
+    v_query.aggregate := v_aggregate ->> 'kind';
+    v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
+    v_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
+    for v_field in select jsonb_array_elements(v_query.plan -> 'by') loop
+      v_query.by_fields := v_query.by_fields || (v_field ->> 'name');
+      v_query.by_sql := v_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
+    end loop;
+  end if;
   v_query.names_now := v_state.names_now;
   v_query.warnings := v_state.warnings;
   v_query.steps := v_state.steps;
@@ -702,28 +626,6 @@ begin
 end;
 $$;
 
-create function logloom_private.query_refuse_field(p_name text, p_position integer)
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_near constant text := logloom_private.query_near_field(p_name);
-begin
-  perform logloom_private.refuse_at(
-    p_position,
-    'query.field_is_unknown',
-    logloom_private.query_excerpt(p_name),
-    case when v_near is not null then format('Did you mean %s? ', v_near) else '' end
-      || case when p_name collate "und-x-icu" ~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$'
-          then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
-        else '' end,
-    array_to_string(logloom_private.query_field_names(), ', ')
-  );
-end;
-$$;
-
 -- What a name stands for: {"field": …, "name": as written, "reads": columns and attrs.KEY}, for
 -- attrs with "path", and "joined", the key that is looked up where the path leads nowhere. A quoted
 -- segment says exactly which key is meant, so a path that has one is never joined. @name is
@@ -752,7 +654,16 @@ begin
   elsif p_name = 'attrs' then
     perform logloom_private.refuse_at(p_position, 'query.attribute_is_missing');
   else
-    perform logloom_private.query_refuse_field(p_name, p_position);
+    perform logloom_private.refuse_at(
+      p_position,
+      'query.field_is_unknown',
+      logloom_private.query_excerpt(p_name),
+      coalesce('Did you mean ' || logloom_private.query_near_field(p_name) || '? ', '')
+        || case when p_name collate "und-x-icu" ~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$'
+            then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
+          else '' end,
+      array_to_string(logloom_private.query_field_names(), ', ')
+    );
   end if;
 
   -- ICU's classes, because "letters and digits of any script" is what they say.
@@ -782,48 +693,8 @@ $$;
 
 -- The parser of brackets and operators. Each rule calls the next and the last calls the first.
 
-create function logloom_private.query_parse_primary(p_state logloom_private.query_state)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_token constant text := p_state.texts[p_state."at"];
-  v_position constant integer := p_state.positions[p_state."at"];
-  v_depth constant integer := p_state.depth;
-begin
-  p_state := logloom_private.query_spend(p_state, 1);
-  if v_token = '(' then
-    p_state := logloom_private.query_deepen(p_state, v_position);
-    p_state."at" := p_state."at" + 1;
-    p_state := logloom_private.query_parse_items(p_state, 'or');
-    if p_state.texts[p_state."at"] <> ')' then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
-      );
-    end if;
-    p_state."at" := p_state."at" + 1;
-    p_state.depth := v_depth;
-    return p_state;
-  elsif v_token in ('', ')', '|', 'AND', 'OR') then
-    perform logloom_private.refuse_at(
-      v_position,
-      case v_token when '' then 'query.term_is_missing_at_the_end' else 'query.term_is_missing' end,
-      v_token
-    );
-  elsif v_token in ('[', ']', '{', '}') then
-    perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);
-  elsif v_token = '""' then
-    perform logloom_private.refuse_at(v_position, 'query.quoted_text_is_empty');
-  elsif left(v_token, 1) = '"' then
-    return logloom_private.query_parse_free(p_state);
-  end if;
-  return logloom_private.query_parse_word(p_state);
-end;
-$$;
-
-create function logloom_private.query_parse_not(p_state logloom_private.query_state)
+-- A term, or what brackets hold, after its NOTs.
+create function logloom_private.query_parse_item(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
@@ -847,18 +718,40 @@ begin
   elsif left(v_token, 1) = '-' then
     p_state.texts[p_state."at"] := substr(v_token, 2);
     p_state.positions[p_state."at"] := v_position + 1;
+  elsif v_token = '(' then
+    p_state := logloom_private.query_deepen(p_state, v_position);
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.query_parse_items(p_state, 'or');
+    if p_state.texts[p_state."at"] <> ')' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
+      );
+    end if;
+    p_state."at" := p_state."at" + 1;
+    p_state.depth := v_depth;
+    return p_state;
+  elsif v_token in ('', ')', '|', 'AND', 'OR') then
+    perform logloom_private.refuse_at(
+      v_position,
+      case v_token when '' then 'query.term_is_missing_at_the_end' else 'query.term_is_missing' end,
+      v_token
+    );
+  elsif v_token in ('[', ']', '{', '}') then
+    perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);
+  elsif v_token = '""' then
+    perform logloom_private.refuse_at(v_position, 'query.quoted_text_is_empty');
   else
-    return logloom_private.query_parse_primary(p_state);
+    return logloom_private.query_parse_term(p_state);
   end if;
 
-  p_state := logloom_private.query_parse_not(logloom_private.query_deepen(p_state, v_position));
+  p_state := logloom_private.query_parse_item(logloom_private.query_deepen(p_state, v_position));
   p_state.node := jsonb_build_object('type', 'not', 'item', p_state.node);
   p_state.depth := v_depth;
   return p_state;
 end;
 $$;
 
--- Items side by side: p_type is and, or or, whose items are those of and.
+-- Items side by side. p_type: and, or or, whose items are those of and: AND binds closer than OR.
 create function logloom_private.query_parse_items(
   p_state logloom_private.query_state,
   p_type text
@@ -873,8 +766,11 @@ declare
   v_token text;
 begin
   loop
-    p_state := case p_type when 'or' then logloom_private.query_parse_items(p_state, 'and')
-      else logloom_private.query_parse_not(p_state) end;
+    if p_type = 'or' then
+      p_state := logloom_private.query_parse_items(p_state, 'and');
+    else
+      p_state := logloom_private.query_parse_item(p_state);
+    end if;
     v_items := v_items || p_state.node;
     v_token := p_state.texts[p_state."at"];
     exit when v_token in (')', '|', '') or (v_token = 'OR') = (p_type = 'and');
@@ -889,56 +785,60 @@ begin
 end;
 $$;
 
+-- A filter: what stands before the first bar, or after where.
+create function logloom_private.query_parse_filter(p_state logloom_private.query_state)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_state := logloom_private.query_parse_items(p_state, 'or');
+  if p_state.texts[p_state."at"] = ')' then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"], 'query.bracket_closes_nothing'
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
 -- query/literals.sql
 
 -- Literals: levels, times, numbers, quantities.
 
--- The level that a word means, by ingest's aliases, or null.
-create function logloom_private.query_level(p_word text)
+-- The level that a token means, by ingest's aliases; null of null.
+create function logloom_private.query_require_level(p_token text, p_position integer)
 returns text
 language plpgsql
-immutable
+stable
+strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_word constant text := lower(p_word collate "C");
-begin
-  return case
+  v_text constant text := logloom_private.query_text(p_token);
+  v_word constant text := lower(v_text collate "C");
+  v_level constant text := case
     when v_word in ('debug', 'info', 'warn', 'error') then v_word
     when v_word = 'trace' then 'debug'
     when v_word in ('notice', 'information') then 'info'
     when v_word = 'warning' then 'warn'
     when v_word in ('err', 'critical', 'crit', 'fatal', 'panic', 'alert', 'emerg', 'emergency')
       then 'error'
-    when v_word ~ '^[12][0-9](?:\.[0-9]+)?$' then 'debug'
-    when v_word ~ '^3[0-9](?:\.[0-9]+)?$' then 'info'
-    when v_word ~ '^4[0-9](?:\.[0-9]+)?$' then 'warn'
-    when v_word ~ '^[56][0-9](?:\.[0-9]+)?$' then 'error'
+    when v_word ~ '^[1-6][0-9](?:\.[0-9]+)?$'
+      then (array['debug', 'debug', 'info', 'warn', 'error', 'error'])[left(v_word, 1)::integer]
   end;
-end;
-$$;
-
-create function logloom_private.query_require_level(p_token text, p_position integer)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_level constant text := logloom_private.query_level(logloom_private.query_text(p_token));
 begin
   if v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(
-      p_position,
-      'query.level_is_unknown',
-      logloom_private.query_excerpt(logloom_private.query_text(p_token))
+      p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text)
     );
   end if;
   return v_level;
 end;
 $$;
 
--- The span of time that a literal names.
+-- The span of time that a literal names; null of null.
 create function logloom_private.query_time(
   p_token text,
   p_position integer,
@@ -947,6 +847,7 @@ create function logloom_private.query_time(
 returns logloom_private.query_span
 language plpgsql
 stable
+strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1024,11 +925,12 @@ end;
 $$;
 
 -- The number of a comparison, {"unit": null, "value": …}, or the quantity,
--- {"unit": "seconds" or "bytes", …}. The value is an exact decimal as a text.
+-- {"unit": "seconds" or "bytes", …}; null of null. The value is an exact decimal as a text.
 create function logloom_private.query_number(p_token text, p_position integer)
 returns jsonb
 language plpgsql
 stable
+strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -1068,6 +970,7 @@ $$;
 --   rows_index   an index of the rows may answer it, or a look at one short column
 --   block_quick  a block answers it without the texts of its records; an attribute only where its
 --                column has numbers
+--   template     over messages or any text: what leaf_template says of the test
 create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
 returns jsonb
 language plpgsql
@@ -1087,7 +990,8 @@ declare
     else 'dictionary'
   end;
 begin
-  return '{"type": "leaf"}'::jsonb || p_field || p_test || jsonb_build_object(
+  return p_field || p_test || jsonb_build_object(
+    'type', 'leaf',
     'folds_case', v_folds,
     'decided_by', v_decided_by,
     'rows_index',
@@ -1099,7 +1003,9 @@ begin
       else v_decided_by = 'run'
         or v_decided_by = 'dictionary' and v_test in ('equal', 'exists') and not v_folds
     end
-  );
+  ) || case when v_decided_by = 'template' then jsonb_build_object(
+    'template', logloom_private.leaf_template(v_test, p_test -> 'values')
+  ) else '{}' end;
 end;
 $$;
 
@@ -1174,7 +1080,7 @@ $$;
 -- query/reads_again.sql
 
 -- Seam, for who reads and met an error, in its handler, which then calls itself: whether that may
--- answer now. Records that are on this server are never away.
+-- answer now. PT408 where it took too long. Records that are on this server are never away.
 create function logloom_private.reads_again(p_state text, p_error text)
 returns boolean
 language plpgsql
@@ -1182,46 +1088,12 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_state in ('57014', '55P03') then
+    perform logloom_private.refuse('search.took_too_long');
+  end if;
   return false;
 end;
 $$;
-
-grant execute on function logloom_private.reads_again(text, text)
-to authenticated, service_role;
-
--- query/refuse_search_away.sql
-
--- PT504: at a 503 PostgREST would connect anew and read its schema again, for everybody.
-create function logloom_private.refuse_search_away()
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
-end;
-$$;
-
-grant execute on function logloom_private.refuse_search_away()
-to authenticated, service_role;
-
--- query/refuse_slow_search.sql
-
--- PT408.
-create function logloom_private.refuse_slow_search()
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.refuse('search.took_too_long');
-end;
-$$;
-
-grant execute on function logloom_private.refuse_slow_search()
-to authenticated, service_role;
 
 -- query/refuse_warnings.sql
 
@@ -1618,7 +1490,7 @@ $$;
 
 -- query/row_stages.sql
 
--- The parser of the stages of rows and records: sort, where, limit, fields.
+-- The parser of sort, and of where after an aggregate.
 
 -- sort by n desc, service
 create function logloom_private.query_parse_sort(
@@ -1632,13 +1504,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
-  v_columns text[] := array['ts'];
+  v_columns constant text[] := case
+    when p_plan ? 'patterns' then array['count', 'first', 'last', 'pattern']
+    when not v_rows then array['ts']
+    else array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a)
+      || case when p_plan ? 'bucket' then array['ts'] else '{}'::text[] end
+      || array(select b ->> 'name' from jsonb_array_elements(p_plan -> 'by') b)
+  end;
   v_keys jsonb := '[]';
   v_name text;
 begin
-  if v_rows then
-    v_columns := logloom_private.query_columns(p_plan);
-  end if;
   if p_state.texts[2] <> 'by' then
     perform logloom_private.refuse_at(p_state.positions[2], 'stages.sort_needs_by');
   end if;
@@ -1683,16 +1558,12 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_columns text[];
+  v_columns constant text[] := case when p_plan ? 'patterns' then array['count']
+    else array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a) end;
   v_having jsonb := coalesce(p_plan -> 'having', '[]');
   v_operator text;
   v_number text;
 begin
-  if p_plan ? 'patterns' then
-    v_columns := array['count'];
-  else
-    v_columns := array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a);
-  end if;
   p_state."at" := 1;
   loop
     p_state := logloom_private.query_spend(p_state, 1);
@@ -1732,51 +1603,6 @@ begin
     exit when p_state.texts[p_state."at"] <> 'AND';
   end loop;
   p_state.node := p_plan || jsonb_build_object('having', v_having);
-  return p_state;
-end;
-$$;
-
--- limit 10
-create function logloom_private.query_parse_limit(
-  p_state logloom_private.query_state,
-  p_plan jsonb
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
-    perform logloom_private.refuse_at(p_state.positions[2], 'stages.limit_is_out_of_range');
-  end if;
-  p_state."at" := 3;
-  p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
-  return p_state;
-end;
-$$;
-
--- fields ts, msg, @status
-create function logloom_private.query_parse_fields(
-  p_state logloom_private.query_state,
-  p_plan jsonb
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_fields jsonb := '[]';
-begin
-  p_state."at" := 1;
-  loop
-    p_state."at" := p_state."at" + 1;
-    p_state := logloom_private.query_stage_field(p_state, 'stages.fields_needs_a_field', 'fields');
-    v_fields := v_fields || p_state.node;
-    exit when p_state.texts[p_state."at"] <> ',';
-  end loop;
-  p_state.node := p_plan || jsonb_build_object('fields', v_fields);
   return p_state;
 end;
 $$;
@@ -2068,51 +1894,6 @@ $$;
 --   fields      [field, …]
 --   last        the stage that was read last, first: {"stage", "position"} of the first
 
-create function logloom_private.query_is_stage(p_name text)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_name in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
-end;
-$$;
-
-create function logloom_private.query_tokenize_stage(
-  p_state logloom_private.query_state,
-  p_source text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  select
-    array_agg(t.text order by t.n) filter (where not t.is_space) || ''::text,
-    array_agg(t.position order by t.n) filter (where not t.is_space)
-      || (p_position + char_length(p_source))
-  into p_state.texts, p_state.positions
-  from (
-    select
-      m.match[1] as text,
-      m.n,
-      left(m.match[1], 1) in (' ', e'\t', e'\r', e'\n', e'\u00a0') as is_space,
-      (p_position + sum(char_length(m.match[1])) over (order by m.n rows unbounded preceding)
-        - char_length(m.match[1]))::integer as position
-    from regexp_matches(
-      p_source,
-      '[ \t\r\n\u00a0]+|(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]=|.', 'g'
-    ) with ordinality as m (match, n)
-  ) t;
-  p_state."at" := 1;
-  p_state.node := null;
-  return logloom_private.query_spend(p_state, cardinality(p_state.texts));
-end;
-$$;
-
 -- The field that comes next, as node; p_error of p_stage where none does.
 create function logloom_private.query_stage_field(
   p_state logloom_private.query_state,
@@ -2155,8 +1936,6 @@ declare
   v_cannot boolean;
 begin
   v_cannot := case p_stage
-    when 'json' then v_rows or p_plan ?| array['sort', 'limit', 'fields']
-    when 'logfmt' then v_rows or p_plan ?| array['sort', 'limit', 'fields']
     when 'where' then p_plan ?| array['limit', 'fields'] or (p_plan ? 'sort' and not v_rows)
     when 'sort' then p_plan ?| array['sort', 'limit']
     when 'limit' then p_plan ? 'limit'
@@ -2173,47 +1952,6 @@ begin
 end;
 $$;
 
--- json field, logfmt field
-create function logloom_private.query_parse_extraction(
-  p_state logloom_private.query_state,
-  p_plan jsonb
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_stage constant text := p_state.texts[1];
-begin
-  p_state."at" := 2;
-  p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
-  if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
-    perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
-  end if;
-  p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
-    || jsonb_build_object('stage', v_stage, 'field', p_state.node));
-  return p_state;
-end;
-$$;
-
--- The names of the columns that the rows of a plan have.
-create function logloom_private.query_columns(p_plan jsonb)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_plan ? 'patterns' then
-    return array['count', 'first', 'last', 'pattern'];
-  end if;
-  return array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a)
-    || case when p_plan -> 'bucket' is null then '{}'::text[] else array['ts'] end
-    || array(select b ->> 'name' from jsonb_array_elements(p_plan -> 'by') b);
-end;
-$$;
-
 -- One stage, read to its end: the plan with it as node.
 create function logloom_private.query_parse_stage(
   p_state logloom_private.query_state,
@@ -2226,30 +1964,59 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_stage constant text := p_state.texts[1];
+  v_is_aggregate constant boolean :=
+    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
+  v_fields jsonb := '[]';
 begin
-  if logloom_private.query_is_stage(v_stage) then
+  if not v_is_aggregate then
     perform logloom_private.query_check_order(p_plan, v_stage, p_state.positions[1]);
   end if;
+  p_state."at" := 2;
   case v_stage
-    when 'json' then p_state := logloom_private.query_parse_extraction(p_state, p_plan);
-    when 'logfmt' then p_state := logloom_private.query_parse_extraction(p_state, p_plan);
-    when 'sort' then p_state := logloom_private.query_parse_sort(p_state, p_plan);
-    when 'limit' then p_state := logloom_private.query_parse_limit(p_state, p_plan);
-    when 'fields' then p_state := logloom_private.query_parse_fields(p_state, p_plan);
-    when 'where' then p_state := logloom_private.query_parse_having(p_state, p_plan);
+    when 'json', 'logfmt' then
+      p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
+      if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
+        perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
+      end if;
+      p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
+        || jsonb_build_object('stage', v_stage, 'field', p_state.node));
+    when 'sort' then
+      p_state := logloom_private.query_parse_sort(p_state, p_plan);
+    when 'limit' then
+      if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
+        perform logloom_private.refuse_at(p_state.positions[2], 'stages.limit_is_out_of_range');
+      end if;
+      p_state."at" := 3;
+      p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
+    when 'fields' then
+      loop
+        p_state := logloom_private.query_stage_field(
+          p_state, 'stages.fields_needs_a_field', 'fields'
+        );
+        v_fields := v_fields || p_state.node;
+        exit when p_state.texts[p_state."at"] <> ',';
+        p_state."at" := p_state."at" + 1;
+      end loop;
+      p_state.node := p_plan || jsonb_build_object('fields', v_fields);
+    when 'where' then
+      p_state := logloom_private.query_parse_having(p_state, p_plan);
     when 'patterns' then
-      p_state."at" := 2;
       p_state.node := p_plan || '{"patterns": true}';
-    else p_state := logloom_private.query_parse_aggregates(p_state, p_plan);
+    else
+      p_state."at" := 1;
+      p_state := logloom_private.query_parse_aggregates(p_state, p_plan);
   end case;
   if p_state.texts[p_state."at"] <> '' then
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
       'stages.something_follows',
-      case when logloom_private.query_is_stage(v_stage) then v_stage else 'the aggregate' end,
+      case when v_is_aggregate then 'the aggregate' else v_stage end,
       logloom_private.query_excerpt(p_state.texts[p_state."at"])
     );
   end if;
+  p_state.node := p_state.node || jsonb_build_object(
+    'last', case when v_is_aggregate then 'an aggregate' else v_stage end
+  );
   return p_state;
 end;
 $$;
@@ -2269,8 +2036,6 @@ begin
   return '"' || left(p_text, 40) || case when char_length(p_text) > 40 then '…' else '' end || '"';
 end;
 $$;
-
--- Bounds
 
 -- Counts p_steps more: a token, a rule, a term, a part of a regex. No loop of the compiler runs
 -- without counting, so a query's cost is bounded by this number whatever it holds.
@@ -2363,37 +2128,29 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
 begin
-  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
-  p_state := logloom_private.query_spend(p_state, 1);
-  p_state := logloom_private.query_warn_free(p_state);
-  if p_state.texts[p_state."at"] = '*' then
+  p_state := logloom_private.query_count_leaf(p_state, v_position);
+  if left(v_token, 1) <> '"' then
+    p_state := logloom_private.query_warn_free(p_state);
+  end if;
+  if v_token = '*' then
     -- Every record, also one without a message: the counts answer it as the empty filter.
     p_state.node := '{"type": "all"}';
   else
-    p_state := logloom_private.query_check_term(
-      p_state, logloom_private.query_field('msg', 1),
-      p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+    p_state := logloom_private.query_check_contains(
+      p_state, logloom_private.query_field('msg', 1), v_token, v_position
     );
   end if;
   return logloom_private.query_advance(p_state);
 end;
 $$;
 
-create function logloom_private.query_refuse_operator(p_operator text, p_position integer)
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.refuse_at(p_position, 'query.operator_is_for_values', p_operator);
-end;
-$$;
-
--- field:value, or a free term, that begins with a word. The name ends at its first colon; quoted
--- segments of an attribute's path make it several tokens.
-create function logloom_private.query_parse_word(p_state logloom_private.query_state)
+-- field:value, or a free term. The name ends at its first colon; quoted segments of an attribute's
+-- path make it several tokens.
+create function logloom_private.query_parse_term(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
@@ -2404,8 +2161,13 @@ declare
   v_at integer := v_first;
   v_name text := '';
   v_head text;
+  v_operator text;
   v_field jsonb;
+  v_colon integer;
 begin
+  if left(p_state.texts[v_first], 1) = '"' then
+    return logloom_private.query_parse_free(p_state);
+  end if;
   loop
     p_state := logloom_private.query_spend(p_state, 1);
     v_head := p_state.texts[v_at];
@@ -2418,11 +2180,8 @@ begin
       or left(p_state.texts[v_at + 1], 1) <> '"'
       or not logloom_private.query_is_adjacent(p_state, v_at + 1))
     then
-      -- No colon: a free term.
-      if left(v_head, 1) in ('<', '>', '~') then
-        perform logloom_private.query_refuse_operator(left(v_head, 1), p_state.positions[v_at]);
-      end if;
-      return logloom_private.query_parse_free(p_state);
+      v_at := null;
+      exit;
     end if;
     v_at := v_at + 1;
     if not logloom_private.query_is_adjacent(p_state, v_at)
@@ -2432,47 +2191,50 @@ begin
     end if;
   end loop;
 
+  v_operator := left(v_name, 1);
   if v_name = '' then
     perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
-  elsif left(v_name, 1) in ('<', '>', '~') then
-    perform logloom_private.query_refuse_operator(left(v_name, 1), p_state.positions[v_first]);
+  elsif v_operator in ('<', '>', '~') then
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first], 'query.operator_is_for_values', v_operator
+    );
+  elsif v_at is null then
+    -- No colon: a free term.
+    return logloom_private.query_parse_free(p_state);
   end if;
-
   v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
 
-  -- The value is the rest of this token, or the next one where nothing is left.
+  v_colon := p_state.positions[v_at] + char_length(v_head);
   p_state."at" := v_at;
-  p_state := logloom_private.query_take_colon(p_state, v_head || ':', v_name);
+  p_state := logloom_private.query_take(p_state, v_head || ':');
+  if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
+    or p_state.positions[p_state."at"] <> v_colon + 1
+  then
+    perform logloom_private.refuse_at(
+      v_colon + 1, 'query.value_is_missing', logloom_private.query_excerpt(v_name || ':')
+    );
+  end if;
   return logloom_private.query_parse_value(p_state, v_field);
 end;
 $$;
 
--- Takes a field's name and colon off the token that comes next.
-create function logloom_private.query_take_colon(
+-- Takes p_head, a field with its colon or a sign, off the token that comes next. What it applies
+-- to is the rest of the token, or the next one where nothing is left.
+create function logloom_private.query_take(
   p_state logloom_private.query_state,
-  p_head text,
-  p_name text
+  p_head text
 )
 returns logloom_private.query_state
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_position constant integer := p_state.positions[p_state."at"] + char_length(p_head);
 begin
-  if p_state.texts[p_state."at"] <> p_head then
+  if p_state.texts[p_state."at"] = p_head then
+    p_state."at" := p_state."at" + 1;
+  else
     p_state.texts[p_state."at"] := substr(p_state.texts[p_state."at"], char_length(p_head) + 1);
-    p_state.positions[p_state."at"] := v_position;
-    return p_state;
-  end if;
-  p_state."at" := p_state."at" + 1;
-  if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
-    or p_state.positions[p_state."at"] <> v_position
-  then
-    perform logloom_private.refuse_at(
-      v_position, 'query.value_is_missing', logloom_private.query_excerpt(p_name || ':')
-    );
+    p_state.positions[p_state."at"] := p_state.positions[p_state."at"] + char_length(p_head);
   end if;
   return p_state;
 end;
@@ -2480,85 +2242,34 @@ $$;
 
 -- query/test_sql.sql
 
--- The tests, each in a file of its name in query/tests.
+-- The tests as SQL; what is longer than a line has a file of its test's name in query/tests.
 
--- A test of a text: a value is put between the two parts. They are joined, never substituted into,
--- because they hold quoted texts of the caller.
-create function logloom_private.query_text_test(p_leaf jsonb)
-returns text[]
+-- A test of the text that p_value, an SQL expression, is.
+create function logloom_private.query_text_test(p_leaf jsonb, p_value text)
+returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_values constant jsonb := p_leaf -> 'values';
-  v_parts constant text[] := case p_leaf ->> 'test'
-    when 'equal' then logloom_private.equal_test(v_values)
-    when 'like' then logloom_private.like_test(v_values)
-    when 'contains' then logloom_private.contains_test(v_values)
-    when 'word' then logloom_private.word_test(v_values)
-    when 'regex' then logloom_private.regex_test(v_values)
-    when 'network' then logloom_private.network_test(v_values)
-  end;
-begin
-  return case when (p_leaf -> 'folds_case')::boolean
-    then array[v_parts[1] || 'lower(', ' collate pg_c_utf8)' || v_parts[2]] else v_parts end;
-end;
-$$;
-
--- A test of the text that a value is or, of an attribute, of the text of any scalar in it.
-create function logloom_private.query_text_sql(p_leaf jsonb, p_value text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_test constant text[] := logloom_private.query_text_test(p_leaf);
-begin
-  return case p_leaf ->> 'field'
-    when 'attrs' then logloom_private.query_any_text_sql(p_value, v_test)
-    else v_test[1] || p_value || v_test[2]
-  end;
-end;
-$$;
-
--- A leaf over its value, a column or the JSON value of an attribute.
-create function logloom_private.query_test_sql(p_leaf jsonb, p_value text, p_now_sql text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
+  v_value constant text := case when (p_leaf -> 'folds_case')::boolean
+    then 'lower(' || p_value || ' collate pg_c_utf8)' else p_value end;
 begin
   return case p_leaf ->> 'test'
-    when 'exists' then logloom_private.exists_sql(p_leaf, p_value)
-    when 'within' then logloom_private.within_sql(p_leaf, p_value, p_now_sql)
-    when 'range' then logloom_private.range_sql(p_leaf, p_value)
-    when 'equal' then logloom_private.equal_sql(p_leaf, p_value)
-    when 'word' then logloom_private.word_sql(p_leaf, p_value)
-    else logloom_private.query_text_sql(p_leaf, p_value)
+    when 'equal' then v_value || logloom_private.equal_test(v_values)
+    when 'like' then v_value || ' like ' || quote_literal(v_values ->> 0)
+    when 'contains' then v_value || ' like ' || quote_literal(v_values ->> 0)
+    when 'word' then v_value || ' ~ ' || quote_literal(v_values ->> 1)
+    when 'regex' then v_value || ' collate "C" ~ ' || quote_literal(v_values ->> 0)
+    when 'network' then
+      'logloom_private.address_in(' || v_value || ', ' || quote_literal(v_values ->> 0) || '::inet)'
   end;
-end;
-$$;
-
--- Quoted texts, a comma between them.
-create function logloom_private.query_texts_sql(p_values jsonb)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select string_agg(quote_literal(v.text), ', ' order by v.n)
-    from jsonb_array_elements_text(p_values) with ordinality v (text, n)
-  );
 end;
 $$;
 
 -- A test of the text of a JSON scalar, or of any scalar in an array.
-create function logloom_private.query_any_text_sql(p_value text, p_test text[])
+create function logloom_private.query_any_text_sql(p_leaf jsonb, p_value text)
 returns text
 language plpgsql
 immutable
@@ -2569,8 +2280,48 @@ begin
     || ' when ''object'' then false when ''null'' then false'
     || ' when ''array'' then exists (select from jsonb_array_elements(' || p_value || ') as e (v)'
     || ' where jsonb_typeof(e.v) in (''string'', ''number'', ''boolean'') and '
-    || p_test[1] || '(e.v #>> ''{}'')' || p_test[2] || ') else '
-    || p_test[1] || '(' || p_value || ' #>> ''{}'')' || p_test[2] || ' end';
+    || logloom_private.query_text_test(p_leaf, '(e.v #>> ''{}'')') || ') else '
+    || logloom_private.query_text_test(p_leaf, '(' || p_value || ' #>> ''{}'')') || ' end';
+end;
+$$;
+
+-- A leaf over its value, a column or the JSON value of an attribute.
+create function logloom_private.query_test_sql(p_leaf jsonb, p_value text, p_now_sql text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
+  v_sql text;
+begin
+  case p_leaf ->> 'test'
+    when 'exists' then
+      return p_value || case when v_is_attribute then ' <> ''null''' else ' is not null' end;
+    when 'within' then
+      return logloom_private.within_sql(p_leaf -> 'bounds', p_value, p_now_sql);
+    when 'range' then
+      return logloom_private.range_sql(p_leaf -> 'bounds', p_value, v_is_attribute);
+    when 'equal' then
+      if v_is_attribute and not (p_leaf -> 'folds_case')::boolean then
+        return logloom_private.attr_equal_sql(p_leaf -> 'values', p_value);
+      end if;
+    else
+  end case;
+  if v_is_attribute then
+    return logloom_private.query_any_text_sql(p_leaf, p_value);
+  end if;
+  v_sql := logloom_private.query_text_test(p_leaf, p_value);
+  return case
+    -- LIKE tells quicker where the text is not there at all.
+    when p_leaf ->> 'test' = 'word' then
+      logloom_private.query_text_test(p_leaf || '{"test": "like"}', p_value) || ' and ' || v_sql
+    when p_leaf ->> 'test' = 'equal' and p_leaf ->> 'field' = 'req_id'
+      and not (p_leaf -> 'folds_case')::boolean
+    then logloom_private.req_id_equal_sql(p_leaf -> 'values', p_value, v_sql)
+    else v_sql
+  end;
 end;
 $$;
 
@@ -2584,7 +2335,6 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_test constant text[] := logloom_private.query_text_test(p_leaf);
   v_columns text;
   v_sql text;
   v_likely text[];
@@ -2596,7 +2346,7 @@ begin
       || 'from jsonb_path_query(%I.attrs, ''strict $.**'') a (value) '
       || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))) t (text) where ',
     v_columns, p_alias
-  ) || v_test[1] || 't.text' || v_test[2] || ')';
+  ) || logloom_private.query_text_test(p_leaf, 't.text') || ')';
   if p_leaf ->> 'test' = 'regex' then
     return v_sql;
   end if;
@@ -2624,6 +2374,36 @@ $$;
 
 -- Tokens: what the grammar's rules read.
 
+-- Splits a text that begins at p_position of the query into tokens, white space left out. What no
+-- part of p_pattern takes is a token of one character, so that nothing is lost.
+create function logloom_private.query_split(
+  p_state logloom_private.query_state,
+  p_text text,
+  p_position integer,
+  p_pattern text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  select array_agg(t.text order by t.n), array_agg(t.position order by t.n)
+  into p_state.texts, p_state.positions
+  from (
+    select
+      m.match[2] as text,
+      m.n,
+      (p_position + sum(char_length(m.match[1]) + char_length(m.match[2])) over (order by m.n)
+        - char_length(m.match[2]))::integer as position
+    from regexp_matches(p_text, '([ \t\r\n\u00a0]*)(' || p_pattern || '|.|$)', 'g')
+      with ordinality as m (match, n)
+  ) t;
+  p_state."at" := 1;
+  return logloom_private.query_spend(p_state, cardinality(p_state.texts));
+end;
+$$;
+
 -- The state before the first token.
 create function logloom_private.query_tokenize(p_query_dsl text, p_now timestamptz)
 returns logloom_private.query_state
@@ -2635,44 +2415,27 @@ declare
   v_state logloom_private.query_state;
   v_stray integer;
 begin
-  -- White space, a quoted text, a bracket or bar, a bareword, or what none of them takes: so that
-  -- the matches cover every character, and a running sum of their lengths is their position.
-  select
-    array_agg(t.text order by t.n) filter (where not t.is_space),
-    array_agg(t.position order by t.n) filter (where not t.is_space),
-    min(t.position) filter (where t.text in ('"', '\'))
-  into v_state.texts, v_state.positions, v_stray
-  from (
-    select
-      m.match[1] as text,
-      m.n,
-      left(m.match[1], 1) in (' ', e'\t', e'\r', e'\n', e'\u00a0') as is_space,
-      (1 + sum(char_length(m.match[1])) over (order by m.n rows unbounded preceding)
-        - char_length(m.match[1]))::integer as position
-    from regexp_matches(
-      p_query_dsl,
-      '[ \t\r\n\u00a0]+|"(?:[^"\\]|\\.)*"|[][(){}|]|(?:[^] \t\r\n\u00a0[(){}|"\\]|\\.)+|.',
-      'g'
-    ) with ordinality as m (match, n)
-  ) t;
-
-  if v_stray is not null and substr(p_query_dsl, v_stray, 1) = '"' then
-    perform logloom_private.refuse_at(v_stray, 'query.quote_is_not_closed');
-  elsif v_stray is not null then
-    perform logloom_private.refuse_at(v_stray, 'query.backslash_escapes_nothing');
-  end if;
-
-  v_state.texts := v_state.texts || ''::text;
-  v_state.positions := v_state.positions || (char_length(p_query_dsl) + 1);
-  v_state."at" := 1;
   v_state.depth := 0;
   v_state.leaves := 0;
   v_state.searched := 0;
-  v_state.steps := cardinality(v_state.texts);
+  v_state.steps := 0;
   v_state."now" := p_now;
   v_state.names_now := false;
   v_state.warnings := '[]';
   v_state.node := '{"type": "all"}';
+  -- A quoted text, a bracket or bar, a bareword.
+  v_state := logloom_private.query_split(
+    v_state, p_query_dsl, 1,
+    '"(?:[^"\\]|\\.)*"|[][(){}|]|(?:[^] \t\r\n\u00a0[(){}|"\\]|\\.)+'
+  );
+  v_stray := least(array_position(v_state.texts, '"'), array_position(v_state.texts, '\'));
+  if v_stray is not null then
+    perform logloom_private.refuse_at(
+      v_state.positions[v_stray],
+      case v_state.texts[v_stray] when '"' then 'query.quote_is_not_closed'
+        else 'query.backslash_escapes_nothing' end
+    );
+  end if;
   return v_state;
 end;
 $$;
@@ -2706,12 +2469,9 @@ begin
 end;
 $$;
 
--- Goes on by p_count tokens to one that does not touch the last of them, if it is a term:
--- time"out" is one term with a quote in it to some and two terms to others, so it is neither.
-create function logloom_private.query_advance(
-  p_state logloom_private.query_state,
-  p_count integer default 1
-)
+-- Goes on to the next token, which does not touch this one if it is a term: time"out" is one term
+-- with a quote in it to some and two terms to others, so it is neither.
+create function logloom_private.query_advance(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
@@ -2720,9 +2480,9 @@ as $$
 declare
   v_meant text;
 begin
-  p_state."at" := p_state."at" + p_count;
-  if logloom_private.query_is_term(p_state.texts[p_state."at"])
-    and logloom_private.query_is_adjacent(p_state, p_state."at")
+  p_state."at" := p_state."at" + 1;
+  if logloom_private.query_is_adjacent(p_state, p_state."at")
+    and logloom_private.query_is_term(p_state.texts[p_state."at"])
   then
     v_meant := logloom_private.query_meant_comparison(
       p_state.texts[p_state."at" - 1] || logloom_private.query_text(p_state.texts[p_state."at"])
@@ -2772,10 +2532,8 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if left(p_token, 1) = '"' or translate(p_token, '*?', '') = p_token then
-    return false;
-  end if;
-  return p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
+  return left(p_token, 1) <> '"' and translate(p_token, '*?', '') <> p_token
+    and p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
 end;
 $$;
 
@@ -2842,42 +2600,6 @@ $$;
 -- The parser of what follows the colon of a field. Each rule takes the state at its first token and
 -- answers it after its last, with the tree as node.
 
--- A term under the sign that stands before it, or none.
-create function logloom_private.query_check_signed(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_sign text,
-  p_token text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  p_state := logloom_private.query_spend(p_state, 1);
-  case p_sign
-    when '' then
-      p_state := logloom_private.query_warn_value(p_state, p_field, p_token, p_position);
-      return logloom_private.query_check_term(p_state, p_field, p_token, p_position);
-    when '=' then
-      p_state := logloom_private.query_warn_exact(p_state, p_field, p_token, p_position);
-      return logloom_private.query_check_equal(p_state, p_field, p_token, p_position);
-    else
-      if (p_field ->> 'field') in ('ts', 'received_at', 'id', 'level') then
-        perform logloom_private.refuse_at(
-          p_position, 'query.takes_no_test', p_field ->> 'field', p_sign
-        );
-      end if;
-      return case p_sign
-        when 'i=' then logloom_private.query_check_folded_equal(p_state, p_field, p_token)
-        else logloom_private.query_check_word(p_state, p_field, p_token, p_position)
-      end;
-  end case;
-end;
-$$;
-
 -- field:(a OR b), field:=(a OR b). The exact texts become one leaf, so that an index can serve them
 -- together.
 create function logloom_private.query_parse_any_of(
@@ -2895,25 +2617,30 @@ declare
   v_values jsonb := '[]'::jsonb;
   v_items jsonb[] := '{}'::jsonb[];
   v_token text;
+  v_position integer;
 begin
   p_state := logloom_private.query_deepen(p_state, p_state.positions[p_state."at"]);
   p_state."at" := p_state."at" + 1;
   loop
     v_token := p_state.texts[p_state."at"];
+    v_position := p_state.positions[p_state."at"];
     if v_token in ('AND', 'NOT') then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'query.word_is_not_for_lists', v_token
-      );
+      perform logloom_private.refuse_at(v_position, 'query.word_is_not_for_lists', v_token);
     elsif v_token = 'OR' or not logloom_private.query_is_term(v_token) then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'query.value_is_missing_in_a_list'
+      perform logloom_private.refuse_at(v_position, 'query.value_is_missing_in_a_list');
+    end if;
+    p_state := logloom_private.query_count_leaf(p_state, v_position);
+    if lower(v_token collate "C") in ('and', 'or', 'not') then
+      p_state := logloom_private.query_warn(
+        p_state, v_position, v_token || ' is looked for as a value: OR is in upper case', 'OR'
+      );
+    elsif right(v_token, 1) = ',' and char_length(v_token) > 1 then
+      p_state := logloom_private.query_warn(
+        p_state, v_position, 'A comma is a plain character: the value ' || v_token
+          || ' is looked for', rtrim(v_token, ',') || ' OR'
       );
     end if;
-    p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
-    p_state := logloom_private.query_warn_listed(p_state, v_token);
-    p_state := logloom_private.query_check_signed(
-      p_state, p_field, p_sign, v_token, p_state.positions[p_state."at"]
-    );
+    p_state := logloom_private.query_check_value(p_state, p_field, p_sign, v_token, v_position);
     if p_state.node ->> 'test' = 'equal' then
       v_values := v_values || (p_state.node -> 'values');
     else
@@ -2955,16 +2682,13 @@ declare
   v_first constant integer := p_state."at";
 begin
   p_state."at" := v_first + 1;
-  for v_bound in 1 .. 2 loop
-    if not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+  for v_part in 1 .. 3 loop
+    if v_part = 2 and p_state.texts[p_state."at"] <> 'TO' then
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
+    elsif not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
       perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
     end if;
     p_state := logloom_private.query_advance(p_state);
-    if v_bound = 1 and p_state.texts[p_state."at"] <> 'TO' then
-      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
-    elsif v_bound = 1 then
-      p_state := logloom_private.query_advance(p_state);
-    end if;
   end loop;
   if p_state.texts[v_first + 4] not in (']', '}') then
     perform logloom_private.refuse_at(p_state.positions[v_first + 4], 'query.range_is_not_closed');
@@ -2976,94 +2700,6 @@ begin
     nullif(p_state.texts[v_first + 3], '*'), p_state.positions[v_first + 3],
     p_state.texts[v_first + 4] = '}'
   )::logloom_private.query_range);
-end;
-$$;
-
--- Takes p_sign off the token that comes next. What it applies to is the rest of the token, or the
--- next one where nothing is left.
-create function logloom_private.query_take_sign(
-  p_state logloom_private.query_state,
-  p_sign text
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_state.texts[p_state."at"] = p_sign then
-    p_state."at" := p_state."at" + 1;
-  else
-    p_state.texts[p_state."at"] := substr(p_state.texts[p_state."at"], char_length(p_sign) + 1);
-    p_state.positions[p_state."at"] := p_state.positions[p_state."at"] + char_length(p_sign);
-  end if;
-  if not logloom_private.query_is_term(p_state.texts[p_state."at"])
-    and not (p_state.texts[p_state."at"] = '(' and right(p_sign, 1) = '='
-      and p_sign not in ('>=', '<='))
-  then
-    perform logloom_private.refuse_at(
-      p_state.positions[p_state."at"],
-      case when left(p_sign, 1) in ('<', '>') then 'query.comparison_needs_a_value'
-        else 'query.test_needs_a_value' end,
-      p_sign
-    );
-  end if;
-  return p_state;
-end;
-$$;
-
--- field:>=5
-create function logloom_private.query_parse_comparison(
-  p_state logloom_private.query_state,
-  p_field jsonb
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_operator constant text := substring(p_state.texts[p_state."at"] from '^[<>]=?');
-  v_token text;
-  v_position integer;
-begin
-  p_state := logloom_private.query_take_sign(p_state, v_operator);
-  v_token := p_state.texts[p_state."at"];
-  v_position := p_state.positions[p_state."at"];
-  p_state := logloom_private.query_advance(p_state);
-  if left(v_operator, 1) = '>' then
-    return logloom_private.query_check_range(
-      p_state, p_field,
-      (v_token, v_position, v_operator = '>', null, v_position, false)::logloom_private.query_range
-    );
-  end if;
-  return logloom_private.query_check_range(
-    p_state, p_field,
-    (null, v_position, false, v_token, v_position, v_operator = '<')::logloom_private.query_range
-  );
-end;
-$$;
-
--- field:~"regex"
-create function logloom_private.query_parse_regex(
-  p_state logloom_private.query_state,
-  p_field jsonb
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_at constant integer := p_state."at";
-begin
-  if p_state.texts[v_at] <> '~' or left(p_state.texts[v_at + 1], 1) <> '"' then
-    perform logloom_private.refuse_at(p_state.positions[v_at], 'query.regex_is_not_quoted');
-  end if;
-  p_state := logloom_private.query_check_regex(
-    p_state, p_field, p_state.texts[v_at + 1], p_state.positions[v_at + 1]
-  );
-  return logloom_private.query_advance(p_state, 2);
 end;
 $$;
 
@@ -3080,27 +2716,55 @@ as $$
 declare
   v_first constant text := left(p_state.texts[p_state."at"], 1);
   v_sign constant text :=
-    coalesce(substring(p_state.texts[p_state."at"] from '^(?:=|i=|w=)'), '');
+    coalesce(substring(p_state.texts[p_state."at"] from '^(?:=|i=|w=|[<>]=?)'), '');
+  v_is_comparison constant boolean := v_first in ('<', '>');
+  v_token text;
+  v_position integer := p_state.positions[p_state."at"];
 begin
-  if v_first = '(' then
-    return logloom_private.query_parse_any_of(p_state, p_field, '');
-  elsif v_sign <> '' then
-    p_state := logloom_private.query_take_sign(p_state, v_sign);
-    if p_state.texts[p_state."at"] = '(' then
-      return logloom_private.query_parse_any_of(p_state, p_field, v_sign);
+  if v_is_comparison then
+    p_state := logloom_private.query_count_leaf(p_state, v_position);
+  end if;
+  if v_sign <> '' then
+    p_state := logloom_private.query_take(p_state, v_sign);
+    v_position := p_state.positions[p_state."at"];
+    if not logloom_private.query_is_term(p_state.texts[p_state."at"])
+      and (v_is_comparison or p_state.texts[p_state."at"] <> '(')
+    then
+      perform logloom_private.refuse_at(
+        v_position,
+        case when v_is_comparison then 'query.comparison_needs_a_value'
+          else 'query.test_needs_a_value' end,
+        v_sign
+      );
     end if;
   end if;
-  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
+  v_token := p_state.texts[p_state."at"];
+  if v_is_comparison then
+    return logloom_private.query_check_range(
+      logloom_private.query_advance(p_state), p_field,
+      (
+        case v_first when '>' then v_token end, v_position, v_sign = '>',
+        case v_first when '<' then v_token end, v_position, v_sign = '<'
+      )::logloom_private.query_range
+    );
+  elsif v_token = '(' then
+    return logloom_private.query_parse_any_of(p_state, p_field, v_sign);
+  end if;
+
+  p_state := logloom_private.query_count_leaf(p_state, v_position);
   if v_first in ('[', '{') then
     return logloom_private.query_parse_range(p_state, p_field);
-  elsif v_first in ('<', '>') then
-    return logloom_private.query_parse_comparison(p_state, p_field);
   elsif v_first = '~' then
-    return logloom_private.query_parse_regex(p_state, p_field);
+    p_state."at" := p_state."at" + 1;
+    if v_token <> '~' or left(p_state.texts[p_state."at"], 1) <> '"' then
+      perform logloom_private.refuse_at(v_position, 'query.regex_is_not_quoted');
+    end if;
+    p_state := logloom_private.query_check_regex(
+      p_state, p_field, p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+    );
+  else
+    p_state := logloom_private.query_check_value(p_state, p_field, v_sign, v_token, v_position);
   end if;
-  p_state := logloom_private.query_check_signed(
-    p_state, p_field, v_sign, p_state.texts[p_state."at"], p_state.positions[p_state."at"]
-  );
   return logloom_private.query_advance(p_state);
 end;
 $$;
@@ -3108,8 +2772,9 @@ $$;
 -- query/warnings.sql
 
 -- Silent traps: what is valid here, means something else elsewhere, and so looks for what nobody
--- wants. Quoted texts are never warned about: who quotes a text means it.
+-- wants. Quoted texts are never warned about: they are meant.
 
+-- One warning more, where there is a suggestion.
 create function logloom_private.query_warn(
   p_state logloom_private.query_state,
   p_position integer,
@@ -3122,7 +2787,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if jsonb_array_length(p_state.warnings) < 10 then
+  if p_suggestion is not null and jsonb_array_length(p_state.warnings) < 10 then
     p_state.warnings := p_state.warnings || jsonb_build_object(
       'position', p_position, 'message', p_message, 'suggestion', left(p_suggestion, 200)
     );
@@ -3131,28 +2796,12 @@ begin
 end;
 $$;
 
--- A text as a value, quoted where it must be.
-create function logloom_private.query_quote(p_text text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_text ~ '^[[:alnum:]_./*?-]+$' then
-    return p_text;
-  end if;
-  return '"' || regexp_replace(p_text, '(["\\])', '\\\1', 'g') || '"';
-end;
-$$;
-
--- What is wrong with a word wherever it stands: {message, suggestion}, or null. The suggestion
--- stands for the word.
+-- What is wrong with a word wherever it stands, and what stands for it instead, or null.
 create function logloom_private.query_word_trap(
   p_state logloom_private.query_state,
   p_token text
 )
-returns jsonb
+returns text[]
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -3161,35 +2810,35 @@ declare
   v_end integer;
 begin
   if p_token ~ '[“”„‟«»＂：]' or p_token ~ '^[‘‚’‹]' then
-    return jsonb_build_object(
-      'message', 'Typographic quotes and colons are plain characters: ' || p_token
+    return array[
+      'Typographic quotes and colons are plain characters: ' || p_token
         || ' is looked for with them',
-      'suggestion', translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
-    );
+      translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
+    ];
   elsif left(p_token, 1) = '''' and char_length(p_token) > 1 then
     select min(n) into v_end
     from generate_series(p_state."at", cardinality(p_state.texts)) n
     where right(p_state.texts[n], 1) = '''';
     if v_end is not null then
-      return jsonb_build_object(
-        'message', 'A single quote is a plain character: ' || p_token || ' is looked for with it',
-        'suggestion', '"' || btrim(
+      return array[
+        'A single quote is a plain character: ' || p_token || ' is looked for with it',
+        '"' || btrim(
           p_token || coalesce(
             ' ' || array_to_string(p_state.texts[p_state."at" + 1:v_end], ' '), ''
           ), ' '''
         ) || '"'
-      );
+      ];
     end if;
   elsif strpos(p_token, '&&') > 0 then
-    return jsonb_build_object(
-      'message', '&& is looked for as a text: terms side by side mean AND',
-      'suggestion', replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
-    );
+    return array[
+      '&& is looked for as a text: terms side by side mean AND',
+      replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
+    ];
   elsif p_token ~ '^/.*[.*+?\\^$].*/$' then
-    return jsonb_build_object(
-      'message', 'A slash is a plain character, this is no regular expression',
-      'suggestion', '~"' || replace(btrim(p_token, '/'), '"', '\"') || '"'
-    );
+    return array[
+      'A slash is a plain character, this is no regular expression',
+      '~"' || replace(btrim(p_token, '/'), '"', '\"') || '"'
+    ];
   end if;
   return null;
 end;
@@ -3216,13 +2865,14 @@ begin
   return case when left(v_parts[2], 1) = '!' then '-' else '' end || v_name || ':'
     || case
       when v_parts[2] in ('=~', '!~') then '~"' || replace(v_parts[3], '"', '\"') || '"'
-      when v_parts[2] in ('=', '==', '!=') then logloom_private.query_quote(v_parts[3])
-      else v_parts[2] || v_parts[3]
+      when v_parts[2] not in ('=', '==', '!=') then v_parts[2] || v_parts[3]
+      when v_parts[3] ~ '^[[:alnum:]_./*?-]+$' then v_parts[3]
+      else '"' || regexp_replace(v_parts[3], '(["\\])', '\\\1', 'g') || '"'
     end;
 end;
 $$;
 
--- The free term that comes next.
+-- The free term that comes next, a word.
 create function logloom_private.query_warn_free(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -3233,13 +2883,11 @@ declare
   v_token constant text := p_state.texts[p_state."at"];
   v_word constant text := lower(v_token collate "C");
   v_next constant text := lower(coalesce(p_state.texts[p_state."at" + 1], '') collate "C");
-  v_trap jsonb;
+  v_trap text[];
   v_message text;
   v_suggestion text;
 begin
-  if left(v_token, 1) = '"' then
-    return p_state;
-  elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
+  if v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
     v_message := format('%s is looked for as a word: operators are in upper case', v_token);
     v_suggestion := upper(v_word);
   elsif v_word in ('count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'rate', 'stats', 'sort')
@@ -3283,16 +2931,13 @@ begin
     v_suggestion := btrim(v_token, '%');
   else
     v_trap := logloom_private.query_word_trap(p_state, v_token);
-    v_message := v_trap ->> 'message';
-    v_suggestion := case when left(v_trap ->> 'suggestion', 1) = '~' then 'msg:' else '' end
-      || (v_trap ->> 'suggestion');
+    v_message := v_trap[1];
+    v_suggestion := case when left(v_trap[2], 1) = '~' then 'msg:' else '' end
+      || v_trap[2];
     if v_message is null then
       v_suggestion := logloom_private.query_meant_comparison(v_token);
       v_message := v_token || ' is looked for as a text: a field is followed by a colon';
     end if;
-  end if;
-  if v_suggestion is null then
-    return p_state;
   end if;
   return logloom_private.query_warn(
     p_state, p_state.positions[p_state."at"], v_message, v_suggestion
@@ -3300,10 +2945,11 @@ begin
 end;
 $$;
 
--- A value without a sign. p_token is the one that comes next, or one in a list.
+-- A value without a sign or after =. p_token is the one that comes next, or one in a list.
 create function logloom_private.query_warn_value(
   p_state logloom_private.query_state,
   p_field jsonb,
+  p_sign text,
   p_token text,
   p_position integer
 )
@@ -3314,11 +2960,20 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name constant text := p_field ->> 'name';
-  v_trap jsonb;
+  v_trap text[];
   v_message text;
   v_suggestion text;
 begin
-  if left(p_token, 1) = '"' then
+  if p_sign = '=' then
+    -- = or a comparison of other languages.
+    if p_token ~ '^=+[^=]' then
+      v_message := 'The second = belongs to the value that is looked for';
+      v_suggestion := format('%s:=%s', v_name, ltrim(p_token, '='));
+    elsif p_token ~ '^[<>].' then
+      v_message := format('The value %s is looked for: = stands after > or <', p_token);
+      v_suggestion := format('%s:%s=%s', v_name, left(p_token, 1), substr(p_token, 2));
+    end if;
+  elsif left(p_token, 1) = '"' then
     return p_state;
   elsif p_token ~ '^!=*.' then
     v_message := format('! is a plain character: the value %s is looked for', p_token);
@@ -3336,8 +2991,8 @@ begin
     v_suggestion := format('%s:[%s00 TO %2$s99]', v_name, left(p_token, 1));
   else
     v_trap := logloom_private.query_word_trap(p_state, p_token);
-    v_message := v_trap ->> 'message';
-    v_suggestion := v_name || ':' || (v_trap ->> 'suggestion');
+    v_message := v_trap[1];
+    v_suggestion := v_name || ':' || v_trap[2];
   end if;
   if v_suggestion is null then
     return p_state;
@@ -3346,66 +3001,9 @@ begin
 end;
 $$;
 
--- The value after =, which is = or a comparison of other languages.
-create function logloom_private.query_warn_exact(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_token text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_token ~ '^=+[^=]' then
-    return logloom_private.query_warn(
-      p_state, p_position, 'The second = belongs to the value that is looked for',
-      format('%s:=%s', p_field ->> 'name', ltrim(p_token, '='))
-    );
-  elsif p_token ~ '^[<>].' then
-    return logloom_private.query_warn(
-      p_state, p_position, format('The value %s is looked for: = stands after > or <', p_token),
-      format('%s:%s=%s', p_field ->> 'name', left(p_token, 1), substr(p_token, 2))
-    );
-  end if;
-  return p_state;
-end;
-$$;
-
--- A word in field:(a or b).
-create function logloom_private.query_warn_listed(
-  p_state logloom_private.query_state,
-  p_token text
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if lower(p_token collate "C") in ('and', 'or', 'not') then
-    return logloom_private.query_warn(
-      p_state, p_state.positions[p_state."at"],
-      format('%s is looked for as a value: OR is in upper case', p_token),
-      'OR'
-    );
-  elsif right(p_token, 1) = ',' and char_length(p_token) > 1 then
-    return logloom_private.query_warn(
-      p_state, p_state.positions[p_state."at"],
-      format('A comma is a plain character: the value %s is looked for', p_token),
-      rtrim(p_token, ',') || ' OR'
-    );
-  end if;
-  return p_state;
-end;
-$$;
-
 -- query/tests/contains.sql
 
 -- A text inside a text, in either letter case: msg and any. values: a LIKE pattern in lower case.
-
 create function logloom_private.query_check_contains(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -3427,14 +3025,25 @@ begin
 end;
 $$;
 
-create function logloom_private.contains_test(p_values jsonb)
-returns text[]
+create function logloom_private.contains_template(p_values jsonb)
+returns jsonb
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_pattern constant text := logloom_private.template_of(p_values ->> 0);
+  v_inner constant text := substr(v_pattern, 2, length(v_pattern) - 2);
 begin
-  return logloom_private.like_test(p_values);
+  return jsonb_build_object(
+    'by', 'contains', 'values', array[v_pattern],
+    'literal', case
+      when translate(v_inner, '\_%', '') = v_inner then v_inner
+      when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
+        then regexp_replace(v_inner, '\\(.)', '\1', 'g')
+      else ''
+    end
+  );
 end;
 $$;
 
@@ -3446,6 +3055,7 @@ $$;
 create function logloom_private.query_check_equal(
   p_state logloom_private.query_state,
   p_field jsonb,
+  p_folds_case boolean,
   p_token text,
   p_position integer
 )
@@ -3463,124 +3073,100 @@ begin
     when 'level' then
       v_text := logloom_private.query_require_level(p_token, p_position);
     when 'id' then
-      v_text := lower(v_text);
-      if v_text !~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
+      if lower(v_text) !~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
         perform logloom_private.refuse_at(
-          p_position,
-          'query.not_a_uuid',
-          logloom_private.query_excerpt(logloom_private.query_text(p_token))
+          p_position, 'query.not_a_uuid', logloom_private.query_excerpt(v_text)
         );
       end if;
+      v_text := lower(v_text);
     else
+      if p_folds_case then
+        v_text := lower(v_text collate pg_c_utf8);
+      end if;
   end case;
-  p_state.node := logloom_private.query_leaf(
-    p_field, jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v_text))
-  );
-  return p_state;
-end;
-$$;
-
-create function logloom_private.query_check_folded_equal(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_token text
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
-    'test', 'equal', 'folds_case', true,
-    'values', array[lower(logloom_private.query_text(p_token) collate pg_c_utf8)]
+    'test', 'equal', 'values', jsonb_build_array(v_text), 'folds_case', p_folds_case
   ));
   return p_state;
 end;
 $$;
 
+-- What stands after the value.
 create function logloom_private.equal_test(p_values jsonb)
-returns text[]
+returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return array['', case jsonb_array_length(p_values)
-    when 1 then ' = ' || quote_literal(p_values ->> 0)
-    else ' in (' || logloom_private.query_texts_sql(p_values) || ')'
-  end];
+  if jsonb_array_length(p_values) = 1 then
+    return ' = ' || quote_literal(p_values ->> 0);
+  end if;
+  return ' in (' || array_to_string(array(
+    select quote_literal(v) from jsonb_array_elements_text(p_values) v
+  ), ', ') || ')';
+end;
+$$;
+
+-- The index of req_id holds its beginning: a whole one may be too long for an index.
+create function logloom_private.req_id_equal_sql(p_values jsonb, p_value text, p_sql text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return '(left(' || p_value || ', 200) in (' || array_to_string(array(
+    select quote_literal(left(v, 200)) from jsonb_array_elements_text(p_values) v
+  ), ', ') || ') and ' || p_sql || ')';
 end;
 $$;
 
 -- Equality with an attribute. Containment finds a scalar, and a scalar that an array holds. A
 -- number or boolean has a text too; 5 contains 5.0, so a number's text is compared again.
-create function logloom_private.attr_equal_sql(p_value text, p_text text)
+create function logloom_private.attr_equal_sql(p_values jsonb, p_value text)
 returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_sql text := p_value || ' @> ' || quote_literal(to_jsonb(p_text)::text);
+  v_contains constant text := p_value || ' @> ';
+  v_text text;
+  v_sql text;
 begin
-  if p_text in ('true', 'false') then
-    v_sql := v_sql || ' or ' || p_value || ' @> ' || quote_literal(p_text);
-  elsif p_text ~ '^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$' then
-    v_sql := v_sql || ' or (' || p_value || ' @> ' || quote_literal(p_text) || ' and '
-      || logloom_private.query_any_text_sql(p_value, array['', ' = ' || quote_literal(p_text)])
-      || ')';
-  end if;
+  for v_text in select jsonb_array_elements_text(p_values) loop
+    v_sql := concat(v_sql || ' or ', v_contains, quote_literal(to_jsonb(v_text)::text));
+    if v_text in ('true', 'false') then
+      v_sql := v_sql || ' or ' || v_contains || quote_literal(v_text);
+    elsif v_text ~ '^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$' then
+      v_sql := v_sql || ' or (' || v_contains || quote_literal(v_text) || ' and '
+        || logloom_private.query_any_text_sql(
+          jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v_text)), p_value
+        )
+        || ')';
+    end if;
+  end loop;
   return v_sql;
 end;
 $$;
 
-create function logloom_private.equal_sql(p_leaf jsonb, p_value text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_sql text := logloom_private.query_text_sql(p_leaf, p_value);
-begin
-  if (p_leaf -> 'folds_case')::boolean then
-    return v_sql;
-  elsif p_leaf ->> 'field' = 'attrs' then
-    return (
-      select string_agg(logloom_private.attr_equal_sql(p_value, v.text), ' or ' order by v.n)
-      from jsonb_array_elements_text(p_leaf -> 'values') with ordinality v (text, n)
-    );
-  elsif p_leaf ->> 'field' = 'req_id' then
-    -- The index of req_id holds its beginning: a whole one may be too long for an index.
-    return '(left(' || p_value || ', 200) in (' || logloom_private.query_texts_sql((
-      select jsonb_agg(left(v.text, 200) order by v.n)
-      from jsonb_array_elements_text(p_leaf -> 'values') with ordinality v (text, n)
-    )) || ') and ' || v_sql || ')';
-  end if;
-  return v_sql;
-end;
-$$;
-
--- query/tests/exists.sql
-
--- field:*, has a value.
-create function logloom_private.exists_sql(p_leaf jsonb, p_value text)
-returns text
+create function logloom_private.equal_template(p_values jsonb)
+returns jsonb
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return p_value
-    || case p_leaf ->> 'field' when 'attrs' then ' <> ''null''' else ' is not null' end;
+  return jsonb_build_object('values', (
+    select jsonb_agg(logloom_private.template_of(v)) from jsonb_array_elements_text(p_values) v
+  ));
 end;
 $$;
 
 -- query/tests/like.sql
 
 -- field:a*b, the whole text. values: the LIKE pattern.
-
 create function logloom_private.query_check_like(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -3601,17 +3187,6 @@ begin
 end;
 $$;
 
-create function logloom_private.like_test(p_values jsonb)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array['', ' like ' || quote_literal(p_values ->> 0)];
-end;
-$$;
-
 -- query/tests/network.sql
 
 -- host:10.0.0.0/8, an address of a network. values: the network.
@@ -3623,30 +3198,30 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_is_valid boolean;
 begin
   if left(p_token, 1) = '"' then
     return null;
   elsif p_token ~ '^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$' then
-    if not pg_input_is_valid(p_token, 'inet') or p_token ~ '(?:^|\.)0[0-9]' then
-      perform logloom_private.refuse_at(
-        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
-      );
-    end if;
-    return network(p_token::inet);
+    v_is_valid := pg_input_is_valid(p_token, 'inet') and p_token !~ '(?:^|\.)0[0-9]';
   elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$' then
     -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
-    if pg_input_is_valid(p_token, 'inet')
-      and p_token ~ '(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})/'
-    then
-      return network(p_token::inet);
+    v_is_valid := pg_input_is_valid(p_token, 'inet')
+      and p_token ~ '(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})/';
     -- 12:30:45/2 is a text.
-    elsif strpos(p_token, '::') > 0 or p_token ~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/' then
-      perform logloom_private.refuse_at(
-        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
-      );
+    if not v_is_valid and strpos(p_token, '::') = 0
+      and p_token !~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/'
+    then
+      return null;
     end if;
   end if;
-  return null;
+  if not v_is_valid then
+    perform logloom_private.refuse_at(
+      p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
+    );
+  end if;
+  return case when v_is_valid then network(p_token::inet) end;
 end;
 $$;
 
@@ -3679,57 +3254,11 @@ begin
 end;
 $$;
 
-create function logloom_private.network_test(p_values jsonb)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array['logloom_private.address_in(', ', ' || quote_literal(p_values ->> 0) || '::inet)'];
-end;
-$$;
-
 -- query/tests/range.sql
 
 -- field:>5, field:[a TO b}. bounds: lower, lower_open, upper, upper_open; null is no bound. Texts
 -- are compared by code point; of attributes JSON numbers as decimals or, with a unit (seconds or
 -- bytes), JSON strings that are quantities.
-
-create function logloom_private.query_check_range_of_levels(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_range logloom_private.query_range
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_levels constant text[] := array['debug', 'info', 'warn', 'error'];
-  v_from integer := 1;
-  v_to integer := 4;
-begin
-  if p_range.lower_token is not null then
-    v_from := p_range.lower_open::integer + array_position(
-      v_levels,
-      logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
-    );
-  end if;
-  if p_range.upper_token is not null then
-    v_to := array_position(
-      v_levels,
-      logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
-    ) - p_range.upper_open::integer;
-  end if;
-  p_state.node := case when v_from > v_to then '{"type": "none"}'::jsonb
-    else logloom_private.query_leaf(
-      p_field, jsonb_build_object('test', 'equal', 'values', v_levels[v_from:v_to])
-    ) end;
-  return p_state;
-end;
-$$;
 
 create function logloom_private.query_check_range_of_numbers(
   p_state logloom_private.query_state,
@@ -3742,27 +3271,20 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_lower jsonb;
-  v_upper jsonb;
-  v_unit text;
+  v_lower constant jsonb :=
+    logloom_private.query_number(p_range.lower_token, p_range.lower_position);
+  v_upper constant jsonb :=
+    logloom_private.query_number(p_range.upper_token, p_range.upper_position);
 begin
-  if p_range.lower_token is not null then
-    v_lower := logloom_private.query_number(p_range.lower_token, p_range.lower_position);
-  end if;
-  if p_range.upper_token is not null then
-    v_upper := logloom_private.query_number(p_range.upper_token, p_range.upper_position);
-  end if;
-  if v_lower ->> 'unit' is distinct from v_upper ->> 'unit'
-    and v_lower is not null and v_upper is not null
-  then
+  if v_lower is not null and v_upper is not null and v_lower -> 'unit' <> v_upper -> 'unit' then
     perform logloom_private.refuse_at(p_range.upper_position, 'query.units_differ');
   end if;
-  v_unit := coalesce(v_lower ->> 'unit', v_upper ->> 'unit');
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
     'test', 'range',
     'bounds', jsonb_build_object(
       'lower', v_lower ->> 'value', 'lower_open', p_range.lower_open,
-      'upper', v_upper ->> 'value', 'upper_open', p_range.upper_open, 'unit', v_unit
+      'upper', v_upper ->> 'value', 'upper_open', p_range.upper_open,
+      'unit', coalesce(v_lower ->> 'unit', v_upper ->> 'unit')
     )
   ));
   return p_state;
@@ -3781,6 +3303,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name constant text := p_field ->> 'field';
+  v_levels text[] := array['debug', 'info', 'warn', 'error'];
+  v_from integer;
+  v_to integer;
 begin
   if v_name in ('msg', 'id', 'any') then
     perform logloom_private.refuse_at(
@@ -3794,10 +3319,21 @@ begin
     perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
   elsif v_name in ('ts', 'received_at') then
     return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
-  elsif v_name = 'level' then
-    return logloom_private.query_check_range_of_levels(p_state, p_field, p_range);
   elsif v_name = 'attrs' then
     return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
+  elsif v_name = 'level' then
+    v_from := p_range.lower_open::integer + array_position(
+      v_levels, logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
+    );
+    v_to := array_position(
+      v_levels, logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
+    ) - p_range.upper_open::integer;
+    v_levels := v_levels[coalesce(v_from, 1):coalesce(v_to, 4)];
+    p_state.node := case when cardinality(v_levels) = 0 then '{"type": "none"}'::jsonb
+      else logloom_private.query_leaf(
+        p_field, jsonb_build_object('test', 'equal', 'values', v_levels)
+      ) end;
+    return p_state;
   end if;
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
     'test', 'range',
@@ -3828,34 +3364,37 @@ begin
 end;
 $$;
 
-create function logloom_private.range_sql(p_leaf jsonb, p_value text)
+create function logloom_private.range_sql(
+  p_bounds jsonb,
+  p_value text,
+  p_is_attribute boolean
+)
 returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_bounds constant jsonb := p_leaf -> 'bounds';
   v_number constant text := 'logloom_private.written_number(' || p_value || ' #>> ''{}'')';
 begin
-  if p_leaf ->> 'field' <> 'attrs' then
+  if not p_is_attribute then
     return coalesce(
-      logloom_private.bounds_sql(v_bounds, p_value || ' collate "C"'), p_value || ' is not null'
+      logloom_private.bounds_sql(p_bounds, p_value || ' collate "C"'), p_value || ' is not null'
     );
-  elsif v_bounds ->> 'unit' is not null then
+  elsif p_bounds ->> 'unit' is not null then
     return logloom_private.bounds_sql(
-      v_bounds,
+      p_bounds,
       'logloom_private.quantity(case jsonb_typeof(' || p_value || ') when ''string'' then '
-        || p_value || ' #>> ''{}'' end, ' || quote_literal(v_bounds ->> 'unit') || ')',
+        || p_value || ' #>> ''{}'' end, ' || quote_literal(p_bounds ->> 'unit') || ')',
       '::numeric'
     );
   end if;
   -- jsonb orders types before values, so the type comes first.
   return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
-    || coalesce(logloom_private.bounds_sql(v_bounds, p_value), 'true')
+    || coalesce(logloom_private.bounds_sql(p_bounds, p_value), 'true')
     || ' when ''string'' then '
     || coalesce(
-      logloom_private.bounds_sql(v_bounds, v_number, '::numeric'), v_number || ' is not null'
+      logloom_private.bounds_sql(p_bounds, v_number, '::numeric'), v_number || ' is not null'
     )
     || ' end';
 end;
@@ -3927,14 +3466,61 @@ begin
 end;
 $$;
 
-create function logloom_private.regex_test(p_values jsonb)
-returns text[]
+-- What a regular expression of the query language, in PostgreSQL's dialect, asks of templates: each
+-- of its digits is 0. literal: a text that stands in all in which it is found; empty where none is
+-- plain to see.
+create function logloom_private.regex_template(p_values jsonb)
+returns jsonb
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_part text;
+  v_template text := '';
+  v_decides boolean := true;
+  v_is_choice boolean := false;
+  v_depth integer := 0;
+  v_run text := '';
+  v_literal text := '';
 begin
-  return array['', ' collate "C" ~ ' || quote_literal(p_values ->> 0)];
+  foreach v_part in array array(
+    select m.match[1]
+    from regexp_matches(p_values ->> 0, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g')
+      with ordinality as m (match, n)
+    order by m.n
+  ) loop
+    if left(v_part, 1) = '[' then
+      -- A class that tells digits apart.
+      if replace(v_part, '0-9', '') ~ '[0-9]' then
+        v_decides := false;
+        v_part := case when left(v_part, 2) = '[^' then '.' else left(v_part, -1) || '0]' end;
+      end if;
+    elsif v_part ~ '^\\?[0-9]$' then
+      v_decides := false;
+      v_part := '0';
+    end if;
+    v_template := v_template || v_part;
+    if v_depth = 0 and v_part ~ '^(?:[^\\(){}|*+?.^$[\]]|\\[^A-Za-z0-9])$' then
+      v_run := v_run || right(v_part, 1);
+      continue;
+    end if;
+    v_is_choice := v_is_choice or v_depth = 0 and v_part = '|';
+    v_depth := v_depth + case v_part when '(' then 1 when ')' then -1 else 0 end;
+    -- What may be absent is not needed; what repeats ends the run.
+    if v_part in ('*', '?') or left(v_part, 1) = '{' then
+      v_run := left(v_run, -1);
+    end if;
+    if length(v_run) > length(v_literal) then
+      v_literal := v_run;
+    end if;
+    v_run := '';
+  end loop;
+  return jsonb_build_object(
+    'values', array[v_template], 'decides', v_decides,
+    'literal', case when v_is_choice then '' when length(v_run) > length(v_literal) then v_run
+      else v_literal end
+  );
 end;
 $$;
 
@@ -3991,13 +3577,11 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_span logloom_private.query_span;
-  v_now timestamptz;
+  v_now constant timestamptz := p_state."now";
+  v_span logloom_private.query_span := logloom_private.query_time(p_token, p_position, v_now);
 begin
-  v_span := logloom_private.query_time(p_token, p_position, p_state."now");
   if v_span.names_now and logloom_private.query_text(p_token) ~ '^[+-]' then
     -- ts:-15m, the last 15 minutes; ts:+15m, the next.
-    v_now := p_state."now";
     v_span.starts := least(v_span.starts, v_now);
     v_span.ends := greatest(v_span.ends, v_now + interval '1 microsecond');
   end if;
@@ -4018,19 +3602,13 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_lower logloom_private.query_span;
-  v_upper logloom_private.query_span;
+  v_lower constant logloom_private.query_span := logloom_private.query_time(
+    p_range.lower_token, p_range.lower_position, p_state."now"
+  );
+  v_upper constant logloom_private.query_span := logloom_private.query_time(
+    p_range.upper_token, p_range.upper_position, p_state."now"
+  );
 begin
-  if p_range.lower_token is not null then
-    v_lower := logloom_private.query_time(
-      p_range.lower_token, p_range.lower_position, p_state."now"
-    );
-  end if;
-  if p_range.upper_token is not null then
-    v_upper := logloom_private.query_time(
-      p_range.upper_token, p_range.upper_position, p_state."now"
-    );
-  end if;
   return logloom_private.query_check_within(
     p_state, p_field,
     case when p_range.lower_open then v_lower.ends else v_lower.starts end, v_lower.names_now,
@@ -4058,23 +3636,21 @@ begin
 end;
 $$;
 
-create function logloom_private.within_sql(p_leaf jsonb, p_value text, p_now_sql text)
+create function logloom_private.within_sql(p_bounds jsonb, p_value text, p_now_sql text)
 returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_bounds constant jsonb := p_leaf -> 'bounds';
 begin
   return coalesce(
     nullif(concat_ws(
       ' and ',
       p_value || ' >= ' || logloom_private.instant_sql(
-        v_bounds ->> 'from', (v_bounds ->> 'from_shift')::bigint, p_now_sql
+        p_bounds ->> 'from', (p_bounds ->> 'from_shift')::bigint, p_now_sql
       ),
       p_value || ' < ' || logloom_private.instant_sql(
-        v_bounds ->> 'to', (v_bounds ->> 'to_shift')::bigint, p_now_sql
+        p_bounds ->> 'to', (p_bounds ->> 'to_shift')::bigint, p_now_sql
       )
     ), ''),
     p_value || ' is not null'
@@ -4116,31 +3692,89 @@ begin
 end;
 $$;
 
-create function logloom_private.word_test(p_values jsonb)
+-- What holds the word holds its text.
+create function logloom_private.word_template(p_values jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.contains_template(p_values) || '{"decides": false}';
+end;
+$$;
+
+-- query/templates/cut_words.sql
+
+-- A text in lower case, cut at all that stands in ASCII beside letters; an end is empty where it is
+-- cut there. Digits cut, too: a template's ids have few letters that follow one another.
+create function logloom_private.cut_words(p_text text)
 returns text[]
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return array['', ' ~ ' || quote_literal(p_values ->> 1)];
+  return regexp_split_to_array(
+    lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
+  );
 end;
 $$;
 
-create function logloom_private.word_sql(p_leaf jsonb, p_value text)
-returns text
+-- query/templates/leaf_template.sql
+
+-- What a leaf over messages, of a test with values, asks of their templates, as the test's file
+-- says; null for a test that they tell nothing of.
+--   by, values  the test that templates pass, in lower case where the leaf folds case
+--   decides     whether they alone tell, or only leave out
+--   literal     a text in each of them
+--   words       texts that words_of of such templates hold, in any letter case
+create function logloom_private.leaf_template(p_test text, p_values jsonb)
+returns jsonb
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_sql constant text := logloom_private.query_text_sql(p_leaf, p_value);
+  v_template jsonb := jsonb_build_object(
+    'by', p_test, 'decides', coalesce(p_values::text, '') !~ '[0-9]', 'literal', ''
+  );
+  v_pieces text[];
 begin
-  if p_leaf ->> 'field' = 'attrs' then
-    return v_sql;
-  end if;
-  -- LIKE tells quicker where the text is not there at all.
-  return logloom_private.query_text_sql(p_leaf || '{"test": "like"}', p_value) || ' and ' || v_sql;
+  case p_test
+    when 'exists' then
+    when 'equal' then v_template := v_template || logloom_private.equal_template(p_values);
+    when 'contains' then v_template := v_template || logloom_private.contains_template(p_values);
+    when 'word' then v_template := v_template || logloom_private.word_template(p_values);
+    when 'regex' then v_template := v_template || logloom_private.regex_template(p_values);
+    else return null;
+  end case;
+  v_pieces := logloom_private.cut_words(v_template ->> 'literal');
+  return v_template || jsonb_build_object('words', array(
+    -- A word may begin before what the literal has of it, and end after it.
+    select case when p.n > 1 then ' ' else '' end || p.piece
+      || case when p.n < cardinality(v_pieces) then ' ' else '' end
+    from unnest(v_pieces) with ordinality p (piece, n)
+    where p.piece <> ''
+    order by p.n
+  ));
+end;
+$$;
+
+-- query/templates/template_of.sql
+
+-- The template of a text: each digit is 0. Nested, since translate takes 30 times as long.
+create function logloom_private.template_of(p_text text)
+returns text
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return replace(replace(replace(replace(replace(replace(replace(replace(replace(
+    p_text, '1', '0'), '2', '0'), '3', '0'), '4', '0'), '5', '0'), '6', '0'), '7', '0'), '8', '0'),
+    '9', '0');
 end;
 $$;
 

@@ -48,6 +48,7 @@ create table logloom_private.blocks (
   records integer not null,
   ts_unit integer not null,
   format smallint not null,
+  holds_counts boolean not null,
   tenant_id text not null,
   separator text not null,
   run_services text[] not null,
@@ -79,11 +80,15 @@ create table logloom_private.blocks (
 
 create index blocks_tenant_id_last_ts_idx
 on logloom_private.blocks (tenant_id, last_ts, first_ts);
+-- Blocks that a histogram has to read, and those that may be of more than a day.
+create index blocks_holds_counts_idx on logloom_private.blocks (tenant_id, last_ts)
+where holds_counts;
+
 create index blocks_tenant_id_last_write_seq_idx
 on logloom_private.blocks (tenant_id, last_write_seq);
 
--- Blocks of older formats than block_format(), which rewrite_step looks for: a new format makes it
--- anew.
+-- Blocks of older formats than the last of block_formats(), which rewrite_step looks for: a new
+-- format makes it anew.
 create index blocks_older_format_idx on logloom_private.blocks (block_id) where format < 1;
 
 create index blocks_block_id_idx on logloom_private.blocks (block_id);
@@ -101,6 +106,10 @@ comment on column logloom_private.blocks.weight is
 
 comment on column logloom_private.blocks.format is
   'How the block is stored: one of logloom_private.block_formats().';
+
+comment on column logloom_private.blocks.holds_counts is
+  'Its records are in no count of logloom_private.log_counts: they are counted by reading them. So '
+  'it is with tenants that have few records a day; a block without it is of one day.';
 
 comment on column logloom_private.blocks.checksum is
   'logloom_private.block_checksum of the block and its columns, of all values but block_id, '
@@ -229,11 +238,11 @@ begin
   from unnest(p_columns) c;
   return sha256(record_send(row(
     b.first_ts, b.last_ts, b.first_write_seq, b.last_write_seq, b.first_id, b.last_id, b.records,
-    b.ts_unit, b.format, b.tenant_id, b.separator, b.run_services, b.run_levels, b.run_records,
-    b.run_templates, b.run_digits, b.templates, b.run_words, b.template_records, b.offset_records,
-    b.offset_digits, b.offset_bytes, b.digits, b.ts_low, b.ts_middle, b.ts_high, b.ts_top,
-    b.batch_prefixes, b.batch_received_at, b.batch_write_seqs, b.batch_codes, b.wide_batch_codes,
-    b.id_indexes, b.weight, v_columns
+    b.ts_unit, b.format, b.holds_counts, b.tenant_id, b.separator, b.run_services, b.run_levels,
+    b.run_records, b.run_templates, b.run_digits, b.templates, b.run_words, b.template_records,
+    b.offset_records, b.offset_digits, b.offset_bytes, b.digits, b.ts_low, b.ts_middle, b.ts_high,
+    b.ts_top, b.batch_prefixes, b.batch_received_at, b.batch_write_seqs, b.batch_codes,
+    b.wide_batch_codes, b.id_indexes, b.weight, v_columns
   )));
 end;
 $$;
@@ -264,15 +273,19 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_columns logloom_private.block_columns[] := '{}';
+  v_column logloom_private.block_columns;
 begin
-  return p_block.checksum = logloom_private.block_checksum(
-    p_block,
-    array(
-      select c
-      from logloom_private.block_columns c
-      where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-    )
-  );
+  -- One by one: of a table that is sharded, an array of rows is of another type.
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+  loop
+    v_columns := v_columns || v_column;
+  end loop;
+  return p_block.checksum = logloom_private.block_checksum(p_block, v_columns);
 end;
 $$;
 
@@ -385,7 +398,6 @@ begin
     select
       case
         when coalesce(f.count, 0) = 0 then f.template
-        when f.count > 1000 then logloom_private.fill_template(f.template, p_digits, f.place)
         else format(
           replace(replace(f.template, '%', '%%'), '0', '%s'),
           variadic string_to_array(
@@ -403,38 +415,43 @@ begin
 end;
 $$;
 
--- blocks/codec/templates/fill_template.sql
+-- blocks/codec/templates/fill_templates.sql
 
--- The text of a template, whose digits begin after p_place others. One call for many digits needs
--- some 50 bytes a digit, so a long template is filled piece by piece.
-create function logloom_private.fill_template(p_template text, p_digits bytea, p_place bigint)
-returns text
+-- The texts of templates, in order: as many of each as p_counts says, with their digits. One call
+-- for many digits needs some 50 bytes a digit, so they are filled piece by piece.
+create function logloom_private.fill_templates(
+  p_templates text[],
+  p_counts integer[],
+  p_digits bytea,
+  p_separator text
+)
+returns text[]
 language plpgsql
 immutable
-parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_bytes bytea;
+  v_bytes constant bytea := convert_to(
+    (
+      select string_agg(repeat(m.template || p_separator, m.count), '' order by m.n)
+      from unnest(p_templates, p_counts) with ordinality m (template, count, n)
+    ),
+    'UTF8'
+  );
   v_begin integer := 0;
   v_end integer;
-  v_piece text := p_template;
-  v_place bigint := p_place;
+  v_piece text;
+  v_place bigint := 0;
   v_count integer;
-  v_texts text[] := '{}';
+  v_texts text[];
 begin
-  if octet_length(p_template) > 65536 then
-    v_bytes := convert_to(p_template, 'UTF8');
-  end if;
-  loop
-    if v_bytes is not null then
-      v_end := least(v_begin + 65536, octet_length(v_bytes));
-      -- Not within a character.
-      while v_end < octet_length(v_bytes) and get_byte(v_bytes, v_end) & 192 = 128 loop
-        v_end := v_end + 1;
-      end loop;
-      v_piece := convert_from(substring(v_bytes from v_begin + 1 for v_end - v_begin), 'UTF8');
-    end if;
+  while v_begin < octet_length(v_bytes) loop
+    v_end := least(v_begin + 65536, octet_length(v_bytes));
+    -- Not within a character.
+    while v_end < octet_length(v_bytes) and get_byte(v_bytes, v_end) & 192 = 128 loop
+      v_end := v_end + 1;
+    end loop;
+    v_piece := convert_from(substring(v_bytes from v_begin + 1 for v_end - v_begin), 'UTF8');
     v_count := octet_length(v_piece) - octet_length(replace(v_piece, '0', ''));
     if v_count > 0 then
       v_piece := format(
@@ -450,41 +467,11 @@ begin
         )
       );
     end if;
-    if v_bytes is null then
-      return v_piece;
-    end if;
     v_texts := v_texts || v_piece;
     v_place := v_place + v_count;
     v_begin := v_end;
-    exit when v_begin >= octet_length(v_bytes);
   end loop;
-  return array_to_string(v_texts, '');
-end;
-$$;
-
--- blocks/codec/templates/fill_templates.sql
-
--- The texts of templates, in order: as many of each as p_counts says, with their digits.
-create function logloom_private.fill_templates(
-  p_templates text[],
-  p_counts integer[],
-  p_digits bytea,
-  p_separator text
-)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_templates text;
-begin
-  select string_agg(repeat(m.template || p_separator, m.count), '' order by m.n)
-  into v_templates
-  from unnest(p_templates, p_counts) with ordinality m (template, count, n);
-  return trim_array(
-    string_to_array(logloom_private.fill_template(v_templates, p_digits, 0), p_separator), 1
-  );
+  return trim_array(string_to_array(array_to_string(v_texts, ''), p_separator), 1);
 end;
 $$;
 
@@ -516,23 +503,6 @@ begin
       return v_separator;
     end if;
   end loop;
-end;
-$$;
-
--- blocks/codec/templates/template_of.sql
-
--- The template of a text: each digit is 0. Nested, since translate takes 30 times as long.
-create function logloom_private.template_of(p_text text)
-returns text
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return replace(replace(replace(replace(replace(replace(replace(replace(replace(
-    p_text, '1', '0'), '2', '0'), '3', '0'), '4', '0'), '5', '0'), '6', '0'), '7', '0'), '8', '0'),
-    '9', '0');
 end;
 $$;
 
@@ -585,8 +555,63 @@ $$;
 
 -- blocks/codec/columns/column_texts.sql
 
--- The texts at ascending positions of a column that is kept as templates and digits.
-create function logloom_private.templated_texts_at(
+-- The values of a column at all of its positions.
+create function logloom_private.column_texts(p_column logloom_private.block_columns)
+returns text[]
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+set work_mem = '32MB'
+as $$
+declare
+  v_texts text[] := p_column.dictionary;
+  v_codes "char"[] := p_column.codes;
+  v_wide_codes smallint[] := p_column.wide_codes;
+  v_places integer[];
+begin
+  if p_column.kind = 'texts' then
+    return p_column.texts;
+  elsif p_column.kind = 'numbers' then
+    return coalesce(p_column.numbers::text[], p_column.wide_numbers::text[]);
+  elsif p_column.kind = 'templated' then
+    -- In the order of (code, position).
+    v_texts := logloom_private.fill_templates(
+      v_texts, p_column.counts, p_column.digits || ''::bytea, e'\x1f'
+    );
+    if v_codes is null and v_wide_codes is null then
+      return v_texts;
+    end if;
+    v_places := array(
+      select c.place
+      from (
+        select
+          unnest(v_codes)::integer + 129 as code, unnest(v_wide_codes) as wide_code,
+          generate_series(1, p_column.last - p_column.first + 1) as place
+      ) c
+      -- Positions without a value come last, where no text is left.
+      order by coalesce(c.code, c.wide_code), c.place
+    );
+    return array(
+      select t.value
+      from (select unnest(v_texts) as value, unnest(v_places) as place) t
+      order by t.place
+    );
+  elsif v_codes is not null then
+    return array(select v_texts[unnest(v_codes)::integer + 129]);
+  elsif v_wide_codes is not null then
+    return array(select v_texts[unnest(v_wide_codes)]);
+  end if;
+  return array_fill(v_texts[1], array[p_column.last - p_column.first + 1]);
+end;
+$$;
+
+-- blocks/codec/columns/column_texts_at.sql
+
+-- The values of a column at ascending positions of the block, all of them between its first and its
+-- last one.
+create function logloom_private.column_texts_at(
   p_column logloom_private.block_columns,
   p_positions integer[]
 )
@@ -599,24 +624,32 @@ set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
 as $$
 declare
-  v_first constant integer := p_column.first - 1;
+  v_at constant integer[] := array(select p - p_column.first + 1 from unnest(p_positions) p);
   v_dictionary text[] := p_column.dictionary;
   v_codes "char"[] := p_column.codes;
   v_wide_codes smallint[] := p_column.wide_codes;
-  v_at constant integer[] := array(select p - v_first from unnest(p_positions) p);
   v_found integer[];
   v_wanted integer[];
   v_templates text[];
   v_counts integer[];
   v_places integer[];
 begin
-  v_found := array(
-    select
-      case when v_codes is null and v_wide_codes is null then 1
-        else coalesce(v_codes[p.place]::integer + 129, v_wide_codes[p.place]) end
-    from unnest(v_at) with ordinality p (place, n)
-    order by p.n
-  );
+  if p_column.kind = 'texts' then
+    return logloom_private.elements_at(p_column.texts, v_at);
+  elsif p_column.kind = 'numbers' then
+    return case when p_column.numbers is not null
+      then logloom_private.elements_at(p_column.numbers, v_at)::text[]
+      else logloom_private.elements_at(p_column.wide_numbers, v_at)::text[] end;
+  end if;
+  v_found := case
+    when v_codes is not null then array(select v_codes[unnest(v_at)]::integer + 129)
+    when v_wide_codes is not null then array(select v_wide_codes[unnest(v_at)])
+    else array_fill(1, array[cardinality(v_at)])
+  end;
+  if p_column.kind = 'dictionary' then
+    return array(select v_dictionary[unnest(v_found)]);
+  end if;
+
   -- A template without digits is the value.
   v_wanted := array(
     select d.code
@@ -652,7 +685,7 @@ begin
       from (
         select
           unnest(v_codes) as code, unnest(v_wide_codes) as wide_code,
-          generate_series(1, coalesce(cardinality(v_codes), cardinality(v_wide_codes))) as place
+          generate_series(1, p_column.last - p_column.first + 1) as place
       ) u
     ) a
     join unnest(v_wanted) d (code) on d.code = a.code
@@ -681,106 +714,6 @@ begin
   -- "|| ''" reads what is stored once, not at each use.
   return logloom_private.fill_each(
     v_templates, v_counts, v_places, p_column.digits || ''::bytea
-  );
-end;
-$$;
-
--- The texts of a column that is kept as templates and digits.
-create function logloom_private.templated_texts(p_column logloom_private.block_columns)
-returns text[]
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = 'force_generic_plan'
-set work_mem = '32MB'
-as $$
-declare
-  -- The digits lie in the order of (code, position).
-  v_texts text[] := logloom_private.fill_templates(
-    p_column.dictionary, p_column.counts, p_column.digits || ''::bytea, e'\x1f'
-  );
-  v_codes "char"[] := p_column.codes;
-  v_numbers integer[];
-  v_places integer[];
-begin
-  v_numbers := case when v_codes is null then p_column.wide_codes::integer[]
-    else array(select unnest(v_codes)::integer + 129) end;
-  if v_numbers is null then
-    return v_texts;
-  end if;
-  v_places := array(
-    select c.place
-    from (
-      select unnest(v_numbers) as code, generate_series(1, cardinality(v_numbers)) as place
-    ) c
-    -- Positions without a value come last, where no text is left.
-    order by c.code, c.place
-  );
-  return array(
-    select t.value
-    from (select unnest(v_texts) as value, unnest(v_places) as place) t
-    order by t.place
-  );
-end;
-$$;
-
--- The values of a column at ascending positions within it, all where null.
-create function logloom_private.column_texts(
-  p_column logloom_private.block_columns,
-  p_positions integer[]
-)
-returns text[]
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = 'force_generic_plan'
-as $$
-declare
-  v_first constant integer := p_column.first - 1;
-  v_dictionary text[] := p_column.dictionary;
-  v_codes "char"[] := p_column.codes;
-  v_wide_codes smallint[] := p_column.wide_codes;
-  v_numbers integer[] := p_column.numbers;
-  v_wide_numbers bigint[] := p_column.wide_numbers;
-  v_texts text[];
-begin
-  if p_column.kind = 'texts' then
-    v_texts := p_column.texts;
-    if p_positions is null then
-      return v_texts;
-    end if;
-    return logloom_private.texts_at(
-      v_texts, array(select p - v_first from unnest(p_positions) p)
-    );
-  elsif p_column.kind = 'numbers' and p_positions is null then
-    return coalesce(v_numbers::text[], v_wide_numbers::text[]);
-  elsif p_column.kind = 'numbers' then
-    return array(
-      select coalesce(v_numbers[p.position - v_first], v_wide_numbers[p.position - v_first])::text
-      from unnest(p_positions) with ordinality p (position, n)
-      order by p.n
-    );
-  elsif p_column.kind = 'templated' and p_positions is null then
-    return logloom_private.templated_texts(p_column);
-  elsif p_column.kind = 'templated' then
-    return logloom_private.templated_texts_at(p_column, p_positions);
-  elsif v_codes is null and v_wide_codes is null then
-    return array_fill(
-      v_dictionary[1], array[coalesce(cardinality(p_positions), p_column.last - v_first)]
-    );
-  elsif v_codes is not null and p_positions is null then
-    return array(select v_dictionary[unnest(v_codes)::integer + 129]);
-  elsif p_positions is null then
-    return array(select v_dictionary[unnest(v_wide_codes)]);
-  end if;
-  return array(
-    select v_dictionary[coalesce(
-      v_codes[p.position - v_first]::integer + 129, v_wide_codes[p.position - v_first]
-    )]
-    from unnest(p_positions) with ordinality p (position, n)
-    order by p.n
   );
 end;
 $$;
@@ -1077,37 +1010,16 @@ begin
 end;
 $$;
 
--- blocks/codec/columns/texts_at.sql
-
--- The elements at ascending places. A few are found by walking over those before them, which takes
--- less than to learn where each one begins.
-create function logloom_private.texts_at(p_texts text[], p_places integer[])
-returns text[]
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = 'force_generic_plan'
-as $$
-begin
-  if cardinality(p_places) < 20 then
-    return array(
-      select p_texts[p.place] from unnest(p_places) with ordinality p (place, n) order by p.n
-    );
-  end if;
-  -- Not "= any(p_places)": a plan made for any values compares each element with each place.
-  return logloom_private.elements_at(p_texts, p_places);
-end;
-$$;
-
 -- blocks/codec/read/attribute_texts.sql
 
--- attrs of p_records records as JSON texts: p_values of the columns p_names, each from the record
--- p_first on.
-create function logloom_private.few_attribute_texts(
+-- attrs of p_records records as JSON texts: p_values of the columns p_names, each of the records
+-- p_first to p_last. The column attrs has all records, or is not there: then attrs is null. Rare
+-- keys come in any order.
+create function logloom_private.attribute_texts(
   p_records integer,
   p_names text[],
   p_first integer[],
+  p_last integer[],
   p_values logloom_private.column_values[]
 )
 returns text[]
@@ -1117,178 +1029,78 @@ parallel safe
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
-begin
-  return array(
-    select
-      case
-        when bool_or(p.is_rest)
-          then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
-      end
-    from generate_series(1, p_records) r (n)
-    left join (
-      select
-        c.key is null as is_rest, c.first + t.n - 1 as n,
-        case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
-          else c.key || t.text end as text
-      from (
-        select
-          v.texts, p_first[v.n] as first,
-          case when p_names[v.n] <> 'attrs'
-            then to_json(substr(p_names[v.n], 7)) || ': ' end as key
-        from unnest(p_values) with ordinality v (texts, n)
-        offset 0
-      ) c
-      cross join lateral unnest(c.texts) with ordinality t (text, n)
-      where t.text is not null
-    ) p on p.n = r.n
-    group by r.n
-    order by r.n
-  );
-end;
-$$;
-
--- attrs at ascending positions of a block, or of all records, as JSON texts; of p_keys alone where
--- that is given. Rare keys come in any order.
-create function logloom_private.attribute_texts(
-  p_block logloom_private.blocks,
-  p_positions integer[],
-  p_keys text[]
-)
-returns text[]
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = 'force_generic_plan'
-as $$
 declare
-  v_records constant integer := coalesce(cardinality(p_positions), p_block.records);
-  v_column logloom_private.block_columns;
-  v_values logloom_private.column_values[] := '{}';
-  v_bounds integer[] := array[1, v_records + 1];
-  v_from integer[] := '{}';
-  v_to integer[] := '{}';
-  v_names text[] := '{}';
-  v_within integer[];
-  v_lower integer;
-  v_upper integer;
-  v_rest boolean;
-  v_rest_is_empty boolean := false;
-  v_arrays text;
-  v_names_sql text;
-  v_sql text;
+  v_rest constant integer := array_position(p_names, 'attrs');
+  -- Between two bounds the same columns have all records.
+  v_bounds constant integer[] := array(
+    select b from unnest(p_first) b union select b + 1 from unnest(p_last) b order by 1
+  );
   v_part text[];
   v_texts text[] := '{}';
 begin
-  -- The columns, and which of the wanted records each covers.
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and (
-        c.name = 'attrs'
-        or left(c.name, 6) = 'attrs.' and (p_keys is null or substr(c.name, 7) = any(p_keys))
-      )
-    -- As jsonb has its keys: a whole record's text is that which jsonb has.
-    order by octet_length(c.name), c.name collate "C"
-  loop
-    v_lower := v_column.first;
-    v_upper := v_column.last;
-    v_within := null;
-    if p_positions is not null then
-      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
-      v_upper := width_bucket(v_column.last, p_positions);
-      v_within := p_positions[v_lower:v_upper];
-    end if;
-    continue when v_lower > v_upper;
-    v_from := v_from || v_lower;
-    v_to := v_to || v_upper;
-    v_names := v_names || v_column.name;
-    v_rest_is_empty := v_rest_is_empty or (
-      v_column.name = 'attrs' and v_column.codes is null and v_column.wide_codes is null
-      and v_column.dictionary = array['{}']
+  if v_rest is null then
+    return array_fill(null::text, array[p_records]);
+  elsif p_records <= 400 then
+    -- A statement made for these columns has to be planned, which takes as long as many records.
+    return array(
+      select
+        case
+          when bool_or(p.is_rest)
+            then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
+        end
+      from generate_series(1, p_records) r (n)
+      left join (
+        select
+          c.key is null as is_rest, c.first + t.n - 1 as n,
+          case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
+            else c.key || t.text end as text
+        from (
+          select
+            v.texts, p_first[v.n] as first,
+            case when p_names[v.n] <> 'attrs'
+              then to_json(substr(p_names[v.n], 7)) || ': ' end as key
+          from unnest(p_values) with ordinality v (texts, n)
+          offset 0
+        ) c
+        cross join lateral unnest(c.texts) with ordinality t (text, n)
+        where t.text is not null
+      ) p on p.n = r.n
+      group by r.n
+      order by r.n
     );
-    v_bounds := v_bounds || v_lower || (v_upper + 1);
-    v_values := v_values || row(
-      logloom_private.column_texts(v_column, v_within)
-    )::logloom_private.column_values;
-  end loop;
-
-  -- A statement made for these columns has to be planned, which takes as long as many records.
-  if v_records <= 400 then
-    return logloom_private.few_attribute_texts(v_records, v_names, v_from, v_values);
   end if;
-
-  -- Between two bounds the same columns cover all records.
-  v_bounds := array(select distinct b from unnest(v_bounds) b order by b);
   for v_at in 1..cardinality(v_bounds) - 1 loop
-    v_lower := v_bounds[v_at];
-    v_upper := v_bounds[v_at + 1] - 1;
-    v_rest := false;
-    v_arrays := '';
-    v_names_sql := '';
-    v_sql := '';
-    for v_name in 1..cardinality(v_names) loop
-      continue when v_from[v_name] > v_lower or v_to[v_name] < v_upper;
-      v_arrays := v_arrays || format(
-        ', unnest((($1)[%1$s]).texts[%2$s:%3$s]) as c%1$s',
-        v_name, v_lower - v_from[v_name] + 1, v_upper - v_from[v_name] + 1
-      );
-      v_names_sql := v_names_sql || ', c' || v_name;
-      if v_names[v_name] = 'attrs' then
-        v_rest := true;
-        v_sql := v_sql || format(', nullif(substr(c%1$s, 2, length(c%1$s) - 2), '''')', v_name);
-      else
-        v_sql := v_sql || format(
-          ', %L || c%s', to_json(substr(v_names[v_name], 7)) || ': ', v_name
-        );
-      end if;
-    end loop;
-    if not v_rest then
-      -- No record of these has attributes.
-      v_part := array_fill(null::text, array[v_upper - v_lower + 1]);
-    elsif v_rest_is_empty and v_names_sql = ', c' || array_position(v_names, 'attrs') then
-      -- All have the same, which is nothing.
-      v_part := array_fill('{}'::text, array[v_upper - v_lower + 1]);
-    else
-      execute format(
+    execute (
+      select format(
         $query$
           select array(
-            select
-              case when u.c%s is not null then '{' || concat_ws(', ' %s) || '}' end
+            select case when u.c%s is not null then '{' || concat_ws(', ', %s) || '}' end
             from (select %s) u
           )
         $query$,
-        array_position(v_names, 'attrs'), v_sql, substr(v_arrays, 3)
+        v_rest,
+        string_agg(
+          case when c.n = v_rest
+            then format('nullif(substr(c%1$s, 2, length(c%1$s) - 2), '''')', c.n)
+            else format('%L || c%s', to_json(substr(c.name, 7)) || ': ', c.n) end,
+          ', ' order by c.n
+        ),
+        string_agg(
+          format(
+            'unnest((($1)[%1$s]).texts[%2$s:%3$s]) as c%1$s',
+            c.n, v_bounds[v_at] - c.first + 1, v_bounds[v_at + 1] - c.first
+          ),
+          ', ' order by c.n
+        )
       )
-      into v_part
-      using v_values;
-    end if;
+      from unnest(p_names, p_first, p_last) with ordinality c (name, first, last, n)
+      where c.first <= v_bounds[v_at] and c.last >= v_bounds[v_at + 1] - 1
+    )
+    into v_part
+    using p_values;
     v_texts := v_texts || v_part;
   end loop;
   return v_texts;
-end;
-$$;
-
--- blocks/codec/read/block_attributes.sql
-
--- attrs at ascending positions of a block, all where null; of p_keys only, where that is given.
-create function logloom_private.block_attributes(
-  p_block logloom_private.blocks,
-  p_positions integer[],
-  p_keys text[]
-)
-returns jsonb[]
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_texts text[] := logloom_private.attribute_texts(p_block, p_positions, p_keys);
-begin
-  -- A cast of the array keeps what reading each text takes, until all of them are read.
-  return array(select unnest(v_texts)::jsonb);
 end;
 $$;
 
@@ -1323,40 +1135,6 @@ begin
     from unnest(p_positions) with ordinality p (position, n)
     order by p.n
   );
-end;
-$$;
-
--- blocks/codec/read/block_field.sql
-
--- A field that is a column, of each record of a block.
-create function logloom_private.block_field(
-  p_block logloom_private.blocks,
-  p_name text
-)
-returns text[]
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_column logloom_private.block_columns;
-  v_texts text[];
-begin
-  select c.* into v_column
-  from logloom_private.block_columns c
-  where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id and c.name = p_name;
-  if not found then
-    return array_fill(null::text, array[p_block.records]);
-  end if;
-  v_texts := logloom_private.column_texts(v_column, null);
-  if v_column.first > 1 then
-    v_texts := array_fill(null::text, array[v_column.first - 1]) || v_texts;
-  end if;
-  if v_column.last < p_block.records then
-    v_texts := v_texts || array_fill(null::text, array[p_block.records - v_column.last]);
-  end if;
-  return v_texts;
 end;
 $$;
 
@@ -1403,8 +1181,8 @@ $$;
 
 -- blocks/codec/read/block_messages.sql
 
--- The messages of a block.
-create function logloom_private.all_messages(p_block logloom_private.blocks)
+-- The messages of all records of a block.
+create function logloom_private.block_messages(p_block logloom_private.blocks)
 returns text[]
 language plpgsql
 stable
@@ -1414,11 +1192,12 @@ set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
 as $$
 declare
-  v_templates text[];
+  -- Each run's templates end with the separator; a run without messages has none.
+  v_templates constant text[] := string_to_array(
+    array_to_string(p_block.templates, ''), p_block.separator
+  );
   v_texts text[];
 begin
-  -- A run's templates end each with the separator; a run without messages has none.
-  v_templates := string_to_array(array_to_string(p_block.templates, ''), p_block.separator);
   v_texts := logloom_private.fill_templates(
     v_templates[:cardinality(v_templates) - 1], p_block.template_records,
     -- "|| ''" reads what is stored once, not at each use.
@@ -1443,47 +1222,10 @@ begin
 end;
 $$;
 
--- Of ascending positions of a block those that have a message, and which of its messages that is.
-create function logloom_private.message_ordinals(
-  p_block logloom_private.blocks,
-  p_positions integer[],
-  out o_positions integer[],
-  out o_ordinals integer[]
-)
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = 'force_generic_plan'
-as $$
-begin
-  with s as (
-    select
-      array_agg(x.first order by x.n) as firsts, array_agg(x.silent order by x.n) as silent,
-      array_agg(x.templates > 0 order by x.n) as speaks
-    from (
-      select
-        u.n, u.templates, (sum(u.records) over w - u.records + 1)::integer as first,
-        coalesce(sum(u.records) filter (where u.templates = 0) over w, 0)::integer as silent
-      from unnest(p_block.run_records, p_block.run_templates)
-        with ordinality u (records, templates, n)
-      window w as (order by u.n)
-    ) x
-  ), p as (
-    select u.position, width_bucket(u.position, s.firsts) as run
-    from s, unnest(p_positions) u (position)
-  )
-  select
-    coalesce(array_agg(p.position order by p.position), '{}'),
-    coalesce(array_agg(p.position - s.silent[p.run] order by p.position), '{}')
-  into o_positions, o_ordinals
-  from p, s
-  where s.speaks[p.run];
-end;
-$$;
+-- blocks/codec/read/block_messages_at.sql
 
--- The messages at ascending positions of a block, or all where p_positions is null.
-create function logloom_private.block_messages(
+-- The messages at ascending positions of a block.
+create function logloom_private.block_messages_at(
   p_block logloom_private.blocks,
   p_positions integer[]
 )
@@ -1495,14 +1237,20 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
-  v_counts integer[] := p_block.template_records;
-  v_offset_records integer[] := p_block.offset_records;
-  v_offset_digits integer[] := p_block.offset_digits;
-  v_offset_bytes integer[] := p_block.offset_bytes;
-  v_bytes bytea;
-  v_found record;
+  v_run_records constant integer[] := p_block.run_records;
+  v_run_templates constant integer[] := p_block.run_templates;
+  v_counts constant integer[] := p_block.template_records;
+  v_offset_records constant integer[] := p_block.offset_records;
+  v_offset_digits constant integer[] := p_block.offset_digits;
+  v_offset_bytes constant integer[] := p_block.offset_bytes;
+  v_bytes constant bytea := convert_to(array_to_string(p_block.templates, ''), 'UTF8');
+  v_run integer := 0;
+  v_run_last integer := 0;
+  -- Records without a message up to the end of the run.
+  v_silent integer := 0;
+  v_position integer;
   v_ordinal integer;
-  v_next_ordinal integer;
+  v_next_ordinal integer := 1;
   v_offset integer;
   v_template integer;
   v_templates text[];
@@ -1512,22 +1260,24 @@ declare
   v_found_templates text[] := '{}';
   v_found_counts integer[] := '{}';
   v_found_places integer[] := '{}';
-  v_texts text[];
 begin
-  if p_positions is null then
-    return logloom_private.all_messages(p_block);
-  -- Reading a message by its place takes several times as long as reading it in passing.
-  elsif cardinality(p_positions) > p_block.records / 4 then
-    return logloom_private.texts_at(logloom_private.all_messages(p_block), p_positions);
-  end if;
-  v_found := logloom_private.message_ordinals(p_block, p_positions);
-  if v_found.o_positions = '{}' then
-    return array_fill(null::text, array[cardinality(p_positions)]);
-  end if;
-  v_bytes := convert_to(array_to_string(p_block.templates, ''), 'UTF8');
-  -- From offset to offset, and from there to the template that holds the message.
-  foreach v_ordinal in array v_found.o_ordinals loop
-    if v_next_ordinal is null or v_ordinal >= v_next_ordinal then
+  foreach v_position in array p_positions loop
+    while v_run_last < v_position loop
+      v_run := v_run + 1;
+      v_run_last := v_run_last + v_run_records[v_run];
+      if v_run_templates[v_run] = 0 then
+        v_silent := v_silent + v_run_records[v_run];
+      end if;
+    end loop;
+    if v_run_templates[v_run] = 0 then
+      v_found_templates := v_found_templates || null::text;
+      v_found_counts := v_found_counts || 0;
+      v_found_places := v_found_places || 0;
+      continue;
+    end if;
+    -- From offset to offset, and from there to the template that holds the message.
+    v_ordinal := v_position - v_silent;
+    if v_ordinal >= v_next_ordinal then
       v_offset := width_bucket(v_ordinal - 1, v_offset_records);
       v_next_ordinal := coalesce(v_offset_records[v_offset + 1], p_block.records) + 1;
       v_template := 0;
@@ -1556,17 +1306,8 @@ begin
     v_found_counts := v_found_counts || v_digits_each;
     v_found_places := v_found_places || v_last_digit - (v_last - v_ordinal + 1) * v_digits_each;
   end loop;
-  v_texts := logloom_private.fill_each(
+  return logloom_private.fill_each(
     v_found_templates, v_found_counts, v_found_places, p_block.digits || ''::bytea
-  );
-  if cardinality(v_found.o_positions) = cardinality(p_positions) then
-    return v_texts;
-  end if;
-  -- Those without a message stand between the others.
-  return array(
-    select v_texts[array_position(v_found.o_positions, p.position)]
-    from unnest(p_positions) with ordinality p (position, n)
-    order by p.n
   );
 end;
 $$;
@@ -1601,37 +1342,35 @@ begin
 end;
 $$;
 
--- blocks/codec/read/block_sizes.sql
+-- blocks/codec/read/block_runs.sql
 
--- record_bytes at ascending positions of a block, of which there is one at least; 0 or null where
--- it is not known.
-create function logloom_private.block_sizes(
-  p_block logloom_private.blocks,
-  p_positions integer[]
-)
+-- The number of the run at positions of a block, all where null.
+create function logloom_private.block_runs(p_block logloom_private.blocks, p_positions integer[])
 returns integer[]
 language plpgsql
-stable
+immutable
 parallel safe
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
-  v_column logloom_private.block_columns;
-  v_lower integer;
-  v_upper integer;
+  v_firsts integer[];
 begin
-  select c.* into v_column
-  from logloom_private.block_columns c
-  where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-    and c.name = 'record_bytes';
-  if not found then
-    return array_fill(0, array[cardinality(p_positions)]);
+  if p_positions is null then
+    return array(
+      select r.run
+      from (
+        select u.n::integer as run, generate_series(1, u.records)
+        from unnest(p_block.run_records) with ordinality u (records, n)
+      ) r
+    );
   end if;
-  v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
-  v_upper := width_bucket(v_column.last, p_positions);
-  return array_fill(0, array[v_lower - 1])
-    || logloom_private.column_texts(v_column, p_positions[v_lower:v_upper])::integer[]
-    || array_fill(0, array[cardinality(p_positions) - v_upper]);
+  v_firsts := array(
+    select sum(u.records) over (order by u.n) - u.records + 1
+    from unnest(p_block.run_records) with ordinality u (records, n)
+    order by u.n
+  );
+  return array(select width_bucket(p, v_firsts) from unnest(p_positions) p);
 end;
 $$;
 
@@ -1676,7 +1415,7 @@ begin
   -- Of few blocks: months in microseconds.
   if v_top is not null then
     if p_positions is not null then
-      v_top := logloom_private.elements_at(v_top, p_positions);
+      v_top := array(select v_top[unnest(p_positions)]);
     end if;
     v_steps := array(
       select o.step + (o.top::integer + 128) * 1099511627776
@@ -1710,86 +1449,6 @@ begin
 end;
 $$;
 
--- blocks/codec/read/microseconds_after.sql
-
--- How long after another a time is; both are finite.
-create function logloom_private.microseconds_after(p_first timestamptz, p_ts timestamptz)
-returns bigint
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (extract(epoch from p_ts - p_first) * 1000000)::bigint;
-end;
-$$;
-
--- blocks/codec/read/range_steps.sql
-
--- The first and the last step of ts that [p_from, p_to) may have in a block; the first is greater
--- where it has none.
-create function logloom_private.range_steps(
-  p_block logloom_private.blocks,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns bigint[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- Bounds beyond the block may be infinite.
-  return array[
-    (
-      logloom_private.microseconds_after(p_block.first_ts, greatest(p_from, p_block.first_ts))
-        + p_block.ts_unit - 1
-    ) / p_block.ts_unit,
-    (
-      logloom_private.microseconds_after(
-        p_block.first_ts,
-        least(greatest(p_to, p_block.first_ts), p_block.last_ts + interval '1 microsecond')
-      ) + p_block.ts_unit - 1
-    ) / p_block.ts_unit - 1
-  ];
-end;
-$$;
-
--- blocks/codec/read/run_texts.sql
-
--- The value of each record of a block, from the value of each run.
-create function logloom_private.run_texts(
-  p_block logloom_private.blocks,
-  p_values text[]
-)
-returns text[]
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_records constant integer[] := p_block.run_records;
-  v_texts text[] := '{}';
-begin
-  if cardinality(v_records) <= 200 then
-    for v_run in 1..cardinality(v_records) loop
-      v_texts := v_texts || array_fill(p_values[v_run], v_records[v_run:v_run]);
-    end loop;
-    return v_texts;
-  end if;
-  -- Each of those steps copies what it adds to.
-  return array(
-    select s.value
-    from (
-      select x.value, generate_series(1, x.records)
-      from unnest(p_values, v_records) x (value, records)
-    ) s
-  );
-end;
-$$;
-
 -- blocks/codec/read/sealed_records.sql
 
 -- The records at ascending positions of a block, or all where p_positions is null. Fields
@@ -1808,14 +1467,14 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_records constant integer := coalesce(cardinality(p_positions), p_block.records);
-  v_keys constant text[] := array(
-    select substr(r, 7) from unnest(p_reads) r where left(r, 6) = 'attrs.'
-  );
+  v_needs_attrs constant boolean := p_reads is null
+    or exists (select from unnest(p_reads) r where left(r, 5) = 'attrs');
   v_batch_received_at timestamptz[] := p_block.batch_received_at;
   v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
   v_ts timestamptz[];
   v_batches integer[];
   v_ids uuid[];
+  v_runs integer[];
   v_level text[];
   v_msg text[];
   v_service text[];
@@ -1828,14 +1487,15 @@ declare
   v_record_bytes text[];
   -- fields end
   v_attrs jsonb[];
+  v_names text[] := '{}';
+  v_first integer[] := '{}';
+  v_last integer[] := '{}';
+  v_values logloom_private.column_values[] := '{}';
   v_texts text[];
   v_column logloom_private.block_columns;
   v_lower integer;
   v_upper integer;
 begin
-  if v_records = 0 then
-    return;
-  end if;
   if p_reads is null or 'ts' = any(p_reads) then
     v_ts := logloom_private.block_times(p_block, p_positions);
   end if;
@@ -1844,46 +1504,48 @@ begin
     v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
   end if;
   if p_reads is null or p_reads && array['service', 'level'] then
-    if p_positions is null then
-      v_service := logloom_private.run_texts(p_block, p_block.run_services);
-      v_level := logloom_private.run_texts(p_block, p_block.run_levels);
-    else
-      with s as (
-        select
-          array_agg(x.start order by x.n) as starts
-        from (
-          select u.n, sum(u.records) over (order by u.n) - u.records + 1 as start
-          from unnest(p_block.run_records) with ordinality u (records, n)
-        ) x
-      )
-      select
-        array_agg((p_block.run_services)[width_bucket(p.position, s.starts)] order by p.n),
-        array_agg((p_block.run_levels)[width_bucket(p.position, s.starts)] order by p.n)
-      into v_service, v_level
-      from unnest(p_positions) with ordinality p (position, n), s;
-    end if;
+    v_runs := logloom_private.block_runs(p_block, p_positions);
+    v_service := logloom_private.elements_at(p_block.run_services, v_runs);
+    v_level := logloom_private.elements_at(p_block.run_levels, v_runs);
   end if;
   if p_reads is null or 'msg' = any(p_reads) then
-    v_msg := logloom_private.block_messages(p_block, p_positions);
+    -- Reading a message by its place takes several times as long as reading it in passing.
+    v_msg := case
+      when p_positions is null then logloom_private.block_messages(p_block)
+      when v_records * 4 <= p_block.records
+        then logloom_private.block_messages_at(p_block, p_positions)
+      else logloom_private.elements_at(logloom_private.block_messages(p_block), p_positions)
+    end;
   end if;
   for v_column in
     select c.*
     from logloom_private.block_columns c
     where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name = any(logloom_private.column_fields())
-      and (p_reads is null or c.name = any(p_reads))
+      and (
+        p_reads is null or c.name = any(p_reads) or c.name = 'attrs' and v_needs_attrs
+        or left(c.name, 6) = 'attrs.' and 'attrs' = any(p_reads)
+      )
+    -- As jsonb has its keys: a whole record's text is that which jsonb has.
+    order by octet_length(c.name), c.name collate "C"
   loop
-    v_lower := v_column.first;
-    v_upper := v_column.last;
-    if p_positions is not null then
+    if p_positions is null then
+      v_lower := v_column.first;
+      v_upper := v_column.last;
+      v_texts := logloom_private.column_texts(v_column);
+    else
       v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
       v_upper := width_bucket(v_column.last, p_positions);
+      continue when v_lower > v_upper;
+      v_texts := logloom_private.column_texts_at(v_column, p_positions[v_lower:v_upper]);
     end if;
-    continue when v_lower > v_upper;
-    v_texts := array_fill(null::text, array[v_lower - 1])
-      || logloom_private.column_texts(
-        v_column, case when p_positions is not null then p_positions[v_lower:v_upper] end
-      );
+    if left(v_column.name, 5) = 'attrs' then
+      v_names := v_names || v_column.name;
+      v_first := v_first || v_lower;
+      v_last := v_last || v_upper;
+      v_values := v_values || row(v_texts)::logloom_private.column_values;
+      continue;
+    end if;
+    v_texts := array_fill(null::text, array[v_lower - 1]) || v_texts;
     case v_column.name
       -- fields column: when '{name}' then v_{name} := v_texts;
       when 'env' then v_env := v_texts;
@@ -1895,10 +1557,10 @@ begin
       -- fields end
     end case;
   end loop;
-  if p_reads is null or 'attrs' = any(p_reads) then
-    v_attrs := logloom_private.block_attributes(p_block, p_positions, null);
-  elsif v_keys <> '{}' then
-    v_attrs := logloom_private.block_attributes(p_block, p_positions, v_keys);
+  if v_needs_attrs then
+    v_texts := logloom_private.attribute_texts(v_records, v_names, v_first, v_last, v_values);
+    -- A cast of the array keeps what reading each text takes, until all of them are read.
+    v_attrs := array(select unnest(v_texts)::jsonb);
   end if;
   return query
   select
@@ -1925,6 +1587,28 @@ begin
 end;
 $$;
 
+-- blocks/codec/read/step_at.sql
+
+-- The first step of ts at or after a time, as block_steps has it; one more than a block's last step
+-- where the time lies after the block, which may be infinite.
+create function logloom_private.step_at(p_block logloom_private.blocks, p_ts timestamptz)
+returns bigint
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return ceil(
+    extract(
+      epoch from greatest(
+        least(p_ts, p_block.last_ts + interval '1 microsecond'), p_block.first_ts
+      ) - p_block.first_ts
+    ) * 1000000 / p_block.ts_unit
+  );
+end;
+$$;
+
 -- blocks/codec/write/compare_block.sql
 
 -- Reads a block back as its readers do. LL001 where it differs from the records, by position, that
@@ -1939,33 +1623,66 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_names constant text[] := logloom_private.column_fields();
+  -- Those that no column has been read of.
+  v_fields text[] := logloom_private.column_fields();
   v_batches constant integer[] := logloom_private.block_batches(p_block, null);
+  v_runs constant integer[] := logloom_private.block_runs(p_block, null);
   v_batch_received_at timestamptz[] := p_block.batch_received_at;
   v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
-  v_attrs constant text[] := logloom_private.attribute_texts(p_block, null, null);
+  v_column logloom_private.block_columns;
+  v_texts text[];
+  v_names text[] := '{}';
+  v_first integer[] := '{}';
+  v_last integer[] := '{}';
+  v_values logloom_private.column_values[] := '{}';
+  v_attrs text[];
   v_same boolean;
 begin
   v_same := logloom_private.block_times(p_block, null) = p_records.ts
     and array(select v_batch_received_at[unnest(v_batches)]) = p_records.received_at
     and array(select v_batch_write_seqs[unnest(v_batches)]) = p_records.write_seqs
     and logloom_private.block_ids(p_block, null, v_batches) = p_records.ids
-    and logloom_private.run_texts(p_block, p_block.run_services) = p_records.services
-    and logloom_private.run_texts(p_block, p_block.run_levels) = p_records.levels
-    and logloom_private.block_messages(p_block, null) = p_records.messages
-    -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order. One after the
-    -- other: a cast of an array keeps what each of its elements takes.
-    and cardinality(v_attrs) = cardinality(p_records.attrs)
+    and logloom_private.elements_at(p_block.run_services, v_runs) = p_records.services
+    and logloom_private.elements_at(p_block.run_levels, v_runs) = p_records.levels
+    and logloom_private.block_messages(p_block) = p_records.messages;
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+    order by octet_length(c.name), c.name collate "C"
+  loop
+    v_texts := logloom_private.column_texts(v_column);
+    if left(v_column.name, 5) = 'attrs' then
+      v_names := v_names || v_column.name;
+      v_first := v_first || v_column.first;
+      v_last := v_last || v_column.last;
+      v_values := v_values || row(v_texts)::logloom_private.column_values;
+    else
+      v_same := v_same
+        and (p_records.columns[array_position(v_fields, v_column.name)]).texts
+          = array_fill(null::text, array[v_column.first - 1]) || v_texts
+            || array_fill(null::text, array[p_block.records - v_column.last]);
+      v_fields := array_replace(v_fields, v_column.name, null);
+    end if;
+  end loop;
+  -- A field without a column has no value.
+  for v_at in 1..cardinality(v_fields) loop
+    v_same := v_same and (
+      v_fields[v_at] is null or array_remove((p_records.columns[v_at]).texts, null) = '{}'
+    );
+  end loop;
+  v_attrs := logloom_private.attribute_texts(
+    p_block.records, v_names, v_first, v_last, v_values
+  );
+  -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order. One after the other:
+  -- a cast of an array keeps what each of its elements takes.
+  v_same := v_same and cardinality(v_attrs) = cardinality(p_records.attrs)
     and not exists (
       select
       from (select unnest(v_attrs) as sealed, unnest(p_records.attrs) as given) a
       where a.sealed is distinct from a.given::text
         and a.sealed::jsonb::text is distinct from a.given::text
     );
-  for v_at in 1..cardinality(v_names) loop
-    v_same := v_same
-      and logloom_private.block_field(p_block, v_names[v_at]) = (p_records.columns[v_at]).texts;
-  end loop;
   if v_same is not true then
     raise sqlstate 'LL001' using
       message = format('Block %s differs from its records', p_block.block_id);
@@ -2243,7 +1960,7 @@ as $$
 declare
   v_first constant timestamptz := p_block.first_ts;
   v_offsets bigint[];
-  v_greatest bigint := logloom_private.microseconds_after(v_first, p_block.last_ts);
+  v_greatest bigint := extract(epoch from p_block.last_ts - v_first) * 1000000;
 begin
   select array_agg(o.ts), case when bool_and(o.ts % 1000 = 0) then 1000 else 1 end
   into v_offsets, p_block.ts_unit
@@ -2345,7 +2062,8 @@ $$;
 -- where there are none. LL001 where it differs. The records stay where they are.
 create function logloom_private.write_block(
   p_tenant_id text,
-  p_records logloom_private.record_arrays
+  p_records logloom_private.record_arrays,
+  p_holds_counts boolean default false
 )
 returns logloom_private.blocks
 language plpgsql
@@ -2361,6 +2079,7 @@ begin
     return null;
   end if;
   v_block.tenant_id := p_tenant_id;
+  v_block.holds_counts := p_holds_counts;
   v_block.records := cardinality(p_records.ids);
   -- Assigned: a function after "from" has its result stored first.
   v_encoded := logloom_private.encode_messages(
@@ -2425,28 +2144,6 @@ begin
 end;
 $$;
 
--- blocks/bits/bits_of_runs.sql
-
--- The bits of all records, from a flag for each run.
-create function logloom_private.bits_of_runs(p_flags boolean[], p_records integer[])
-returns varbit
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_bits varbit := '';
-  v_run varbit;
-begin
-  for v_at in 1..cardinality(p_records) loop
-    v_run := logloom_private.no_bits(p_records[v_at]);
-    v_bits := v_bits || case when p_flags[v_at] then ~v_run else v_run end;
-  end loop;
-  return v_bits;
-end;
-$$;
-
 -- blocks/bits/no_bits.sql
 
 -- As many zero bits.
@@ -2492,83 +2189,72 @@ begin
 end;
 $$;
 
--- blocks/bits/widen_bits.sql
+-- blocks/tests/equal.sql
 
--- The bits of a column, which begins at position p_first, as bits of all records; p_outside: the
--- bit of the others.
-create function logloom_private.widen_bits(
-  p_bits text,
-  p_first integer,
-  p_records integer,
-  p_outside boolean
+-- The positions of a column at which a field has one of the leaf's values, found without a test of
+-- each one. p_values: those of the column's dictionary, or of its records. Null where values are
+-- tested.
+create function logloom_private.equal_positions(
+  p_column logloom_private.block_columns,
+  p_values text[],
+  p_leaf jsonb
 )
-returns varbit
+returns integer[]
 language plpgsql
-immutable
-parallel safe
+stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_fill constant text := case when p_outside then '1' else '0' end;
+  v_wanted text[];
 begin
-  return (
-    repeat(v_fill, p_first - 1) || p_bits
-      || repeat(v_fill, p_records - p_first + 1 - length(p_bits))
-  )::varbit;
+  if p_leaf ->> 'field' = 'attrs' or (p_leaf -> 'folds_case')::boolean then
+    return null;
+  end if;
+  v_wanted := array(select jsonb_array_elements_text(p_leaf -> 'values'));
+  if p_column.kind = 'dictionary' then
+    return case when not p_values && v_wanted then '{}' end;
+  end if;
+  -- One thing among many, a request above all.
+  return array(
+    select distinct p_column.first - 1 + p.position
+    from unnest(v_wanted) v (value)
+    cross join lateral unnest(array_positions(p_values, v.value)) p (position)
+    order by 1
+  );
 end;
 $$;
 
--- blocks/index/cut_words.sql
+-- blocks/tests/range.sql
 
--- A text in lower case, cut at all that stands in ASCII beside letters; an end is empty where it is
--- cut there. Digits cut, too: a template's ids have few letters that follow one another.
-create function logloom_private.cut_words(p_text text)
-returns text[]
+-- A range of numbers as a test of whole numbers, l.value, which are compared faster. Null where
+-- none of p_least to p_greatest is in it.
+create function logloom_private.range_test(p_bounds jsonb, p_least bigint, p_greatest bigint)
+returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_lower constant numeric := p_bounds ->> 'lower';
+  v_upper constant numeric := p_bounds ->> 'upper';
 begin
-  return regexp_split_to_array(
-    lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
+  if v_lower > p_greatest or v_upper < p_least then
+    return null;
+  end if;
+  return concat_ws(
+    ' and ',
+    'l.value is not null',
+    'l.value >' || case when (p_bounds -> 'lower_open')::boolean then ' ' || floor(v_lower)
+      else '= ' || ceil(v_lower) end,
+    'l.value <' || case when (p_bounds -> 'upper_open')::boolean then ' ' || ceil(v_upper)
+      else '= ' || floor(v_upper) end
   );
 end;
 $$;
 
 -- blocks/index/filter_may_hold.sql
 
--- The two places, from 1 on, at which a filter of p_size bits has a value.
-create function logloom_private.filter_places(p_value text, p_size integer)
-returns integer[]
-language plpgsql
-immutable
-strict
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_hash constant bigint := hashtextextended(p_value, 0);
-begin
-  return array[
-    (v_hash & 2147483647) % p_size + 1, (v_hash >> 32 & 2147483647) % p_size + 1
-  ];
-end;
-$$;
-
--- One byte of a stored filter is read, not all of it.
-create function logloom_private.filter_has(p_filter bytea, p_place integer)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (get_byte(substring(p_filter from (p_place + 7) / 8 for 1), 0) >> (7 - (p_place - 1) % 8))
-    % 2 = 1;
-end;
-$$;
-
--- Whether one of p_values may be among those that the filter was made of.
+-- Whether one of p_values may be among those that the filter was made of: both of its bits are set.
 create function logloom_private.filter_may_hold(p_filter bytea, p_values text[])
 returns boolean
 language plpgsql
@@ -2578,14 +2264,21 @@ as $$
 declare
   v_size constant integer := 8 * octet_length(p_filter);
   v_value text;
-  v_places integer[];
+  v_hash bigint;
+  v_place integer;
+  v_is_set boolean;
 begin
   foreach v_value in array p_values loop
-    v_places := logloom_private.filter_places(v_value, v_size);
-    -- Most values are known not to be there by the first one.
-    if logloom_private.filter_has(p_filter, v_places[1])
-      and logloom_private.filter_has(p_filter, v_places[2])
-    then
+    v_hash := hashtextextended(v_value, 0);
+    for v_part in 0..1 loop
+      v_place := (v_hash >> 32 * v_part & 2147483647) % v_size;
+      -- One byte of a stored filter is read, not all of it.
+      v_is_set := get_byte(substring(p_filter from v_place / 8 + 1 for 1), 0)
+        >> 7 - v_place % 8 & 1 = 1;
+      -- Most values are known not to be there by the first one.
+      exit when not v_is_set;
+    end loop;
+    if v_is_set then
       return true;
     end if;
   end loop;
@@ -2595,27 +2288,8 @@ $$;
 
 -- blocks/index/needed_leaf.sql
 
--- The columns of a block by how few records a value of theirs has: an environment is hardly ever
--- one among many.
-create function logloom_private.telling_fields()
-returns text[]
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array(
-    select f.name
-    from unnest(logloom_private.record_fields()) with ordinality f
-    where f.block = 'column'
-    order by f.bloom is not true, f.name = 'env', f.ordinality
-  );
-end;
-$$;
-
 -- The first leaf without which a query finds no record and which names values of a field that is
--- one thing among many, a request above all; null where there is none.
+-- one thing among many, a request above all, an environment hardly ever; null where there is none.
 create function logloom_private.needed_leaf(p_tree jsonb)
 returns jsonb
 language plpgsql
@@ -2624,13 +2298,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (
-    select n
+    select i.leaf
     from jsonb_array_elements(
       case p_tree ->> 'type' when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree) end
-    ) with ordinality i (n, at)
-    where n ->> 'test' = 'equal' and not (n -> 'folds_case')::boolean
-      and n ->> 'field' = any(logloom_private.telling_fields())
-    order by array_position(logloom_private.telling_fields(), n ->> 'field'), at
+    ) with ordinality i (leaf, n)
+    join unnest(logloom_private.record_fields()) with ordinality f on f.name = i.leaf ->> 'field'
+    where f.block = 'column' and i.leaf ->> 'test' = 'equal'
+      and not (i.leaf -> 'folds_case')::boolean
+    order by f.bloom is not true, f.name = 'env', f.ordinality, i.n
     limit 1
   );
 end;
@@ -2654,7 +2329,7 @@ begin
   return substring(
     varbit_send(logloom_private.position_bits(
       array(
-        -- What filter_places says of each, without a call a value.
+        -- As filter_may_hold has them of each.
         select distinct b.place
         from (
           select unnest(array[
@@ -2671,33 +2346,6 @@ begin
       v_size
     ))
     from 5
-  );
-end;
-$$;
-
--- blocks/index/words_needed.sql
-
--- Texts that words_of a text holds, where it is not null, if the text holds a literal in any letter
--- case.
-create function logloom_private.words_needed(p_literal text)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_pieces constant text[] := logloom_private.cut_words(p_literal);
-begin
-  if cardinality(v_pieces) = 1 then
-    return array_remove(v_pieces, '');
-  end if;
-  return array(
-    -- A word may begin before what the literal has of it, and end after it.
-    select case when p.n > 1 then ' ' else '' end || p.piece
-      || case when p.n < cardinality(v_pieces) then ' ' else '' end
-    from unnest(v_pieces) with ordinality p (piece, n)
-    where p.piece <> ''
-    order by p.n
   );
 end;
 $$;
@@ -2756,309 +2404,11 @@ begin
   return coalesce(
     '(l.words is null or ' || (
       select string_agg(format('strpos(l.words, %L) > 0', w.word), ' and ' order by w.n)
-      from jsonb_array_elements_text(logloom_private.leaf_template(p_leaf) -> 'words')
+      from jsonb_array_elements_text(p_leaf -> 'template' -> 'words')
         with ordinality w (word, n)
     ) || ')',
     'true'
   );
-end;
-$$;
-
--- blocks/tests/contains.sql
-
-create function logloom_private.contains_template(p_values jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_pattern constant text := p_values ->> 0;
-  v_template constant text := logloom_private.template_of(v_pattern);
-  v_inner constant text := substr(v_template, 2, length(v_template) - 2);
-begin
-  return jsonb_build_object(
-    'by', 'contains',
-    'values', array[v_template],
-    'decides', v_pattern !~ '[0-9]',
-    'literal', case
-      when translate(v_inner, '\_%', '') = v_inner then v_inner
-      when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
-        then regexp_replace(v_inner, '\\(.)', '\1', 'g')
-      else ''
-    end
-  );
-end;
-$$;
-
--- blocks/tests/equal.sql
-
--- Where the values stand in a column, found without a test of each one: a bit a record. Null where
--- values are tested.
-create function logloom_private.equal_bits(
-  p_column logloom_private.block_columns,
-  p_leaf jsonb,
-  p_records integer
-)
-returns varbit
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_values constant text[] := array(select jsonb_array_elements_text(p_leaf -> 'values'));
-  v_texts text[];
-begin
-  if p_leaf ->> 'field' = 'attrs' or (p_leaf -> 'folds_case')::boolean then
-    return null;
-  elsif p_column.kind = 'dictionary' then
-    -- What a dictionary does not hold, no record has.
-    return case when not p_column.dictionary && v_values
-      then logloom_private.no_bits(p_records) end;
-  end if;
-  -- One thing among many, a request above all.
-  v_texts := logloom_private.column_texts(p_column, null);
-  return logloom_private.position_bits(
-    array(
-      select distinct p_column.first - 1 + p.position
-      from unnest(v_values) v (value)
-      cross join lateral unnest(array_positions(v_texts, v.value)) p (position)
-      order by 1
-    ),
-    p_records
-  );
-end;
-$$;
-
-create function logloom_private.equal_template(p_values jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return jsonb_build_object(
-    'by', 'equal',
-    'values', (
-      select jsonb_agg(logloom_private.template_of(v)) from jsonb_array_elements_text(p_values) v
-    ),
-    'decides', p_values::text !~ '[0-9]'
-  );
-end;
-$$;
-
--- blocks/tests/exists.sql
-
-create function logloom_private.exists_template()
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return '{"by": "exists", "decides": true}';
-end;
-$$;
-
--- blocks/tests/leaf_template.sql
-
--- What a leaf over messages asks of their templates; null for a test without a file here.
---   by, values  the test that templates pass, in lower case where the leaf folds case
---   decides     whether they alone tell, or only leave out
---   literal     a text in each of them
---   words       texts that the words of a run with such a template hold
-create function logloom_private.leaf_template(p_leaf jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_values constant jsonb := p_leaf -> 'values';
-  v_template jsonb;
-begin
-  v_template := '{"literal": ""}'::jsonb || jsonb_strip_nulls(case p_leaf ->> 'test'
-    when 'exists' then logloom_private.exists_template()
-    when 'equal' then logloom_private.equal_template(v_values)
-    when 'contains' then logloom_private.contains_template(v_values)
-    when 'word' then logloom_private.word_template(v_values)
-    when 'regex' then logloom_private.regex_template(v_values)
-  end);
-  return v_template
-    || jsonb_build_object('words', logloom_private.words_needed(v_template ->> 'literal'));
-end;
-$$;
-
--- blocks/tests/range.sql
-
--- A range of numbers over a column of whole numbers: a bit a record. Null where values
--- are tested.
-create function logloom_private.range_bits_of_numbers(
-  p_column logloom_private.block_columns,
-  p_leaf jsonb,
-  p_records integer
-)
-returns varbit
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = 'force_generic_plan'
-as $$
-declare
-  v_bounds constant jsonb := p_leaf -> 'bounds';
-  v_numbers integer[] := p_column.numbers;
-  v_lower numeric;
-  v_upper numeric;
-  v_bits text;
-begin
-  if p_leaf ->> 'decided_by' <> 'numbers' or p_column.kind <> 'numbers'
-    -- A path that goes on within the value finds nothing in a number.
-    or jsonb_array_length(p_leaf -> 'path') > 1
-      and substr(p_column.name, 7) is distinct from p_leaf ->> 'joined'
-  then
-    return null;
-  end if;
-  v_lower := v_bounds ->> 'lower';
-  v_upper := v_bounds ->> 'upper';
-  -- Beyond what the column holds a bound decides nothing.
-  if v_lower > p_column.greatest or v_upper < p_column.least then
-    return logloom_private.no_bits(p_records);
-  end if;
-  v_lower := case
-    when v_lower is null then p_column.least
-    when (v_bounds ->> 'lower_open')::boolean then greatest(floor(v_lower) + 1, p_column.least)
-    else greatest(ceil(v_lower), p_column.least)
-  end;
-  v_upper := case
-    when v_upper is null then p_column.greatest
-    when (v_bounds ->> 'upper_open')::boolean then least(ceil(v_upper) - 1, p_column.greatest)
-    else least(floor(v_upper), p_column.greatest)
-  end;
-  if v_numbers is not null then
-    select string_agg(case when c.v between v_lower::bigint and v_upper::bigint
-      then '1' else '0' end, '' order by c.n)
-    into v_bits
-    from unnest(v_numbers) with ordinality c (v, n);
-  else
-    select string_agg(case when c.v between v_lower::bigint and v_upper::bigint
-      then '1' else '0' end, '' order by c.n)
-    into v_bits
-    from unnest(p_column.wide_numbers) with ordinality c (v, n);
-  end if;
-  return logloom_private.widen_bits(v_bits, p_column.first, p_records, false);
-end;
-$$;
-
--- blocks/tests/regex.sql
-
--- A text that stands in all in which a regular expression of the query language, in PostgreSQL's
--- dialect, is found; empty where none is plain to see.
-create function logloom_private.regex_literal(p_pattern text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_part text;
-  v_run text := '';
-  v_longest text := '';
-  v_depth integer := 0;
-begin
-  foreach v_part in array array(
-    select m.match[1]
-    from regexp_matches(
-      p_pattern, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g'
-    ) with ordinality as m (match, n)
-    order by m.n
-  ) loop
-    if v_depth = 0 and v_part ~ '^(?:[^\\(){}|*+?.^$[\]]|\\[^A-Za-z0-9])$' then
-      v_run := v_run || right(v_part, 1);
-      continue;
-    elsif v_depth = 0 and v_part = '|' then
-      return '';
-    end if;
-    v_depth := v_depth + case v_part when '(' then 1 when ')' then -1 else 0 end;
-    -- What may be absent is not needed; what repeats ends the run.
-    if v_part in ('*', '?') or left(v_part, 1) = '{' then
-      v_run := left(v_run, -1);
-    end if;
-    if length(v_run) > length(v_longest) then
-      v_longest := v_run;
-    end if;
-    v_run := '';
-  end loop;
-  return case when length(v_run) > length(v_longest) then v_run else v_longest end;
-end;
-$$;
-
--- Each digit of the regular expression is 0.
-create function logloom_private.regex_template(p_values jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_part text;
-  v_template text := '';
-  v_decides boolean := true;
-begin
-  foreach v_part in array array(
-    select m.match[1]
-    from regexp_matches(
-      p_values ->> 0, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g'
-    ) with ordinality as m (match, n)
-    order by m.n
-  ) loop
-    if left(v_part, 1) = '[' then
-      -- A class that tells digits apart.
-      if replace(v_part, '0-9', '') ~ '[0-9]' then
-        v_decides := false;
-        v_part := case when left(v_part, 2) = '[^' then '.' else left(v_part, -1) || '0]' end;
-      end if;
-    elsif v_part ~ '^\\?[0-9]$' then
-      v_decides := false;
-      v_part := '0';
-    end if;
-    v_template := v_template || v_part;
-  end loop;
-  return jsonb_build_object(
-    'by', 'regex', 'values', array[v_template], 'decides', v_decides,
-    'literal', logloom_private.regex_literal(v_template)
-  );
-end;
-$$;
-
--- blocks/tests/within.sql
-
--- Whether all records of a block are within the bounds of a leaf over ts.
-create function logloom_private.block_is_within(p_block logloom_private.blocks, p_leaf jsonb)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_bounds constant jsonb := p_leaf -> 'bounds';
-begin
-  return p_leaf ->> 'field' = 'ts'
-    and coalesce((v_bounds ->> 'from')::timestamptz <= p_block.first_ts, true)
-    and coalesce((v_bounds ->> 'to')::timestamptz > p_block.last_ts, true);
-end;
-$$;
-
--- blocks/tests/word.sql
-
--- What holds the word holds its text.
-create function logloom_private.word_template(p_values jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.contains_template(p_values) || '{"decides": false}';
 end;
 $$;
 
@@ -3077,11 +2427,11 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_test constant text[] := logloom_private.query_text_test(p_leaf);
   -- Of an attribute that is no scalar, as of a record that has it alone.
   v_attribute_test constant text := format(
-    'case when left(l.value, 1) in (''{'', ''['') then %s else %s(l.attrs #>> ''{}'')%s end',
-    logloom_private.query_sql(p_leaf, 'l'), v_test[1], v_test[2]
+    'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
+    logloom_private.query_sql(p_leaf, 'l'),
+    logloom_private.query_text_test(p_leaf, '(l.attrs #>> ''{}'')')
   );
   v_no_fields constant text := (
     select string_agg('null::text as ' || f, ', ')
@@ -3089,18 +2439,21 @@ declare
   );
   v_column logloom_private.block_columns;
   v_values text[];
-  v_flags boolean[];
+  v_codes "char"[];
+  v_wide_codes smallint[];
   v_bits text;
   v_found varbit;
   v_result varbit[];
 begin
   v_result := logloom_private.message_bits(p_block, p_leaf);
-  execute 'select array_agg((' || v_test[1] || 'l.service' || v_test[2] || ' or '
-    || v_test[1] || 'l.level' || v_test[2] || ') is true order by l.n) '
-    || 'from unnest($1, $2) with ordinality l (service, level, n)'
-  into v_flags
-  using p_block.run_services, p_block.run_levels;
-  v_found := logloom_private.bits_of_runs(v_flags, p_block.run_records);
+  execute 'select string_agg(repeat(case when '
+    || logloom_private.query_text_test(p_leaf, 'l.service') || ' or '
+    || logloom_private.query_text_test(p_leaf, 'l.level')
+    || ' then ''1'' else ''0'' end, l.records), '''')'
+    || ' from (select unnest($1) as service, unnest($2) as level, unnest($3) as records) l'
+  into v_bits
+  using p_block.run_services, p_block.run_levels, p_block.run_records;
+  v_found := v_bits::varbit;
   for v_column in
     select c.*
     from logloom_private.block_columns c
@@ -3108,14 +2461,14 @@ begin
       and c.name <> 'record_bytes'
   loop
     v_values := case v_column.kind when 'dictionary' then v_column.dictionary
-      else logloom_private.column_texts(v_column, null) end;
-    execute 'select string_agg(case when ('
+      else logloom_private.column_texts(v_column) end;
+    execute 'select string_agg(case when '
       || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
-        else v_test[1] || 'l.value' || v_test[2] end
-      || ') is true then ''1'' else ''0'' end, '''' order by l.n) from (select '
+        else logloom_private.query_text_test(p_leaf, 'l.value') end
+      || ' then ''1'' else ''0'' end, '''') from (select '
       || case when left(v_column.name, 5) = 'attrs'
         then v_no_fields || ', v.value::jsonb as attrs, ' else '' end
-      || 'v.value, v.n from unnest($1) with ordinality v (value, n)) l'
+      || 'v.value from (select unnest($1) as value) v) l'
     into v_bits
     using v_values;
     continue when strpos(v_bits, '1') = 0;
@@ -3123,75 +2476,20 @@ begin
       v_bits := repeat(v_bits, v_column.last - v_column.first + 1);
     elsif v_column.kind = 'dictionary' then
       v_values := string_to_array(v_bits, null);
-      select string_agg(
-        coalesce(v_values[coalesce(c.code::integer + 129, c.wide_code)], '0'), '' order by c.n
-      )
-      into v_bits
-      from unnest(v_column.codes, v_column.wide_codes) with ordinality c (code, wide_code, n);
+      v_codes := v_column.codes;
+      v_wide_codes := v_column.wide_codes;
+      v_bits := (
+        select string_agg(coalesce(v_values[coalesce(c.code + 129, c.wide_code)], '0'), '')
+        from (
+          select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code
+        ) c
+      );
     end if;
-    v_found := v_found
-      | logloom_private.widen_bits(v_bits, v_column.first, p_block.records, false);
+    v_found := v_found | (
+      repeat('0', v_column.first - 1) || v_bits || repeat('0', p_block.records - v_column.last)
+    )::varbit;
   end loop;
   return array[v_result[1] | v_found, v_result[2] | v_found];
-end;
-$$;
-
--- blocks/scan/attribute_bits.sql
-
--- A leaf over attrs: a bit a record.
-create function logloom_private.attribute_bits(
-  p_block logloom_private.blocks,
-  p_leaf jsonb
-)
-returns varbit
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
-declare
-  v_keys constant text[] := array_remove(
-    array[p_leaf -> 'path' ->> 0, p_leaf ->> 'joined'], null
-  );
-  v_column logloom_private.block_columns;
-  v_rest text[];
-  v_count integer := 0;
-  v_found logloom_private.block_columns;
-  v_bits text;
-begin
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name = any(array_prepend('attrs', array(select 'attrs.' || k from unnest(v_keys) k)))
-  loop
-    if v_column.name = 'attrs' then
-      v_rest := case when v_column.kind = 'dictionary' then v_column.dictionary else '{[]}' end;
-    else
-      v_count := v_count + 1;
-      v_found := v_column;
-    end if;
-  end loop;
-  if v_count = 1 and v_rest = array['{}'] then
-    return logloom_private.column_bits(v_found, p_leaf, p_block.records);
-  elsif v_count = 0 and coalesce(v_rest, '{}') <@ array['{}'] then
-    return repeat(
-      logloom_private.tested_values(
-        logloom_private.query_sql(p_leaf, 'l'), 'attrs', '', array[null::text]
-      ),
-      p_block.records
-    )::varbit;
-  end if;
-  execute format(
-    $query$
-      select string_agg(case when (%s) is true then '1' else '0' end, '' order by l.n)
-      from unnest($1) with ordinality l (attrs, n)
-    $query$,
-    logloom_private.query_sql(p_leaf, 'l')
-  )
-  into v_bits
-  using logloom_private.block_attributes(p_block, null, v_keys);
-  return v_bits::varbit;
 end;
 $$;
 
@@ -3210,7 +2508,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_range constant bigint[] := logloom_private.range_steps(p_block, p_from, p_to);
+  v_from constant bigint := logloom_private.step_at(p_block, p_from);
+  v_to constant bigint := logloom_private.step_at(p_block, p_to) - 1;
   v_positions integer[];
 begin
   if bit_count(p_bits) * 4 < p_block.records then
@@ -3220,7 +2519,7 @@ begin
         select s.position
         from unnest(v_positions, logloom_private.block_steps(p_block, v_positions))
           with ordinality s (position, step, n)
-        where s.step between v_range[1] and v_range[2]
+        where s.step between v_from and v_to
         order by s.n
       ),
       p_block.records
@@ -3228,7 +2527,7 @@ begin
   end if;
   return p_bits & (
     select string_agg(
-      case when s.step between v_range[1] and v_range[2] then '1' else '0' end, '' order by s.n
+      case when s.step between v_from and v_to then '1' else '0' end, '' order by s.n
     )::varbit
     from unnest(logloom_private.block_steps(p_block, null)) with ordinality s (step, n)
   );
@@ -3273,45 +2572,46 @@ begin
 end;
 $$;
 
--- blocks/scan/blocks_with_dictionary.sql
+-- blocks/scan/block_counts.sql
 
--- Those of the blocks in which the counts of a dictionary answer a leaf; none where the tree is not
--- one leaf over one column.
-create function logloom_private.blocks_with_dictionary(
+-- The records in [p_from, p_to) of a tenant's blocks that hold their counts, as rows of log_counts
+-- would count them, with their ts for the minute.
+create function logloom_private.block_counts(
   p_tenant_id text,
-  p_blocks bigint[],
-  p_leaf jsonb
+  p_from timestamptz,
+  p_to timestamptz
 )
-returns bigint[]
+returns table (tenant_id text, ts timestamptz, level text, service text, events bigint)
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
+set jit = off
+rows 1000
 as $$
 declare
-  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
-  v_column constant text := case when p_leaf ->> 'field' = 'attrs'
-    then 'attrs.' || (p_leaf -> 'path' ->> 0) else p_leaf ->> 'field' end;
+  v_block logloom_private.blocks;
+  v_ts timestamptz[];
+  v_runs integer[];
 begin
-  if (p_leaf ->> 'decided_by' in ('dictionary', 'numbers')) is not true
-    or p_leaf ->> 'joined' is not null
-  then
-    return '{}';
-  end if;
-  return array(
-    select c.block_id
+  for v_block in
+    select c.*
     from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks) and not exists (
+    where c.tenant_id = p_tenant_id and c.holds_counts
+      and c.last_ts >= p_from and c.first_ts < p_to
+      and logloom_private.can_read(c.format)
+  loop
+    v_ts := logloom_private.block_times(v_block, null);
+    v_runs := logloom_private.block_runs(v_block, null);
+    return query
+    select p_tenant_id, r.ts, r.level, r.service, 1::bigint
+    from (
       select
-      from logloom_private.block_columns k
-      where k.tenant_id = p_tenant_id and k.block_id = c.block_id
-        and (
-          k.name = v_column and k.kind <> 'dictionary'
-          -- Keys that have no column.
-          or v_is_attribute and k.name = 'attrs'
-            and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
-        )
-    )
-  );
+        unnest(v_ts) as ts,
+        unnest(logloom_private.elements_at(v_block.run_levels, v_runs)) as level,
+        unnest(logloom_private.elements_at(v_block.run_services, v_runs)) as service
+    ) r
+    where r.ts >= p_from and r.ts < p_to;
+  end loop;
 end;
 $$;
 
@@ -3366,11 +2666,13 @@ $$;
 
 -- blocks/scan/column_bits.sql
 
--- A leaf over a column that it alone reads: a bit a record.
+-- A leaf over a column of the block, a field's or that of an attribute: a bit a record. Null where
+-- no column alone tells, or, with p_is_quick, where its texts would have to be read. Without a
+-- value a leaf is never true.
 create function logloom_private.column_bits(
-  p_column logloom_private.block_columns,
+  p_block logloom_private.blocks,
   p_leaf jsonb,
-  p_records integer
+  p_is_quick boolean
 )
 returns varbit
 language plpgsql
@@ -3378,63 +2680,111 @@ stable
 set search_path = pg_catalog, pg_temp
 -- The values of a dictionary are no constants to plan with.
 set plan_cache_mode = 'force_generic_plan'
+set jit = off
 as $$
 declare
-  v_field constant text := p_leaf ->> 'field';
-  v_key constant text := substr(p_column.name, 7);
-  v_codes "char"[] := p_column.codes;
-  v_wide_codes smallint[] := p_column.wide_codes;
-  v_found varbit := case p_leaf ->> 'test'
-    when 'equal' then logloom_private.equal_bits(p_column, p_leaf, p_records)
-    when 'range' then logloom_private.range_bits_of_numbers(p_column, p_leaf, p_records)
-  end;
+  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
+  v_column logloom_private.block_columns;
+  v_found logloom_private.block_columns;
+  v_has_rest boolean := false;
+  v_key text;
+  v_values text[];
+  v_positions integer[];
+  v_is_number boolean;
   v_test text;
-  v_absent boolean;
-  v_fill text;
-  v_flags text;
-  v_each text[];
+  v_codes "char"[];
+  v_wide_codes smallint[];
+  v_flags text[];
   v_bits text;
 begin
-  if v_found is not null then
-    return v_found;
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+      and c.name in (
+        p_leaf ->> 'field', 'attrs.' || (p_leaf -> 'path' ->> 0), 'attrs.' || (p_leaf ->> 'joined')
+      )
+  loop
+    if v_column.name = 'attrs' then
+      v_has_rest := v_column.dictionary is distinct from array['{}'];
+    elsif v_found.name is not null then
+      return null;
+    else
+      v_found := v_column;
+    end if;
+  end loop;
+  -- A key that has a column is not among the others.
+  if v_has_rest and (v_found.name is null or p_leaf ->> 'joined' is not null)
+    or p_is_quick and v_is_attribute and v_found.kind <> 'numbers'
+  then
+    return null;
+  elsif v_found.name is null then
+    return logloom_private.no_bits(p_block.records);
   end if;
-  v_test := logloom_private.query_sql(p_leaf, 'l');
-  v_absent := logloom_private.tested_values(v_test, v_field, v_key, array[null::text]) = '1';
-  v_fill := case when v_absent then '1' else '0' end;
-  if p_column.kind <> 'dictionary' then
-    v_bits := logloom_private.tested_values(
-      v_test, v_field, v_key, logloom_private.column_texts(p_column, null)
-    );
-    return logloom_private.widen_bits(v_bits, p_column.first, p_records, v_absent);
-  end if;
-  v_flags := logloom_private.tested_values(v_test, v_field, v_key, p_column.dictionary);
-  if v_codes is null and v_wide_codes is null then
-    v_bits := repeat(v_flags, p_column.last - p_column.first + 1);
-  elsif not v_absent and strpos(v_flags, '1') = 0 then
-    return logloom_private.no_bits(p_records);
-  elsif v_codes is not null then
-    v_each := string_to_array(v_flags, null);
-    select string_agg(coalesce(v_each[c.code::integer + 129], v_fill), '' order by c.n)
-    into v_bits
-    from unnest(v_codes) with ordinality c (code, n);
+
+  v_key := substr(v_found.name, 7);
+  v_values := case when v_found.kind = 'dictionary' then v_found.dictionary end;
+  -- A path that goes on within the value finds nothing in a number.
+  v_is_number := v_found.kind = 'numbers' and p_leaf ->> 'decided_by' = 'numbers'
+    and (p_leaf -> 'path' ->> 1 is null or v_key is not distinct from p_leaf ->> 'joined');
+  if v_is_number then
+    v_test := logloom_private.range_test(p_leaf -> 'bounds', v_found.least, v_found.greatest);
+    if v_test is null then
+      return logloom_private.no_bits(p_block.records);
+    end if;
   else
-    v_each := string_to_array(v_flags, null);
-    select string_agg(coalesce(v_each[c.code], v_fill), '' order by c.n) into v_bits
-    from unnest(v_wide_codes) with ordinality c (code, n);
+    v_values := coalesce(v_values, logloom_private.column_texts(v_found));
+    v_positions := case when p_leaf ->> 'test' = 'equal'
+      then logloom_private.equal_positions(v_found, v_values, p_leaf) end;
+    if v_positions is not null then
+      return logloom_private.position_bits(v_positions, p_block.records);
+    end if;
+    v_test := logloom_private.query_sql(p_leaf, 'l');
   end if;
-  return logloom_private.widen_bits(v_bits, p_column.first, p_records, v_absent);
+  execute format(
+    $query$
+      select string_agg(case when %1$s then '1' else '0' end, '')
+      from (select %2$s as %3$I from (select unnest(%4$s) as value) v) l
+    $query$,
+    v_test,
+    case when v_is_attribute and not v_is_number
+      then format('jsonb_build_object(%L::text, v.value::jsonb)', v_key) else 'v.value' end,
+    case when v_is_number then 'value' else p_leaf ->> 'field' end,
+    case when not v_is_number then '$1' when v_found.numbers is not null then '$2' else '$3' end
+  )
+  into v_bits
+  using v_values, v_found.numbers, v_found.wide_numbers;
+  if v_found.kind = 'dictionary' then
+    v_codes := v_found.codes;
+    v_wide_codes := v_found.wide_codes;
+    if strpos(v_bits, '1') = 0 then
+      return logloom_private.no_bits(p_block.records);
+    elsif v_codes is null and v_wide_codes is null then
+      v_bits := repeat(v_bits, v_found.last - v_found.first + 1);
+    else
+      v_flags := string_to_array(v_bits, null);
+      select string_agg(coalesce(v_flags[coalesce(c.code + 129, c.wide_code)], '0'), '')
+      into v_bits
+      from (select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code) c;
+    end if;
+  end if;
+  return (
+    repeat('0', v_found.first - 1) || v_bits || repeat('0', p_block.records - v_found.last)
+  )::varbit;
 end;
 $$;
 
 -- blocks/scan/dictionary_count.sql
 
--- How many records of blocks_with_dictionary a leaf finds. Without a value a leaf is never true.
+-- How many records a leaf finds in those of the blocks in which the counts of a dictionary tell it;
+-- in none where the tree is not one leaf over one column. Without a value a leaf is never true.
 create function logloom_private.dictionary_count(
   p_tenant_id text,
   p_blocks bigint[],
-  p_leaf jsonb
+  p_leaf jsonb,
+  out o_blocks bigint[],
+  out o_events bigint
 )
-returns bigint
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -3442,8 +2792,28 @@ set jit = off
 as $$
 declare
   v_key constant text := p_leaf -> 'path' ->> 0;
-  v_events bigint;
+  v_column constant text := coalesce('attrs.' || v_key, p_leaf ->> 'field');
 begin
+  o_blocks := array(
+    select c.block_id
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks)
+      and p_leaf ->> 'decided_by' in ('dictionary', 'numbers') and p_leaf ->> 'joined' is null
+      and not exists (
+        select
+        from logloom_private.block_columns k
+        where k.tenant_id = p_tenant_id and k.block_id = c.block_id
+          and (
+            k.name = v_column and k.kind <> 'dictionary'
+            -- Keys that have no column.
+            or v_key is not null and k.name = 'attrs'
+              and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
+          )
+      )
+  );
+  if o_blocks = '{}' then
+    return;
+  end if;
   execute format(
     $query$
       select coalesce(sum(l.count), 0)
@@ -3457,34 +2827,10 @@ begin
     $query$,
     case when v_key is not null
       then format('jsonb_build_object(%L::text, d.value::jsonb)', v_key) else 'd.value' end,
-    p_leaf ->> 'field', coalesce('attrs.' || v_key, p_leaf ->> 'field'),
-    logloom_private.query_sql(p_leaf, 'l')
+    p_leaf ->> 'field', v_column, logloom_private.query_sql(p_leaf, 'l')
   )
-  into v_events
-  using p_tenant_id, p_blocks;
-  return v_events;
-end;
-$$;
-
--- blocks/scan/field_bits.sql
-
--- A leaf over a field that has a column: a bit a record.
-create function logloom_private.field_bits(p_block logloom_private.blocks, p_leaf jsonb)
-returns varbit
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_column logloom_private.block_columns;
-begin
-  select c.* into v_column
-  from logloom_private.block_columns c
-  where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-    and c.name = p_leaf ->> 'field';
-  -- Without a value a leaf is never true.
-  return case when v_column.block_id is null then logloom_private.no_bits(p_block.records)
-    else logloom_private.column_bits(v_column, p_leaf, p_block.records) end;
+  into o_events
+  using p_tenant_id, o_blocks;
 end;
 $$;
 
@@ -3526,86 +2872,9 @@ $$;
 
 -- blocks/scan/first_positions.sql
 
--- Positions among which are the p_limit records of a block with the outermost steps of p_from to
--- p_to, both included, and all of the last one's step. They are found by the upper part of a step;
--- the outermost value counts for nothing where p_is_cut. Null where they are not found so.
-create function logloom_private.outer_positions(
-  p_block logloom_private.blocks,
-  p_limit integer,
-  p_is_descending boolean,
-  p_from bigint,
-  p_to bigint,
-  p_is_cut boolean
-)
-returns integer[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = 'force_generic_plan'
-as $$
-declare
-  v_upper "char"[] := p_block.ts_middle;
-  -- Of a block of more than some hours.
-  v_high smallint[] := p_block.ts_high;
-  v_size constant bigint := case when v_high is null then 65536 else 16777216 end;
-  v_least constant integer := case when v_high is null then 128 else 32768 end;
-  v_last constant bigint := logloom_private.microseconds_after(
-    p_block.first_ts, p_block.last_ts
-  ) / p_block.ts_unit;
-  v_greatest constant bigint := v_last / v_size;
-  v_outermost constant bigint := case when p_is_descending then least(p_to, v_last)
-    else greatest(p_from, 0) end / v_size;
-  v_innermost constant bigint := case when p_is_descending then greatest(p_from, 0)
-    else least(p_to, v_last) end / v_size;
-  -- As many of these values as hold twice as many records, were they spread evenly.
-  v_values constant bigint := least(
-    abs(v_innermost - v_outermost) + 1,
-    ceil(2.0 * p_limit * (v_greatest + 1) / p_block.records) + p_is_cut::integer
-  );
-  v_value integer;
-  v_found integer[];
-  v_positions integer[] := '{}';
-  v_count integer := 0;
-begin
-  if v_upper is null or p_block.ts_top is not null or v_values > v_greatest then
-    return null;
-  end if;
-  if v_values <= 10 then
-    for v_at in 0..least(abs(v_innermost - v_outermost), 19) loop
-      v_value := v_outermost + case when p_is_descending then -v_at else v_at end;
-      v_found := case when v_high is null
-        then array_positions(v_upper, (v_value - v_least)::"char")
-        else array_positions(v_high, (v_value - v_least)::smallint) end;
-      v_positions := v_positions || v_found;
-      v_count := v_count
-        + case when v_at = 0 and p_is_cut then 0 else cardinality(v_found) end;
-      exit when v_count >= p_limit;
-    end loop;
-  else
-    v_value := v_outermost + (v_values - 1) * case when p_is_descending then -1 else 1 end;
-    select
-      array_agg(v.n),
-      count(*) filter (where not p_is_cut or v.value <> v_outermost)
-    into v_positions, v_count
-    from (
-      select
-        i.n,
-        -- As numbers: bytes have no sign.
-        v_least
-          + case when v_high is null then v_upper[i.n]::integer else v_high[i.n] end as value
-      from generate_series(1, p_block.records) i (n)
-      offset 0
-    ) v
-    where v.value between least(v_value, v_outermost) and greatest(v_value, v_outermost);
-  end if;
-  return case when v_count >= p_limit or v_value = v_innermost
-    then coalesce(v_positions, '{}') end;
-end;
-$$;
-
 -- Ascending positions of a block's p_limit records of [p_from, p_to) with the first ts in an order,
 -- and of all that have the last one's ts; those with the ts p_past besides, which lies at or beyond
--- the range's end that the order begins with.
+-- the range's end that the order begins with. p_positions: of these alone.
 create function logloom_private.first_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -3623,26 +2892,52 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_sign constant bigint := case when p_is_descending then -1 else 1 end;
-  v_past constant bigint :=
-    logloom_private.microseconds_after(p_block.first_ts, p_past) / p_block.ts_unit;
-  v_range constant bigint[] := logloom_private.range_steps(p_block, p_from, p_to);
+  v_past constant bigint := case when p_past >= p_block.first_ts
+    then logloom_private.step_at(p_block, p_past) end;
+  v_from constant bigint := logloom_private.step_at(p_block, p_from);
+  v_to constant bigint := logloom_private.step_at(p_block, p_to) - 1;
+  v_last constant bigint := logloom_private.step_at(p_block, p_block.last_ts);
+  -- The upper part of a step: ts_high where the block is of more than some hours.
+  v_middle "char"[] := p_block.ts_middle;
+  v_high smallint[] := p_block.ts_high;
+  v_size constant bigint := case when v_high is null then 65536 else 16777216 end;
+  v_outermost constant bigint := case when p_is_descending then v_to else v_from end / v_size;
+  v_innermost constant bigint := case when p_is_descending then v_from else v_to end / v_size;
+  -- Not all records of the outermost one count.
+  v_is_cut constant boolean := p_past is not null
+    or case when p_is_descending then v_to < v_last else v_from > 0 end;
+  -- As many of these values as hold twice as many records, were they spread evenly.
+  v_values constant bigint := v_is_cut::integer
+    + ceil(2.0 * p_limit * (v_last / v_size + 1) / p_block.records);
+  v_value integer;
+  v_found integer[];
+  v_count integer := 0;
   v_positions integer[] := p_positions;
   v_steps bigint[];
   v_edge bigint;
 begin
-  if v_positions is null then
-    v_positions := logloom_private.outer_positions(
-      p_block, p_limit, p_is_descending, v_range[1], v_range[2],
-      p_past is not null or case when p_is_descending then p_to <= p_block.last_ts
-        else p_from > p_block.first_ts end
-    );
+  if p_positions is null and v_middle is not null and p_block.ts_top is null
+    and v_values <= least(v_last / v_size, 30)
+  then
+    for v_at in 0..least(abs(v_innermost - v_outermost), 2 * v_values) loop
+      v_value := v_outermost + v_sign * v_at;
+      v_found := case when v_high is null then array_positions(v_middle, (v_value - 128)::"char")
+        else array_positions(v_high, (v_value - 32768)::smallint) end;
+      v_positions := v_positions || v_found;
+      v_count := v_count + case when v_at = 0 and v_is_cut then 0 else cardinality(v_found) end;
+      exit when v_count >= p_limit;
+    end loop;
+    -- Else all are looked at.
+    if v_count < p_limit and v_value <> v_innermost then
+      v_positions := null;
+    end if;
   end if;
   v_steps := logloom_private.block_steps(p_block, v_positions);
   v_edge := (
     array(
       select s.step
       from unnest(v_steps) s (step)
-      where s.step between v_range[1] and v_range[2] and s.step is distinct from v_past
+      where s.step between v_from and v_to and s.step is distinct from v_past
       order by v_sign * s.step
       limit p_limit
     )
@@ -3650,29 +2945,9 @@ begin
   return array(
     select coalesce(v_positions[s.n], s.n::integer) as position
     from unnest(v_steps) with ordinality s (step, n)
-    where s.step between v_range[1] and v_range[2]
+    where s.step between v_from and v_to
       and (v_edge is null or v_sign * s.step <= v_sign * v_edge or s.step = v_past)
     order by position
-  );
-end;
-$$;
-
--- blocks/scan/largest_record.sql
-
--- The greatest record_bytes of a block, null where it is not known.
-create function logloom_private.largest_record(p_block logloom_private.blocks)
-returns bigint
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name = 'record_bytes'
   );
 end;
 $$;
@@ -3692,8 +2967,9 @@ set jit = off
 as $$
 declare
   v_folded constant boolean := (p_leaf -> 'folds_case')::boolean;
-  v_template constant jsonb := logloom_private.leaf_template(p_leaf);
+  v_template constant jsonb := p_leaf -> 'template';
   v_literal constant text := v_template ->> 'literal';
+  v_words constant text[] := array(select jsonb_array_elements_text(v_template -> 'words'));
   v_none constant varbit := logloom_private.no_bits(p_block.records);
   v_found integer[];
   v_templates text[];
@@ -3703,13 +2979,14 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  execute format(
-    'select array_agg(l.n::integer) from unnest($1) with ordinality l (words, n) where %s',
-    logloom_private.words_sql(p_leaf)
-  )
-  into v_found
-  using p_block.run_words;
-  if v_found is null then
+  -- The runs whose words say that a template may pass.
+  v_found := array(
+    select l.n
+    from unnest(p_block.run_words) with ordinality l (words, n)
+    where l.words is null
+      or not exists (select from unnest(v_words) w where strpos(l.words, w) = 0)
+  );
+  if v_found = '{}' then
     return array[v_none, v_none];
   end if;
   v_templates := p_block.templates;
@@ -3764,19 +3041,25 @@ $$;
 -- blocks/scan/node_bits.sql
 
 -- A node of a query's tree: its exact bits and its candidate bits. What only the candidate bits
--- have is put to the row filter.
+-- have is put to the row filter. p_is_quick: without reading the texts of a whole block.
 create function logloom_private.node_bits(
   p_block logloom_private.blocks,
-  p_node jsonb
+  p_node jsonb,
+  p_is_quick boolean default false
 )
 returns varbit[]
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 declare
   v_type constant text := p_node ->> 'type';
   v_none constant varbit := logloom_private.no_bits(p_block.records);
+  v_bounds constant jsonb := p_node -> 'bounds';
+  v_all constant varbit := ~v_none;
+  v_flags boolean[];
+  v_run_records integer[];
   v_bits varbit;
   v_item varbit[];
   v_result varbit[];
@@ -3784,21 +3067,21 @@ declare
 begin
   case v_type
     when 'all' then
-      return array[~v_none, ~v_none];
+      return array[v_all, v_all];
     when 'none' then
       return array[v_none, v_none];
     when 'not' then
-      v_item := logloom_private.node_bits(p_block, p_node -> 'item');
+      v_item := logloom_private.node_bits(p_block, p_node -> 'item', p_is_quick);
       return array[~v_item[2], ~v_item[1]];
     when 'and' then
-      v_result := array[~v_none, ~v_none];
+      v_result := array[v_all, v_all];
       for v_node in
         -- What runs tell costs least, and may leave nothing to ask.
         select i.item
         from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
         order by i.item ->> 'decided_by' is distinct from 'run', i.n
       loop
-        v_item := logloom_private.node_bits(p_block, v_node);
+        v_item := logloom_private.node_bits(p_block, v_node, p_is_quick);
         v_result := array[v_result[1] & v_item[1], v_result[2] & v_item[2]];
         exit when bit_count(v_result[2]) = 0;
       end loop;
@@ -3806,156 +3089,45 @@ begin
     when 'or' then
       v_result := array[v_none, v_none];
       for v_node in select i from jsonb_array_elements(p_node -> 'items') i loop
-        v_item := logloom_private.node_bits(p_block, v_node);
+        v_item := logloom_private.node_bits(p_block, v_node, p_is_quick);
         v_result := array[v_result[1] | v_item[1], v_result[2] | v_item[2]];
       end loop;
       return v_result;
-    when 'leaf' then
-      case p_node ->> 'decided_by'
-        when 'run' then
-          v_bits := logloom_private.run_bits(p_block, p_node);
-        when 'template' then
-          return case p_node ->> 'field' when 'msg'
-            then logloom_private.message_bits(p_block, p_node)
-            else logloom_private.any_bits(p_block, p_node) end;
-        when 'filter' then
-          if not logloom_private.block_is_within(p_block, p_node) then
-            return array[v_none, ~v_none];
-          end if;
-          v_bits := ~v_none;
-        else
-          v_bits := case p_node ->> 'field' when 'attrs'
-            then logloom_private.attribute_bits(p_block, p_node)
-            else logloom_private.field_bits(p_block, p_node) end;
-      end case;
-      return array[v_bits, v_bits];
     else
-      return array[v_none, ~v_none];
-  end case;
-end;
-$$;
-
--- blocks/scan/page_positions.sql
-
--- Ascending positions of a block among which are those that a page can hold. tries: whether the
--- outermost records are asked one by one first; not again where that found too few.
-create function logloom_private.page_positions(
-  p_block logloom_private.blocks,
-  p_tree jsonb,
-  p_limit integer,
-  p_is_descending boolean,
-  p_past timestamptz,
-  p_from timestamptz,
-  p_to timestamptz,
-  inout tries boolean,
-  out positions integer[]
-)
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_bits varbit;
-begin
-  -- Null: all of them.
-  if p_tree ->> 'type' = 'all' then
-    perform logloom_private.take_scan_slot();
-  elsif tries then
-    positions := logloom_private.tried_positions(
-      p_block, p_tree, p_limit, p_is_descending, p_past, p_from, p_to
-    );
-    tries := positions is not null;
-  end if;
-  if p_tree ->> 'type' is distinct from 'all' and positions is null then
-    v_bits := logloom_private.block_bits(p_block, p_tree, p_from, p_to);
-    if bit_count(v_bits) < p_block.records then
-      positions := logloom_private.bit_positions(v_bits);
-    end if;
-  end if;
-  if positions is distinct from '{}' then
-    positions := logloom_private.first_positions(
-      p_block, positions, p_limit, p_is_descending, p_past, p_from, p_to
-    );
-  end if;
-end;
-$$;
-
--- blocks/scan/quick_tree.sql
-
--- A query's tree without what is read from the texts of a whole block. Null where that is nothing.
-create function logloom_private.quick_tree(
-  p_block logloom_private.blocks,
-  p_node jsonb
-)
-returns jsonb
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_items jsonb;
-begin
-  case p_node ->> 'type'
-    when 'and', 'or' then
-      select jsonb_agg(
-        coalesce(logloom_private.quick_tree(p_block, i.item), '{"type": "unknown"}') order by i.n
-      )
-      into v_items
-      from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n);
-      return p_node || jsonb_build_object('items', v_items);
-    when 'not' then
-      return p_node || jsonb_build_object(
-        'item',
-        coalesce(logloom_private.quick_tree(p_block, p_node -> 'item'), '{"type": "unknown"}')
-      );
-    when 'leaf' then
-      if (p_node -> 'block_quick')::boolean and (
-        p_node ->> 'field' <> 'attrs'
-        -- An attribute where its column has numbers.
-        or exists (
-          select
-          from logloom_private.block_columns c
-          where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-            and c.name = 'attrs.' || (p_node -> 'path' ->> 0)
-            and c.kind = 'numbers'
+      -- Null: candidates, all of them.
+      if p_is_quick and not (p_node -> 'block_quick')::boolean then
+        v_bits := null;
+      elsif p_node ->> 'field' = 'msg' then
+        return logloom_private.message_bits(p_block, p_node);
+      elsif p_node ->> 'field' = 'any' then
+        return logloom_private.any_bits(p_block, p_node);
+      elsif p_node ->> 'decided_by' = 'run' then
+        execute format(
+          'select array_agg(%s) from (select unnest($1) as service, unnest($2) as level) l',
+          logloom_private.query_sql(p_node, 'l')
         )
-      )
-      then
-        return p_node;
+        into v_flags
+        using p_block.run_services, p_block.run_levels;
+        v_run_records := p_block.run_records;
+        v_bits := '';
+        for v_run in 1..cardinality(v_flags) loop
+          v_bits := v_bits || substring(
+            case when v_flags[v_run] then v_all else v_none end from 1 for v_run_records[v_run]
+          );
+        end loop;
+      elsif p_node ->> 'decided_by' = 'filter' then
+        -- All records of the block may be within the bounds.
+        v_bits := case
+          when p_node ->> 'field' = 'ts'
+            and coalesce((v_bounds ->> 'from')::timestamptz <= p_block.first_ts, true)
+            and coalesce((v_bounds ->> 'to')::timestamptz > p_block.last_ts, true)
+            then v_all
+        end;
+      else
+        v_bits := logloom_private.column_bits(p_block, p_node, p_is_quick);
       end if;
-      return null;
-    else
-      return p_node;
+      return array[coalesce(v_bits, v_none), coalesce(v_bits, v_all)];
   end case;
-end;
-$$;
-
--- blocks/scan/run_bits.sql
-
--- A leaf over service or level: a bit a record.
-create function logloom_private.run_bits(
-  p_block logloom_private.blocks,
-  p_leaf jsonb
-)
-returns varbit
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
-declare
-  v_flags boolean[];
-begin
-  execute format(
-    $query$
-      select array_agg((%s) is true order by l.n)
-      from unnest($1, $2) with ordinality l (service, level, n)
-    $query$,
-    logloom_private.query_sql(p_leaf, 'l')
-  )
-  into v_flags
-  using p_block.run_services, p_block.run_levels;
-  return logloom_private.bits_of_runs(v_flags, p_block.run_records);
 end;
 $$;
 
@@ -3999,9 +3171,9 @@ begin
     return query execute v_sql
     using p_tenant_id, v_counted, current_setting('logloom.scan', true);
   elsif p_by = '{}' then
-    v_counted := logloom_private.blocks_with_dictionary(p_tenant_id, v_whole, p_tree);
+    select d.o_blocks, d.o_events into v_counted, events
+    from logloom_private.dictionary_count(p_tenant_id, v_whole, p_tree) d;
     if v_counted <> '{}' then
-      events := logloom_private.dictionary_count(p_tenant_id, v_counted, p_tree);
       return next;
     end if;
   end if;
@@ -4103,7 +3275,7 @@ begin
   elsif p_column.kind <> 'dictionary' then
     return array(
       select logloom_private.json_number(t.value::jsonb)
-      from unnest(logloom_private.column_texts(p_column, null)) with ordinality t (value, n)
+      from unnest(logloom_private.column_texts(p_column)) with ordinality t (value, n)
       order by t.n
     );
   end if;
@@ -4184,10 +3356,8 @@ begin
     if not found then
       -- A key without a column of its own may be among the others.
       v_numbers := array(
-        select logloom_private.json_number(a.attrs -> p_key)
-        from unnest(logloom_private.block_attributes(v_block, null, array[p_key]))
-          with ordinality a (attrs, n)
-        order by a.n
+        select logloom_private.json_number(r.attrs -> p_key)
+        from logloom_private.sealed_records(v_block, null, array['attrs.' || p_key]) r
       );
     else
       v_before := v_column.first - 1;
@@ -4259,7 +3429,8 @@ $$;
 
 -- The first p_limit of times and p_times, but for p_past, with the sizes of their records. edge:
 -- the last time that a page of p_limit records and p_bytes can hold, which ends before the first
--- record that finds it full, whatever the ids of one time are. Null: it is not full.
+-- record that finds it full, whatever the ids of one time are. Null: it is not full. Without sizes
+-- it is full of p_limit records.
 create function logloom_private.page_edge(
   p_limit integer,
   p_bytes bigint,
@@ -4276,6 +3447,17 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_sizes is null and sizes is null then
+    times := array(
+      select t
+      from unnest(times || p_times) t
+      where p_past is null or t <> p_past
+      order by case when p_is_descending then t end desc, case when not p_is_descending then t end
+      limit p_limit
+    );
+    edge := times[p_limit];
+    return;
+  end if;
   select
     array_agg(b.ts), array_agg(b.size),
     (
@@ -4315,7 +3497,6 @@ $$;
 -- them.
 create function logloom_private.positions_within_bytes(
   p_block logloom_private.blocks,
-  p_sizes integer[],
   p_bytes bigint,
   p_is_descending boolean,
   p_ts timestamptz,
@@ -4335,19 +3516,19 @@ begin
   from (
     select
       o.position, row_number() over w as n,
-      sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
+      sum(coalesce(o.record_bytes, 0)) over w - coalesce(o.record_bytes, 0) as before
     from (
-      select u.position, u.ts, u.id, u.size
-      from unnest(
-        positions, logloom_private.block_times(p_block, positions),
-        logloom_private.block_ids(
-          p_block, positions, logloom_private.block_batches(p_block, positions)
-        ),
-        p_sizes
-      ) u (position, ts, id, size)
+      select p.position, l.ts, l.id, l.record_bytes
+      from unnest(positions) with ordinality p (position, n)
+      join (
+        select r.ts, r.id, r.record_bytes, row_number() over () as n
+        from logloom_private.sealed_records(
+          p_block, positions, array['ts', 'id', 'record_bytes']
+        ) r
+      ) l on l.n = p.n
       where p_ts is null
-        or case when p_is_descending then (u.ts, u.id) < (p_ts, p_id)
-          else (u.ts, u.id) > (p_ts, p_id) end
+        or case when p_is_descending then (l.ts, l.id) < (p_ts, p_id)
+          else (l.ts, l.id) > (p_ts, p_id) end
     ) o
     window w as (
       order by
@@ -4392,22 +3573,21 @@ declare
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
   end;
-  -- Not again where it found too few; of many, deciding for all is cheaper.
-  v_tries boolean := p_limit <= 250;
+  -- Where deciding for all may read many texts; not again where it found too few.
+  v_tries boolean := p_limit <= 250 and jsonb_path_exists(
+    p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
+  );
   v_blocks refcursor;
   v_block logloom_private.blocks;
-  v_found record;
-  v_full record;
+  v_bits varbit;
+  v_page record;
   v_within record;
   v_positions integer[];
   v_times timestamptz[];
   v_sizes integer[];
   v_best timestamptz[] := '{}';
-  v_best_sizes integer[] := '{}';
+  v_best_sizes integer[];
   v_edge timestamptz;
-  v_next integer[];
-  v_is_large boolean;
-  v_has_large boolean := false;
 begin
   -- Cursors, which are planned to give the first of many blocks soon.
   if v_is_descending then
@@ -4432,59 +3612,62 @@ begin
     -- The page is full, and nothing of this block and of those after it can come before its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
-    v_found := logloom_private.page_positions(
-      v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to, v_tries
+    -- Null: all of them.
+    v_positions := null;
+    if v_tries then
+      v_positions := logloom_private.tried_positions(
+        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
+      );
+      v_tries := v_positions is not null;
+    end if;
+    if p_tree ->> 'type' = 'all' then
+      perform logloom_private.take_scan_slot();
+    elsif v_positions is null then
+      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
+      if bit_count(v_bits) < v_block.records then
+        v_positions := logloom_private.bit_positions(v_bits);
+      end if;
+    end if;
+    continue when v_positions = '{}';
+    v_positions := logloom_private.first_positions(
+      v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
     );
-    v_tries := v_found.tries;
-    v_positions := v_found.positions;
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
-    -- Records of the page before, of the same ts as its last, are more than p_limit.
-    v_is_large := p_bytes <= cardinality(v_positions)::bigint
-      * logloom_private.largest_record(v_block);
-    v_has_large := v_has_large or coalesce(v_is_large, false);
     v_sizes := null;
-    if not v_has_large then
-      v_best := array(
-        select t
-        from unnest(v_best || v_times) t
-        where p_ts is null or t <> p_ts
-        order by
-          case when v_is_descending then t end desc,
-          case when not v_is_descending then t end
-        limit p_limit
+    -- Records of the page before, of the same ts as its last, are more than p_limit.
+    if p_bytes <= cardinality(v_positions)::bigint * (
+      select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
+      from logloom_private.block_columns c
+      where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id
+        and c.name = 'record_bytes'
+    ) then
+      v_sizes := array(
+        select r.record_bytes
+        from logloom_private.sealed_records(v_block, v_positions, array['record_bytes']) r
       );
-      v_edge := v_best[p_limit];
-    else
-      if v_is_large then
-        v_sizes := logloom_private.block_sizes(v_block, v_positions);
-      end if;
-      v_full := logloom_private.page_edge(
-        p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
-      );
-      v_best := v_full.times;
-      v_best_sizes := v_full.sizes;
-      v_edge := v_full.edge;
     end if;
+    v_page := logloom_private.page_edge(
+      p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
+    );
+    v_best := v_page.times;
+    v_best_sizes := v_page.sizes;
+    v_edge := v_page.edge;
     select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
     into v_positions, v_sizes
     from unnest(v_positions, v_times, v_sizes) with ordinality p (position, ts, size, n)
     where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end;
     continue when v_positions is null;
-    v_next := null;
     -- Of more than a page holds no more is read.
     if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
       v_within := logloom_private.positions_within_bytes(
-        v_block, v_sizes, p_bytes, v_is_descending, p_ts, p_id, v_positions
+        v_block, p_bytes, v_is_descending, p_ts, p_id, v_positions
       );
       v_positions := v_within.positions;
-      v_next := v_within.next;
-    end if;
-    if v_next is not null then
       return query
       select r.*
       from logloom_private.sealed_records(
-        v_block, v_next, array['ts', 'id', 'record_bytes']
+        v_block, coalesce(v_within.next, '{}'), array['ts', 'id', 'record_bytes']
       ) r;
     end if;
     continue when v_positions is null;
@@ -4574,7 +3757,6 @@ declare
   v_block logloom_private.blocks;
   v_write_seqs bigint[];
   v_positions integer[];
-  v_batches integer[];
   v_next integer[];
 begin
   for v_block in
@@ -4591,19 +3773,13 @@ begin
     v_positions := logloom_private.bit_positions(
       logloom_private.block_bits(v_block, p_tree, p_from, 'infinity')
     );
-    continue when v_positions = '{}';
-    v_batches := logloom_private.block_batches(v_block, v_positions);
     v_positions := array(
       select u.position
-      from unnest(
-        v_positions, v_batches, logloom_private.block_ids(v_block, v_positions, v_batches)
-      ) u (position, batch, id)
+      from unnest(v_positions, logloom_private.block_batches(v_block, v_positions))
+        u (position, batch)
       where v_write_seqs[u.batch] between p_first and p_last
-        and (p_id is null or v_write_seqs[u.batch] > p_first or u.id > p_id)
-      order by v_write_seqs[u.batch], u.id
-      limit p_limit
+      order by u.position
     );
-    continue when v_positions = '{}';
     select
       array_agg(f.position order by f.position) filter (where f.before < p_bytes),
       (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
@@ -4612,18 +3788,24 @@ begin
       select
         o.position, o.n,
         coalesce(
-          sum(s.size) over (order by o.n rows between unbounded preceding and 1 preceding), 0
+          sum(o.record_bytes) over (order by o.n rows between unbounded preceding and 1 preceding),
+          0
         ) as before
-      from unnest(v_positions) with ordinality o (position, n)
-      join (
-        select a.positions[i] as position, a.sizes[i] as size
-        from (
-          select p.positions, logloom_private.block_sizes(v_block, p.positions) as sizes
-          from (select array(select unnest(v_positions) order by 1) as positions) p
-          offset 0
-        ) a, generate_subscripts(a.positions, 1) i
-      ) s on s.position = o.position
+      from (
+        select p.position, l.record_bytes, row_number() over (order by l.write_seq, l.id) as n
+        from unnest(v_positions) with ordinality p (position, n)
+        join (
+          select r.id, r.write_seq, r.record_bytes, row_number() over () as n
+          from logloom_private.sealed_records(
+            v_block, v_positions, array['id', 'write_seq', 'record_bytes']
+          ) r
+        ) l on l.n = p.n
+        where p_id is null or l.write_seq > p_first or l.id > p_id
+        order by l.write_seq, l.id
+        limit p_limit
+      ) o
     ) f;
+    continue when v_positions is null;
     return query
     select r.* from logloom_private.sealed_records(v_block, v_positions, null) r;
     if v_next is not null then
@@ -4664,7 +3846,7 @@ begin
   elsif p_node ->> 'decided_by' = 'run' then
     return logloom_private.query_sql(p_node, 'l');
   elsif p_node ->> 'field' = 'msg'
-    and (logloom_private.leaf_template(p_node) -> 'decides')::boolean
+    and (p_node -> 'template' -> 'decides')::boolean
   then
     return '(' || logloom_private.template_sql(p_node) || ')';
   end if;
@@ -4682,7 +3864,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_literal constant text := logloom_private.leaf_template(p_node) ->> 'literal';
+  v_literal constant text := p_node -> 'template' ->> 'literal';
 begin
   case p_node ->> 'type'
     when 'and', 'or' then
@@ -4820,14 +4002,13 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_template constant jsonb := logloom_private.leaf_template(p_leaf);
+  v_template constant jsonb := p_leaf -> 'template';
   v_literal constant text := v_template ->> 'literal';
   v_text constant text :=
     case when (p_leaf -> 'folds_case')::boolean then 'l.folded' else 'l.msg' end;
-  v_test constant text[] := logloom_private.query_text_test(
-    jsonb_build_object('test', v_template ->> 'by', 'values', v_template -> 'values')
+  v_sql constant text := logloom_private.query_text_test(
+    jsonb_build_object('test', v_template ->> 'by', 'values', v_template -> 'values'), v_text
   );
-  v_sql constant text := v_test[1] || v_text || v_test[2];
 begin
   return case
     when v_template ->> 'by' = 'exists' then '(' || v_text || ' is not null)'
@@ -4840,47 +4021,11 @@ begin
 end;
 $$;
 
--- blocks/scan/tested_values.sql
-
--- Of each value whether a test, SQL over l, is true: 1 or 0. p_values of attrs are JSON texts of
--- its key p_key.
-create function logloom_private.tested_values(
-  p_test text,
-  p_field text,
-  p_key text,
-  p_values text[]
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
-declare
-  v_bits text;
-begin
-  execute format(
-    $query$
-      select string_agg(case when (%1$s) is true then '1' else '0' end, '' order by l.n)
-      from (
-        select %2$s as %3$I, v.n from unnest($1) with ordinality v (value, n)
-      ) l
-    $query$,
-    p_test,
-    case when p_field = 'attrs'
-      then format('jsonb_build_object(%L::text, v.value::jsonb)', p_key) else 'v.value' end,
-    p_field
-  )
-  into v_bits
-  using p_values;
-  return v_bits;
-end;
-$$;
-
 -- blocks/scan/tried_positions.sql
 
 -- Of the records that a page can hold those of a block, found by asking the outermost of them one
--- by one: a filter that lets many through need not be decided for all. Null where that is cheaper.
+-- by one: a filter that lets many through need not be decided for all. All where nothing is to be
+-- asked, null where it is cheaper to ask all.
 create function logloom_private.tried_positions(
   p_block logloom_private.blocks,
   p_tree jsonb,
@@ -4896,24 +4041,21 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_quick_tree constant jsonb := coalesce(
-    logloom_private.quick_tree(p_block, p_tree), '{"type": "unknown"}'
-  );
+  v_bits constant varbit[] := logloom_private.node_bits(p_block, p_tree, true);
   v_tried bigint := 4 * p_limit;
-  v_bits varbit;
   v_all integer[];
   v_found integer[];
   v_count integer;
 begin
-  if v_quick_tree = p_tree then
-    return null;
+  if bit_count(v_bits[2]) < p_block.records then
+    v_all := logloom_private.bit_positions(v_bits[2]);
   end if;
-  v_bits := (logloom_private.node_bits(p_block, v_quick_tree))[2];
-  if bit_count(v_bits) < p_block.records then
-    v_all := logloom_private.bit_positions(v_bits);
+  if v_bits[1] = v_bits[2] then
+    perform logloom_private.take_scan_slot();
+    return v_all;
   end if;
   for v_try in 1..2 loop
-    if v_tried > bit_count(v_bits) / 4 then
+    if v_tried > bit_count(v_bits[2]) / 4 then
       return null;
     end if;
     v_found := logloom_private.filtered_positions(
@@ -4938,6 +4080,47 @@ begin
 end;
 $$;
 
+-- blocks/block_days.sql
+
+-- How many days a block of a tenant with such a retention spans at most: a quarter of it and at
+-- least one, whole weeks where it is more than one, and a month of four weeks at most.
+create function logloom_private.block_days(p_retention_days integer)
+returns integer
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when p_retention_days < 28 then greatest(p_retention_days / 4, 1)
+    else least(p_retention_days / 28, 4) * 7
+  end;
+end;
+$$;
+
+-- blocks/count_sealed.sql
+
+-- Adds records of a block, all where p_positions is null, to the counts, or takes them away.
+create function logloom_private.count_sealed(
+  p_block logloom_private.blocks,
+  p_positions integer[],
+  p_sign integer
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
+  select
+    p_block.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level,
+    p_sign * count(*)
+  from logloom_private.sealed_records(p_block, p_positions, array['ts', 'service', 'level']) r
+  group by 2, 3, 4
+  order by 2;
+end;
+$$;
+
 -- blocks/recount_records.sql
 
 -- Counts a UTC day anew from its records: for an operator who put records back or took them away by
@@ -4952,10 +4135,12 @@ begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   lock table logloom_private.log_counts in share row exclusive mode;
-  perform logloom_private.forget_day(p_day);
+  -- Tenant by tenant, as the index leads with it.
   delete from logloom_private.log_counts c
   using (
-    select distinct s.tenant_id
+    select d.tenant_id from logloom_private.log_days d where d.day = p_day
+    union
+    select s.tenant_id
     from logloom_private.blocks s
     where s.last_ts >= logloom_private.day_start(p_day)
       and s.first_ts < logloom_private.day_start(p_day + 1)
@@ -4963,14 +4148,16 @@ begin
   where c.tenant_id = t.tenant_id
     and c.minute >= logloom_private.day_start(p_day)
     and c.minute < logloom_private.day_start(p_day + 1);
+  delete from logloom_private.log_days d where d.day = p_day;
+  delete from logloom_private.log_writes a where a.day = p_day;
   execute format(
     $query$
       with records as materialized (
-        select l.tenant_id, l.ts, l.service, l.level, l.write_seq
+        select l.tenant_id, l.ts, l.service, l.level, l.write_seq, false as holds_counts
         from logloom.logs l
         where l.ts >= %2$L::timestamptz and l.ts < %3$L::timestamptz
         union all
-        select r.tenant_id, r.ts, r.service, r.level, r.write_seq
+        select r.tenant_id, r.ts, r.service, r.level, r.write_seq, c.holds_counts
         from logloom_private.blocks c,
           logloom_private.block_records(
             c.tenant_id, c.block_id, null, array['ts', 'service', 'level', 'write_seq']
@@ -4991,11 +4178,86 @@ begin
       insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
       select l.tenant_id, date_bin('1 minute', l.ts, 'epoch'), l.service, l.level, count(*)
       from records l
+      where not l.holds_counts
       group by 1, 2, 3, 4
       order by 1, 2
     $query$,
     p_day, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
   );
+end;
+$$;
+
+-- blocks/rewrite_blocks.sql
+
+-- Writes blocks of a tenant anew, in this transaction: as one, or with p_days one for each span of
+-- so many days. All of them hold their counts, or none.
+create function logloom_private.rewrite_blocks(
+  p_tenant_id text,
+  p_block_ids bigint[],
+  p_days integer default null
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block logloom_private.blocks;
+  v_from date := 'infinity';
+  v_to date := '-infinity';
+  v_records bigint := 0;
+  v_day date;
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids)
+  loop
+    perform logloom_private.require_intact(v_block);
+    v_from := least(v_from, logloom_private.utc_day(v_block.first_ts));
+    v_to := greatest(v_to, logloom_private.utc_day(v_block.last_ts));
+    v_records := v_records + v_block.records;
+  end loop;
+  v_day := logloom_private.span_start(v_from, coalesce(p_days, 1));
+  while v_day <= v_to loop
+    v_from := v_day;
+    v_day := v_day + coalesce(p_days, v_to - v_from + 1);
+    v_records := v_records - coalesce(
+      (logloom_private.write_block(
+        p_tenant_id,
+        logloom_private.read_records(
+          format(
+            'select r.* from unnest(%L::bigint[]) c (block_id), '
+              || 'logloom_private.block_records(%L, c.block_id, null, null) r '
+              || 'where r.ts >= %L::timestamptz and r.ts < %L::timestamptz',
+            p_block_ids, p_tenant_id, logloom_private.day_start(v_from),
+            logloom_private.day_start(v_day)
+          )
+        ),
+        v_block.holds_counts
+      )).records,
+      0
+    );
+  end loop;
+  if v_records <> 0 then
+    raise sqlstate 'LL001' using message = 'Blocks have not as many records as they say';
+  end if;
+  delete from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
+end;
+$$;
+
+-- blocks/span_start.sql
+
+-- The first day of the span of p_days days that a day lies in. Spans of weeks begin on Mondays.
+create function logloom_private.span_start(p_day date, p_days integer)
+returns date
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- The first Monday of the calendar.
+  return p_day - (p_day - date '0001-01-01') % p_days;
 end;
 $$;
 

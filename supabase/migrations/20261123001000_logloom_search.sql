@@ -72,15 +72,6 @@ comment on type public.logloom_log_page is
   'and there only: a page may end early. '
   'warnings: what the query probably means otherwise.';
 
-create type logloom_private.found_page as (
-  logs public.logloom_log_record[],
-  last_ts timestamptz,
-  last_id uuid
-);
-
-comment on type logloom_private.found_page is
-  'Records of a page, and after which (ts, id) the next page goes on; null where there is none.';
-
 create type logloom_private.log_tail as (
   "first" bigint,
   id uuid,
@@ -251,25 +242,115 @@ begin
 end;
 $$;
 
--- search/bucket_sql.sql
+-- search/bound_query.sql
 
--- The expression, over alias l, that rows are grouped by for a bucket of time.
-create function logloom_private.bucket_sql(p_seconds bigint)
+-- The query with the bounds of what is read: of a range, what its ts leaves, what the tenant keeps,
+-- and, where p_ts is given, what a page after it can have.
+create function logloom_private.bound_query(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_order text default 'desc',
+  p_ts timestamptz default null
+)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_query.ts_from := logloom_private.kept_from(
+    p_tenant_id,
+    greatest(lower(p_range), p_query.ts_from, case when p_order = 'asc' then p_ts end)
+  );
+  p_query.ts_to := least(
+    upper(p_range), p_query.ts_to,
+    case when p_order = 'desc' then p_ts + interval '1 microsecond' end
+  );
+  return p_query;
+end;
+$$;
+
+-- search/bucket_seconds.sql
+
+-- The least width of which p_buckets, or search_buckets_default, cover the range. Buckets are
+-- counted from the epoch: one more than p_buckets may touch it. PT400 when out of bounds.
+create function logloom_private.bucket_seconds(p_range tstzrange, p_buckets integer)
+returns bigint
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
+  v_max integer;
+  v_buckets integer;
+  v_width bigint;
+begin
+  select s.search_buckets_max, coalesce(p_buckets, s.search_buckets_default)
+  into v_max, v_buckets
+  from logloom_private.settings s;
+  if p_buckets not between 1 and v_max then
+    perform logloom_private.refuse('search.buckets_are_out_of_range', v_max::text);
+  end if;
+  foreach v_width in array
+    array[1, 5, 10, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400]
+  loop
+    if v_width * v_buckets >= v_seconds then
+      return v_width;
+    end if;
+  end loop;
+  return ceil(v_seconds / v_buckets / 86400) * 86400;
+end;
+$$;
+
+-- search/chosen_rows_sql.sql
+
+-- SQL from "where" on, over columns that p_sql maps from the names of aggregates and groups: what
+-- where after an aggregate asks, the keys of sort, then p_order, and the least of both limits.
+create function logloom_private.chosen_rows_sql(
+  p_plan jsonb,
+  p_sql jsonb,
+  p_order text,
+  p_limit integer
+)
 returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_having constant text := (
+    select string_agg(
+      format(
+        '%s %s %L::double precision', p_sql ->> (h ->> 'name'),
+        case h ->> 'operator' when '!=' then '<>' else h ->> 'operator' end, h ->> 'number'
+      ),
+      ' and '
+    )
+    from jsonb_array_elements(p_plan -> 'having') h
+  );
+  v_keys constant text := (
+    select string_agg(
+      (p_sql ->> (k.key ->> 'name'))
+        || case when (k.key -> 'descending')::boolean then ' desc' else '' end || ' nulls last',
+      ', ' order by k.n
+    )
+    from jsonb_array_elements(p_plan -> 'sort') with ordinality k (key, n)
+  );
 begin
-  return format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => p_seconds));
+  return format(
+    'where %s order by %s limit %s', coalesce(v_having, 'true'),
+    concat_ws(', ', v_keys, p_order), least(p_limit, (p_plan -> 'limit')::integer)
+  );
 end;
 $$;
 
 -- search/counted_rows_sql.sql
 
 -- SQL from "from" on: ts, level, service and events of what is to be counted: the counts of the
--- range's whole minutes, and the records of what it has of its first and last one. Null where the
--- counts cannot answer the query.
+-- range's whole minutes, in log_counts and in blocks, and the records of what it has of its first
+-- and last one. Null where the counts cannot answer the query.
 create function logloom_private.counted_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -282,11 +363,11 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_fields constant text[] := p_query.fields || p_query.by_fields;
+  v_fields constant text[] :=
+    logloom_private.query_reads(p_query.tree) || p_query.by_fields;
   v_first constant timestamptz :=
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
-  v_packed constant text := logloom_private.packed_counts_sql(p_tenant_id, v_first, v_last);
   v_filter text;
   v_hides_services boolean;
 begin
@@ -299,8 +380,6 @@ begin
   if 'service' = any(v_fields) then
     execute 'select exists (select ' || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
-    ) || ') or exists (select ' || logloom_private.tenant_rows_sql(
-      p_tenant_id, v_first, v_last, 'l.is_other', v_packed, 'minute'
     ) || ')'
     into v_hides_services;
     if v_hides_services then
@@ -313,9 +392,13 @@ begin
     || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
     )
-    || ' union all select l.minute, l.level, l.service, l.events '
+    || ' union all select l.ts, l.level, l.service, l.events '
     || logloom_private.tenant_rows_sql(
-      p_tenant_id, v_first, v_last, v_filter, v_packed, 'minute'
+      p_tenant_id, v_first, v_last, v_filter,
+      format(
+        'logloom_private.block_counts(%s, %L, %L)',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), v_first, v_last
+      )
     )
     || case when p_from < v_first then
         ' union all select l.ts, l.level, l.service, 1 '
@@ -393,7 +476,8 @@ $$;
 
 -- search/encode_cursor.sql
 
--- An opaque text that decode_cursor reads.
+-- An opaque text that decode_cursor reads. What a cursor holds: of a page, read_log_page says; of
+-- the live tail, tail_logs.
 create function logloom_private.encode_cursor(p_parts text[])
 returns text
 language plpgsql
@@ -459,24 +543,19 @@ $$;
 
 -- search/first_records_sql.sql
 
--- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc): that
--- many of rows and of sealed ones, and of these the first. p_filter is the query's and, where p_ts
--- and p_id are given, that a record is after them. p_reads: what is read besides ts and id; all may
--- be where it is null. p_is_part: the range is one of search_parts, which begin with what the
--- tenant keeps. p_bytes: of sealed records after so many bytes nothing but the place and the size
--- is there.
+-- SQL from "from" on: the first p_limit records of a bound query in p_order, those after p_ts and
+-- p_id where they are given: as many of rows and of sealed ones, and of these the first; as many as
+-- an extraction may read where a filter comes after it. p_reads: what is read besides ts and id;
+-- all may be where it is null. p_bytes: of records after so many bytes nothing but the place and
+-- the size is there, unless they are extracted from.
 create function logloom_private.first_records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_filter text,
   p_limit integer,
   p_order text,
-  p_ts timestamptz,
-  p_id uuid,
+  p_ts timestamptz default null,
+  p_id uuid default null,
   p_reads text[] default null,
-  p_is_part boolean default false,
   p_bytes bigint default null
 )
 returns text
@@ -485,107 +564,38 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_order constant text := format(
-    ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
-  );
-  v_rows constant text := case
-    when p_is_part then logloom_private.tenant_rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_expired => true
-    )
-    else logloom_private.rows_sql(
-      p_tenant_id, p_from, p_to, p_filter,
-      case when p_reads is not null then p_reads || array['ts', 'id'] end, p_order, p_limit,
-      p_bytes => p_bytes
-    )
-  end || v_order;
+  v_rows text;
+  v_order text;
 begin
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    p_bytes := null;
+    if p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
+      p_limit := (select s.search_stage_records from logloom_private.settings s) + 1;
+    end if;
+  end if;
+  v_order := format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, p_query.ts_from, p_query.ts_to,
+    -- The comparison of rows drives the index.
+    case when p_ts is null then ''
+      else format(
+        '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
+        case p_order when 'asc' then '>' else '<' end, p_ts, p_id
+      )
+    end || p_query.filter,
+    case when p_reads is not null then p_reads || array['ts', 'id'] end, p_order, p_limit, p_bytes
+  ) || v_order;
+  if not logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then
     return v_rows;
   end if;
   return 'from ((select l.* ' || v_rows
     || ') union all select l.* from logloom_private.sealed_page('
     || format(
       '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
-      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      case when p_is_part then p_from
-        else logloom_private.kept_since(p_tenant_id, p_from) end,
-      p_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
+      p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
     )
     || ') l) l' || v_order;
-end;
-$$;
-
--- search/first_rows.sql
-
--- From when on the tenant has rows in a range; its end where it has none.
-create function logloom_private.first_rows(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return greatest(p_from, coalesce(
-    (
-      select logloom_private.day_start(min(d.day))
-      from logloom_private.log_days d
-      where d.tenant_id = p_tenant_id
-        and d.day between logloom_private.utc_day(p_from)
-          and logloom_private.utc_day(p_to - interval '1 microsecond')
-    ),
-    p_to
-  ));
-end;
-$$;
-
--- search/fitting_sql.sql
-
--- SQL of the records, with p_others, of p_rows, SQL from "from" on with the alias l, in p_order: at
--- most p_limit of them, which together have less than p_bytes. Those that do not fit are null, and
--- unless p_is_exact each that is larger than its share: most pages have no such one, and to add up
--- sizes costs. p_size: what says how large one is.
-create function logloom_private.fitting_sql(
-  p_columns text,
-  p_others text,
-  p_rows text,
-  p_order text,
-  p_limit integer,
-  p_bytes bigint,
-  p_is_exact boolean,
-  p_size text default 'coalesce(l.record_bytes, octet_length(to_json(l)::text))'
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_record constant text := 'row(' || p_columns || ')::public.logloom_log_record';
-  v_window constant text := 'window before as (order by ' || p_order
-    || ' rows between unbounded preceding and 1 preceding)';
-begin
-  if not p_is_exact then
-    return format(
-      'select case when l.record_bytes <= %s then %s end as record%s %s',
-      least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
-    );
-  end if;
-  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
-  -- up to four times as much there as their text, and reading them more than that.
-  return 'select case when not l.fits then null when l.size > '
-    || (select s.max_page_bytes from logloom_private.settings s)
-    || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
-    || ' end as record' || p_others || ' '
-    || 'from (select l.*, coalesce(sum(case when l.may_fit then '
-    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
-    || 'over before, 0) < '
-    || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
-    || ' as may_fit from (select l.*, ' || p_size || ' as size from (select l.* ' || p_rows
-    || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
 end;
 $$;
 
@@ -593,7 +603,8 @@ $$;
 
 -- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
 -- after part of the range, until the page is full, by number or by p_bytes (default
--- max_page_bytes). It begins no further part after search_turn, so that it may find fewer.
+-- max_page_bytes). It begins no further part after search_turn, so that it may find fewer. last_ts,
+-- last_id: after which the next page goes on; null where there is none.
 create function logloom_private.found_page(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -602,48 +613,48 @@ create function logloom_private.found_page(
   p_order text,
   p_ts timestamptz,
   p_id uuid,
-  p_bytes bigint default null
+  p_bytes bigint default null,
+  out logs public.logloom_log_record[],
+  out last_ts timestamptz,
+  out last_id uuid
 )
-returns logloom_private.found_page
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_descending constant boolean := p_order = 'desc';
   v_is_staged constant boolean := jsonb_array_length(p_query.plan -> 'rows') > 0;
-  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
-  v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_parts tstzrange[];
-  v_is_part boolean := true;
   v_part tstzrange;
+  v_left integer;
+  v_rows text;
   v_sql text;
   v_deadline timestamptz;
   v_found public.logloom_log_record[];
-  v_logs public.logloom_log_record[] := '{}';
+  v_is_exact boolean;
   v_is_full boolean;
-  v_page logloom_private.found_page;
 begin
   select clock_timestamp() + s.search_turn, coalesce(p_bytes, s.max_page_bytes)
   into v_deadline, p_bytes
   from logloom_private.settings s;
-  if p_ts is not null and v_is_descending then
-    v_to := least(v_to, p_ts + interval '1 microsecond');
-  elsif p_ts is not null then
-    v_from := greatest(v_from, p_ts);
-  end if;
-  v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range, p_order, p_ts);
+  v_parts := logloom_private.search_parts(p_tenant_id, p_query.ts_from, p_query.ts_to, p_order);
   -- The bound of an extraction is one of all that it reads.
   if v_is_staged and cardinality(v_parts) > 1 then
-    v_parts := array[tstzrange(v_from, v_to)];
-    v_is_part := false;
+    v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
   end if;
+  logs := '{}';
   foreach v_part in array v_parts loop
+    p_query.ts_from := lower(v_part);
+    p_query.ts_to := upper(v_part);
+    v_left := p_limit + 1 - cardinality(logs);
+    v_rows := logloom_private.first_records_sql(
+      p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
+    );
     -- Most pages have no large record, and adding up sizes costs: first as if there were none.
-    for v_fits in 0..1 loop
-      v_sql := logloom_private.log_page_sql(
-        p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_logs), p_order, p_ts, p_id,
-        v_is_part, p_bytes, v_fits = 1
+    foreach v_is_exact in array array[false, true] loop
+      v_sql := logloom_private.page_sql(
+        p_query, v_rows, format('l.ts %1$s, l.id %1$s', p_order), v_left, p_bytes, v_is_exact
       );
       -- After a single part nothing more is opened.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
@@ -655,67 +666,27 @@ begin
     if v_is_full then
       v_found := array_remove(v_found, null);
     end if;
-    v_logs := case when cardinality(v_logs) = 0 then v_found else v_logs || v_found end;
-    if v_is_full or cardinality(v_logs) > p_limit then
-      v_page.logs := v_logs[1:p_limit];
-      v_page.last_ts := v_logs[cardinality(v_page.logs)].ts;
-      v_page.last_id := v_logs[cardinality(v_page.logs)].id;
-      return v_page;
-    end if;
-    v_page.logs := v_logs;
-    if v_part = v_parts[cardinality(v_parts)] then
-      return v_page;
-    elsif clock_timestamp() > v_deadline then
+    logs := case when cardinality(logs) = 0 then v_found else logs || v_found end;
+    if v_is_full or cardinality(logs) > p_limit then
+      logs := logs[1:p_limit];
+      last_ts := logs[cardinality(logs)].ts;
+      last_id := logs[cardinality(logs)].id;
+      exit;
+    elsif v_part <> v_parts[cardinality(v_parts)] and clock_timestamp() > v_deadline then
       -- Before or after all records of the parts that are left.
-      if v_is_descending then
-        v_page.last_ts := lower(v_part);
-        v_page.last_id := '00000000-0000-0000-0000-000000000000';
+      if p_order = 'desc' then
+        last_ts := lower(v_part);
+        last_id := '00000000-0000-0000-0000-000000000000';
       else
-        v_page.last_ts := upper(v_part) - interval '1 microsecond';
-        v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+        last_ts := upper(v_part) - interval '1 microsecond';
+        last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
       end if;
-      return v_page;
+      exit;
     end if;
-    p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
-  end loop;
-  -- The tenant keeps nothing of the range.
-  v_page.logs := v_logs;
-  return v_page;
-end;
-$$;
-
--- search/free_search_slot.sql
-
--- Takes the first of the owner's slots that is free, until the transaction's end, and gives its
--- number; null where none is.
-create function logloom_private.free_search_slot(p_owner text, p_slots integer)
-returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  for v_slot in 1..p_slots loop
-    if pg_try_advisory_xact_lock(logloom_private.search_slot_key(p_owner, v_slot)) then
-      return v_slot;
+    if cardinality(v_parts) > 1 then
+      p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
     end if;
   end loop;
-  return null;
-end;
-$$;
-
--- search/from_microseconds.sql
-
-create function logloom_private.from_microseconds(p_microseconds bigint)
-returns timestamptz
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- Seconds and the rest apart: a double holds no more than 2^53 exactly.
-  return 'epoch'::timestamptz
-    + p_microseconds / 1000000 * interval '1 second'
-    + p_microseconds % 1000000 * interval '1 microsecond';
 end;
 $$;
 
@@ -754,33 +725,22 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_query logloom_private.compiled_query;
-  v_tree jsonb := '{"type": "and", "items": []}';
-  v_name text;
-  v_value text;
 begin
   if p_count = 0 then
     return '{}';
   end if;
-  foreach v_name in array array['host', 'service'] loop
-    v_value := case v_name when 'host' then p_log.host else p_log.service end;
-    v_tree := jsonb_insert(
-      v_tree, '{items, -1}',
-      case
-        when v_value is null then jsonb_build_object(
-          'type', 'not', 'item', logloom_private.query_leaf(
-            logloom_private.query_field(v_name, 1), '{"test": "exists"}'
-          )
-        )
-        else logloom_private.query_leaf(
-          logloom_private.query_field(v_name, 1),
-          jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v_value))
-        )
-      end,
-      true
-    );
-  end loop;
-  v_query.tree := v_tree;
-  v_query.filter := logloom_private.query_sql(v_tree, 'l');
+  select jsonb_build_object('type', 'and', 'items', jsonb_agg(case
+    when v.value is not null then logloom_private.query_leaf(
+      logloom_private.query_field(v.field, 1),
+      jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v.value))
+    )
+    else jsonb_build_object('type', 'not', 'item', logloom_private.query_leaf(
+      logloom_private.query_field(v.field, 1), '{"test": "exists"}'
+    ))
+  end))
+  into v_query.tree
+  from (values ('host', p_log.host), ('service', p_log.service)) v (field, value);
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
   return (
     logloom_private.found_page(
       p_log.tenant_id, v_query,
@@ -825,19 +785,15 @@ begin
   return next v_log;
   return query
   select a.* from unnest(logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)) a;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
 end;
 $$;
-
-grant execute on function logloom_private.read_log_context(uuid, timestamptz, integer, integer)
-to authenticated, service_role;
 
 create function public.get_log_context(
   p_id uuid default null,
@@ -863,56 +819,6 @@ comment on function public.get_log_context(uuid, timestamptz, integer, integer) 
   'time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of '
   'large records fewer, some 4 MB a side. p_ts, its time, finds it at once. '
   'Errors: PT400, PT401, PT404, PT408, PT429.';
-
--- search/having_sql.sql
-
--- What where after an aggregate asks, over columns that p_sql maps from names.
-create function logloom_private.having_sql(p_plan jsonb, p_sql jsonb)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    (
-      select string_agg(
-        (p_sql ->> (h ->> 'name')) || ' ' || case h ->> 'operator' when '!=' then '<>'
-          else h ->> 'operator' end || ' ' || quote_literal(h ->> 'number')
-          || '::double precision',
-        ' and '
-      )
-      from jsonb_array_elements(p_plan -> 'having') h
-    ),
-    'true'
-  );
-end;
-$$;
-
--- search/histogram_seconds.sql
-
--- The least width of which p_buckets cover the range. Buckets are counted from the epoch, so that
--- one more than p_buckets may touch it.
-create function logloom_private.histogram_seconds(p_range tstzrange, p_buckets integer)
-returns bigint
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
-  v_width bigint;
-begin
-  foreach v_width in array
-    array[1, 5, 10, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400]
-  loop
-    if v_width * p_buckets >= v_seconds then
-      return v_width;
-    end if;
-  end loop;
-  return ceil(v_seconds / p_buckets / 86400) * 86400;
-end;
-$$;
 
 -- search/list_log_fields.sql
 
@@ -951,8 +857,7 @@ $$;
 -- at, decided before anything large is opened or sorted.
 create function logloom_private.log_fields_sample(
   p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_range tstzrange
+  p_query logloom_private.compiled_query
 )
 returns integer
 language plpgsql
@@ -971,9 +876,8 @@ begin
       || '(length(l.attrs::text) - length(replace(l.attrs::text, ''": '', ''''))) / 3, 0) end '
       || logloom_private.sized_rows_sql(
         logloom_private.first_records_sql(
-          p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
-          least(upper(p_range), p_query.ts_to), p_query.filter, v_settings.search_sample_records,
-          'desc', null, null, p_bytes => v_settings.search_sample_bytes
+          p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
+          p_bytes => v_settings.search_sample_bytes
         ),
         'l.ts desc, l.id desc', v_settings.search_sample_bytes
       )
@@ -990,8 +894,7 @@ $$;
 -- than 200 characters is left out: hostile attrs cost no more than others.
 create function logloom_private.log_fields_sql(
   p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_range tstzrange
+  p_query logloom_private.compiled_query
 )
 returns text
 language plpgsql
@@ -1082,9 +985,7 @@ begin
       order by f.count desc, f.field collate "C"
     $query$,
     logloom_private.first_records_sql(
-      p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
-      least(upper(p_range), p_query.ts_to), p_query.filter,
-      logloom_private.log_fields_sample(p_tenant_id, p_query, p_range), 'desc', null, null,
+      p_tenant_id, p_query, logloom_private.log_fields_sample(p_tenant_id, p_query), 'desc',
       p_bytes => v_settings.search_sample_bytes
     ),
     v_settings.search_sample_fields, v_settings.search_sample_values,
@@ -1115,20 +1016,18 @@ declare
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
-  return query execute logloom_private.log_fields_sql(v_tenant_id, v_query, v_range);
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown or internal_error then
+  return query execute logloom_private.log_fields_sql(
+    v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
+  );
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
 end;
 $$;
-
-grant execute on function logloom_private.read_log_fields(text, text, text)
-to authenticated, service_role;
 
 create function public.list_log_fields(
   p_query_dsl text default null,
@@ -1152,24 +1051,6 @@ $$;
 comment on function public.list_log_fields(text, text, text) is
   'Fields that the newest records of the range have which match p_query_dsl (all where it is '
   'blank), most frequent first. Errors: PT400, PT401, PT408.';
-
--- search/log_columns_sql.sql
-
--- A record of the alias l, column after column.
-create function logloom_private.log_columns_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select string_agg('l.' || f.name, ', ' order by f.shown)
-    from unnest(logloom_private.record_fields()) f
-    where f.shown is not null
-  );
-end;
-$$;
 
 -- search/log_histogram.sql
 
@@ -1212,19 +1093,13 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_from constant timestamptz := greatest(lower(p_range), p_query.ts_from);
-  v_to constant timestamptz := least(upper(p_range), p_query.ts_to);
-  v_events text := 'sum(l.events)::bigint';
-  v_rows text;
+  v_source logloom_private.counted_source;
 begin
-  p_query.aggregate := 'count';
-  if p_seconds >= 60 then
-    v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_from, v_to);
-  end if;
-  if v_rows is null then
-    v_rows := logloom_private.records_sql(p_tenant_id, p_query, v_from, v_to, array['ts', 'level']);
-    v_events := 'count(*)';
-  end if;
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
+  -- As count() by level is counted.
+  p_query.by_fields := array['level'];
+  p_query.plan := '{"reads": ["level"]}';
+  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
   return format(
     $query$
       with counted as (
@@ -1259,7 +1134,8 @@ begin
       left join counted c on c.ts = b.ts
       order by b.ts
     $query$,
-    make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_events, v_rows
+    make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_source.count_sql,
+    v_source.rows_sql
   );
 end;
 $$;
@@ -1287,30 +1163,22 @@ declare
   v_buckets public.logloom_log_bucket[];
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
-  v_seconds := logloom_private.histogram_seconds(
-    v_range, logloom_private.require_buckets(p_buckets)
-  );
+  v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
   execute 'select array('
     || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
   into v_buckets;
   select sum(b.count) into v_total from unnest(v_buckets) b;
   return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
-
-grant execute on function logloom_private.read_log_histogram(
-  text, text, text, integer
-) to authenticated, service_role;
 
 create function public.log_histogram(
   p_query_dsl text default null,
@@ -1333,73 +1201,6 @@ $$;
 comment on function public.log_histogram(text, text, text, integer) is
   'Records that match p_query_dsl over time, by level, empty buckets included. p_buckets 1 to 1000 '
   '(default 60). Errors: PT400, PT401, PT408.';
-
--- search/log_page_sql.sql
-
--- SQL of up to p_limit records, the newest or the oldest of the range first, those after p_ts and
--- p_id where they are given, each a composite. Large ones are null, or with p_fits those after
--- p_bytes. p_is_part: the range is one of search_parts.
-create function logloom_private.log_page_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_range tstzrange,
-  p_limit integer,
-  p_order text,
-  p_ts timestamptz default null,
-  p_id uuid default null,
-  p_is_part boolean default false,
-  p_bytes bigint default null,
-  p_fits boolean default false
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_columns constant text := logloom_private.shown_columns_sql(p_query.plan -> 'fields');
-  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
-  v_to timestamptz := least(upper(p_range), p_query.ts_to);
-  v_filter text := p_query.filter;
-  v_is_staged constant boolean := coalesce(jsonb_array_length(p_query.plan -> 'rows') > 0, false);
-  v_reads integer := p_limit;
-  v_order text;
-  v_rows text;
-begin
-  if p_bytes is null then
-    p_bytes := (select s.max_page_bytes from logloom_private.settings s);
-  end if;
-  -- The comparison of rows drives the index; the bound of ts leaves out partitions.
-  if p_order = 'asc' and p_ts is not null then
-    v_from := greatest(v_from, p_ts);
-    v_filter := format('(l.ts, l.id) > (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
-  elsif p_ts is not null then
-    v_to := least(v_to, p_ts + interval '1 microsecond');
-    v_filter := format('(l.ts, l.id) < (%L::timestamptz, %L::uuid) and ', p_ts, p_id) || v_filter;
-  end if;
-  -- A filter after an extraction lets only some through.
-  if v_is_staged and p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
-    v_reads := (select s.search_stage_records from logloom_private.settings s) + 1;
-  end if;
-  v_rows := logloom_private.first_records_sql(
-    p_tenant_id, p_query, v_from, v_to, v_filter, v_reads, p_order, p_ts, p_id,
-    p_is_part => p_is_part, p_bytes => case when not v_is_staged then p_bytes end
-  );
-  v_order := format('l.ts %1$s, l.id %1$s', p_order);
-  if not v_is_staged then
-    return logloom_private.fitting_sql(v_columns, '', v_rows, v_order, p_limit, p_bytes, p_fits);
-  end if;
-  -- What is extracted comes on top of what a record has.
-  return logloom_private.fitting_sql(
-    v_columns, '',
-    'from (select l.* '
-      || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
-      || format(' order by %s limit %s) l', v_order, p_limit),
-    v_order, p_limit, p_bytes, true,
-    'octet_length(to_json(row(' || v_columns || ')::public.logloom_log_record)::text)'
-  );
-end;
-$$;
 
 -- search/log_patterns_of.sql
 
@@ -1465,7 +1266,6 @@ returns setof public.logloom_log_stat
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
 as $$
 declare
   v_bound constant integer := (
@@ -1474,13 +1274,13 @@ declare
   v_columns constant jsonb := jsonb_build_object(
     'count', 'p.count', 'first', 'p.first', 'last', 'p.last', 'pattern', 'p.pattern collate "C"'
   );
+  v_time constant text := 'to_char(p.%s, ''YYYY-MM-DD"T"HH24:MI:SS.US"Z"'')';
   v_rows text;
 begin
   -- The newest, for there may be more than can be looked at.
   v_rows := logloom_private.first_records_sql(
-    p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
-    least(upper(p_range), p_query.ts_to), p_query.filter, v_bound + 1, 'desc', null, null,
-    case when p_query.plan ? 'rows' then null else array['msg'] end
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_bound + 1, 'desc',
+    p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
   );
   return query execute
     'with records as (select l.ts, l.msg '
@@ -1492,34 +1292,22 @@ begin
       || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
       || 'min(r.example) as example from rough r group by 1) '
     || 'select jsonb_build_object(''pattern'', p.pattern), p.count, jsonb_build_object('
-      || '''count'', p.count, ''first'', logloom_private.utc_text(p.first), '
-      || '''last'', logloom_private.utc_text(p.last), ''example'', p.example), count(*) over (), '
+      || '''count'', p.count, ''first'', ' || format(v_time, 'first') || ', ''last'', '
+      || format(v_time, 'last') || ', ''example'', p.example), count(*) over (), '
       || 'case when (select sum(c.count) from patterns c) > $2 then $1 || row($3, $4, $5)'
-      || '::public.logloom_query_warning else $1 end from patterns p where '
-    || logloom_private.having_sql(p_query.plan, v_columns)
-    || logloom_private.sort_sql(
-      p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"'
+      || '::public.logloom_query_warning else $1 end from patterns p '
+    || logloom_private.chosen_rows_sql(
+      p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
     )
-    || ' limit ' || least(p_limit, (p_query.plan -> 'limit')::integer)
   using
-    logloom_private.query_warnings(p_query.warnings), v_bound,
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
+    ),
+    v_bound,
     (p_query.plan -> 'first' -> 'position')::integer,
-    format('patterns met its bound of %s records: these are the newest', v_bound),
+    format('patterns reached its limit of %s records: these are the newest', v_bound),
     'Narrow the filter or the range of time.';
-end;
-$$;
-
--- search/log_record_sql.sql
-
--- A record of the alias l as a composite.
-create function logloom_private.log_record_sql()
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'row(' || logloom_private.log_columns_sql() || ')::public.logloom_log_record';
 end;
 $$;
 
@@ -1596,11 +1384,13 @@ begin
       || ')::text)::integer';
   end if;
   v_source := logloom_private.stats_source(
-    p_tenant_id, p_query,
-    greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range),
     v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
   );
-  return 'select ' || logloom_private.bucket_sql(p_seconds) || ', ' || v_key || ', '
+  return format(
+      'select date_bin(%L::interval, l.ts, ''epoch''), ', make_interval(secs => p_seconds)
+    )
+    || v_key || ', '
     || (logloom_private.stats_values_sql(
       v_aggregate, v_source, p_seconds::numeric / 60
     ))[1]
@@ -1627,17 +1417,14 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
-  v_buckets integer;
   v_seconds bigint;
   v_groups jsonb := '[[]]';
   v_series public.logloom_log_series[];
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
-  v_buckets := logloom_private.require_buckets(p_buckets);
+  v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(p_query_dsl, now(), 'series');
-  v_seconds := coalesce(
-    (v_query.plan -> 'bucket')::bigint, logloom_private.histogram_seconds(v_range, v_buckets)
-  );
+  v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);
   if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
     > (select s.search_buckets_max from logloom_private.settings s)
   then
@@ -1687,23 +1474,21 @@ begin
       in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
     make_interval(secs => v_seconds), v_range;
   return row(
-    v_seconds, coalesce(v_series, '{}'), logloom_private.query_warnings(v_query.warnings)
+    v_seconds, coalesce(v_series, '{}'),
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+    )
   )::public.logloom_log_series_answer;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_series(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
-
-grant execute on function logloom_private.read_log_series(
-  text, text, text, integer
-) to authenticated, service_role;
 
 create function public.log_series(
   p_query_dsl text default null,
@@ -1791,13 +1576,12 @@ declare
   v_grouped text;
 begin
   if v_bucket is not null then
-    v_keys := logloom_private.bucket_sql(v_bucket) || v_keys;
+    v_keys := format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => v_bucket))
+      || v_keys;
     v_names := 'ts'::text || v_names;
   end if;
   v_source := logloom_private.stats_source(
-    p_tenant_id, p_query,
-    greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
-    v_only_counts, v_bucket
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_only_counts, v_bucket
   );
   v_values := logloom_private.stats_values_sql(
     v_aggregates, v_source,
@@ -1842,11 +1626,13 @@ begin
       from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
     ) c
   );
-  v_grouped := 'select g.*, count(*) over () as total from (select g.*, count(*) over () as groups '
-    || 'from (' || v_grouped || ') g) g where (g.groups <= ' || v_groups
-    || format(' or logloom_private.refuse_stage_bound(%L, %s, %L)) and ', 'by', v_groups, 'groups')
-    || logloom_private.having_sql(p_query.plan, v_sorted)
-    || logloom_private.sort_sql(
+  v_grouped := format(
+      'select g.*, count(*) over () as total from (select g.* from (select g.*, count(*) over () '
+        || 'as groups from (%1$s) g) g where g.groups <= %2$s '
+        || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g ',
+      v_grouped, v_groups
+    )
+    || logloom_private.chosen_rows_sql(
       p_query.plan, v_sorted,
       concat_ws(
         ', ',
@@ -1858,9 +1644,9 @@ begin
             case when v_bucket is null then 1 else 2 end, cardinality(v_texts)
           ) n
         )
-      )
-    )
-    || ' limit ' || least(p_limit, (p_query.plan -> 'limit')::integer);
+      ),
+      p_limit
+    );
 
   -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
   return 'select jsonb_object(array['
@@ -1896,6 +1682,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_kept_from constant timestamptz := logloom_private.kept_from(p_tenant_id);
   v_days timestamptz[];
   v_filter text;
   v_write_seqs text;
@@ -1923,8 +1710,8 @@ begin
     ) || ') and ';
   end if;
   v_rows := logloom_private.rows_sql(
-    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
-    v_filter || p_query.filter, null
+    p_tenant_id, greatest(v_days[1], v_kept_from),
+    v_days[cardinality(v_days)] + interval '24 hours', v_filter || p_query.filter, null
   );
   -- What a client that was away for long missed may be sealed by now.
   v_is_sealed := exists (
@@ -1938,57 +1725,73 @@ begin
         || format(
           '%s, %L, %L, %L, %L, %L, %L, %L',
           logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
-          logloom_private.kept_from(p_tenant_id), p_query.tree, p_limit, p_bytes
+          v_kept_from, p_query.tree, p_limit, p_bytes
         )
         || ') l) l'
       else
         v_rows
       end
     || ' order by l.write_seq, l.id limit ' || p_limit;
-  return logloom_private.fitting_sql(
-    logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_limit,
-    p_bytes, p_fits
+  return logloom_private.page_sql(
+    p_query, v_rows, 'l.write_seq, l.id', p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
   );
 end;
 $$;
 
--- search/may_read_sealed.sql
+-- search/page_sql.sql
 
--- Whether the tenant has sealed records of the range, or may have by the time that a statement runs
--- which is made now.
-create function logloom_private.may_read_sealed(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz
+-- SQL of a page, with p_others: the records of p_rows, SQL from "from" on with the alias l, as the
+-- query stages and shows them, in p_order; p_limit at most, which together have less than p_bytes.
+-- Those that do not fit are null, and unless p_is_exact each that is larger than its share: most
+-- pages have no such one, and to add up sizes costs. What is extracted is always measured.
+create function logloom_private.page_sql(
+  p_query logloom_private.compiled_query,
+  p_rows text,
+  p_order text,
+  p_limit integer,
+  p_bytes bigint,
+  p_is_exact boolean default true,
+  p_others text default ''
 )
-returns boolean
+returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  -- Without fields it is a constant to the planner.
+  v_record constant text := 'row(' || case
+    when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
+    else logloom_private.shown_columns_sql()
+  end || ')::public.logloom_log_record';
+  v_window constant text := 'window before as (order by ' || p_order
+    || ' rows between unbounded preceding and 1 preceding)';
+  v_size text := 'coalesce(l.record_bytes, octet_length(to_json(l)::text))';
 begin
-  return logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
-    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s);
-end;
-$$;
-
--- search/query_warnings.sql
-
-create function logloom_private.query_warnings(p_warnings jsonb)
-returns public.logloom_query_warning[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_warnings = '[]' then
-    return '{}';
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    -- What is extracted comes on top of what a record has.
+    v_size := 'octet_length(to_json(' || v_record || ')::text)';
+    p_rows := 'from (select l.* '
+      || logloom_private.staged_sql(p_query, 'from (select l.* ' || p_rows || ') l')
+      || format(' order by %s limit %s) l', p_order, p_limit);
+  elsif not p_is_exact then
+    return format(
+      'select case when l.record_bytes <= %s then %s end as record%s %s',
+      least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
+    );
   end if;
-  return array(
-    select jsonb_populate_record(null::public.logloom_query_warning, w.warning)
-    from jsonb_array_elements(p_warnings) with ordinality w (warning, n)
-    order by w.n
-  );
+  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
+  -- up to four times as much there as their text, and reading them more than that.
+  return 'select case when not l.fits then null when l.size > '
+    || (select s.max_page_bytes from logloom_private.settings s)
+    || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
+    || ' end as record' || p_others || ' '
+    || 'from (select l.*, coalesce(sum(case when l.may_fit then '
+    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
+    || 'over before, 0) < '
+    || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
+    || ' as may_fit from (select l.*, ' || v_size || ' as size from (select l.* ' || p_rows
+    || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
 end;
 $$;
 
@@ -2031,21 +1834,23 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_from constant timestamptz := logloom_private.kept_from(p_tenant_id, lower(p_window));
+  v_select constant text := 'select row(' || logloom_private.shown_columns_sql()
+    || ')::public.logloom_log_record ';
   v_logs public.logloom_log_record[] := '{}';
 begin
   if p_rows then
     v_logs := logloom_private.read_apart(
-      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
-        p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
+      v_select || logloom_private.tenant_rows_sql(
+        p_tenant_id, v_from, upper(p_window), format('l.id = %L::uuid limit 1', p_id)
       )
     );
   end if;
   if p_sealed and v_logs = '{}' then
     v_logs := logloom_private.read_apart(
-      'select ' || logloom_private.log_record_sql() || format(
-        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
-        p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
-        upper(p_window), p_id
+      v_select || format(
+        'from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
+        p_tenant_id, v_from, upper(p_window), p_id
       )
     );
   end if;
@@ -2081,8 +1886,8 @@ begin
     v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
   end if;
   -- The id says when the event was received, and most events are received when they happen.
-  v_received_at := logloom_private.from_microseconds(
-    1000 * ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint
+  v_received_at := to_timestamp(
+    ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0
   );
   if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
     v_windows := v_windows || array[
@@ -2113,20 +1918,15 @@ begin
   end loop;
   perform logloom_private.refuse('search.log_not_found');
   return null;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log(p_id, p_ts);
 end;
 $$;
-
-grant execute on function logloom_private.read_log(uuid, timestamptz)
-to authenticated, service_role;
 
 -- search/read_log_page.sql
 
@@ -2159,22 +1959,23 @@ declare
   v_query logloom_private.compiled_query;
   v_left integer;
   v_after text[];
-  v_page logloom_private.found_page;
+  v_times timestamptz[];
+  v_page record;
   v_cursor text;
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   if p_cursor is not null then
     v_after := logloom_private.decode_cursor(
       p_cursor,
-      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
-        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
+      '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
+        || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?$'
+    );
+    v_times := array(
+      select 'epoch'::timestamptz + (m || ' microseconds')::interval from unnest(v_after[2:5]) m
     );
     -- What the first page meant by now and by its range, so that no page moves away from it.
-    v_first := tstzrange(
-      logloom_private.from_microseconds(v_after[4]::bigint),
-      logloom_private.from_microseconds(v_after[5]::bigint)
-    );
-    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
+    v_first := tstzrange(v_times[2], v_times[3]);
+    v_now := v_times[4];
   end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
   v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
@@ -2198,27 +1999,29 @@ begin
   v_limit := least(v_limit, v_left);
 
   v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order,
-    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
+    v_tenant_id, v_query, v_range, v_limit, v_order, v_times[1], v_after[6]::uuid
   );
   v_left := v_left - cardinality(v_page.logs);
   if v_page.last_id is not null and v_left is distinct from 0 then
-    v_cursor := logloom_private.encode_cursor(array[
-      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
-      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
-      logloom_private.to_microseconds(upper(v_range))::text,
-      logloom_private.to_microseconds(v_now)::text, v_left::text
-    ]);
+    v_cursor := logloom_private.encode_cursor(
+      array['page', v_order]
+        || array(
+          select (extract(epoch from t) * 1000000)::bigint::text
+          from unnest(array[v_page.last_ts, lower(v_range), upper(v_range), v_now]) t
+        )
+        || array[v_page.last_id::text, v_left::text]
+    );
   end if;
   return row(
     v_page.logs, v_cursor, lower(v_range), upper(v_range),
-    logloom_private.query_warnings(v_query.warnings)
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+    )
   )::public.logloom_log_page;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
@@ -2227,10 +2030,6 @@ when connection_exception or admin_shutdown or internal_error then
   );
 end;
 $$;
-
-grant execute on function logloom_private.read_log_page(
-  text, text, text, integer, text, text
-) to authenticated, service_role;
 
 -- search/read_log_stats.sql
 
@@ -2255,7 +2054,10 @@ begin
   else
     return query execute 'select s.*, $1 from ('
       || logloom_private.log_stats_sql(p_tenant_id, p_query, p_range, p_limit) || ') s'
-    using logloom_private.query_warnings(p_query.warnings);
+    using array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
+    );
   end if;
 end;
 $$;
@@ -2296,10 +2098,9 @@ begin
     from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
   ) r
   where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
@@ -2308,10 +2109,6 @@ when connection_exception or admin_shutdown or internal_error then
   from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
 end;
 $$;
-
-grant execute on function logloom_private.read_log_stats(
-  text, text, text, integer
-) to authenticated, service_role;
 
 -- search/read_page.sql
 
@@ -2384,7 +2181,7 @@ begin
     || format(
       '%s, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_reads
+      p_from, p_to, p_query.tree, p_reads
     )
     || ') l) l where true';
 end;
@@ -2402,28 +2199,6 @@ as $$
 begin
   perform logloom_private.refuse('search.stage_met_its_bound', p_stage, p_bound::text, p_what);
   return null;
-end;
-$$;
-
--- search/require_buckets.sql
-
--- p_buckets, or how many there are where none are named. PT400 when out of bounds.
-create function logloom_private.require_buckets(p_buckets integer)
-returns integer
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  if p_buckets not between 1 and v_settings.search_buckets_max then
-    perform logloom_private.refuse(
-      'search.buckets_are_out_of_range', v_settings.search_buckets_max::text
-    );
-  end if;
-  return coalesce(p_buckets, v_settings.search_buckets_default);
 end;
 $$;
 
@@ -2454,13 +2229,9 @@ begin
         )
         else format('l.%I', c.name)
       end,
-      ', ' order by c.n
+      ', ' order by c.ordinality
     )
-    from (
-      select a.attname as name, format_type(a.atttypid, null) as type, a.attnum as n
-      from pg_catalog.pg_attribute a
-      where a.attrelid = 'logloom.logs'::regclass and a.attnum > 0 and not a.attisdropped
-    ) c
+    from unnest(logloom_private.record_fields()) with ordinality c
   );
 end;
 $$;
@@ -2494,7 +2265,7 @@ begin
   foreach v_part in array p_parts loop
     begin
       v_rows := logloom_private.tenant_rows_sql(
-        p_tenant_id, lower(v_part), upper(v_part), p_filter, p_expired => true
+        p_tenant_id, lower(v_part), upper(v_part), p_filter
       ) || case when p_limit is not null then format(
         ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
       ) else '' end;
@@ -2527,7 +2298,6 @@ create function logloom_private.rows_sql(
   p_reads text[],
   p_order text default 'desc',
   p_limit integer default null,
-  p_expired boolean default false,
   p_bytes bigint default null
 )
 returns text
@@ -2537,13 +2307,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_parts constant tstzrange[] := logloom_private.search_parts(
-    p_tenant_id, p_from, p_to, p_order, p_expired, false
+    p_tenant_id, p_from, p_to, p_order, false
   );
 begin
   if cardinality(v_parts) <= 1 then
-    return logloom_private.tenant_rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_expired => p_expired
-    );
+    return logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_filter);
   end if;
   return format(
     'from logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l where true',
@@ -2586,7 +2354,7 @@ begin
   return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
     '%s, %L, %L, %L, %L',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.by_fields
+    p_from, p_to, p_query.tree, p_query.by_fields
   ) || ') l';
 end;
 $$;
@@ -2628,13 +2396,11 @@ comment on function public.search_logs(text, text, text, integer, text, text) is
 -- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
 -- rows and, with p_counts_blocks, search_blocks_at_once blocks at most: what a statement opens
 -- stays locked until its transaction ends, so that one over a year would hold thousands of locks.
--- What the tenant no longer keeps is in none, unless p_expired.
 create function logloom_private.search_parts(
   p_tenant_id text,
   p_from timestamptz,
   p_to timestamptz,
   p_order text,
-  p_expired boolean default false,
   p_counts_blocks boolean default true
 )
 returns tstzrange[]
@@ -2648,6 +2414,7 @@ declare
   v_max_blocks integer;
   v_from timestamptz := p_from;
   v_to timestamptz := p_to;
+  v_last constant timestamptz := p_to - interval '1 microsecond';
   v_day record;
   v_last_day date;
   v_bound timestamptz;
@@ -2655,9 +2422,6 @@ declare
   v_blocks integer := 0;
   v_parts tstzrange[] := '{}';
 begin
-  if not p_expired then
-    v_from := logloom_private.kept_since(p_tenant_id, v_from);
-  end if;
   if v_from >= v_to then
     return '{}';
   elsif v_to - v_from <= interval '1 day' then
@@ -2671,11 +2435,11 @@ begin
       select d.day, 1 as days, 0 as blocks
       from logloom_private.log_days d
       where d.tenant_id = p_tenant_id
-        and d.day between logloom_private.utc_day(v_from)
-          and logloom_private.utc_day(v_to - interval '1 microsecond')
+        and d.day between (v_from at time zone 'UTC')::date
+          and (v_last at time zone 'UTC')::date
       union all
       select
-        logloom_private.utc_day(least(c.last_ts, v_to - interval '1 microsecond')), 0, count(*)
+        (least(c.last_ts, v_last) at time zone 'UTC')::date, 0, count(*)
       from logloom_private.blocks c
       where p_counts_blocks
         and c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
@@ -2687,9 +2451,8 @@ begin
     if v_days + v_day.days > v_max_days
       or (v_blocks > 0 and v_blocks + v_day.blocks > v_max_blocks)
     then
-      v_bound := logloom_private.day_start(
-        case when v_is_descending then v_last_day else v_day.day end
-      );
+      v_bound := case when v_is_descending then v_last_day else v_day.day end::timestamp
+        at time zone 'UTC';
       if v_is_descending then
         v_parts := v_parts || tstzrange(v_bound, v_to);
         v_to := v_bound;
@@ -2815,27 +2578,6 @@ $$;
 
 -- search/shown_columns_sql.sql
 
--- Puts a value under a path of an object.
-create function logloom_private.put_path(p_object jsonb, p_path jsonb, p_value jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_key constant text := p_path ->> 0;
-  v_inner jsonb := p_value;
-begin
-  if jsonb_array_length(p_path) > 1 then
-    v_inner := logloom_private.put_path(
-      case jsonb_typeof(p_object -> v_key) when 'object' then p_object -> v_key else '{}' end,
-      p_path - 0, p_value
-    );
-  end if;
-  return p_object || jsonb_build_object(v_key, v_inner);
-end;
-$$;
-
 -- The attributes that p_fields name, nested as they were; null where none is there.
 create function logloom_private.pick_attrs(p_attrs jsonb, p_fields jsonb)
 returns jsonb
@@ -2845,17 +2587,24 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_field jsonb;
+  v_path text[];
   v_key text;
   v_value jsonb;
   v_picked jsonb := '{}';
 begin
   for v_field in select f from jsonb_array_elements(p_fields) f loop
     v_value := p_attrs;
-    for v_key in select k from jsonb_array_elements_text(v_field -> 'path') k loop
+    v_path := array(select jsonb_array_elements_text(v_field -> 'path'));
+    foreach v_key in array v_path loop
       v_value := v_value -> v_key;
     end loop;
     if coalesce(v_value, 'null') <> 'null' then
-      v_picked := logloom_private.put_path(v_picked, v_field -> 'path', v_value);
+      for v_depth in 1..cardinality(v_path) - 1 loop
+        if jsonb_typeof(v_picked #> v_path[1:v_depth]) is distinct from 'object' then
+          v_picked := jsonb_set(v_picked, v_path[1:v_depth], '{}');
+        end if;
+      end loop;
+      v_picked := jsonb_set(v_picked, v_path, v_value);
     elsif p_attrs ? (v_field ->> 'joined') then
       v_picked := v_picked || jsonb_build_object(
         v_field ->> 'joined', p_attrs -> (v_field ->> 'joined')
@@ -2868,7 +2617,7 @@ $$;
 
 -- A record of the alias l, column after column, of which fields (null: all) are shown. id,
 -- tenant_id and ts always are: they name the record.
-create function logloom_private.shown_columns_sql(p_fields jsonb)
+create function logloom_private.shown_columns_sql(p_fields jsonb default null)
 returns text
 language plpgsql
 immutable
@@ -2877,15 +2626,12 @@ as $$
 declare
   v_attrs constant jsonb := jsonb_path_query_array(p_fields, '$[*] ? (@.field == "attrs")');
 begin
-  if p_fields is null then
-    return logloom_private.log_columns_sql();
-  end if;
   return (
     select string_agg(
       case
         when f.name = 'attrs' and jsonb_array_length(v_attrs) > 0
           then 'logloom_private.pick_attrs(l.attrs, ' || quote_literal(v_attrs) || ')'
-        when f.name in ('id', 'tenant_id', 'ts')
+        when p_fields is null or f.name in ('id', 'tenant_id', 'ts')
           or f.name <> 'attrs'
           and p_fields @> jsonb_build_array(jsonb_build_object('field', f.name))
           then 'l.' || f.name
@@ -2925,60 +2671,7 @@ begin
 end;
 $$;
 
--- search/sort_sql.sql
-
--- "order by" of the rows: the keys of sort, then p_default.
-create function logloom_private.sort_sql(p_plan jsonb, p_sql jsonb, p_default text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return ' order by ' || concat_ws(
-    ', ',
-    (
-      select string_agg(
-        (p_sql ->> (k.key ->> 'name'))
-          || case when (k.key -> 'descending')::boolean then ' desc' else '' end || ' nulls last',
-        ', ' order by k.n
-      )
-      from jsonb_array_elements(p_plan -> 'sort') with ordinality k (key, n)
-    ),
-    p_default
-  );
-end;
-$$;
-
 -- search/staged_sql.sql
-
--- What a stage makes of the rows that p_rows selects, as alias l.
-create function logloom_private.stage_rows_sql(p_rows text, p_stage jsonb)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_extracted text;
-begin
-  if p_stage ->> 'stage' = 'where' then
-    return 'select l.* from (' || p_rows || ') l where '
-      || logloom_private.query_sql(p_stage -> 'tree', 'l');
-  end if;
-  v_extracted := format(
-    'nullif(logloom_private.extract_%s(', p_stage ->> 'stage'
-  ) || logloom_private.query_group_sql(p_stage -> 'field', 'l') || '), ''{}'')';
-  -- "offset 0" has the members extracted once a record. A member that was there already stays.
-  return 'select ' || (
-    select string_agg('l.' || f.name, ', ')
-    from unnest(logloom_private.record_fields()) f
-    where f.shown is not null and f.name <> 'attrs'
-  ) || ', coalesce(' || v_extracted
-    || ' || coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (' || p_rows
-    || ') l offset 0';
-end;
-$$;
 
 -- SQL from "from" on, alias l: the records that p_rows, SQL of the same kind, yields, with the
 -- attributes that the stages json and logfmt extract, as far as where lets them through. Raises
@@ -2992,6 +2685,11 @@ as $$
 declare
   v_bound constant integer := (
     select s.search_stage_records from logloom_private.settings s
+  );
+  v_columns constant text := (
+    select string_agg('l.' || f.name, ', ')
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null and f.name <> 'attrs'
   );
   v_sql text;
   v_stage jsonb;
@@ -3008,7 +2706,18 @@ begin
     v_bound + 1, v_bound, p_query.plan -> 'rows' -> 0 ->> 'stage', 'records'
   );
   for v_stage in select s from jsonb_array_elements(p_query.plan -> 'rows') s loop
-    v_sql := logloom_private.stage_rows_sql(v_sql, v_stage);
+    if v_stage ->> 'stage' = 'where' then
+      v_sql := 'select l.* from (' || v_sql || ') l where '
+        || logloom_private.query_sql(v_stage -> 'tree', 'l');
+    else
+      -- "offset 0" has the members extracted once a record. A member that was there already stays.
+      v_sql := format(
+        'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
+          || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
+        v_columns, v_stage ->> 'stage',
+        logloom_private.query_group_sql(v_stage -> 'field', 'l'), v_sql
+      );
+    end if;
   end loop;
   return 'from (' || v_sql || ') l';
 end;
@@ -3060,13 +2769,12 @@ end;
 $$;
 
 -- Rows of service, level and a number, of which an aggregate makes what it makes of records;
--- records says for how many a row stands. While there is a row a run they come sorted by what they
--- are grouped by: nothing sorts the numbers then.
+-- records says for how many a row stands. The tenant has rows from p_rows_from on. While there is a
+-- row a run they come sorted by what they are grouped by: nothing sorts the numbers then.
 create function logloom_private.numbers_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
+  p_rows_from timestamptz,
   p_key text
 )
 returns logloom_private.counted_source
@@ -3082,23 +2790,21 @@ declare
     p_query.plan -> 'aggregates', '$[*] ? (@.fraction != null)'
   );
   v_number constant text := format('logloom_private.json_number(l.attrs -> %L)', p_key);
-  v_rows_from constant timestamptz := logloom_private.first_rows(p_tenant_id, p_from, p_to);
   v_sql text := format(
     'select s.service, s.level, s.events, s.numbers, s.doubles '
       || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L) s',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_key, v_exact,
-    v_doubles
+    p_query.ts_from, p_query.ts_to, p_query.tree, p_key, v_exact, v_doubles
   );
 begin
-  if v_rows_from < p_to then
+  if p_rows_from < p_query.ts_to then
     v_sql := v_sql || ' union all select l.service, l.level, 1, '
       || case when v_exact then format('array[%s]', v_number) else 'null' end || ', '
       || case when v_doubles then format('array[logloom_private.finite_double(%s)]', v_number)
         else 'null' end
       || ' '
       || logloom_private.rows_sql(
-        p_tenant_id, v_rows_from, p_to, p_query.filter,
+        p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
         array['service', 'level', 'attrs.' || p_key]
       );
   end if;
@@ -3115,13 +2821,11 @@ begin
 end;
 $$;
 
--- What the aggregates of a query read: the counts where they can answer, sealed records without
--- reading them where only their number is asked for, otherwise the records.
+-- What the aggregates of a bound query read: the counts where they can answer, sealed records
+-- without reading them where only their number is asked for, otherwise the records.
 create function logloom_private.stats_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
   p_only_counts boolean,
   p_bucket bigint
 )
@@ -3131,32 +2835,49 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_sealed boolean;
-  v_rows_from timestamptz := p_from;
+  v_from constant timestamptz := p_query.ts_from;
+  v_to constant timestamptz := p_query.ts_to;
+  v_is_sealed constant boolean := p_bucket is null
+    and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
+  v_rows_from timestamptz;
+  v_counted_from timestamptz := p_query.ts_from;
+  v_counts_sealed boolean;
   v_rows text;
   v_key text;
 begin
+  if v_is_sealed then
+    v_rows_from := greatest(v_from, coalesce(
+      (
+        select min(d.day)::timestamp at time zone 'UTC'
+        from logloom_private.log_days d
+        where d.tenant_id = p_tenant_id
+          and d.day between (v_from at time zone 'UTC')::date
+            and ((v_to - interval '1 microsecond') at time zone 'UTC')::date
+      ),
+      v_to
+    ));
+  end if;
   if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
-    v_is_sealed := p_bucket is null and p_query.by_fields <@ array['level', 'service']
-      and logloom_private.reads_sealed(p_tenant_id, p_from, p_to);
+    v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
     -- Over days without rows blocks count quicker than minutes do.
-    if v_is_sealed and p_to - p_from >= interval '1 day' then
-      v_rows_from := logloom_private.first_rows(p_tenant_id, p_from, p_to);
+    if v_counts_sealed and v_to - v_from >= interval '1 day' then
+      v_counted_from := v_rows_from;
     end if;
     if p_bucket is null or p_bucket % 60 = 0 then
-      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_rows_from, p_to);
+      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_counted_from, v_to);
     end if;
-    if v_rows is not null and p_from < v_rows_from then
+    if v_rows is not null and v_from < v_counted_from then
       v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, v_rows_from) || ') l';
-    elsif v_rows is null and v_is_sealed then
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from)
+        || ') l';
+    elsif v_rows is null and v_counts_sealed then
       v_rows := 'from (select l.level, l.service, 1::bigint as events '
         || logloom_private.rows_sql(
-          p_tenant_id, p_from, p_to, p_query.filter, array['level', 'service']
+          p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
         )
         || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, p_to) || ') l';
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l';
     end if;
     if v_rows is not null then
       return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, null)
@@ -3164,16 +2885,14 @@ begin
     end if;
   end if;
   v_key := logloom_private.only_number(p_query);
-  if v_key is not null and p_bucket is null
-    and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
-  then
-    return logloom_private.numbers_source(p_tenant_id, p_query, p_from, p_to, v_key);
+  if v_is_sealed and v_key is not null then
+    return logloom_private.numbers_source(p_tenant_id, p_query, v_rows_from, v_key);
   end if;
   -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
   -- and of one alone PostgreSQL 17 does not count the memory.
   return (
     logloom_private.staged_sql(p_query, logloom_private.records_sql(
-      p_tenant_id, p_query, p_from, p_to,
+      p_tenant_id, p_query, v_from, v_to,
       case when not p_query.plan ? 'rows' then
         logloom_private.query_reads(p_query.plan)
           || case when p_bucket is null then '{}' else array['ts'] end
@@ -3301,20 +3020,15 @@ begin
     v_tail.logs,
     logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
   )::public.logloom_log_tail;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
 end;
 $$;
-
-grant execute on function logloom_private.read_log_tail(text, text, integer, integer)
-to authenticated, service_role;
 
 create function public.tail_logs(
   p_query_dsl text default null,
@@ -3357,7 +3071,11 @@ declare
   v_slots integer;
   v_free_time interval;
 begin
-  v_own := logloom_private.free_search_slot('of ' || p_tenant_id, v_plan.concurrent_searches);
+  -- The first that is free: with "limit" no further one is asked for.
+  select n into v_own
+  from generate_series(1, v_plan.concurrent_searches) n
+  where pg_try_advisory_xact_lock(logloom_private.search_slot_key('of ' || p_tenant_id, n))
+  limit 1;
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
@@ -3377,7 +3095,11 @@ begin
   if v_own > 1 then
     v_slots := v_slots - v_slots / 4;
   end if;
-  if logloom_private.free_search_slot('all', v_slots) is null then
+  perform
+  from generate_series(1, v_slots) n
+  where pg_try_advisory_xact_lock(logloom_private.search_slot_key('all', n))
+  limit 1;
+  if not found then
     perform logloom_private.refuse_for_now(1, 'search.too_many_are_running');
   end if;
   perform set_config(
@@ -3400,10 +3122,15 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if logloom_private.free_search_slot(
-    'validations of ' || p_tenant_id,
-    (select s.concurrent_validations from logloom_private.settings s)
-  ) is null then
+  perform
+  from generate_series(
+    1, (select s.concurrent_validations from logloom_private.settings s)
+  ) n
+  where pg_try_advisory_xact_lock(
+    logloom_private.search_slot_key('validations of ' || p_tenant_id, n)
+  )
+  limit 1;
+  if not found then
     perform logloom_private.refuse_for_now(1, 'search.too_many_validations');
   end if;
 end;
@@ -3411,8 +3138,8 @@ $$;
 
 -- search/tenant_rows_sql.sql
 
--- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter; with p_expired
--- those too that the tenant no longer keeps. The only place that says whose rows are read.
+-- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter. The only place
+-- that says whose rows are read; whose blocks, candidate_blocks and sealed_page say.
 -- Constants, not parameters: with them the planner leaves out the partitions of other days.
 create function logloom_private.tenant_rows_sql(
   p_tenant_id text,
@@ -3420,8 +3147,7 @@ create function logloom_private.tenant_rows_sql(
   p_to timestamptz,
   p_filter text,
   p_table text default 'logloom.logs',
-  p_time text default 'ts',
-  p_expired boolean default false
+  p_time text default 'ts'
 )
 returns text
 language plpgsql
@@ -3429,23 +3155,18 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_from timestamptz := p_from;
   v_days date[];
   v_spans text := '';
 begin
-  if not p_expired then
-    -- What is older than the tenant keeps is gone, or about to go.
-    v_from := logloom_private.kept_since(p_tenant_id, v_from);
-  end if;
   -- The days on which the tenant has rows, those in a row as one span: no other partition is
   -- opened. Of a range that touches two days at most, both are: to ask which have rows costs more.
-  if p_table = 'logloom.logs' and (p_to <= v_from + interval '1 day') is not true then
+  if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
     -- By itself: where records are sharded that costs a third of a statement with more in it.
     select array_agg(u.day)
     into v_days
     from logloom_private.log_days u
     where u.tenant_id = p_tenant_id
-      and u.day between logloom_private.utc_day(v_from) and logloom_private.utc_day(p_to);
+      and u.day between (p_from at time zone 'UTC')::date and (p_to at time zone 'UTC')::date;
     select
       coalesce('(' || string_agg(s.sql, ' or ' order by s.first_day) || ')', 'false') || ' and '
     into v_spans
@@ -3454,7 +3175,7 @@ begin
         min(d.day) as first_day,
         format(
           'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
-          logloom_private.day_start(min(d.day)), logloom_private.day_start(max(d.day) + 1)
+          min(d.day)::timestamp at time zone 'UTC', (max(d.day) + 1)::timestamp at time zone 'UTC'
         ) as sql
       from (
         select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
@@ -3466,36 +3187,8 @@ begin
   return format(
     'from %1$s l where l.tenant_id = %2$L'
       || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
-    p_table, p_tenant_id, p_time, v_from, p_to
+    p_table, p_tenant_id, p_time, p_from, p_to
   ) || v_spans || p_filter;
-end;
-$$;
-
--- search/to_microseconds.sql
-
-create function logloom_private.to_microseconds(p_ts timestamptz)
-returns bigint
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (extract(epoch from p_ts) * 1000000)::bigint;
-end;
-$$;
-
--- search/utc_text.sql
-
--- A time as RFC 3339 in UTC, or null.
-create function logloom_private.utc_text(p_at timestamptz)
-returns text
-language plpgsql
-immutable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
 end;
 $$;
 
@@ -3516,13 +3209,10 @@ begin
     null::public.logloom_query_validity, logloom_private.query_verdict(p_query_dsl)
   );
 exception when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
   return null;
 end;
 $$;
-
-grant execute on function logloom_private.read_query_validity(text)
-to authenticated, service_role;
 
 create function public.validate_query(p_query_dsl text default null)
 returns public.logloom_query_validity

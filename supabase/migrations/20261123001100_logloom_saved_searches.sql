@@ -41,9 +41,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.tags_are_valid(text[])
-to authenticated, service_role;
-
 create table logloom.saved_searches (
   id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -155,9 +152,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.check_query(text, boolean)
-to authenticated, service_role;
-
 -- saved_searches/create_saved_search.sql
 
 create function public.create_saved_search(
@@ -189,9 +183,8 @@ begin
   )
   values (
     v_tenant_id, v_user_id, logloom_private.trim_space(p_name), p_query_dsl,
-    nullif(logloom_private.trim_space(p_description), ''), nullif(
-      logloom_private.trim_space(p_category), ''
-    ),
+    nullif(logloom_private.trim_space(p_description), ''),
+    nullif(logloom_private.trim_space(p_category), ''),
     coalesce(p_is_shared, false), coalesce(p_tags, '{}')
   )
   returning id into v_id;
@@ -351,7 +344,7 @@ begin
       limit v_limit
     ) o
   ) p
-  where coalesce(p.bytes_before, 0) < logloom_private.page_bytes();
+  where coalesce(p.bytes_before, 0) < logloom_private.list_bytes();
 end;
 $$;
 
@@ -376,9 +369,6 @@ begin
   perform logloom_private.refuse('saved_searches.not_found');
 end;
 $$;
-
-grant execute on function logloom_private.refuse_saved_search(uuid)
-to authenticated, service_role;
 
 -- saved_searches/run_saved_search.sql
 
@@ -408,34 +398,30 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because whether the query aggregates is for the compiler to say
 declare
-  v_query logloom_private.compiled_query;
-  v_page public.logloom_log_page;
+  v_query constant logloom_private.compiled_query :=
+    logloom_private.search_query(p_query_dsl, now(), 'any');
   v_range tstzrange;
-  v_stats public.logloom_log_stat[];
+  v_run public.logloom_saved_search_run;
 begin
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'any');
   if not v_query.plan ?| array['aggregates', 'patterns'] then
-    v_page := logloom_private.read_log_page(
+    select p.logs, p.next_cursor, p.ts_from, p.ts_to
+    into v_run.logs, v_run.next_cursor, v_run.ts_from, v_run.ts_to
+    from logloom_private.read_log_page(
       p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, null
-    );
-    return row(
-      v_page.logs, v_page.next_cursor, v_page.ts_from, v_page.ts_to, null
-    )::public.logloom_saved_search_run;
+    ) p;
+    return v_run;
   end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to);
-  v_stats := array(
+  v_run.logs := '{}';
+  v_run.ts_from := lower(v_range);
+  v_run.ts_to := upper(v_range);
+  v_run.stats := array(
     select s
     from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) s
   );
-  return row(
-    '{}'::public.logloom_log_record[], null, lower(v_range), upper(v_range), v_stats
-  )::public.logloom_saved_search_run;
+  return v_run;
 end;
 $$;
-
-grant execute on function logloom_private.read_saved_search(
-  text, text, text, integer, text
-) to authenticated, service_role;
 
 -- Counts a run of a saved search that the caller may read.
 create function logloom_private.note_saved_search_run(p_id uuid)
@@ -455,9 +441,6 @@ begin
     and (s.is_shared or s.created_by = logloom_private.current_user_id());
 end;
 $$;
-
-grant execute on function logloom_private.note_saved_search_run(uuid)
-to authenticated, service_role;
 
 create function public.run_saved_search(
   p_id uuid default null,
@@ -511,9 +494,6 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.saved_search_of(logloom.saved_searches)
-to authenticated, service_role;
 
 -- saved_searches/update_saved_search.sql
 

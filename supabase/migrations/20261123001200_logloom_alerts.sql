@@ -111,107 +111,17 @@ create type logloom_private.alert_window as (
 comment on type logloom_private.alert_window is
   'A window of a rule and the value found in it, of a group where the rule has by.';
 
-create type logloom_private.alert_piece as (
-  records integer,
+create type logloom_private.alert_reading as (
+  records bigint,
   first_ts timestamptz,
-  first_id uuid
+  first_id uuid,
+  is_complete boolean
 );
 
-comment on type logloom_private.alert_piece is
-  'A bounded number of records that were read, newest first, and the last of them in that order.';
-
-create type logloom_private.alert_need as (
-  group_id bigint,
-  needed_from timestamptz
-);
-
-comment on type logloom_private.alert_need is
-  'From when on a group''s minutes are needed for the windows of its rules.';
-
-create type logloom_private.pending_alert_group as (
-  tenant_id text,
-  group_id bigint,
-  needed_from timestamptz,
-  has_write_seqs boolean,
-  cost double precision
-);
-
-comment on type logloom_private.pending_alert_group is
-  'A group that is to be read, for write_seqs of the round or for minutes before; cost: '
-  'milliseconds of a record, and those that it took already.';
-
--- alerts/types/is_alert_cooldown.sql
-
--- Whether a rule may be silent for so many minutes after an alert: up to a week.
-create function logloom_private.is_alert_cooldown(p_minutes integer)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_minutes between 0 and 10080;
-end;
-$$;
-
-grant execute on function logloom_private.is_alert_cooldown(integer)
-to authenticated, service_role;
-
--- alerts/types/is_alert_window.sql
-
--- Whether a rule may look at so many minutes: up to a day.
-create function logloom_private.is_alert_window(p_minutes integer)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_minutes between 1 and 1440;
-end;
-$$;
-
-grant execute on function logloom_private.is_alert_window(integer)
-to authenticated, service_role;
+comment on type logloom_private.alert_reading is
+  'How many records were read, newest first, and the last of them in that order.';
 
 -- alerts/tables/alert_rules.sql
-
--- One plain ASCII address, nothing around it.
-create function logloom_private.is_email_address(p_text text)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return length(p_text) <= 254
-    and split_part(p_text, '@', 1) ~ '^[A-Za-z0-9.!#$%&''*+/=?^_`{|}~-]{1,64}$'
-    and substr(p_text, strpos(p_text, '@') + 1)
-      ~ '^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?$';
-end;
-$$;
-
-grant execute on function logloom_private.is_email_address(text)
-to authenticated, service_role;
-
--- An https URL without userinfo, or one of http://127.0.0.1. Whether its host may be reached is
--- checked when it is.
-create function logloom_private.is_webhook_url(p_text text)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- Plain HTTP only to this machine, for a receiver in development. Printable ASCII, no userinfo.
-  return length(p_text) <= 2048
-    and p_text ~ '^[!-~]+$'
-    and p_text ~ '^(https://[A-Za-z0-9[][^/?#@\\]*|http://127\.0\.0\.1(:[0-9]{1,5})?)([/?#].*)?$';
-end;
-$$;
-
-grant execute on function logloom_private.is_webhook_url(text)
-to authenticated, service_role;
 
 create table logloom.alert_rules (
   rule_id uuid primary key default gen_random_uuid(),
@@ -244,12 +154,8 @@ create table logloom.alert_rules (
   constraint alert_rules_comparison_is_known check (
     comparison in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq')
   ),
-  constraint alert_rules_window_is_valid check (
-    logloom_private.is_alert_window(window_minutes)
-  ),
-  constraint alert_rules_cooldown_is_valid check (
-    logloom_private.is_alert_cooldown(cooldown_minutes)
-  ),
+  constraint alert_rules_window_is_valid check (window_minutes between 1 and 1440),
+  constraint alert_rules_cooldown_is_valid check (cooldown_minutes between 0 and 10080),
   constraint alert_rules_destinations_are_known check (
     notification_destinations <@ '{email,webhook}'
     and cardinality(notification_destinations) <= 2
@@ -258,11 +164,21 @@ create table logloom.alert_rules (
     jsonb_typeof(notification_config) = 'object'
     and octet_length(notification_config::text) <= 8192
   ),
+  -- One plain ASCII address, nothing around it.
   constraint alert_rules_email_is_valid check (
-    logloom_private.is_email_address(notification_config ->> 'email')
+    length(notification_config ->> 'email') <= 254
+    and notification_config ->> 'email' ~ (
+      '^[A-Za-z0-9.!#$%&''*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+'
+      '[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?$'
+    )
   ),
+  -- Plain HTTP only to this machine, for a receiver in development. Printable ASCII, no userinfo.
+  -- Whether the host may be reached is checked when it is.
   constraint alert_rules_webhook_url_is_valid check (
-    logloom_private.is_webhook_url(notification_config ->> 'webhook_url')
+    length(notification_config ->> 'webhook_url') <= 2048
+    and notification_config ->> 'webhook_url' ~ '^[!-~]+$'
+    and notification_config ->> 'webhook_url'
+      ~ '^(https://[A-Za-z0-9[][^/?#@\\]*|http://127\.0\.0\.1(:[0-9]{1,5})?)([/?#].*)?$'
   ),
   constraint alert_rules_destinations_have_addresses check (
     not enabled
@@ -335,18 +251,25 @@ create table logloom_private.alert_groups (
   group_id bigint generated always as identity primary key,
   tenant_id text not null references logloom.tenants on delete cascade,
   digest bytea not null,
-  filter text not null,
-  number_sql text not null,
+  filter text,
+  -- What sum, avg, min and max take of a record, over the alias l.
+  number_sql text,
   write_seq bigint,
   filled_from timestamptz,
+  -- Of the instant filled_from, the least id that is included; null: all of it is.
   filled_id uuid,
+  -- Records that the present filling read.
   records_read bigint not null default 0,
+  -- Milliseconds that the present filling took.
   spent_ms double precision not null default 0,
+  -- Milliseconds that a record took when the group last read some: what it is expected to cost.
   ms_per_record double precision,
   failures integer not null default 0,
+  -- It failed or cost too much and rests until then; failures: how often in a row it cost too much.
   retry_at timestamptz,
   last_error text,
   constraint alert_groups_digest_is_unique unique (tenant_id, digest),
+  constraint alert_groups_partials_are_whole check ((filter is null) = (number_sql is null)),
   constraint alert_groups_filling_is_whole check ((write_seq is null) = (filled_from is null))
 )
 -- Every group is updated every minute.
@@ -356,26 +279,9 @@ create index alert_groups_unfilled_idx on logloom_private.alert_groups (group_id
 where write_seq is null;
 
 comment on table logloom_private.alert_groups is
-  'Filter and number that rules of a tenant share. Its partial values are complete for records up '
-  'to write sequence from (filled_from, filled_id) on; both null: to be filled.';
-
-comment on column logloom_private.alert_groups.number_sql is
-  'What sum, avg, min and max take of a record, over the alias l.';
-
-comment on column logloom_private.alert_groups.filled_id is
-  'Of the instant filled_from, the least id that is included; null: all of it is.';
-
-comment on column logloom_private.alert_groups.records_read is
-  'Records that the present filling read.';
-
-comment on column logloom_private.alert_groups.spent_ms is
-  'Milliseconds that the present filling took.';
-
-comment on column logloom_private.alert_groups.ms_per_record is
-  'Milliseconds that a record took when the group last read some: what it is expected to cost.';
-
-comment on column logloom_private.alert_groups.retry_at is
-  'It cost too much and rests until then; failures: how often in a row.';
+  'What rules of a tenant ask alike. Its partial values are complete for records up to write '
+  'sequence from (filled_from, filled_id) on; both null: to be filled. Without a filter its rules '
+  'have no partial values: they read their windows.';
 
 -- alerts/tables/alert_history.sql
 
@@ -467,36 +373,19 @@ comment on table logloom_private.alert_partials is
 
 create table logloom_private.alert_plans (
   rule_id uuid primary key references logloom.alert_rules on delete cascade,
-  tenant_id text not null references logloom.tenants on delete cascade,
   query_dsl text not null,
-  aggregate text not null,
-  aggregate_sql text not null,
-  filter text not null,
-  tree jsonb not null,
-  names_now boolean not null,
-  by_fields text[] not null default '{}',
-  by_sql text[] not null default '{}',
+  window_minutes integer not null,
+  aggregate text,
   group_id bigint references logloom_private.alert_groups on delete cascade,
+  -- Why the query does not compile.
   refusal text,
-  failures integer not null default 0,
-  retry_at timestamptz,
-  last_error text
+  constraint alert_plans_has_a_group_or_a_refusal check ((group_id is null) = (refusal is not null))
 );
 
-create index alert_plans_tenant_id_idx on logloom_private.alert_plans (tenant_id);
 create index alert_plans_group_id_idx on logloom_private.alert_plans (group_id);
 
 comment on table logloom_private.alert_plans is
-  'A rule''s query as compiled, valid while query_dsl is the rule''s. Without a group, the rule '
-  'reads its window.';
-
-comment on column logloom_private.alert_plans.by_sql is
-  'What by groups records by, over the alias l; by_fields: the fields as written.';
-
-comment on column logloom_private.alert_plans.refusal is 'Why the query does not compile.';
-
-comment on column logloom_private.alert_plans.retry_at is
-  'Reading its window cost too much: it rests until then; failures: how often in a row.';
+  'Where a rule''s values come from, valid while query_dsl and window_minutes are the rule''s.';
 
 -- alerts/tables/alert_round_writes.sql
 
@@ -535,6 +424,19 @@ comment on table logloom_private.alert_spending is
   'What the rules of a tenant took of the present round beyond what is done for all at once: who '
   'took least comes next.';
 
+-- alerts/tables/planned_alert_rules.sql
+
+create view logloom_private.planned_alert_rules with (security_invoker) as
+select p.*, r.tenant_id, r.asked_at, r.last_evaluated_at
+from logloom.alert_rules r
+join logloom_private.alert_plans p
+  on p.rule_id = r.rule_id
+  and p.query_dsl = r.query_dsl
+  and p.window_minutes = r.window_minutes
+where r.enabled;
+
+comment on view logloom_private.planned_alert_rules is 'Enabled rules whose plan is valid.';
+
 -- alerts/acknowledge_alert.sql
 
 create function public.acknowledge_alert(p_alert_id uuid default null)
@@ -567,9 +469,11 @@ comment on function public.acknowledge_alert(uuid) is
 
 -- alerts/add_alert_partials_sql.sql
 
--- SQL that adds partial values to those that are there. p_partials yields group_id, minute, events,
--- numbers, total, least and greatest.
-create function logloom_private.add_alert_partials_sql(p_partials text)
+-- SQL that adds the partial values of alert_partials_sql to those that are there.
+create function logloom_private.add_alert_partials_sql(
+  p_source text,
+  p_group logloom_private.alert_groups
+)
 returns text
 language plpgsql
 immutable
@@ -577,7 +481,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return 'insert into logloom_private.alert_partials as p '
-    || '(group_id, minute, events, numbers, total, least, greatest) ' || p_partials
+    || '(group_id, minute, events, numbers, total, least, greatest) '
+    || logloom_private.alert_partials_sql(p_source, p_group.filter, p_group.number_sql)
     || ' on conflict (group_id, minute) do update set '
     || 'events = p.events + excluded.events, numbers = p.numbers + excluded.numbers, '
     || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '
@@ -585,102 +490,17 @@ begin
 end;
 $$;
 
--- alerts/add_alert_piece.sql
-
--- Adds the records of a source to a group, those up to its write sequence. p_source: SQL that
--- yields a bounded number of them, newest first.
-create function logloom_private.add_alert_piece(
-  p_group logloom_private.alert_groups,
-  p_source text
-)
-returns logloom_private.alert_piece
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_piece logloom_private.alert_piece;
-begin
-  execute 'with piece as materialized (' || p_source || '), added as ('
-    || logloom_private.add_alert_partials_sql(
-      'select $1, n.* from ('
-      || logloom_private.alert_partials_sql(
-        'select * from piece where write_seq <= $2', p_group.filter, p_group.number_sql
-      ) || ') n'
-    )
-    || ') select (select count(*) from piece), o.ts, o.id '
-    || 'from (select 1) _ left join lateral (select * from piece order by ts, id limit 1) o on true'
-  into v_piece
-  using p_group.group_id, p_group.write_seq;
-  return v_piece;
-end;
-$$;
-
 -- alerts/add_alert_unit.sql
 
--- Adds staged records to groups with the same filter and brings them to the round: all in one
--- statement, or where one of them makes it fail, each by itself.
+-- Adds staged records to groups with the same digest, of each those from an instant on that arrived
+-- since its write sequence, and brings them to the round: all in one statement, or where one of
+-- them makes it fail, each by itself. Each reads its own tenant's records by the index, never all.
 create function logloom_private.add_alert_unit(
   p_table text,
   p_group_ids bigint[],
   p_froms timestamptz[],
-  p_filter text,
-  p_number_sql text,
   p_records numeric,
   p_round logloom_private.alert_rounds
-)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_began constant timestamptz := clock_timestamp();
-  v_error text;
-begin
-  begin
-    perform logloom_private.add_staged_records(
-      p_table, p_group_ids, p_froms, p_filter, p_number_sql
-    );
-    update logloom_private.alert_groups g
-    set
-      write_seq = p_round.write_seq_to,
-      filled_from = i.starts,
-      -- Of a few records a statement's own cost would be most of it.
-      ms_per_record = case
-        when p_records >= 100 then logloom_private.milliseconds_since(v_began) / p_records
-        else g.ms_per_record
-      end,
-      retry_at = null,
-      last_error = null,
-      failures = 0
-    from unnest(p_group_ids, p_froms) i (group_id, starts)
-    where g.group_id = i.group_id;
-    return;
-  exception when others then
-    v_error := sqlerrm;
-  end;
-  if cardinality(p_group_ids) = 1 then
-    perform logloom_private.fail_alert_group(p_group_ids[1], p_round, v_error);
-    return;
-  end if;
-  for v_at in 1..cardinality(p_group_ids) loop
-    perform logloom_private.add_alert_unit(
-      p_table, p_group_ids[v_at:v_at], p_froms[v_at:v_at], p_filter, p_number_sql, 0, p_round
-    );
-  end loop;
-end;
-$$;
-
--- alerts/add_staged_records.sql
-
--- Adds the records of a staging table to groups with the same filter and number, of each group
--- those from an instant on that arrived since the group's write sequence. One statement for the
--- groups of all tenants; each group reads its own tenant's records by the index, never all.
-create function logloom_private.add_staged_records(
-  p_table text,
-  p_group_ids bigint[],
-  p_froms timestamptz[],
-  p_filter text,
-  p_number_sql text
 )
 returns void
 language plpgsql
@@ -689,19 +509,47 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
+declare
+  v_began constant timestamptz := clock_timestamp();
+  v_group logloom_private.alert_groups;
 begin
+  select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_ids[1];
   execute logloom_private.add_alert_partials_sql(
-    'select m.group_id, m.minute, count(*), count(m.number), sum(m.number), min(m.number), '
-    || 'max(m.number) from (select i.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '
-    || p_number_sql || ' as number from (select n.group_id, n.starts, g.tenant_id, g.filled_id, '
-    || 'coalesce(g.write_seq, -1) as write_seq from unnest($1, $2) n (group_id, starts) '
-    || 'join logloom_private.alert_groups g on g.group_id = n.group_id offset 0) i join '
-    || p_table || ' l on l.tenant_id = i.tenant_id and l.ts >= i.starts '
-    || 'where l.write_seq > i.write_seq '
-    || 'and (l.ts > i.starts or i.filled_id is null or l.id >= i.filled_id) and ('
-    || p_filter || ') offset 0) m group by 1, 2'
+    'select i.group_id, l.* from (select n.group_id, n.starts, g.tenant_id, g.filled_id, '
+      || 'coalesce(g.write_seq, -1) as write_seq from unnest($1, $2) n (group_id, starts) '
+      || 'join logloom_private.alert_groups g on g.group_id = n.group_id offset 0) i join '
+      || p_table || ' l on l.tenant_id = i.tenant_id and l.ts >= i.starts '
+      || 'where l.write_seq > i.write_seq '
+      || 'and (l.ts > i.starts or i.filled_id is null or l.id >= i.filled_id)',
+    v_group
   )
   using p_group_ids, p_froms;
+  update logloom_private.alert_groups g
+  set
+    write_seq = p_round.write_seq_to,
+    filled_from = i.starts,
+    -- Of a few records a statement's own cost would be most of it.
+    ms_per_record = case
+      when p_records >= 100 then logloom_private.milliseconds_since(v_began) / p_records
+      else g.ms_per_record
+    end,
+    retry_at = null,
+    last_error = null,
+    failures = 0
+  from unnest(p_group_ids, p_froms) i (group_id, starts)
+  where g.group_id = i.group_id;
+exception when others then
+  if cardinality(p_group_ids) = 1 then
+    perform logloom_private.empty_alert_groups(
+      p_group_ids, sqlerrm, p_round.window_end + interval '1 minute'
+    );
+    return;
+  end if;
+  for v_at in 1..cardinality(p_group_ids) loop
+    perform logloom_private.add_alert_unit(
+      p_table, p_group_ids[v_at:v_at], p_froms[v_at:v_at], 0, p_round
+    );
+  end loop;
 end;
 $$;
 
@@ -725,8 +573,8 @@ declare
 begin
   for v_unit in
     select
-      u.filter, u.number_sql, array_agg(u.group_id) as group_ids,
-      array_agg(u.filled_from) as froms, sum(u.records) as records
+      array_agg(u.group_id) as group_ids, array_agg(u.filled_from) as froms,
+      sum(u.records) as records
     from (
       select
         g.*, a.records,
@@ -736,35 +584,17 @@ begin
       where g.write_seq < p_round.write_seq_to
         and logloom_private.is_cheap(a.records, g.ms_per_record)
     ) u
-    group by u.digest, u.part, u.filter, u.number_sql
+    group by u.digest, u.part
     order by sum(u.records * u.ms_per_record)
   loop
     perform logloom_private.add_alert_unit(
-      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, v_unit.records,
-      p_round
+      v_staged, v_unit.group_ids, v_unit.froms, v_unit.records, p_round
     );
     if clock_timestamp() > p_deadline then
       return true;
     end if;
   end loop;
   return false;
-end;
-$$;
-
--- alerts/alert_back_off.sql
-
--- How long a rule rests that cost too much after so many times before.
-create function logloom_private.alert_back_off(p_failures integer)
-returns interval
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select least(s.alert_back_off * 2 ^ least(p_failures, 20), s.alert_back_off_max)
-    from logloom_private.settings s
-  );
 end;
 $$;
 
@@ -838,9 +668,9 @@ $$;
 -- alerts/alert_needs.sql
 
 -- From when on each group's minutes are needed: for the windows that are due, and those that a late
--- record may open again.
+-- record may open again. is_due: a rule of it was not evaluated yet.
 create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
-returns setof logloom_private.alert_need
+returns table (group_id bigint, needed_from timestamptz, is_due boolean)
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -848,43 +678,47 @@ as $$
 begin
   return query
   select
-    p.group_id,
+    r.group_id,
     min(
       greatest(
         least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
         p_round.window_end - s.alert_catch_up_limit
       ) - make_interval(mins => r.window_minutes)
+    ),
+    bool_or(
+      r.asked_at < p_round.window_end
+      and r.last_evaluated_at is distinct from p_round.window_end
     )
-  from logloom.alert_rules r
-  join logloom_private.alert_plans p on p.rule_id = r.rule_id
+  from logloom_private.planned_alert_rules r
   cross join logloom_private.settings s
-  where r.enabled and p.group_id is not null and p.query_dsl = r.query_dsl
-  group by p.group_id;
+  where r.group_id is not null
+  group by r.group_id;
 end;
 $$;
 
 -- alerts/alert_number_sql.sql
 
--- The number that an aggregate takes of a record, as SQL over the alias l.
-create function logloom_private.alert_number_sql(p_aggregate text, p_field text)
+-- The number that a query's aggregate takes of a record, as SQL over the alias l.
+create function logloom_private.alert_number_sql(p_query logloom_private.compiled_query)
 returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_aggregate in ('count', 'rate') then
+  if coalesce(p_query.aggregate, 'count') in ('count', 'rate') then
     return 'null::numeric';
   end if;
-  return 'logloom_private.json_number('
-    || logloom_private.query_value_sql(logloom_private.query_field(p_field, 1), 'l') || ')';
+  return 'logloom_private.json_number(' || logloom_private.query_value_sql(
+    logloom_private.query_field(p_query.aggregate_field, 1), 'l'
+  ) || ')';
 end;
 $$;
 
 -- alerts/alert_partials_sql.sql
 
--- SQL of the partial values per minute of what a source yields: SQL with the columns of
--- logloom.logs.
+-- SQL of the partial values per group and minute of what a source yields: SQL with group_id and the
+-- columns of logloom.logs.
 create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
 returns text
 language plpgsql
@@ -893,11 +727,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- "offset 0" has the number computed once a record, not once an aggregate.
-  return 'select m.minute, count(*) as events, count(m.number) as numbers, sum(m.number) as total, '
-    || 'min(m.number) as least, max(m.number) as greatest '
-    || 'from (select date_bin(''1 minute'', l.ts, ''epoch'') as minute, ' || p_number_sql
-    || ' as number from (' || p_source || ') l where (' || p_filter || ') offset 0) m '
-    || 'group by m.minute';
+  return 'select m.group_id, m.minute, count(*) as events, count(m.number) as numbers, '
+    || 'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '
+    || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '
+    || p_number_sql || ' as number from (' || p_source || ') l where (' || p_filter
+    || ') offset 0) m group by m.group_id, m.minute';
 end;
 $$;
 
@@ -918,49 +752,6 @@ begin
     p_row.notification_config, p_row.created_at, p_row.updated_at, p_row.last_evaluated_at,
     p_row.last_value, p_row.last_error
   );
-end;
-$$;
-
-grant execute on function logloom_private.alert_rule_of(logloom.alert_rules)
-to authenticated, service_role;
-
--- alerts/alert_source_sql.sql
-
--- SQL that yields a tenant's newest records of a range, sealed ones too, of those before
--- (p_ts, p_id) where they are given.
-create function logloom_private.alert_source_sql(
-  p_tenant_id text,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_ts timestamptz,
-  p_id uuid,
-  p_limit integer
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_to constant timestamptz := least(p_to, p_ts + interval '1 microsecond');
-  v_order constant text := ' order by l.ts desc, l.id desc limit ' || p_limit;
-  v_rows constant text := 'select l.* ' || logloom_private.tenant_rows_sql(
-    p_tenant_id, p_from, v_to,
-    case when p_ts is null then 'true'
-      else format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id) end,
-    p_expired => true
-  ) || v_order;
-begin
-  if not logloom_private.may_read_sealed(p_tenant_id, p_from, v_to) then
-    return v_rows;
-  end if;
-  return 'select l.* from ((' || v_rows
-    || ') union all select l.* from logloom_private.sealed_page('
-    || format(
-      '%L, %L, %L, %L, %L, %L, %L, %L',
-      p_tenant_id, p_from, v_to, '{"type": "all"}', p_limit, 'desc', p_ts, p_id
-    )
-    || ') l) l' || v_order;
 end;
 $$;
 
@@ -1011,19 +802,6 @@ begin
 end;
 $$;
 
--- The greatest write sequence that is visible; p_after where none is greater.
-create function logloom_private.last_write_seq(p_after bigint)
-returns bigint
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- A day that is dropped takes its write sequences with it.
-  return greatest(p_after, (select max(a.write_seq) from logloom_private.log_writes a));
-end;
-$$;
-
 -- Opens the round for the minute that the watermark passed and stages its records. Null when there
 -- is nothing to evaluate, or rules have to wait.
 create function logloom_private.begin_alert_round(p_now timestamptz, p_watermark timestamptz)
@@ -1046,8 +824,7 @@ begin
   where not exists (
     select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
   );
-  -- Locked, so that a second evaluator continues this round instead of opening the same again.
-  select r.* into v_last from logloom_private.alert_rounds r for update;
+  select r.* into v_last from logloom_private.alert_rounds r;
   if v_last.window_end > p_now then
     -- The clock went back: what is dated ahead would keep the rules waiting until then.
     v_last := null;
@@ -1058,7 +835,7 @@ begin
     where r.last_evaluated_at > p_now or r.asked_at > p_now;
   end if;
   select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
-  v_round.window_end := logloom_private.whole_minute(p_watermark);
+  v_round.window_end := date_trunc('minute', p_watermark);
   if v_window_minutes is null
     or p_watermark is null
     or p_now - p_watermark > v_settings.alert_watermark_limit
@@ -1069,27 +846,26 @@ begin
 
   v_from := v_round.window_end - make_interval(mins => v_window_minutes)
     - v_settings.alert_grace - v_settings.alert_catch_up_limit;
-  v_round.singleton := true;
-  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit then
-    -- A round that was cut short is done again from where it began.
-    v_round.write_seq_from := case
-      when v_last.finished_at is null then v_last.write_seq_from
-      else v_last.write_seq_to
-    end;
-    v_round.write_seq_to := logloom_private.last_write_seq(v_last.write_seq_to);
-  else
+  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit is not true then
     -- Too long ago: every group reads its windows anew.
-    v_round.write_seq_to := logloom_private.last_write_seq(0);
-    v_round.write_seq_from := v_round.write_seq_to;
+    v_last := null;
   end if;
+  -- A day that is dropped takes its write sequences with it.
+  v_round.write_seq_to := greatest(
+    v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
+  );
+  -- A round that was cut short is done again from where it began.
+  v_round.write_seq_from := case
+    when v_last.window_end is null then v_round.write_seq_to
+    when v_last.finished_at is null then v_last.write_seq_from
+    else v_last.write_seq_to
+  end;
 
   insert into logloom_private.alert_rounds (window_end, write_seq_from, write_seq_to)
   values (v_round.window_end, v_round.write_seq_from, v_round.write_seq_to)
   on conflict (singleton) do update
-  set window_end = excluded.window_end,
-    write_seq_from = excluded.write_seq_from,
-    write_seq_to = excluded.write_seq_to,
-    finished_at = null;
+  set (window_end, write_seq_from, write_seq_to, finished_at)
+    = (excluded.window_end, excluded.write_seq_from, excluded.write_seq_to, null);
   perform logloom_private.stage_alert_writes(v_round, v_from);
   perform logloom_private.prepare_alert_groups(v_round);
   return v_round;
@@ -1101,9 +877,7 @@ $$;
 -- Which of the values fire: each group has its own cooldown.
 create function logloom_private.preview_alerts(
   p_values logloom_private.alert_window[],
-  p_threshold double precision,
-  p_comparison text,
-  p_cooldown interval
+  p_rule logloom.alert_rules
 )
 returns public.logloom_alert_preview_entry[]
 language plpgsql
@@ -1111,25 +885,23 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_value record;
-  v_group jsonb;
-  v_last timestamptz;
+  v_value logloom_private.alert_window;
+  v_last public.logloom_alert_preview_entry;
   v_alerts public.logloom_alert_preview_entry[] := '{}';
 begin
   for v_value in
-    select w.window_start, w.window_end, w.value, w."group"
+    select w.*
     from unnest(p_values) w
-    where logloom_private.alert_condition_holds(w.value, p_comparison, p_threshold)
+    where logloom_private.alert_condition_holds(w.value, p_rule.comparison, p_rule.threshold)
     order by w."group", w.window_end
   loop
-    if v_last is null or v_value."group" is distinct from v_group
-      or v_value.window_end >= v_last + p_cooldown
+    if v_last.window_end is null
+      or v_value."group" is distinct from v_last."group"
+      or v_value.window_end
+        >= v_last.window_end + make_interval(mins => p_rule.cooldown_minutes)
     then
-      v_group := v_value."group";
-      v_last := v_value.window_end;
-      v_alerts := v_alerts || row(
-        v_value.window_start, v_value.window_end, v_value.value, v_value."group"
-      )::public.logloom_alert_preview_entry;
+      v_last := row(v_value.window_start, v_value.window_end, v_value.value, v_value."group");
+      v_alerts := v_alerts || v_last;
     end if;
   end loop;
   return v_alerts;
@@ -1142,9 +914,7 @@ create function logloom_private.completed_preview(
   p_preview public.logloom_alert_preview,
   p_values logloom_private.alert_window[],
   p_is_grouped boolean,
-  p_threshold double precision,
-  p_comparison text,
-  p_cooldown interval
+  p_rule logloom.alert_rules
 )
 returns public.logloom_alert_preview
 language plpgsql
@@ -1167,9 +937,7 @@ begin
     having count(*) > v_settings.alert_groups
   );
   v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
-  v_alerts := logloom_private.preview_alerts(
-    v_seen, p_threshold, p_comparison, p_cooldown
-  );
+  v_alerts := logloom_private.preview_alerts(v_seen, p_rule);
   p_preview.total_alerts := cardinality(v_alerts);
   p_preview.alerts := array(
     select a
@@ -1289,15 +1057,13 @@ begin
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by
   )
   values (
-    v_tenant_id, logloom_private.trim_space(p_name), nullif(
-      logloom_private.trim_space(p_description), ''
-    ),
+    v_tenant_id, logloom_private.trim_space(p_name),
+    nullif(logloom_private.trim_space(p_description), ''),
     p_query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
-    coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}'),
+    logloom_private.distinct_destinations(p_notification_destinations),
     coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id()
   )
   returning r.* into v_row;
-  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
   return logloom_private.alert_rule_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
@@ -1340,7 +1106,7 @@ comment on function public.delete_alert_rule(uuid) is
 
 -- alerts/distinct_destinations.sql
 
--- Each destination once, in the order of the first mention. Null where there is none.
+-- Each destination once, in the order of the first mention.
 create function logloom_private.distinct_destinations(p_destinations text[])
 returns text[]
 language plpgsql
@@ -1348,19 +1114,14 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return (
-    select array_agg(d.destination order by d.first_at)
-    from (
-      select u.destination, min(u.i) as first_at
-      from unnest(p_destinations) with ordinality u (destination, i)
-      group by u.destination
-    ) d
+  return array(
+    select d.destination
+    from unnest(p_destinations) with ordinality d (destination, i)
+    group by d.destination
+    order by min(d.i)
   );
 end;
 $$;
-
-grant execute on function logloom_private.distinct_destinations(text[])
-to authenticated, service_role;
 
 -- alerts/due_alert_windows.sql
 
@@ -1408,15 +1169,20 @@ $$;
 
 -- alerts/empty_alert_groups.sql
 
--- Has groups filled anew from the records.
-create function logloom_private.empty_alert_groups(p_group_ids bigint[])
+-- Has groups filled anew from the records, those that failed not before p_retry_at.
+create function logloom_private.empty_alert_groups(
+  p_group_ids bigint[],
+  p_error text default null,
+  p_retry_at timestamptz default null
+)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   update logloom_private.alert_groups g
-  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0
+  set write_seq = null, filled_from = null, filled_id = null, records_read = 0, spent_ms = 0,
+    last_error = p_error, retry_at = p_retry_at
   where g.group_id = any(p_group_ids);
 end;
 $$;
@@ -1447,8 +1213,8 @@ $$;
 -- alerts/evaluate_alerts.sql
 
 -- A turn of what is not done for all tenants at once: plans new rules, fills new groups, or reads
--- windows for one tenant, about alert_rule_budget long. Alerts fired, or null where nothing was
--- left to do.
+-- what one tenant's groups lack, about alert_rule_budget long. Alerts fired, or null where nothing
+-- was left to do.
 create function logloom_private.read_alert_windows(
   p_round logloom_private.alert_rounds,
   p_now timestamptz
@@ -1461,69 +1227,73 @@ set datestyle = 'ISO'
 as $$
 declare
   v_began constant timestamptz := clock_timestamp();
-  v_step_rules constant integer := (select s.alert_step_rules from logloom_private.settings s);
-  v_deadline timestamptz;
+  v_settings logloom_private.settings;
   v_rule_ids uuid[];
   v_group_ids bigint[];
+  v_pending record;
   v_tenant_id text;
-  v_fired integer;
+  v_fired integer := 0;
 begin
-  v_rule_ids := logloom_private.plan_alert_rules(p_now, v_step_rules / 2);
+  select s.* into v_settings from logloom_private.settings s;
+  v_rule_ids := logloom_private.plan_alert_rules(p_now, v_settings.alert_step_rules / 2);
   if cardinality(v_rule_ids) > 0 then
     return logloom_private.judge_alert_rules(v_rule_ids, p_round, p_now);
   end if;
-  v_group_ids := logloom_private.fill_small_alert_groups(p_round, v_step_rules * 2);
-  if cardinality(v_group_ids) > 0 then
-    return logloom_private.judge_alert_groups(v_group_ids, p_round, p_now);
+  v_group_ids := logloom_private.fill_small_alert_groups(p_round, v_settings.alert_step_rules * 2);
+  if cardinality(v_group_ids) = 0 then
+    for v_pending in
+      with pending as materialized (
+        select p.* from logloom_private.pending_alert_groups(p_round) p
+      )
+      select p.*
+      from pending p
+      where p.tenant_id = (
+        select f.tenant_id
+        from pending f
+        left join logloom_private.alert_spending s on s.tenant_id = f.tenant_id
+        -- Who took least of this round comes first.
+        order by coalesce(s.spent_ms, 0), f.tenant_id
+        limit 1
+      )
+      order by p.has_partials desc, p.cost, p.group_id
+    loop
+      v_tenant_id := v_pending.tenant_id;
+      v_group_ids := v_group_ids || v_pending.group_id;
+      begin
+        if v_pending.has_partials then
+          perform logloom_private.read_alert_group(
+            v_pending.group_id, v_pending.needed_from, p_round, p_now,
+            v_began + v_settings.alert_rule_budget
+          );
+        else
+          v_fired := v_fired
+            + logloom_private.scan_alert_group(v_pending.group_id, p_round, p_now);
+        end if;
+      exception when others then
+        perform logloom_private.empty_alert_groups(
+          array[v_pending.group_id], sqlerrm, p_round.window_end + interval '1 minute'
+        );
+      end;
+      exit when clock_timestamp() > v_began + v_settings.alert_rule_budget;
+    end loop;
+    if v_tenant_id is null then
+      return null;
+    end if;
   end if;
-
-  -- Who took least of this round comes first.
-  select p.tenant_id into v_tenant_id
-  from (
-    select g.tenant_id from logloom_private.pending_alert_groups(p_round) g
-    union all
-    select s.tenant_id from logloom_private.pending_alert_scans(p_round) s
-  ) p
-  left join logloom_private.alert_spending t on t.tenant_id = p.tenant_id
-  order by coalesce(t.spent_ms, 0), p.tenant_id
-  limit 1;
-  if v_tenant_id is null then
-    return null;
-  end if;
-  select v_began + s.alert_rule_budget into v_deadline from logloom_private.settings s;
-  v_group_ids := logloom_private.read_alert_groups(v_tenant_id, p_round, p_now, v_deadline);
-  v_fired := logloom_private.judge_alert_groups(v_group_ids, p_round, p_now);
-  if clock_timestamp() < v_deadline then
-    v_fired := v_fired
-      + logloom_private.scan_alert_rules(v_tenant_id, p_round, p_now, v_deadline);
-  end if;
-  insert into logloom_private.alert_spending as s (tenant_id, spent_ms)
-  values (v_tenant_id, logloom_private.milliseconds_since(v_began))
-  on conflict (tenant_id) do update set spent_ms = s.spent_ms + excluded.spent_ms;
-  return v_fired;
-end;
-$$;
-
--- Evaluates the rules of groups. Alerts fired.
-create function logloom_private.judge_alert_groups(
-  p_group_ids bigint[],
-  p_round logloom_private.alert_rounds,
-  p_now timestamptz
-)
-returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.judge_alert_rules(
+  v_fired := v_fired + logloom_private.judge_alert_rules(
     array(
-      select p.rule_id
-      from logloom_private.alert_plans p
-      join logloom.alert_rules r on r.rule_id = p.rule_id
-      where p.group_id = any(p_group_ids) and r.enabled and r.query_dsl = p.query_dsl
+      select r.rule_id
+      from logloom_private.planned_alert_rules r
+      where r.group_id = any(v_group_ids)
     ),
     p_round, p_now
   );
+  if v_tenant_id is not null then
+    insert into logloom_private.alert_spending as s (tenant_id, spent_ms)
+    values (v_tenant_id, logloom_private.milliseconds_since(v_began))
+    on conflict (tenant_id) do update set spent_ms = s.spent_ms + excluded.spent_ms;
+  end if;
+  return v_fired;
 end;
 $$;
 
@@ -1621,26 +1391,6 @@ begin
 end;
 $$;
 
--- alerts/fail_alert_group.sql
-
--- Notes an error of a group, which the next round tries again.
-create function logloom_private.fail_alert_group(
-  p_group_id bigint,
-  p_round logloom_private.alert_rounds,
-  p_error text
-)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.empty_alert_groups(array[p_group_id]);
-  update logloom_private.alert_groups g
-  set last_error = p_error, retry_at = p_round.window_end + interval '1 minute'
-  where g.group_id = p_group_id;
-end;
-$$;
-
 -- alerts/fill_small_alert_groups.sql
 
 -- Fills new groups whose windows hold few records, p_limit at most, all at once. Which ones.
@@ -1669,6 +1419,7 @@ begin
     from logloom_private.alert_needs(p_round) n
     join logloom_private.alert_groups g on g.group_id = n.group_id
     where g.write_seq is null
+      and g.filter is not null
       and coalesce(g.retry_at <= p_round.window_end, true)
       and n.needed_from >= v_from
     order by n.group_id
@@ -1702,16 +1453,14 @@ begin
     v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.write_seq_to
   )
   using v_group_ids, v_froms;
-
   for v_unit in
-    select
-      g.filter, g.number_sql, array_agg(g.group_id) as group_ids, array_agg(n.starts) as froms
+    select array_agg(g.group_id) as group_ids, array_agg(n.starts) as froms
     from unnest(v_group_ids, v_froms) n (group_id, starts)
     join logloom_private.alert_groups g on g.group_id = n.group_id
-    group by g.digest, g.filter, g.number_sql
+    group by g.digest
   loop
     perform logloom_private.add_alert_unit(
-      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, 0, p_round
+      v_staged, v_unit.group_ids, v_unit.froms, 0, p_round
     );
   end loop;
   return v_group_ids;
@@ -1787,15 +1536,17 @@ comment on function public.get_alert_rule(uuid) is
 
 -- alerts/has_partials.sql
 
--- Whether the aggregate of a window follows from those of its minutes.
-create function logloom_private.has_partials(p_aggregate text)
+-- Whether the value of a window follows from those of its minutes.
+create function logloom_private.has_partials(p_query logloom_private.compiled_query)
 returns boolean
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return p_aggregate in ('count', 'rate', 'sum', 'avg', 'min', 'max');
+  return coalesce(p_query.aggregate, 'count') in ('count', 'rate', 'sum', 'avg', 'min', 'max')
+    and not p_query.names_now
+    and cardinality(p_query.by_fields) = 0;
 end;
 $$;
 
@@ -1815,78 +1566,8 @@ $$;
 
 -- alerts/judge_alert_rules.sql
 
--- The due windows of rules whose groups are complete, with their values.
-create function logloom_private.grouped_alert_windows(
-  p_rule_ids uuid[],
-  p_round logloom_private.alert_rounds
-)
-returns setof logloom_private.alert_window
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  with due as materialized (
-    select d.rule_id, d.window_start, d.window_end, p.group_id, p.aggregate,
-      min(d.window_start) over (partition by d.rule_id) as first_start
-    from logloom_private.due_alert_windows(p_rule_ids, p_round) d
-    join logloom.alert_rules r on r.rule_id = d.rule_id
-    join logloom_private.alert_plans p on p.rule_id = r.rule_id and p.query_dsl = r.query_dsl
-  )
-  select
-    d.rule_id, d.window_start, d.window_end,
-    logloom_private.partial_value(
-      d.aggregate, (extract(epoch from d.window_end - d.window_start) / 60)::integer,
-      t.events, t.numbers, t.total, t.least, t.greatest
-    ),
-    null::text, null::jsonb
-  from due d
-  join logloom_private.alert_groups g on g.group_id = d.group_id
-  cross join lateral (
-    select
-      sum(m.events) as events, sum(m.numbers) as numbers, sum(m.total) as total,
-      min(m.least) as least, max(m.greatest) as greatest
-    from logloom_private.alert_partials m
-    where m.group_id = d.group_id and m.minute >= d.window_start and m.minute < d.window_end
-  ) t
-  where g.write_seq >= p_round.write_seq_to
-    and (
-      g.filled_from < d.first_start or (g.filled_from = d.first_start and g.filled_id is null)
-    );
-end;
-$$;
-
--- The last window of each rule that has an error, or that rests since it cost too much.
-create function logloom_private.failed_alert_windows(
-  p_rule_ids uuid[],
-  p_round logloom_private.alert_rounds
-)
-returns setof logloom_private.alert_window
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select
-    p.rule_id, p_round.window_end, p_round.window_end, null::double precision,
-    coalesce(p.refusal, p.last_error, g.last_error), null::jsonb
-  from logloom_private.alert_plans p
-  join logloom.alert_rules r on r.rule_id = p.rule_id and r.query_dsl = p.query_dsl
-  left join logloom_private.alert_groups g on g.group_id = p.group_id
-  where p.rule_id = any(p_rule_ids)
-    and r.asked_at < p_round.window_end
-    and (
-      p.refusal is not null
-      or (p.last_error is not null and p.retry_at > p_round.window_end)
-      or (g.last_error is not null and g.retry_at > p_round.window_end)
-    );
-end;
-$$;
-
--- Evaluates those of the rules that can be: all that have an error or a complete group. Alerts
--- fired.
+-- Evaluates those of the rules that can be: the due windows of those whose groups are complete, and
+-- the last window of those that have an error, or that rest since they cost too much. Alerts fired.
 create function logloom_private.judge_alert_rules(
   p_rule_ids uuid[],
   p_round logloom_private.alert_rounds,
@@ -1901,11 +1582,45 @@ as $$
 begin
   return logloom_private.settle_alert_windows(
     array(
-      select row(w.*)::logloom_private.alert_window
-      from logloom_private.grouped_alert_windows(p_rule_ids, p_round) w
+      with due as materialized (
+        select d.rule_id, d.window_start, d.window_end, r.group_id, r.aggregate, r.window_minutes,
+          min(d.window_start) over (partition by d.rule_id) as first_start
+        from logloom_private.due_alert_windows(p_rule_ids, p_round) d
+        join logloom_private.planned_alert_rules r on r.rule_id = d.rule_id
+      )
+      select row(
+        d.rule_id, d.window_start, d.window_end,
+        logloom_private.partial_value(
+          d.aggregate, d.window_minutes, t.events, t.numbers, t.total, t.least, t.greatest
+        ),
+        null, null
+      )::logloom_private.alert_window
+      from due d
+      join logloom_private.alert_groups g on g.group_id = d.group_id
+      cross join lateral (
+        select
+          sum(m.events) as events, sum(m.numbers) as numbers, sum(m.total) as total,
+          min(m.least) as least, max(m.greatest) as greatest
+        from logloom_private.alert_partials m
+        where m.group_id = d.group_id and m.minute >= d.window_start and m.minute < d.window_end
+      ) t
+      where g.write_seq >= p_round.write_seq_to
+        and (
+          g.filled_from < d.first_start or (g.filled_from = d.first_start and g.filled_id is null)
+        )
       union all
-      select row(w.*)::logloom_private.alert_window
-      from logloom_private.failed_alert_windows(p_rule_ids, p_round) w
+      select row(
+        r.rule_id, p_round.window_end, p_round.window_end, null,
+        coalesce(r.refusal, g.last_error), null
+      )::logloom_private.alert_window
+      from logloom_private.planned_alert_rules r
+      left join logloom_private.alert_groups g on g.group_id = r.group_id
+      where r.rule_id = any(p_rule_ids)
+        and r.asked_at < p_round.window_end
+        and (
+          r.refusal is not null
+          or (g.last_error is not null and g.retry_at > p_round.window_end)
+        )
     ),
     p_round, p_now
   );
@@ -1976,7 +1691,7 @@ begin
     ) l
   ) h
   -- Of a group there may be a whole message.
-  where coalesce(h.bytes_before, 0) < logloom_private.page_bytes()
+  where coalesce(h.bytes_before, 0) < logloom_private.list_bytes()
   order by h.triggered_at desc, h.alert_id desc;
 end;
 $$;
@@ -2032,7 +1747,7 @@ begin
       limit v_limit
     ) o
   ) p
-  where coalesce(p.bytes_before, 0) < logloom_private.page_bytes();
+  where coalesce(p.bytes_before, 0) < logloom_private.list_bytes();
 end;
 $$;
 
@@ -2079,24 +1794,6 @@ begin
 end;
 $$;
 
--- alerts/next_piece_size.sql
-
--- How many records the next piece has, by what the last one took: some 20 to 80 ms.
-create function logloom_private.next_piece_size(p_records integer, p_milliseconds double precision)
-returns integer
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case
-    when p_milliseconds < 20 then least(p_records * 4, 4096)
-    when p_milliseconds > 80 then greatest(p_records / 4, 1)
-    else p_records
-  end;
-end;
-$$;
-
 -- alerts/partial_value.sql
 
 -- A window's value from the sums over its minutes, as the compiler's aggregates have it.
@@ -2128,156 +1825,93 @@ $$;
 
 -- alerts/pending_alert_groups.sql
 
--- Groups, of one tenant or of all, that are not complete for the round and do not rest.
-create function logloom_private.pending_alert_groups(
-  p_round logloom_private.alert_rounds,
-  p_tenant_id text default null
+-- Groups that are not complete for the round, or whose rules read windows that they did not read
+-- yet, and that do not rest. cost: milliseconds of a record, and those that it took already.
+create function logloom_private.pending_alert_groups(p_round logloom_private.alert_rounds)
+returns table (
+  tenant_id text, group_id bigint, has_partials boolean, needed_from timestamptz,
+  cost double precision
 )
-returns setof logloom_private.pending_alert_group
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-  select g.tenant_id, g.group_id, n.needed_from,
-    g.write_seq < p_round.write_seq_to, coalesce(g.ms_per_record, 0) + g.spent_ms
+  select g.tenant_id, g.group_id, g.filter is not null, n.needed_from,
+    coalesce(g.ms_per_record, 0) + g.spent_ms
   from logloom_private.alert_groups g
   join logloom_private.alert_needs(p_round) n on n.group_id = g.group_id
-  where (p_tenant_id is null or g.tenant_id = p_tenant_id)
-    and coalesce(g.retry_at <= p_round.window_end, true)
-    and (
-      g.write_seq is null
-      or g.write_seq < p_round.write_seq_to
-      or g.filled_from > n.needed_from
-      or (g.filled_from = n.needed_from and g.filled_id is not null)
-    );
-end;
-$$;
-
--- alerts/pending_alert_scans.sql
-
--- Plans of the rules that read their windows (percentiles, distinct counts, by, queries that name
--- now) and that the round did not evaluate yet.
-create function logloom_private.pending_alert_scans(
-  p_round logloom_private.alert_rounds,
-  p_tenant_id text default null
-)
-returns setof logloom_private.alert_plans
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select p.*
-  from logloom_private.alert_plans p
-  join logloom.alert_rules r on r.rule_id = p.rule_id
-  where (p_tenant_id is null or p.tenant_id = p_tenant_id)
-    and p.group_id is null
-    and p.refusal is null
-    and p.query_dsl = r.query_dsl
-    and r.enabled
-    and r.asked_at < p_round.window_end
-    and r.last_evaluated_at is distinct from p_round.window_end
-    and coalesce(p.retry_at <= p_round.window_end, true);
-end;
-$$;
-
--- alerts/plan_alert_rule.sql
-
--- Compiles a rule's query and puts the rule into its group.
-create function logloom_private.plan_alert_rule(p_rule_id uuid, p_now timestamptz)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_rule logloom.alert_rules;
-  v_query logloom_private.compiled_query;
-  v_plan logloom_private.alert_plans;
-  v_number_sql text;
-  v_digest bytea;
-begin
-  delete from logloom_private.alert_plans p where p.rule_id = p_rule_id;
-  select r.* into v_rule from logloom.alert_rules r where r.rule_id = p_rule_id;
-  v_query := logloom_private.compile_query(v_rule.query_dsl, p_now);
-  v_plan.aggregate := coalesce(v_query.aggregate, 'count');
-  v_plan.names_now := v_query.names_now;
-  if logloom_private.has_partials(v_plan.aggregate) and not v_plan.names_now
-    and cardinality(v_query.by_fields) = 0
-  then
-    v_number_sql := logloom_private.alert_number_sql(v_plan.aggregate, v_query.aggregate_field);
-    v_digest := sha256(convert_to(jsonb_build_array(v_query.filter, v_number_sql)::text, 'UTF8'));
-    insert into logloom_private.alert_groups (tenant_id, digest, filter, number_sql)
-    values (v_rule.tenant_id, v_digest, v_query.filter, v_number_sql)
-    on conflict (tenant_id, digest) do nothing;
-    select g.group_id into v_plan.group_id
-    from logloom_private.alert_groups g
-    where g.tenant_id = v_rule.tenant_id and g.digest = v_digest;
-  end if;
-  insert into logloom_private.alert_plans (
-    rule_id, tenant_id, query_dsl, aggregate, aggregate_sql, filter, tree, names_now,
-    by_fields, by_sql, group_id
-  )
-  values (
-    p_rule_id, v_rule.tenant_id, v_rule.query_dsl, v_plan.aggregate,
-    coalesce(v_query.aggregate_sql, 'count(*)::double precision'), v_query.filter,
-    v_query.tree, v_plan.names_now, v_query.by_fields, v_query.by_sql, v_plan.group_id
-  );
+  where coalesce(g.retry_at <= p_round.window_end, true)
+    and case
+      when g.filter is null then n.is_due
+      else g.write_seq is null
+        or g.write_seq < p_round.write_seq_to
+        or g.filled_from > n.needed_from
+        or (g.filled_from = n.needed_from and g.filled_id is not null)
+    end;
 end;
 $$;
 
 -- alerts/plan_alert_rules.sql
 
--- Notes that a rule's query does not compile: it is not tried again until it changes.
-create function logloom_private.refuse_alert_plan(p_rule_id uuid, p_refusal text)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  delete from logloom_private.alert_plans p where p.rule_id = p_rule_id;
-  insert into logloom_private.alert_plans (
-    rule_id, tenant_id, query_dsl, aggregate, aggregate_sql, filter, tree, names_now, refusal
-  )
-  select
-    r.rule_id, r.tenant_id, r.query_dsl, 'count', '0', 'false', '{"type": "none"}', false,
-    p_refusal
-  from logloom.alert_rules r
-  where r.rule_id = p_rule_id;
-end;
-$$;
-
--- Plans up to p_limit enabled rules that are new or ask something else now. Which ones.
+-- Compiles the queries of up to p_limit enabled rules that are new or ask something else now, and
+-- puts each rule into its group. Which ones. One that does not compile is not tried again until it
+-- changes.
 create function logloom_private.plan_alert_rules(p_now timestamptz, p_limit integer)
 returns uuid[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_rule_id uuid;
+  v_rule logloom.alert_rules;
+  v_query logloom_private.compiled_query;
+  v_group logloom_private.alert_groups;
   v_planned uuid[] := '{}';
 begin
-  for v_rule_id in
-    select u.rule_id
-    from (
-      select
-        r.rule_id, row_number() over (partition by r.tenant_id order by r.rule_id) as place
-      from logloom.alert_rules r
-      left join logloom_private.alert_plans p on p.rule_id = r.rule_id
-      where r.enabled and p.query_dsl is distinct from r.query_dsl
-    ) u
+  for v_rule in
+    select r.*
+    from logloom.alert_rules r
+    where r.enabled
+      and not exists (
+        select from logloom_private.planned_alert_rules p where p.rule_id = r.rule_id
+      )
     -- In turn, so that a tenant's many rules keep nobody waiting.
-    order by u.place, u.rule_id
+    order by row_number() over (partition by r.tenant_id order by r.rule_id), r.rule_id
     limit p_limit
   loop
+    delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
     begin
-      perform logloom_private.plan_alert_rule(v_rule_id, p_now);
+      v_group := null;
+      v_query := logloom_private.compile_query(v_rule.query_dsl, p_now);
+      if logloom_private.has_partials(v_query) then
+        v_group.filter := v_query.filter;
+        v_group.number_sql := logloom_private.alert_number_sql(v_query);
+      end if;
+      v_group.digest := sha256(convert_to(
+        case
+          when v_group.filter is null
+            then jsonb_build_array('window', v_rule.query_dsl, v_rule.window_minutes)
+          else jsonb_build_array(v_group.filter, v_group.number_sql)
+        end::text,
+        'UTF8'
+      ));
+      insert into logloom_private.alert_groups (tenant_id, digest, filter, number_sql)
+      values (v_rule.tenant_id, v_group.digest, v_group.filter, v_group.number_sql)
+      on conflict (tenant_id, digest) do nothing;
+      insert into logloom_private.alert_plans (
+        rule_id, query_dsl, window_minutes, aggregate, group_id
+      )
+      select
+        v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes,
+        coalesce(v_query.aggregate, 'count'), g.group_id
+      from logloom_private.alert_groups g
+      where g.tenant_id = v_rule.tenant_id and g.digest = v_group.digest;
     exception when others then
-      perform logloom_private.refuse_alert_plan(v_rule_id, sqlerrm);
+      insert into logloom_private.alert_plans (rule_id, query_dsl, window_minutes, refusal)
+      values (v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes, sqlerrm);
     end;
-    v_planned := v_planned || v_rule_id;
+    v_planned := v_planned || v_rule.rule_id;
   end loop;
   if cardinality(v_planned) < p_limit then
     delete from logloom_private.alert_groups g
@@ -2287,97 +1921,49 @@ begin
 end;
 $$;
 
--- alerts/plan_own_alert_rule.sql
-
--- Compiles an enabled rule of the caller's tenant where it is new or asks something else now, so
--- that no round has to.
-create function logloom_private.plan_own_alert_rule(p_tenant_id text, p_rule_id uuid)
-returns void
-language plpgsql
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because the API roles see neither plans nor groups
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-begin
-  if exists (
-    select
-    from logloom.alert_rules r
-    left join logloom_private.alert_plans p on p.rule_id = r.rule_id
-    where r.rule_id = p_rule_id
-      and r.tenant_id = v_tenant_id
-      and r.enabled
-      and p.query_dsl is distinct from r.query_dsl
-  ) then
-    perform logloom_private.plan_alert_rule(p_rule_id, now());
-  end if;
-exception when foreign_key_violation then
-  -- Its group was deleted meanwhile, when it had no rule: the evaluator makes both.
-  return;
-end;
-$$;
-
-grant execute on function logloom_private.plan_own_alert_rule(text, uuid)
-to authenticated, service_role;
-
 -- alerts/preview_alert_rule.sql
 
--- Values of a query over the windows of a span. Windows with partial values end at every minute and
--- share one reading of the records; the others stand side by side, so that it is one as well.
-create function logloom_private.preview_values(
-  p_tenant_id text,
+-- Values of a query with partial values over the windows that end at each minute of a span.
+-- p_source: as that of window_values.
+create function logloom_private.preview_partial_values(
   p_query logloom_private.compiled_query,
-  p_window_minutes integer,
+  p_source text,
+  p_tenant_id text,
   p_from timestamptz,
-  p_to timestamptz
+  p_to timestamptz,
+  p_window_minutes integer
 )
-returns setof logloom_private.alert_window
+returns logloom_private.alert_window[]
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_aggregate constant text := coalesce(p_query.aggregate, 'count');
   v_window constant interval := make_interval(mins => p_window_minutes);
-  v_source constant text := logloom_private.preview_source_sql(p_query);
+  v_values logloom_private.alert_window[];
 begin
-  if logloom_private.has_partials(v_aggregate) then
-    return query execute
-      'select null::uuid, e.at - $4, e.at, logloom_private.partial_value($5, $6, '
-      || 'sum(p.events) over w, sum(p.numbers) over w, sum(p.total) over w, '
-      || 'min(p.least) over w, max(p.greatest) over w), null::text, null::jsonb '
-      || 'from generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) left join ('
-      || logloom_private.alert_partials_sql(
-        v_source, p_query.filter, logloom_private.alert_number_sql(
-          v_aggregate, p_query.aggregate_field
-        )
-      )
-      || ') p on p.minute = e.at - interval ''1 minute'' '
-      || 'window w as (order by e.at rows between $6 - 1 preceding and current row) '
-      || 'order by e.at offset $6 - 1'
-    using p_tenant_id, p_from - v_window, p_to, v_window, v_aggregate, p_window_minutes;
-  else
-    return query execute
-      'select null::uuid, e.at, e.at + $4, ' || p_query.aggregate_sql
-      || ', null::text, null::jsonb '
-      || 'from generate_series($2, $3 - $4, $4) e (at) left join ('
-      || v_source || ') l on l.ts >= e.at and l.ts < e.at + $4 and (' || p_query.filter
-      || ') group by e.at order by e.at'
-    using p_tenant_id, p_from, p_to, v_window;
-  end if;
+  execute 'select array(select row(null, e.at - $4, e.at, logloom_private.partial_value($5, $6, '
+    || 'sum(p.events) over w, sum(p.numbers) over w, sum(p.total) over w, min(p.least) over w, '
+    || 'max(p.greatest) over w), null, null)::logloom_private.alert_window '
+    || 'from generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) left join ('
+    || logloom_private.alert_partials_sql(
+      'select 1 as group_id, s.* from (' || p_source || ') s', p_query.filter,
+      logloom_private.alert_number_sql(p_query)
+    )
+    || ') p on p.minute = e.at - interval ''1 minute'' '
+    || 'window w as (order by e.at rows between $6 - 1 preceding and current row) '
+    || 'order by e.at offset $6 - 1)'
+  into v_values
+  using p_tenant_id, p_from - v_window, p_to, v_window,
+    coalesce(p_query.aggregate, 'count'), p_window_minutes;
+  return v_values;
 end;
 $$;
 
--- What a rule that is not saved would have found in the time that preview_span names.
-create function logloom_private.preview_windows(
-  p_tenant_id text,
-  p_query_dsl text,
-  p_threshold double precision,
-  p_comparison text,
-  p_window_minutes integer,
-  p_cooldown_minutes integer
-)
+-- What a rule that is not saved would have found in the time that preview_span names. Windows with
+-- partial values end at every minute; the others stand side by side, so that either share one
+-- reading of the records.
+create function logloom_private.preview_windows(p_tenant_id text, p_rule logloom.alert_rules)
 returns public.logloom_alert_preview
 language plpgsql
 stable
@@ -2387,48 +1973,50 @@ as $$
 -- definer because the compiler's SQL is not run under row-level security, which no index survives
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_settings logloom_private.settings;
   v_query logloom_private.compiled_query;
+  v_source text;
   v_is_grouped boolean;
   v_values logloom_private.alert_window[];
   v_result public.logloom_alert_preview;
 begin
+  select s.* into v_settings from logloom_private.settings s;
   perform logloom_private.take_search_slot(v_tenant_id);
-  perform logloom_private.check_query(p_query_dsl, true);
-  v_query := logloom_private.compile_query(p_query_dsl);
+  perform logloom_private.check_query(p_rule.query_dsl, true);
+  v_query := logloom_private.compile_query(p_rule.query_dsl);
   v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;
+  v_source := 'select s.* from logloom.logs s '
+    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
+    || 'select s.* from logloom_private.sealed_rows('
+    || format(
+      '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
+    );
   v_is_grouped := cardinality(v_query.by_fields) > 0;
-  v_result.ts_to := logloom_private.whole_minute(least(now(), logloom_private.watermark()));
-  v_result.ts_from := v_result.ts_to - (select s.preview_span from logloom_private.settings s);
-  v_result.step_minutes := case
-    when not v_is_grouped
-      and logloom_private.has_partials(coalesce(v_query.aggregate, 'count')) then 1
-    else p_window_minutes
-  end;
-  if v_is_grouped then
-    v_values := logloom_private.preview_group_values(
-      v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
+  v_result.ts_to := date_trunc('minute', least(now(), logloom_private.watermark()));
+  v_result.ts_from := v_result.ts_to - v_settings.preview_span;
+  if logloom_private.has_partials(v_query) then
+    v_result.step_minutes := 1;
+    v_values := logloom_private.preview_partial_values(
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes
     );
   else
-    v_values := array(
-      select v
-      from logloom_private.preview_values(
-        v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
-      ) v
+    v_result.step_minutes := p_rule.window_minutes;
+    v_values := logloom_private.window_values(
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes,
+      case when v_is_grouped then v_settings.search_groups + 1 end
     );
+    if v_is_grouped and cardinality(v_values) > v_settings.search_groups then
+      perform logloom_private.refuse_stage_bound(
+        'by', v_settings.search_groups, 'groups of all windows'
+      );
+    end if;
   end if;
-  return logloom_private.completed_preview(
-    v_result, v_values, v_is_grouped, p_threshold, p_comparison,
-    make_interval(mins => p_cooldown_minutes)
-  );
+  return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
 end;
 $$;
-
-grant execute on function logloom_private.preview_windows(
-  text, text, double precision, text, integer, integer
-) to authenticated, service_role;
 
 create function public.preview_alert_rule(
   p_tenant_id text default null,
@@ -2471,15 +2059,12 @@ begin
     perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
   elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
     perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
-  elsif not logloom_private.is_alert_window(v_rule.window_minutes) then
+  elsif v_rule.window_minutes not between 1 and 1440 then
     perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
-  elsif not logloom_private.is_alert_cooldown(v_rule.cooldown_minutes) then
+  elsif v_rule.cooldown_minutes not between 0 and 10080 then
     perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
   end if;
-  return logloom_private.preview_windows(
-    p_tenant_id, v_rule.query_dsl, v_rule.threshold, v_rule.comparison, v_rule.window_minutes,
-    v_rule.cooldown_minutes
-  );
+  return logloom_private.preview_windows(p_tenant_id, v_rule);
 exception
 when query_canceled then
   perform logloom_private.refuse('alerts.preview_took_too_long');
@@ -2503,261 +2088,212 @@ comment on function public.preview_alert_rule(
   'queries with by are looked at in windows side by side; of the latter each group fires apart. '
   'Errors: PT400, PT401, PT403, PT404, PT408.';
 
--- alerts/preview_group_values.sql
+-- alerts/read_alert_group.sql
 
--- Values of a query with by over the windows of a span, one for each group. The windows stand side
--- by side, as those of other rules that read their windows.
-create function logloom_private.preview_group_values(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_window_minutes integer,
-  p_from timestamptz,
-  p_to timestamptz
-)
-returns logloom_private.alert_window[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
-as $$
-declare
-  v_max constant integer := (select s.search_groups from logloom_private.settings s);
-  v_window constant interval := make_interval(mins => p_window_minutes);
-  v_value text := p_query.aggregate_sql;
-  v_values logloom_private.alert_window[];
-begin
-  if p_query.aggregate = 'rate' then
-    v_value := v_value || format(' / %L::double precision', p_window_minutes);
-  end if;
-  execute 'select array_agg(row(null, f.starts, f.starts + $4, f.value, null, f."group")'
-    || '::logloom_private.alert_window) from (select date_bin($4, l.ts, $2) as starts, ' || v_value
-    || ' as value, jsonb_object($5, array['
-    || (select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ') from unnest(p_query.by_sql) b)
-    || ']::text[]) as "group" from (' || logloom_private.preview_source_sql(p_query)
-    || ') l where (' || p_query.filter || ') group by 1, '
-    || array_to_string(p_query.by_sql, ', ') || ' limit $6) f'
-  into v_values
-  using p_tenant_id, p_from, date_bin(v_window, p_to, p_from), v_window, p_query.by_fields,
-    v_max + 1;
-  if cardinality(v_values) > v_max then
-    perform logloom_private.refuse_stage_bound('by', v_max, 'groups of all windows');
-  end if;
-  return coalesce(v_values, '{}');
-end;
-$$;
-
--- alerts/preview_source_sql.sql
-
--- SQL that yields the records of $1 from $2 to $3 that may match, sealed ones too.
-create function logloom_private.preview_source_sql(p_query logloom_private.compiled_query)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'select s.* from logloom.logs s '
-    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
-    || 'select s.* from logloom_private.sealed_rows('
-    || format(
-      '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), p_query.tree
-    );
-end;
-$$;
-
--- alerts/read_alert_groups.sql
-
--- Adds what arrived for a round to a group that is not cheap, in pieces. False where it went beyond
--- its budget.
-create function logloom_private.advance_alert_group(
-  p_group_id bigint,
-  p_round logloom_private.alert_rounds,
-  p_now timestamptz
-)
-returns boolean
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_staged constant text := 'pg_temp.alert_writes';
-  v_began constant timestamptz := clock_timestamp();
-  v_piece_began timestamptz;
-  v_budget_ms double precision;
-  v_limit bigint;
-  v_group logloom_private.alert_groups;
-  v_piece logloom_private.alert_piece;
-  v_size integer := 16;
-  v_before text := '';
-  v_records bigint := 0;
-  v_write_seq bigint;
-begin
-  select extract(epoch from s.alert_rule_budget) * 1000, s.alert_rule_records
-  into v_budget_ms, v_limit
-  from logloom_private.settings s;
-  select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
-  v_write_seq := v_group.write_seq;
-  v_group.write_seq := p_round.write_seq_to;
-  loop
-    v_piece_began := clock_timestamp();
-    v_piece := logloom_private.add_alert_piece(
-      v_group,
-      'select l.* from ' || v_staged || format(
-        ' l where l.tenant_id = %L and l.write_seq > %s and l.ts >= %L::timestamptz '
-          || 'and (l.ts > %3$L::timestamptz or %4$L::uuid is null or l.id >= %4$L::uuid)',
-        v_group.tenant_id, v_write_seq, v_group.filled_from, v_group.filled_id
-      ) || v_before || ' order by l.ts desc, l.id desc limit ' || v_size
-    );
-    v_records := v_records + v_piece.records;
-    exit when v_piece.records < v_size;
-    if logloom_private.milliseconds_since(v_began) > v_budget_ms or v_records > v_limit then
-      perform logloom_private.rest_alert_group(
-        p_group_id, p_now, v_records, logloom_private.milliseconds_since(v_began)
-      );
-      return false;
-    end if;
-    v_before := format(
-      ' and (l.ts, l.id) < (%L::timestamptz, %L::uuid)', v_piece.first_ts, v_piece.first_id
-    );
-    v_size := logloom_private.next_piece_size(
-      v_size, logloom_private.milliseconds_since(v_piece_began)
-    );
-  end loop;
-  update logloom_private.alert_groups g
-  set
-    write_seq = p_round.write_seq_to,
-    ms_per_record = logloom_private.milliseconds_since(v_began) / greatest(v_records, 1),
-    failures = 0
-  where g.group_id = p_group_id;
-  return true;
-end;
-$$;
-
--- Fills a group from the records, the newest first, back to p_needed_from, and keeps its place at
--- the deadline. Whether it is complete.
-create function logloom_private.fill_alert_group(
+-- Adds to a group what it lacks: records that were staged for the round, then older ones back to
+-- p_needed_from. It keeps its place at the deadline, and rests where it goes beyond its budget.
+create function logloom_private.read_alert_group(
   p_group_id bigint,
   p_needed_from timestamptz,
   p_round logloom_private.alert_rounds,
   p_now timestamptz,
   p_deadline timestamptz
 )
-returns boolean
+returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_began constant timestamptz := clock_timestamp();
-  v_piece_began timestamptz;
+  v_began timestamptz := clock_timestamp();
   v_settings logloom_private.settings;
   v_group logloom_private.alert_groups;
-  v_piece logloom_private.alert_piece;
-  v_size integer := 16;
-  v_records bigint := 0;
-  v_is_done boolean := false;
-  -- Beyond everything that ingest takes.
-  v_to timestamptz;
+  v_reading logloom_private.alert_reading;
+  v_use text;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  v_to := p_round.window_end + v_settings.ingest_future_limit + interval '1 day';
   select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
+  v_use := logloom_private.add_alert_partials_sql(
+    'select ' || p_group_id || ' as group_id, f.* from found f', v_group
+  );
+  if v_group.write_seq < p_round.write_seq_to then
+    v_reading := logloom_private.read_alert_pieces(
+      v_group.tenant_id, v_group.filled_from, 'infinity', null,
+      case
+        when v_group.filled_id is null then 'true'
+        else format(
+          '(l.ts, l.id) >= (%L::timestamptz, %L::uuid)', v_group.filled_from, v_group.filled_id
+        )
+      end,
+      v_use, v_began + v_settings.alert_rule_budget, v_settings.alert_rule_records,
+      v_group.write_seq
+    );
+    if not v_reading.is_complete then
+      perform logloom_private.rest_alert_group(
+        v_group, p_now, v_reading.records, logloom_private.milliseconds_since(v_began)
+      );
+      return;
+    end if;
+    update logloom_private.alert_groups g
+    set
+      write_seq = p_round.write_seq_to,
+      ms_per_record = logloom_private.milliseconds_since(v_began)
+        / greatest(v_reading.records, 1),
+      failures = 0
+    where g.group_id = p_group_id
+    returning g.* into v_group;
+    v_began := clock_timestamp();
+  end if;
+
   if v_group.filled_from < p_needed_from
     or (v_group.filled_from = p_needed_from and v_group.filled_id is null)
   then
-    return true;
+    return;
   elsif v_group.write_seq is null then
     delete from logloom_private.alert_partials p where p.group_id = p_group_id;
     v_group.write_seq := p_round.write_seq_to;
-    v_group.filled_from := v_to;
+    -- Beyond everything that ingest takes.
+    v_group.filled_from := p_round.window_end + v_settings.ingest_future_limit + interval '1 day';
   end if;
-  loop
-    v_piece_began := clock_timestamp();
-    v_piece := logloom_private.add_alert_piece(
-      v_group,
-      logloom_private.alert_source_sql(
-        v_group.tenant_id, p_needed_from, v_to, v_group.filled_from,
-        coalesce(v_group.filled_id, '00000000-0000-0000-0000-000000000000'), v_size
-      )
-    );
-    v_records := v_records + v_piece.records;
-    v_is_done := v_piece.records < v_size;
-    exit when v_is_done;
-    v_group.filled_from := v_piece.first_ts;
-    v_group.filled_id := v_piece.first_id;
-    v_size := logloom_private.next_piece_size(
-      v_size, logloom_private.milliseconds_since(v_piece_began)
-    );
-    exit when clock_timestamp() > p_deadline
-      or v_group.records_read + v_records > v_settings.alert_rule_records;
-  end loop;
-  v_group.records_read := v_group.records_read + v_records;
+  v_reading := logloom_private.read_alert_pieces(
+    v_group.tenant_id, p_needed_from, v_group.filled_from, v_group.filled_id,
+    'l.write_seq <= ' || v_group.write_seq, v_use, p_deadline,
+    v_settings.alert_rule_records - v_group.records_read
+  );
+  v_group.records_read := v_group.records_read + v_reading.records;
   v_group.spent_ms := v_group.spent_ms + logloom_private.milliseconds_since(v_began);
-  if not v_is_done and (
+  if not v_reading.is_complete and (
     v_group.spent_ms > extract(epoch from v_settings.alert_fill_budget) * 1000
     or v_group.records_read > v_settings.alert_rule_records
   ) then
     perform logloom_private.rest_alert_group(
-      p_group_id, p_now, v_group.records_read, v_group.spent_ms
+      v_group, p_now, v_group.records_read, v_group.spent_ms
     );
-    return false;
+    return;
+  end if;
+  if v_reading.is_complete then
+    v_reading.first_ts := p_needed_from;
+    v_reading.first_id := null;
+    v_group.records_read := 0;
+    v_group.spent_ms := 0;
+    v_group.failures := 0;
   end if;
   update logloom_private.alert_groups g
   set
     write_seq = v_group.write_seq,
-    filled_from = case when v_is_done then p_needed_from else v_group.filled_from end,
-    filled_id = case when v_is_done then null else v_group.filled_id end,
-    records_read = case when v_is_done then 0 else v_group.records_read end,
-    spent_ms = case when v_is_done then 0 else v_group.spent_ms end,
+    filled_from = v_reading.first_ts,
+    filled_id = v_reading.first_id,
+    records_read = v_group.records_read,
+    spent_ms = v_group.spent_ms,
     ms_per_record = case
-      when v_records >= 100 then logloom_private.milliseconds_since(v_began) / v_records
+      when v_reading.records >= 100
+        then logloom_private.milliseconds_since(v_began) / v_reading.records
       else g.ms_per_record
     end,
     retry_at = null,
     last_error = null,
-    failures = case when v_is_done then 0 else g.failures end
+    failures = v_group.failures
   where g.group_id = p_group_id;
-  return v_is_done;
 end;
 $$;
 
--- Reads what is missing of a tenant's groups until the deadline, those that cost least first. Which
--- ones it looked at.
-create function logloom_private.read_alert_groups(
+-- alerts/read_alert_pieces.sql
+
+-- SQL that yields a tenant's newest records from p_from on, sealed ones too, of those before
+-- (p_ts, p_id); with p_staged_after those that are staged for the round and arrived after it.
+create function logloom_private.alert_piece_sql(
   p_tenant_id text,
-  p_round logloom_private.alert_rounds,
-  p_now timestamptz,
-  p_deadline timestamptz
+  p_from timestamptz,
+  p_ts timestamptz,
+  p_id uuid,
+  p_limit integer,
+  p_staged_after bigint
 )
-returns bigint[]
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_to constant timestamptz := p_ts + interval '1 microsecond';
+  v_before constant text := format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id);
+  v_order constant text := ' order by l.ts desc, l.id desc limit ' || p_limit;
+  v_rows text;
+begin
+  if p_staged_after is not null then
+    return 'select l.* from pg_temp.alert_writes l where ' || format(
+      'l.tenant_id = %L and l.ts >= %L::timestamptz and l.write_seq > %s and ',
+      p_tenant_id, p_from, p_staged_after
+    ) || v_before || v_order;
+  end if;
+  v_rows := 'select l.* ' || logloom_private.tenant_rows_sql(
+    p_tenant_id, p_from, v_to, v_before
+  ) || v_order;
+  -- Or may have by the time that this runs.
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
+    and p_from >= clock_timestamp() - (select s.seal_after from logloom_private.settings s)
+  then
+    return v_rows;
+  end if;
+  return 'select l.* from ((' || v_rows
+    || ') union all select l.* from logloom_private.sealed_page('
+    || format(
+      '%L, %L, %L, %L, %L, %L, %L, %L',
+      p_tenant_id, p_from, v_to, '{"type": "all"}', p_limit, 'desc', p_ts, p_id
+    )
+    || ') l) l' || v_order;
+end;
+$$;
+
+-- Reads records of alert_piece_sql in pieces that take some 20 to 80 ms, and does p_use with what
+-- p_filter, over the alias l, leaves of each: SQL over "found". Complete unless the deadline passed
+-- or it read more than p_max_records before the end.
+create function logloom_private.read_alert_pieces(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_before_ts timestamptz,
+  p_before_id uuid,
+  p_filter text,
+  p_use text,
+  p_deadline timestamptz,
+  p_max_records bigint,
+  p_staged_after bigint default null
+)
+returns logloom_private.alert_reading
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_pending logloom_private.pending_alert_group;
-  v_complete bigint[] := '{}';
-  v_is_complete boolean;
+  v_piece_began timestamptz;
+  v_ms double precision;
+  v_size integer := 16;
+  v_records bigint := 0;
+  v_reading logloom_private.alert_reading;
 begin
-  for v_pending in
-    select (p).*
-    from logloom_private.pending_alert_groups(p_round, p_tenant_id) p
-    order by p.cost, p.group_id
+  v_reading.first_ts := p_before_ts;
+  v_reading.first_id := coalesce(p_before_id, '00000000-0000-0000-0000-000000000000');
   loop
-    begin
-      v_is_complete := true;
-      if v_pending.has_write_seqs then
-        v_is_complete := logloom_private.advance_alert_group(v_pending.group_id, p_round, p_now);
-      end if;
-      if v_is_complete then
-        v_is_complete := logloom_private.fill_alert_group(
-          v_pending.group_id, v_pending.needed_from, p_round, p_now, p_deadline
-        );
-      end if;
-    exception when others then
-      perform logloom_private.fail_alert_group(v_pending.group_id, p_round, sqlerrm);
+    v_piece_began := clock_timestamp();
+    execute 'with piece as materialized (' || logloom_private.alert_piece_sql(
+      p_tenant_id, p_from, v_reading.first_ts, v_reading.first_id, v_size, p_staged_after
+    )
+      || '), found as (select l.* from piece l where (' || p_filter || ')), used as (' || p_use
+      || ') select c.records, o.ts, o.id, c.records < ' || v_size
+      || ' from (select count(*) as records from piece) c '
+      || 'left join (select ts, id from piece order by ts, id limit 1) o on true'
+    into v_reading;
+    v_records := v_records + v_reading.records;
+    exit when v_reading.is_complete
+      or clock_timestamp() > p_deadline
+      or v_records > p_max_records;
+    v_ms := logloom_private.milliseconds_since(v_piece_began);
+    v_size := case
+      when v_ms < 20 then least(v_size * 4, 4096)
+      when v_ms > 80 then greatest(v_size / 4, 1)
+      else v_size
     end;
-    v_complete := v_complete || v_pending.group_id;
-    exit when clock_timestamp() > p_deadline;
   end loop;
-  return v_complete;
+  v_reading.records := v_records;
+  return v_reading;
 end;
 $$;
 
@@ -2765,7 +2301,7 @@ $$;
 
 -- Has a group that went beyond its budget rest, longer each time.
 create function logloom_private.rest_alert_group(
-  p_group_id bigint,
+  p_group logloom_private.alert_groups,
   p_now timestamptz,
   p_records bigint,
   p_milliseconds double precision
@@ -2775,192 +2311,98 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.empty_alert_groups(array[p_group_id]);
+  perform logloom_private.empty_alert_groups(
+    array[p_group.group_id],
+    format(
+      'The rule costs too much: %s records took %s ms. Narrow its query or shorten its window; '
+        'it rests for a while.',
+      p_records, round(p_milliseconds::numeric)
+    ),
+    p_now + least(s.alert_back_off * 2 ^ least(p_group.failures, 20), s.alert_back_off_max)
+  )
+  from logloom_private.settings s;
   update logloom_private.alert_groups g
-  set
-    last_error = logloom_private.too_costly(p_records, p_milliseconds),
-    retry_at = p_now + logloom_private.alert_back_off(g.failures),
-    failures = g.failures + 1,
-    ms_per_record = p_milliseconds / greatest(p_records, 1)
-  where g.group_id = p_group_id;
+  set failures = g.failures + 1, ms_per_record = p_milliseconds / greatest(p_records, 1)
+  where g.group_id = p_group.group_id;
 end;
 $$;
 
--- alerts/scan_alert_rules.sql
+-- alerts/scan_alert_group.sql
 
--- The values of the records that were put aside: of a rule with by one for each group, so that each
--- fires apart and a group without records does not fire. Without any group the value is null.
-create function logloom_private.matched_windows(
-  p_plan logloom_private.alert_plans,
-  p_window logloom_private.alert_window
-)
-returns logloom_private.alert_window[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
-as $$
-declare
-  v_max constant integer := (select s.alert_groups from logloom_private.settings s);
-  v_value text := p_plan.aggregate_sql;
-  v_windows logloom_private.alert_window[];
-begin
-  if p_plan.aggregate = 'rate' then
-    v_value := v_value || format(
-      ' * 60 / %L::double precision',
-      extract(epoch from p_window.window_end - p_window.window_start)
-    );
-  end if;
-  if cardinality(p_plan.by_sql) = 0 then
-    execute 'select ' || v_value || ' from pg_temp.alert_matches l' into p_window.value;
-    return array[p_window];
-  end if;
-  execute 'select array_agg(row($1, $2, $3, g.value, null, g."group")'
-    || '::logloom_private.alert_window) from (select ' || v_value
-    || ' as value, jsonb_object($4, array['
-    || (select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ') from unnest(p_plan.by_sql) b)
-    || ']::text[]) as "group" from pg_temp.alert_matches l group by '
-    || array_to_string(p_plan.by_sql, ', ') || ' limit ' || v_max + 1 || ') g'
-  into v_windows
-  using p_window.rule_id, p_window.window_start, p_window.window_end, p_plan.by_fields;
-  if cardinality(v_windows) > v_max then
-    p_window.error := format(
-      'The rule found more than %s groups: narrow the filter, or group by another field', v_max
-    );
-    return array[p_window];
-  end if;
-  return coalesce(v_windows, array[p_window]);
-end;
-$$;
-
--- A window with its value, of a rule with by one for each group, or with the error where it went
--- beyond its budget: the records that match are put aside piece by piece, then aggregated.
-create function logloom_private.scanned_window(
-  p_plan logloom_private.alert_plans,
-  p_window logloom_private.alert_window
-)
-returns logloom_private.alert_window[]
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_matches constant text := 'pg_temp.alert_matches';
-  v_began constant timestamptz := clock_timestamp();
-  v_piece_began timestamptz;
-  v_settings logloom_private.settings;
-  v_piece logloom_private.alert_piece;
-  v_size integer := 16;
-  v_records bigint := 0;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  if p_plan.names_now then
-    p_plan.filter := logloom_private.query_sql(
-      p_plan.tree, 'l', quote_literal(p_window.window_end) || '::timestamptz'
-    );
-  end if;
-  perform logloom_private.empty_staging_table(v_matches, false);
-  loop
-    v_piece_began := clock_timestamp();
-    execute 'with piece as materialized (' || logloom_private.alert_source_sql(
-      p_plan.tenant_id, p_window.window_start, p_window.window_end, v_piece.first_ts,
-      v_piece.first_id, v_size
-    ) || '), matched as (insert into '
-      || v_matches || ' select l.* from piece l where (' || p_plan.filter
-      || ')) select (select count(*) from piece), o.ts, o.id from (select 1) _ '
-      || 'left join lateral (select * from piece order by ts, id limit 1) o on true'
-    into v_piece;
-    v_records := v_records + v_piece.records;
-    exit when v_piece.records < v_size;
-    if v_records > v_settings.alert_rule_records
-      or clock_timestamp() > v_began + v_settings.alert_rule_budget
-    then
-      p_window.error := logloom_private.too_costly(
-        v_records, logloom_private.milliseconds_since(v_began)
-      );
-      return array[p_window];
-    end if;
-    v_size := logloom_private.next_piece_size(
-      v_size, logloom_private.milliseconds_since(v_piece_began)
-    );
-  end loop;
-  return logloom_private.matched_windows(p_plan, p_window);
-end;
-$$;
-
--- Evaluates a tenant's rules that read their windows, until the deadline. Rules that ask the same
--- of the same windows share a reading. Alerts fired.
-create function logloom_private.scan_alert_rules(
-  p_tenant_id text,
+-- Evaluates the rules of a group that read their windows: the records of each window that match are
+-- put aside piece by piece, then aggregated. Alerts fired; the group rests where that goes beyond
+-- its budget.
+create function logloom_private.scan_alert_group(
+  p_group_id bigint,
   p_round logloom_private.alert_rounds,
-  p_now timestamptz,
-  p_deadline timestamptz
+  p_now timestamptz
 )
 returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_plan logloom_private.alert_plans;
-  v_window logloom_private.alert_window;
-  v_windows logloom_private.alert_window[];
+  v_matches constant text := 'pg_temp.alert_matches';
+  v_began timestamptz;
+  v_settings logloom_private.settings;
+  v_group logloom_private.alert_groups;
+  v_rule_ids uuid[];
+  v_query_dsl text;
+  v_window_minutes integer;
+  v_query logloom_private.compiled_query;
+  v_due logloom_private.alert_window[];
+  v_start timestamptz;
+  v_end timestamptz;
+  v_reading logloom_private.alert_reading;
   v_found logloom_private.alert_window[];
-  v_error text;
-  v_costly boolean;
-  v_seen jsonb := '{}';
-  v_key text;
-  v_fired integer := 0;
+  v_windows logloom_private.alert_window[] := '{}';
 begin
-  for v_plan in
-    select p.*
-    from logloom_private.pending_alert_scans(p_round, p_tenant_id) p
-    order by p.failures, p.rule_id
+  select s.* into v_settings from logloom_private.settings s;
+  select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
+  select array_agg(r.rule_id), min(r.query_dsl), min(r.window_minutes)
+  into v_rule_ids, v_query_dsl, v_window_minutes
+  from logloom_private.planned_alert_rules r
+  where r.group_id = p_group_id;
+  v_due := array(select d from logloom_private.due_alert_windows(v_rule_ids, p_round) d);
+  for v_start, v_end in
+    select distinct d.window_start, d.window_end from unnest(v_due) d order by 2 desc
   loop
-    v_windows := '{}';
-    v_error := null;
-    v_costly := false;
-    for v_window in
-      select d.*
-      from logloom_private.due_alert_windows(array[v_plan.rule_id], p_round) d
-      order by d.window_end desc
-    loop
-      v_key := md5(
-        jsonb_build_array(
-          case when v_plan.names_now then v_plan.query_dsl else v_plan.filter end,
-          v_plan.aggregate_sql, v_window.window_start, v_window.window_end
-        )::text
+    v_began := clock_timestamp();
+    v_query := logloom_private.compile_query(v_query_dsl, v_end);
+    perform logloom_private.empty_staging_table(v_matches, false);
+    v_reading := logloom_private.read_alert_pieces(
+      v_group.tenant_id, v_start, v_end, null, v_query.filter,
+      'insert into ' || v_matches || ' select f.* from found f',
+      v_began + v_settings.alert_rule_budget, v_settings.alert_rule_records
+    );
+    if not v_reading.is_complete then
+      perform logloom_private.rest_alert_group(
+        v_group, p_now, v_reading.records, logloom_private.milliseconds_since(v_began)
       );
-      if v_seen ? v_key and cardinality(v_plan.by_sql) = 0 then
-        v_window.value := v_seen ->> v_key;
-        v_found := array[v_window];
-      else
-        begin
-          v_found := logloom_private.scanned_window(v_plan, v_window);
-          v_error := v_found[1].error;
-          v_costly := v_error like 'The rule costs too much%';
-          v_seen := v_seen || jsonb_build_object(v_key, v_found[1].value::text);
-        exception when others then
-          v_error := sqlerrm;
-        end;
-      end if;
-      exit when v_error is not null;
-      v_windows := v_windows || v_found;
-    end loop;
-    if v_error is not null then
-      v_windows := array[
-        row(v_plan.rule_id, p_round.window_end, p_round.window_end, null, v_error, null)
-          ::logloom_private.alert_window
-      ];
+      return 0;
     end if;
-    update logloom_private.alert_plans p
-    set
-      last_error = v_error,
-      retry_at = case when v_costly then p_now + logloom_private.alert_back_off(p.failures) end,
-      failures = case when v_costly then p.failures + 1 else 0 end
-    where p.rule_id = v_plan.rule_id;
-    v_fired := v_fired + logloom_private.settle_alert_windows(v_windows, p_round, p_now);
-    exit when clock_timestamp() > p_deadline;
+    v_query.filter := 'true';
+    v_found := logloom_private.window_values(
+      v_query, 'select m.* from ' || v_matches || ' m', v_group.tenant_id, v_start, v_end,
+      v_window_minutes, v_settings.alert_groups + 1
+    );
+    if cardinality(v_found) > v_settings.alert_groups then
+      raise exception
+        'The rule found more than % groups: narrow the filter, or group by another field',
+        v_settings.alert_groups;
+    end if;
+    v_windows := v_windows || array(
+      select row(d.rule_id, d.window_start, d.window_end, f.value, null, f."group")
+        ::logloom_private.alert_window
+      from unnest(v_due) d
+      left join unnest(v_found) f on true
+      where d.window_end = v_end
+    );
   end loop;
-  return v_fired;
+  update logloom_private.alert_groups g
+  set failures = 0, retry_at = null, last_error = null
+  where g.group_id = p_group_id;
+  return logloom_private.settle_alert_windows(v_windows, p_round, p_now);
 end;
 $$;
 
@@ -3034,7 +2476,7 @@ begin
   -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
-    || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_plans g) '
+    || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '
     || format(
       'and l.write_seq > %s and l.write_seq <= %s and l.ts >= %L::timestamptz',
       p_round.write_seq_from, p_round.write_seq_to, p_from
@@ -3043,24 +2485,6 @@ begin
   delete from logloom_private.alert_round_writes a where true;
   execute 'insert into logloom_private.alert_round_writes (tenant_id, first_ts, records) '
     || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
-end;
-$$;
-
--- alerts/too_costly.sql
-
--- What last_error says of a rule that went beyond its budget.
-create function logloom_private.too_costly(p_records bigint, p_milliseconds double precision)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return format(
-    'The rule costs too much: %s records took %s ms. Narrow its query or shorten its window; it '
-      || 'rests for a while.',
-    p_records, round(p_milliseconds::numeric)
-  );
 end;
 $$;
 
@@ -3107,7 +2531,7 @@ begin
     enabled = coalesce(p_enabled, r.enabled),
     notification_destinations = case
       when p_notification_destinations is null then r.notification_destinations
-      else coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}')
+      else logloom_private.distinct_destinations(p_notification_destinations)
     end,
     notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
     updated_at = now(),
@@ -3125,7 +2549,6 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
-  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
   return logloom_private.alert_rule_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
@@ -3140,17 +2563,61 @@ comment on function public.update_alert_rule(
   'Changes what is given and returns the alert rule. An empty p_description takes it away, '
   'p_notification_config is replaced as a whole. Errors: PT400, PT401, PT404.';
 
--- alerts/whole_minute.sql
+-- alerts/window_values.sql
 
--- The start of the minute.
-create function logloom_private.whole_minute(p_at timestamptz)
-returns timestamptz
+-- Values of a query over windows side by side from p_from to p_to, of a query with by one for each
+-- group that has records, so that each fires apart; p_limit of them at most. p_source: SQL with the
+-- columns of logloom.logs, of which the query's filter chooses; $1 is the tenant, $2 and $3 are the
+-- range.
+create function logloom_private.window_values(
+  p_query logloom_private.compiled_query,
+  p_source text,
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_window_minutes integer,
+  p_limit integer default null
+)
+returns logloom_private.alert_window[]
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
 as $$
+declare
+  v_window constant interval := make_interval(mins => p_window_minutes);
+  v_value text := coalesce(p_query.aggregate_sql, 'count(*)::double precision');
+  v_join text := 'left join ';
+  v_group text := 'null::jsonb';
+  v_values logloom_private.alert_window[];
 begin
-  return date_bin('1 minute', p_at, 'epoch');
+  if p_query.aggregate = 'rate' then
+    v_value := v_value || ' / ' || p_window_minutes;
+  end if;
+  if cardinality(p_query.by_sql) > 0 then
+    v_join := 'join ';
+    select 'jsonb_object($6, array[' || string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
+      || ']::text[])'
+    into v_group
+    from unnest(p_query.by_sql) b;
+  elsif p_from + v_window = p_to then
+    -- One window needs no sorting.
+    execute 'select array[row(null, $2, $3, ' || v_value
+      || ', null, null)::logloom_private.alert_window] from (' || p_source || ') l where ('
+      || p_query.filter || ')'
+    into v_values
+    using p_tenant_id, p_from, p_to;
+    return v_values;
+  end if;
+  execute 'select array_agg(row(null, v.starts, v.starts + $4, v.value, null, v."group")'
+    || '::logloom_private.alert_window) from (select w.starts, ' || v_value || ' as value, '
+    || v_group || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
+    || '(select l.*, date_bin($4, l.ts, $2) as starts from (' || p_source || ') l where ('
+    || p_query.filter || ')) l on l.starts = w.starts group by '
+    || array_to_string(array['w.starts'] || p_query.by_sql, ', ') || ' limit $5) v'
+  into v_values
+  using p_tenant_id, p_from, p_to, v_window, p_limit, p_query.by_fields;
+  return coalesce(v_values, '{}');
 end;
 $$;
 

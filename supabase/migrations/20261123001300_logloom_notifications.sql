@@ -57,11 +57,14 @@ comment on table logloom_private.confirmation_mails is
 
 create table logloom_private.notification_addresses (
   tenant_id text not null references logloom.tenants on delete cascade,
+  -- The address in lower case: that is how addresses are compared.
   mailbox text not null,
   confirmed_at timestamptz,
   confirmed_by text,
+  -- Of the last code that was mailed, salted and slow to compute. The code itself is kept nowhere.
   code_hash text,
   code_expires_at timestamptz,
+  -- Wrong tries of that code.
   tries integer not null default 0,
   primary key (tenant_id, mailbox),
   constraint notification_addresses_mailbox_is_lower_case check (mailbox = lower(mailbox)),
@@ -72,15 +75,6 @@ create table logloom_private.notification_addresses (
 
 comment on table logloom_private.notification_addresses is
   'Email addresses that were mailed a code for a tenant, and those that were confirmed by it.';
-
-comment on column logloom_private.notification_addresses.mailbox is
-  'The address in lower case: that is how addresses are compared.';
-
-comment on column logloom_private.notification_addresses.code_hash is
-  'Of the last code that was mailed, salted and slow to compute. The code itself is kept nowhere.';
-
-comment on column logloom_private.notification_addresses.tries is
-  'Wrong tries of that code.';
 
 -- notifications/tables/notification_usage.sql
 
@@ -99,6 +93,7 @@ comment on table logloom_private.notification_usage is
 -- notifications/tables/notifications.sql
 
 create table logloom_private.notifications (
+  -- The webhook's id, in every attempt.
   notification_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
   rule_id uuid not null,
@@ -110,6 +105,7 @@ create table logloom_private.notifications (
   status text not null default 'pending',
   attempts integer not null default 0,
   created_at timestamptz not null default now(),
+  -- When it is due. Of one that is claimed: when the claim has lapsed.
   next_attempt_at timestamptz not null default now(),
   expires_at timestamptz not null,
   claim_id uuid,
@@ -148,12 +144,6 @@ comment on table logloom_private.notifications is
   'The outbox: one row for an alert and a destination, or for a test or a code that confirms an '
   'address, which have no alert.';
 
-comment on column logloom_private.notifications.notification_id is
-  'The webhook''s id, in every attempt.';
-
-comment on column logloom_private.notifications.next_attempt_at is
-  'When it is due. Of one that is claimed: when the claim has lapsed.';
-
 -- notifications/tables/notify_endpoint.sql
 
 create table logloom_private.notify_endpoint (
@@ -173,7 +163,8 @@ comment on table logloom_private.notify_endpoint is
 -- No foreign key to the rule's tenant: the rule has it.
 create table logloom_private.webhook_secrets (
   rule_id uuid primary key references logloom.alert_rules on delete cascade,
-  secret text not null,
+  -- In the form of Standard Webhooks.
+  secret text not null default 'whsec_' || encode(extensions.gen_random_bytes(32), 'base64'),
   previous_secret text,
   previous_valid_until timestamptz
 );
@@ -204,9 +195,9 @@ $$;
 -- notifications/channel_address.sql
 
 -- The address of a channel in a rule's notification_config, or null. A new channel needs a line
--- here, in channel_is_enabled and in channel_limit, a column of logloom.plans, a value in
--- notifications_channel_is_known and in alert_rules_destinations_are_known, and a way to deliver in
--- functions/logloom-notify/channels.ts.
+-- here, its columns <channel>s_per_hour of logloom.plans and <channel>_enabled of the preferences,
+-- a value in notifications_channel_is_known and in alert_rules_destinations_are_known, and a way to
+-- deliver in functions/logloom-notify/channels.ts.
 create function logloom_private.channel_address(p_channel text, p_config jsonb)
 returns text
 language plpgsql
@@ -222,40 +213,19 @@ begin
 end;
 $$;
 
--- notifications/channel_is_enabled.sql
-
--- Whether the tenant wants to hear by a channel at all.
-create function logloom_private.channel_is_enabled(
-  p_channel text,
-  p_preferences public.logloom_notification_preferences
-)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  case p_channel
-    when 'email' then return p_preferences.email_enabled;
-    when 'webhook' then return p_preferences.webhook_enabled;
-  end case;
-end;
-$$;
-
 -- notifications/channel_limit.sql
 
--- Attempts to deliver by a channel that a plan allows in an hour.
-create function logloom_private.channel_limit(p_channel text, p_plan logloom.plans)
+-- Attempts to deliver by a channel that the tenant's plan allows in an hour.
+create function logloom_private.channel_limit(p_channel text, p_tenant_id text)
 returns integer
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  case p_channel
-    when 'email' then return p_plan.emails_per_hour;
-    when 'webhook' then return p_plan.webhooks_per_hour;
-  end case;
+  return (
+    to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_channel || 's_per_hour')
+  )::integer;
 end;
 $$;
 
@@ -297,7 +267,7 @@ begin
   ), senders as (
     select
       d.tenant_id, d.channel,
-      logloom_private.channel_limit(d.channel, logloom_private.plan_of(d.tenant_id)) as attempts
+      logloom_private.channel_limit(d.channel, d.tenant_id) as attempts
     from (select distinct x.tenant_id, x.channel from due x) d
   )
   select
@@ -436,7 +406,8 @@ begin
   group by n.tenant_id, n.channel
   on conflict (tenant_id, channel, hour) do update
   set attempts = u.attempts + excluded.attempts;
-  for v_notification in
+  return query
+  with claimed as (
     update logloom_private.notifications n
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
@@ -444,27 +415,23 @@ begin
       next_attempt_at = now() + s.notification_claim_lifetime
     from logloom_private.settings s
     where n.notification_id = any(v_ids)
-    returning n.*
-  loop
-    return query
-    select
-      v_notification.notification_id, v_notification.claim_id, v_notification.channel,
-      v_notification.address,
-      case v_notification.purpose
-        when 'confirmation' then logloom_private.mail_code(v_notification)
-        else v_notification.body
-      end,
-      array_remove(
-        array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
-      )
-    from (select) one
-    left join logloom_private.webhook_secrets w
-      on w.rule_id = v_notification.rule_id and v_notification.channel = 'webhook';
-  end loop;
+    returning n as notification
+  )
+  select
+    (c.notification).notification_id, (c.notification).claim_id, (c.notification).channel,
+    (c.notification).address,
+    case (c.notification).purpose
+      when 'confirmation' then logloom_private.mail_code(c.notification)
+      else (c.notification).body
+    end,
+    array_remove(
+      array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
+    )
+  from claimed c
+  left join logloom_private.webhook_secrets w
+    on w.rule_id = (c.notification).rule_id and (c.notification).channel = 'webhook';
 end;
 $$;
-
-grant execute on function logloom_private.claim_due_notifications(integer) to service_role;
 
 create function public.claim_alert_notifications(p_limit integer default null)
 returns setof public.logloom_claimed_notification
@@ -527,9 +494,6 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_mailbox constant text := lower(logloom_private.trim_space(p_email));
   v_code constant text := logloom_private.trim_space(p_code);
-  v_tries_max constant integer := (
-    select s.confirmation_tries from logloom_private.settings s
-  );
   v_address logloom_private.notification_addresses;
 begin
   perform logloom_private.require_parameter('p_email', p_email is null);
@@ -550,7 +514,7 @@ begin
   if v_address.code_expires_at > now() is not true then
     perform logloom_private.refuse('notifications.no_code_is_good');
   end if;
-  if v_address.tries >= v_tries_max then
+  if v_address.tries >= (select s.confirmation_tries from logloom_private.settings s) then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
   -- Hashes are compared: how long that takes tells nothing of the code.
@@ -571,9 +535,6 @@ begin
   return jsonb_build_object('success', true);
 end;
 $$;
-
-grant execute on function logloom_private.confirm_address(text, text)
-to authenticated, service_role;
 
 create function public.confirm_alert_address(
   p_email text default null,
@@ -683,22 +644,17 @@ begin
     last_error = p_error
   where n.notification_id = p_notification.notification_id
   returning n.* into v_ended;
-  update logloom.alert_history h
-  set
-    notification_sent_at = case p_outcome
-      when 'delivered' then coalesce(h.notification_sent_at, now())
-      else h.notification_sent_at
-    end,
-    notification_channels = case
-      when p_outcome <> 'delivered' or p_notification.channel = any(h.notification_channels)
-        then h.notification_channels
-      else h.notification_channels || p_notification.channel
-    end,
-    notification_error = case p_outcome
-      when 'delivered' then h.notification_error
-      else p_notification.channel || ': ' || coalesce(p_error, 'not delivered')
-    end
-  where h.alert_id = p_notification.alert_id;
+  if p_outcome = 'delivered' then
+    update logloom.alert_history h
+    set notification_sent_at = coalesce(h.notification_sent_at, now()),
+      notification_channels
+        = array_remove(h.notification_channels, v_ended.channel) || v_ended.channel
+    where h.alert_id = v_ended.alert_id;
+  else
+    update logloom.alert_history h
+    set notification_error = v_ended.channel || ': ' || coalesce(p_error, 'not delivered')
+    where h.alert_id = v_ended.alert_id;
+  end if;
   return v_ended;
 end;
 $$;
@@ -745,13 +701,15 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_preferences public.logloom_notification_preferences;
+  v_preferences jsonb;
   v_notification logloom_private.notifications;
 begin
-  v_preferences := (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences;
+  v_preferences := to_jsonb(
+    (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences
+  );
   if 'webhook' = any(p_rule.notification_destinations) then
-    insert into logloom_private.webhook_secrets (rule_id, secret)
-    values (p_rule.rule_id, logloom_private.new_webhook_secret())
+    insert into logloom_private.webhook_secrets (rule_id)
+    values (p_rule.rule_id)
     on conflict (rule_id) do nothing;
   end if;
   for v_notification in
@@ -765,7 +723,7 @@ begin
       now() + s.notification_lifetime
     from logloom_private.settings s
     cross join unnest(p_rule.notification_destinations) d (channel)
-    where logloom_private.channel_is_enabled(d.channel, v_preferences)
+    where (v_preferences -> (d.channel || '_enabled'))::boolean
       and logloom_private.channel_address(d.channel, p_rule.notification_config) is not null
     returning *
   loop
@@ -825,9 +783,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.page_of_addresses(integer, text)
-to authenticated, service_role;
-
 create function public.list_alert_addresses(
   p_limit integer default null,
   p_after text default null
@@ -866,15 +821,23 @@ as $$
 -- definer because no API role reads the outbox
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := logloom_private.page_place(
+  v_limit integer;
+  v_after timestamptz;
+begin
+  perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
+  if p_alert_id is not null and not exists (
+    select from logloom.alert_history h where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
+  ) then
+    perform logloom_private.refuse('alerts.alert_not_found');
+  end if;
+  v_limit := logloom_private.list_limit(p_limit);
+  v_after := logloom_private.page_place(
     p_after::text, 'delivery', 'delivery_id',
     (
       select n.created_at from logloom_private.notifications n
       where n.tenant_id = v_tenant_id and n.notification_id = p_after
     )
   );
-begin
   return query
   select d.*
   from logloom_private.notifications n
@@ -888,9 +851,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.page_of_deliveries(uuid, uuid, integer, uuid)
-to authenticated, service_role;
-
 create function public.list_alert_deliveries(
   p_alert_id uuid default null,
   p_rule_id uuid default null,
@@ -903,15 +863,7 @@ stable
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
 begin
-  perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
-  if p_alert_id is not null and not exists (
-    select from logloom.alert_history h where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
-  ) then
-    perform logloom_private.refuse('alerts.alert_not_found');
-  end if;
   return query
   select d.* from logloom_private.page_of_deliveries(p_alert_id, p_rule_id, p_limit, p_after) d;
 end;
@@ -970,32 +922,7 @@ begin
 end;
 $$;
 
--- notifications/new_webhook_secret.sql
-
--- A secret in the form of Standard Webhooks.
-create function logloom_private.new_webhook_secret()
-returns text
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'whsec_' || encode(extensions.gen_random_bytes(32), 'base64');
-end;
-$$;
-
 -- notifications/notification_body.sql
-
--- ISO 8601 in UTC, whatever the session's time zone is.
-create function logloom_private.iso_time(p_at timestamptz)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-end;
-$$;
 
 -- The JSON that a webhook carries, of type alert.triggered or alert.test. The text is kept, so that
 -- every attempt sends and signs the same bytes.
@@ -1008,11 +935,14 @@ returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
 as $$
+declare
+  v_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
   return json_build_object(
     'type', p_type,
-    'timestamp', logloom_private.iso_time(p_alert.triggered_at),
+    'timestamp', to_char(p_alert.triggered_at, v_iso),
     'data', json_build_object(
       'alert_id', p_alert.alert_id,
       'rule_id', p_rule.rule_id,
@@ -1025,9 +955,9 @@ begin
       'comparison', p_rule.comparison,
       'threshold', p_alert.threshold,
       'window_minutes', p_rule.window_minutes,
-      'window_start', logloom_private.iso_time(p_alert.window_start),
-      'window_end', logloom_private.iso_time(p_alert.window_end),
-      'triggered_at', logloom_private.iso_time(p_alert.triggered_at)
+      'window_start', to_char(p_alert.window_start, v_iso),
+      'window_end', to_char(p_alert.window_end, v_iso),
+      'triggered_at', to_char(p_alert.triggered_at, v_iso)
     )
   )::text;
 end;
@@ -1048,39 +978,39 @@ as $$
 declare
   v_address constant text := logloom_private.channel_address('email', p_rule.notification_config);
   v_mailbox constant text := lower(v_address);
+  v_mailed constant text := 'The address is not confirmed: confirm_alert_address takes the code '
+    'that is mailed to it';
   v_settings logloom_private.settings;
-  v_codes integer;
-  v_codes_for_address integer;
-  v_last_at timestamptz;
+  v_mails record;
 begin
   perform pg_advisory_xact_lock(
     logloom_private.lock_key('notifications'), hashtext(p_rule.tenant_id)
   );
   select s.* into v_settings from logloom_private.settings s;
   select
-    count(*), count(*) filter (where lower(n.address) = v_mailbox),
-    max(n.created_at) filter (where lower(n.address) = v_mailbox)
-  into v_codes, v_codes_for_address, v_last_at
-  from logloom_private.notifications n
-  where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
-    and n.created_at > now() - v_settings.confirmation_lifetime;
-  -- One code for all rules with the address; another one is for who asks for it.
-  if exists (
-    select
+    count(*) as of_tenant, count(*) filter (where m.is_to_address) as to_address,
+    max(m.created_at) filter (where m.is_to_address) as last_at,
+    bool_or(m.is_to_address and m.status = 'pending') as is_under_way
+  into v_mails
+  from (
+    select n.*, lower(n.address) = v_mailbox as is_to_address
     from logloom_private.notifications n
-    where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation' and n.status = 'pending'
+    where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
       and n.created_at > now() - v_settings.confirmation_lifetime
-      and lower(n.address) = v_mailbox
-  ) or not p_is_repeat and exists (
-    select
-    from logloom_private.notification_addresses a
-    where a.tenant_id = p_rule.tenant_id and a.mailbox = v_mailbox
-      and a.code_expires_at > now() and a.tries < v_settings.confirmation_tries
-  ) or v_last_at > now() - v_settings.confirmation_interval then
-    return 'The address is not confirmed: confirm_alert_address takes the code that is '
-      'mailed to it';
-  elsif v_codes >= v_settings.confirmation_codes_per_tenant
-    or v_codes_for_address >= v_settings.confirmation_codes_per_address
+  ) m;
+  -- One code for all rules with the address; another one is for who asks for it.
+  if v_mails.is_under_way
+    or v_mails.last_at > now() - v_settings.confirmation_interval
+    or not p_is_repeat and exists (
+      select
+      from logloom_private.notification_addresses a
+      where a.tenant_id = p_rule.tenant_id and a.mailbox = v_mailbox
+        and a.code_expires_at > now() and a.tries < v_settings.confirmation_tries
+    )
+  then
+    return v_mailed;
+  elsif v_mails.of_tenant >= v_settings.confirmation_codes_per_tenant
+    or v_mails.to_address >= v_settings.confirmation_codes_per_address
   then
     return 'The address is not confirmed, and enough codes were mailed for today';
   end if;
@@ -1092,8 +1022,7 @@ begin
     p_rule.tenant_id, p_rule.rule_id, 'confirmation', 'email', v_address,
     '{"type": "address.confirmation"}', now() + v_settings.notification_lifetime
   );
-  return 'The address is not confirmed: confirm_alert_address takes the code that is '
-    'mailed to it';
+  return v_mailed;
 end;
 $$;
 
@@ -1178,9 +1107,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.put_back_delivery(uuid)
-to authenticated, service_role;
-
 create function public.retry_alert_delivery(p_delivery_id uuid default null)
 returns public.logloom_alert_delivery
 language plpgsql
@@ -1196,6 +1122,30 @@ $$;
 comment on function public.retry_alert_delivery(uuid) is
   'Tries a delivery that failed again, now and for another 24 h, at the rule''s present address. '
   'Errors: PT400, PT401, PT404.';
+
+-- notifications/retry_delay.sql
+
+-- How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.
+create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
+returns interval
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select greatest(
+      -- The exponent is cut so that the power stays a number; the greatest wait holds long before.
+      make_interval(secs => (0.8 + 0.4 * random()) * least(
+        extract(epoch from s.notification_retry_base)
+          * power(s.notification_retry_factor, least(p_attempts - 1, 30)),
+        extract(epoch from s.notification_retry_max)
+      )),
+      least(make_interval(secs => coalesce(p_retry_after, 0)), s.notification_retry_max)
+    )
+    from logloom_private.settings s
+  );
+end;
+$$;
 
 -- notifications/rotate_alert_webhook_secret.sql
 
@@ -1221,26 +1171,23 @@ declare
   v_result public.logloom_webhook_secret;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  perform from logloom.alert_rules r
+  insert into logloom_private.webhook_secrets as w (rule_id)
+  select r.rule_id
+  from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  for no key update;
+  on conflict (rule_id) do update
+  set previous_secret = w.secret,
+    previous_valid_until = now() + (
+      select s.webhook_secret_overlap from logloom_private.settings s
+    ),
+    secret = excluded.secret
+  returning w.rule_id, w.secret, w.previous_valid_until into v_result;
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
-  insert into logloom_private.webhook_secrets as w (rule_id, secret)
-  values (p_rule_id, logloom_private.new_webhook_secret())
-  on conflict (rule_id) do update
-  set previous_secret = w.secret,
-    previous_valid_until = now() + (select s.webhook_secret_overlap
-      from logloom_private.settings s),
-    secret = excluded.secret
-  returning w.rule_id, w.secret, w.previous_valid_until into v_result;
   return v_result;
 end;
 $$;
-
-grant execute on function logloom_private.replace_webhook_secret(uuid)
-to authenticated, service_role;
 
 create function public.rotate_alert_webhook_secret(p_rule_id uuid default null)
 returns public.logloom_webhook_secret
@@ -1327,29 +1274,6 @@ $$;
 
 -- notifications/settle_alert_notification.sql
 
--- How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.
-create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
-returns interval
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_seconds double precision;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  -- The exponent is cut so that the power stays a number; the greatest wait holds long before.
-  v_seconds := extract(epoch from v_settings.notification_retry_base)
-    * power(v_settings.notification_retry_factor, least(p_attempts - 1, 30));
-  v_seconds := least(v_seconds, extract(epoch from v_settings.notification_retry_max))
-    * (0.8 + 0.4 * random());
-  return greatest(
-    make_interval(secs => v_seconds),
-    least(make_interval(secs => coalesce(p_retry_after, 0)), v_settings.notification_retry_max)
-  );
-end;
-$$;
-
 -- Notes what came of a claim, and when the next attempt is due.
 create function logloom_private.settle_claim(
   p_notification_id uuid,
@@ -1401,10 +1325,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.settle_claim(
-  uuid, uuid, text, integer, text, integer
-) to service_role;
-
 create function public.settle_alert_notification(
   p_notification_id uuid default null,
   p_claim_id uuid default null,
@@ -1448,9 +1368,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_limit constant integer := logloom_private.channel_limit(
-    p_channel, logloom_private.plan_of(p_tenant_id)
-  );
+  v_limit constant integer := logloom_private.channel_limit(p_channel, p_tenant_id);
   v_room_at timestamptz;
 begin
   if v_limit = 0 then
@@ -1513,7 +1431,7 @@ begin
     perform logloom_private.require_room_for_test(v_tenant_id, v_channel);
   end loop;
   v_sample.triggered_at := now();
-  v_sample.window_end := logloom_private.whole_minute(now());
+  v_sample.window_end := date_trunc('minute', now());
   v_sample.window_start := v_sample.window_end - make_interval(mins => v_rule.window_minutes);
   v_sample.value := v_rule.threshold;
   v_sample.threshold := v_rule.threshold;
@@ -1528,9 +1446,6 @@ begin
   end if;
 end;
 $$;
-
-grant execute on function logloom_private.enqueue_rule_test(uuid)
-to authenticated, service_role;
 
 create function public.test_alert_rule(p_rule_id uuid default null)
 returns setof public.logloom_alert_delivery
@@ -1558,20 +1473,19 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_error text;
 begin
-  select n.last_error into v_error
-  from logloom_private.notifications n
-  where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
-    and lower(n.address) = lower(p_address)
-  order by n.created_at desc
-  limit 1;
-  if v_error is not null then
-    return 'The address is not confirmed, and the mail with its code failed: ' || v_error;
-  end if;
-  return 'The address is not confirmed: confirm_alert_address takes the code that was '
-    'mailed to it, test_alert_rule mails a new one';
+  return coalesce(
+    (
+      select 'The address is not confirmed, and the mail with its code failed: ' || n.last_error
+      from logloom_private.notifications n
+      where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
+        and lower(n.address) = lower(p_address)
+      order by n.created_at desc
+      limit 1
+    ),
+    'The address is not confirmed: confirm_alert_address takes the code that was mailed to it, '
+      'test_alert_rule mails a new one'
+  );
 end;
 $$;
 

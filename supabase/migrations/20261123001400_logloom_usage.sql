@@ -2,17 +2,7 @@
 
 -- usage/check_plan_feature.sql
 
-create type public.logloom_plan_feature as (
-  enabled boolean,
-  "maxCount" integer,
-  "currentCount" integer
-);
-
-comment on type public.logloom_plan_feature is
-  'Whether the plan includes a feature, how many of it, and how many the tenant has.';
-
--- The plan's answer for a feature (saved_searches, alerts) of the tenant of the request. A tenant
--- that is not provisioned has the default plan.
+-- The plan's answer for a feature of the tenant of the request.
 create function logloom_private.plan_feature(p_feature text)
 returns public.logloom_plan_feature
 language plpgsql
@@ -23,20 +13,11 @@ as $$
 -- definer because a plan counts what a colleague keeps private, too
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer :=
-    logloom_private.plan_limit(logloom_private.plan_of(v_tenant_id), p_feature);
 begin
   perform logloom_private.require_parameter('p_feature', p_feature is null);
-  return row(
-    v_limit is not null,
-    coalesce(v_limit, 0),
-    logloom_private.count_of_feature(v_tenant_id, p_feature)
-  );
+  return logloom_private.feature_of(v_tenant_id, p_feature);
 end;
 $$;
-
-grant execute on function logloom_private.plan_feature(text)
-to authenticated, service_role;
 
 create function public.check_plan_feature(p_feature text default null)
 returns public.logloom_plan_feature
@@ -106,37 +87,6 @@ comment on type public.logloom_usage is
   'day of the months asked for, newest first. Bytes are those of request bodies. stored: what the '
   'records take on disk.';
 
--- Per UTC day since p_from, what a tenant sent, the queue included.
-create function logloom_private.usage_of(p_tenant_id text, p_from date)
-returns setof public.logloom_usage_day
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_state record;
-begin
-  select
-    q as pointer,
-    array(
-      select row(u.day, u.events, u.bytes)::public.logloom_usage_day
-      from logloom.usage_days u
-      where u.tenant_id = p_tenant_id and u.day >= p_from
-    ) as metered
-  into v_state
-  from logloom_private.queue_pointer q;
-  return query
-  select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
-  from (
-    select m.day, m.events, m.bytes from unnest(v_state.metered) m
-    union all
-    select q.day, q.events, q.bytes
-    from logloom_private.unmetered_usage(p_tenant_id, v_state.pointer) q
-    where q.day >= p_from
-  ) u
-  group by u.day;
-end;
-$$;
-
 -- usage_of for the tenant of the request.
 create function logloom_private.my_usage(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
@@ -150,9 +100,6 @@ begin
     from logloom_private.usage_of(logloom_private.resolve_tenant(p_tenant_id), p_from) u;
 end;
 $$;
-
-grant execute on function logloom_private.my_usage(text, date)
-to authenticated, service_role;
 
 create function public.get_tenant_usage(
   p_tenant_id text default null, p_months integer default null
@@ -168,7 +115,7 @@ declare
   v_tenant constant public.logloom_tenant := public.get_current_tenant(p_tenant_id);
   v_months constant integer := coalesce(p_months, 1);
   v_now constant timestamptz := now();
-  v_month constant date := logloom_private.month_start(v_now);
+  v_month constant date := date_trunc('month', v_now at time zone 'UTC');
   v_from date;
   v_elapsed numeric;
   v_result public.logloom_usage;
@@ -182,7 +129,7 @@ begin
   v_result.month := to_char(v_month, 'YYYY-MM');
   v_result.monthly_events_limit := v_tenant.monthly_events_limit;
   v_result.monthly_bytes_limit := v_tenant.monthly_bytes_limit;
-  v_result.resets_at := logloom_private.month_end(v_now);
+  v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
   v_result.days := array(
     select row(u.day, u.events, u.bytes)::public.logloom_usage_day
     from logloom_private.my_usage(p_tenant_id, v_from) u
@@ -235,28 +182,9 @@ declare
   v_counted constant integer := (select s.stored_days_counted from logloom_private.settings s);
   v_days date[];
   v_records numeric[];
-  v_first_week date;
-  v_packed_days date[];
-  v_packed_events bigint[];
   v_all_days bigint;
   v_bytes numeric;
 begin
-  select logloom_private.week_of(min(n.day)) into v_first_week
-  from (
-    select u.day
-    from logloom_private.log_days u
-    where u.tenant_id = p_tenant_id
-    order by u.day desc
-    limit v_counted
-  ) n;
-  select array_agg(p.day), array_agg(p.events) into v_packed_days, v_packed_events
-  from (
-    select w.week + c.minute / 1440 as day, sum(c.events) as events
-    from logloom_private.packed_counts w
-    cross join lateral unnest(w.minutes, w.events) c (minute, events)
-    where w.tenant_id = p_tenant_id and w.week >= v_first_week
-    group by 1
-  ) p;
   -- What is known of the days first: records and partitions may be on other nodes than the catalog.
   select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
   into v_days, v_records
@@ -270,18 +198,11 @@ begin
           where c.tenant_id = p_tenant_id
             and c.minute >= logloom_private.day_start(u.day)
             and c.minute < logloom_private.day_start(u.day + 1)
-        ) + coalesce(v_packed_events[array_position(v_packed_days, u.day)], 0) - (
-          -- Of the days that a block spans each has its part.
-          select coalesce(
-            sum(
-              c.records / (
-                1 + logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts)
-              )
-            ),
-            0
-          )
+        ) - (
+          select coalesce(sum(c.records), 0)
           from logloom_private.blocks c
           where c.tenant_id = p_tenant_id
+            and not c.holds_counts
             and c.last_ts >= logloom_private.day_start(u.day)
             and c.first_ts < logloom_private.day_start(u.day + 1)
         ),
@@ -310,10 +231,8 @@ $$;
 
 -- usage/my_stored.sql
 
--- What a tenant's records take on disk. Blocks say it themselves; rows share partitions with those
--- of other tenants, so that theirs is a share of a partition's size.
-
--- What the records of the request's tenant take on disk.
+-- What the records of the request's tenant take on disk. Blocks say it themselves; rows share
+-- partitions with those of other tenants, so that theirs is a share of a partition's size.
 create function logloom_private.my_stored(p_tenant_id text)
 returns public.logloom_stored
 language plpgsql
@@ -332,7 +251,8 @@ begin
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception
 when query_canceled then
-  perform logloom_private.refuse_search_away();
+  -- 504: at a 503 PostgREST would connect anew and read its schema again, for everybody.
+  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   return null;
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
@@ -342,54 +262,10 @@ when connection_exception or admin_shutdown or internal_error then
 end;
 $$;
 
-grant execute on function logloom_private.my_stored(text) to authenticated, service_role;
-
 -- usage/update_tenant_settings.sql
 
--- PT400 for an unknown member of the settings, a wrong type or a retention out of bounds.
-create function logloom_private.check_settings_member(
-  p_group text,
-  p_member text,
-  p_value jsonb,
-  p_retention_days_max integer
-)
-returns void
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_name constant text := p_group || '.' || p_member;
-begin
-  if p_group = 'pipeline_config' and p_member = 'retention_days' then
-    if jsonb_typeof(p_value) <> 'number' or p_value::numeric <> trunc(p_value::numeric) then
-      perform logloom_private.refuse(
-        'usage.setting_is_no_whole_number', v_name, p_retention_days_max::text
-      );
-    end if;
-    if p_value::numeric not between 1 and p_retention_days_max then
-      perform logloom_private.refuse(
-        'usage.setting_is_out_of_range', v_name, p_retention_days_max::text
-      );
-    end if;
-  elsif v_name in (
-    'pipeline_config.compression',
-    'notification_preferences.email_enabled',
-    'notification_preferences.webhook_enabled'
-  ) then
-    if jsonb_typeof(p_value) <> 'boolean' then
-      perform logloom_private.refuse('usage.setting_is_no_boolean', v_name);
-    end if;
-  else
-    perform logloom_private.refuse('usage.setting_is_unknown', p_group, left(p_member, 40));
-  end if;
-end;
-$$;
-
-grant execute on function logloom_private.check_settings_member(text, text, jsonb, integer)
-to authenticated, service_role;
-
--- PT400 unless p_values is null or an object of valid settings.
+-- PT400 unless p_values is null or an object of valid settings: members that there are, of their
+-- type, and a retention within bounds.
 create function logloom_private.check_settings(
   p_group text,
   p_values jsonb,
@@ -403,22 +279,35 @@ as $$
 declare
   v_member record;
 begin
-  if p_values is null then
-    return;
-  end if;
   if jsonb_typeof(p_values) <> 'object' then
     perform logloom_private.refuse('usage.settings_are_no_object', p_group);
   end if;
-  for v_member in select m.key, m.value from jsonb_each(p_values) m loop
-    perform logloom_private.check_settings_member(
-      p_group, v_member.key, v_member.value, p_retention_days_max
-    );
+  for v_member in
+    select p_group || '.' || m.key as name, m.key, m.value, jsonb_typeof(m.value) as type
+    from jsonb_each(p_values) m
+  loop
+    if v_member.name = 'pipeline_config.retention_days' then
+      if v_member.type <> 'number' or v_member.value::numeric <> trunc(v_member.value::numeric) then
+        perform logloom_private.refuse(
+          'usage.setting_is_no_whole_number', v_member.name, p_retention_days_max::text
+        );
+      elsif v_member.value::numeric not between 1 and p_retention_days_max then
+        perform logloom_private.refuse(
+          'usage.setting_is_out_of_range', v_member.name, p_retention_days_max::text
+        );
+      end if;
+    elsif v_member.name not in (
+      'pipeline_config.compression',
+      'notification_preferences.email_enabled',
+      'notification_preferences.webhook_enabled'
+    ) then
+      perform logloom_private.refuse('usage.setting_is_unknown', p_group, left(v_member.key, 40));
+    elsif v_member.type <> 'boolean' then
+      perform logloom_private.refuse('usage.setting_is_no_boolean', v_member.name);
+    end if;
   end loop;
 end;
 $$;
-
-grant execute on function logloom_private.check_settings(text, jsonb, integer)
-to authenticated, service_role;
 
 create function public.update_tenant_settings(
   p_tenant_id text default null,
@@ -437,7 +326,6 @@ declare
   v_notification constant jsonb := nullif(update_tenant_settings.notification_preferences, 'null');
   v_retention_days_max constant integer :=
     (logloom_private.plan_of(v_tenant_id)).retention_days_max;
-  v_result public.logloom_tenant_settings;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.check_settings('pipeline_config', v_pipeline, v_retention_days_max);
@@ -461,9 +349,7 @@ begin
     email_enabled = coalesce(excluded.email_enabled, s.email_enabled),
     webhook_enabled = coalesce(excluded.webhook_enabled, s.webhook_enabled),
     updated_at = now();
-  v_result := logloom_private.effective_settings(v_tenant_id);
-  v_result.stored := logloom_private.my_stored(p_tenant_id);
-  return v_result;
+  return public.get_tenant_settings(p_tenant_id);
 end;
 $$;
 

@@ -56,6 +56,7 @@ comment on table logloom_private.deletion_turns is
 create table logloom_private.retention_place (
   singleton boolean primary key default true,
   today date not null,
+  spans_through text default '',
   done_through date,
   day date,
   tenant_through text,
@@ -69,6 +70,9 @@ comment on table logloom_private.retention_place is
   'How far the day''s retention has come; the next run of the job goes on there.';
 
 comment on column logloom_private.retention_place.today is 'The UTC day for which it runs.';
+
+comment on column logloom_private.retention_place.spans_through is
+  'Up to this tenant no block spans more days than its retention allows; null: none of anybody.';
 
 comment on column logloom_private.retention_place.done_through is
   'The last day that was seen to.';
@@ -182,35 +186,6 @@ $$;
 
 -- retention/delete_expired.sql
 
--- Adds to the tenants' runs of retention that are under way.
-create function logloom_private.note_deletions(
-  p_tenant_ids text[],
-  p_records bigint[],
-  p_partitions integer,
-  p_today date
-)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
--- Else, with hashing off where it is called, it goes through all tenants for each one.
-set enable_hashjoin = on
-set enable_nestloop = off
-as $$
-begin
-  insert into logloom.retention_runs as r (
-    tenant_id, kind, status, requested_by, ts_to, records, partitions
-  )
-  select
-    n.tenant_id, 'retention', 'running', 'retention',
-    logloom_private.day_start(k.first_kept_day), n.records, p_partitions
-  from unnest(p_tenant_ids, p_records) n (tenant_id, records)
-  join logloom_private.first_kept_days(p_today) k on k.tenant_id = n.tenant_id
-  where n.records > 0
-  on conflict (tenant_id, ts_to) where kind = 'retention' and status = 'running' do update
-  set records = r.records + excluded.records, partitions = r.partitions + excluded.partitions;
-end;
-$$;
-
 -- Deletes some records of a day that a tenant with many does not keep. How many; 0 when none is
 -- left.
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
@@ -220,33 +195,83 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows text;
-  v_last_ts timestamptz;
-  v_last_id uuid;
+  v_end logloom_private.log_key;
   v_deleted integer;
 begin
   if p_day >= logloom_private.first_kept_day(p_tenant_id, p_today) then
     return 0;
   end if;
-  -- A page of keys, from the least on; constants, so that one partition is looked at.
+  -- Constants, so that one partition is looked at.
   v_rows := logloom_private.tenant_rows_sql(
-    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true',
-    p_expired => true
+    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true'
   );
-  execute format(
-    'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p
-     order by p.ts desc, p.id desc limit 1',
-    v_rows, (select s.deletion_step_records from logloom_private.settings s)
-  )
-  into v_last_ts, v_last_id;
-  if v_last_ts is null then
+  v_end := logloom_private.rows_end(v_rows);
+  if v_end.ts is null then
     return 0;
   end if;
   execute logloom_private.removed_records_sql(format(
     'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
-    v_rows, v_last_ts, v_last_ts, v_last_id
+    v_rows, v_end.ts, v_end.ts, v_end.id
   ))
   into v_deleted;
   perform logloom_private.note_deletions(array[p_tenant_id], array[v_deleted], 0, p_today);
+  return v_deleted;
+end;
+$$;
+
+-- retention/delete_from_block.sql
+
+-- Replaces a block by one without the records that an erasure is for, and takes them away from the
+-- counts. How many.
+create function logloom_private.delete_from_block(
+  p_block_id bigint,
+  p_run logloom.retention_runs,
+  p_query logloom_private.compiled_query
+)
+returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block logloom_private.blocks;
+  v_bits varbit;
+  v_deleted integer;
+begin
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
+  for update;
+  if not found then
+    return 0;
+  end if;
+  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
+  v_deleted := bit_count(v_bits);
+  if v_deleted = 0 then
+    return 0;
+  end if;
+  if not v_block.holds_counts then
+    perform logloom_private.count_sealed(v_block, logloom_private.bit_positions(v_bits), -1);
+  end if;
+  insert into logloom_private.log_removals (tenant_id)
+  select v_block.tenant_id
+  -- Further back than any alert window reaches.
+  where v_block.last_ts > now() - interval '3 days';
+  -- What is left becomes a block of its own, compared with what it is made of.
+  if v_deleted < v_block.records then
+    perform logloom_private.require_intact(v_block);
+    perform logloom_private.write_block(
+      v_block.tenant_id,
+      logloom_private.read_records(
+        format(
+          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
+          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
+        )
+      ),
+      v_block.holds_counts
+    );
+  end if;
+  delete from logloom_private.blocks c
+  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
   return v_deleted;
 end;
 $$;
@@ -321,7 +346,7 @@ begin
   returning * into v_run;
   if p_dry_run then
     execute 'select (select count(*) ' || logloom_private.rows_sql(
-        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}', p_expired => true
+        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}'
       )
       || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
       || '$1, $2, $3, $4) c), 0)'
@@ -353,10 +378,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.request_deletion(
-  text, text, text, boolean
-) to authenticated, service_role;
-
 create function public.delete_logs(
   p_query_dsl text default null,
   p_ts_from text default null,
@@ -375,15 +396,13 @@ begin
   perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
   perform logloom_private.require_parameter('p_ts_from', p_ts_from is null);
   perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);
-  return logloom_private.retention_run_of(
-    logloom_private.request_deletion(
+  return jsonb_populate_record(
+    null::public.logloom_retention_run,
+    to_jsonb(logloom_private.request_deletion(
       p_query_dsl, p_ts_from, p_ts_to, coalesce(p_dry_run, true)
-    )
+    ))
   );
-exception
-when query_canceled then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
@@ -400,23 +419,6 @@ comment on function public.delete_logs(text, text, text, boolean) is
   'a dry run too many searches running).';
 
 -- retention/delete_tenant.sql
-
--- Orders the erasure of all log records of a tenant.
-create function logloom_private.request_erasure(p_tenant_id text)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  insert into logloom.retention_runs (
-    tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
-  )
-  values (
-    p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
-    '1970-01-01 00:00:00+00', now() + interval '2 days', false
-  );
-end;
-$$;
 
 -- Ends a tenant: its keys and members go at once, everything else by the job run_deletions.
 create function logloom_private.abolish_tenant(p_tenant_id text)
@@ -460,8 +462,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.abolish_tenant(text) to authenticated, service_role;
-
 create function public.delete_tenant(p_tenant_id text default null)
 returns public.logloom_tenant_deletion
 language plpgsql
@@ -481,52 +481,11 @@ comment on function public.delete_tenant(text) is
   'logloom_private.tenant_deletions. Nobody gets the id before that is done. '
   'Errors: PT400, PT401, PT403, PT404.';
 
--- retention/drop_expired_day.sql
-
--- Drops a day's partition: dropped; kept where a tenant with records in it keeps the day; busy
--- where readers or the writer hold it.
-create function logloom_private.drop_expired_day(p_day date, p_today date)
-returns text
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_tenants bigint;
-  v_lock_wait text;
-begin
-  select count(*) into v_tenants from logloom_private.day_tenants(p_day);
-  -- An empty yesterday waits a day: events may well be on their way.
-  if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
-    return 'kept';
-  end if;
-
-  begin
-    v_lock_wait := logloom_private.limit_lock_wait(
-      (select s.partition_drop_lock_timeout from logloom_private.settings s)
-    );
-    -- Without the writer nothing is added: it makes the day anew when events for it come.
-    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    perform logloom_private.lock_partitions();
-    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants then
-      return 'busy';
-    end if;
-    -- What else is known of the day nobody reads any more, and goes without holding up the writer.
-    delete from logloom_private.log_writes a where a.day = p_day;
-    -- Last, because every reader of logloom.logs waits from here to the commit.
-    execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
-    perform logloom_private.restore_lock_wait(v_lock_wait);
-    return 'dropped';
-  exception when lock_not_available then
-    return 'busy';
-  end;
-end;
-$$;
-
--- retention/erase_tenant_step.sql
+-- retention/delete_tenant_step.sql
 
 -- Removes what a deleted tenant has besides log records, once those are erased. Whether there was
 -- something to do.
-create function logloom_private.erase_tenant_step()
+create function logloom_private.delete_tenant_step()
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -606,6 +565,47 @@ begin
 end;
 $$;
 
+-- retention/drop_expired_day.sql
+
+-- Drops a day's partition: dropped; kept where a tenant with records in it keeps the day; busy
+-- where readers or the writer hold it.
+create function logloom_private.drop_expired_day(p_day date, p_today date)
+returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenants bigint;
+  v_lock_wait text;
+begin
+  select count(*) into v_tenants from logloom_private.day_tenants(p_day);
+  -- An empty yesterday waits a day: events may well be on their way.
+  if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
+    return 'kept';
+  end if;
+
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(
+      (select s.partition_drop_lock_timeout from logloom_private.settings s)
+    );
+    -- Without the writer nothing is added: it makes the day anew when events for it come.
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants then
+      return 'busy';
+    end if;
+    -- What else is known of the day nobody reads any more, and goes without holding up the writer.
+    delete from logloom_private.log_writes a where a.day = p_day;
+    -- Last, because every reader of logloom.logs waits from here to the commit.
+    execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
+    perform logloom_private.restore_lock_wait(v_lock_wait);
+    return 'dropped';
+  exception when lock_not_available then
+    return 'busy';
+  end;
+end;
+$$;
+
 -- retention/expired_days.sql
 
 -- Seam: those of the tenants of whose day something is left, with how many rows, p_limit + 1 at
@@ -644,19 +644,13 @@ begin
             and c.minute < %2$L::timestamptz
         )
         or exists (
-          select from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c
-          where p.tenant_id = u.tenant_id and p.week = %3$L::date
-            and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
-        )
-        or exists (
           select from logloom_private.blocks c
           where c.tenant_id = u.tenant_id and c.last_ts >= %1$L::timestamptz
             and c.last_ts < %2$L::timestamptz
         )
       order by u.tenant_id
     $query$,
-    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1),
-    logloom_private.week_of(p_day)
+    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
   )
   using p_tenant_ids, p_limit;
 end;
@@ -689,33 +683,11 @@ begin
 end;
 $$;
 
--- retention/forget_expired.sql
-
--- Deletes what there is of a day of tenants that do not keep it.
-create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_forgotten record;
-begin
-  v_forgotten := logloom_private.forget_tenants_day(p_tenant_ids, p_day);
-  perform logloom_private.note_deletions(
-    v_forgotten.tenant_ids, v_forgotten.records,
-    (
-      not logloom_private.partition_exists(p_day)
-      and not logloom_private.day_is_kept(p_day, p_today)
-    )::integer,
-    p_today
-  );
-end;
-$$;
-
 -- retention/forget_tenants_day.sql
 
--- Seam: deletes what there is of a day of the tenants: rows, blocks that end in it with their days,
--- and counts. How many records were counted of each of those that had any.
+-- Seam: deletes what there is of a day of the tenants: rows, blocks that end in it, and counts. How
+-- many records each of those had that had any. One statement, so that records that come meanwhile
+-- stay with their counts.
 create function logloom_private.forget_tenants_day(
   p_tenant_ids text[],
   p_day date,
@@ -730,58 +702,53 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
-declare
-  v_froms timestamptz[];
-  v_from timestamptz;
 begin
   -- Without compact_log_counts none of the counts is summed up meanwhile.
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  with gone as (
-    delete from logloom_private.blocks c
-    using unnest(p_tenant_ids) t (tenant_id)
-    where c.tenant_id = t.tenant_id
-      and c.last_ts >= logloom_private.day_start(p_day)
-      and c.last_ts < logloom_private.day_start(p_day + 1)
-    returning c.tenant_id, c.first_ts
-  ), froms as (
-    -- A block of several days goes with the last. No row is left of the days before.
-    select
-      t.tenant_id,
-      logloom_private.day_start(
-        least(logloom_private.utc_day(min(g.first_ts)), p_day)
-      ) as starts
-    from unnest(p_tenant_ids) t (tenant_id)
-    left join gone g on g.tenant_id = t.tenant_id
-    group by t.tenant_id
-  )
-  select array_agg(f.starts order by f.tenant_id), array_agg(f.tenant_id order by f.tenant_id),
-    min(f.starts)
-  into v_froms, tenant_ids, v_from
-  from froms f;
-  execute logloom_private.forgotten_records_sql(v_from, logloom_private.day_start(p_day + 1))
-  into tenant_ids, records
-  using tenant_ids, v_froms;
-end;
-$$;
-
--- retention/leave_expired_day.sql
-
--- Takes a day of which the tenants have no rows any more out of log_days.
-create function logloom_private.leave_expired_day(p_tenant_ids text[], p_day date)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- Without the writer, which notes a day only where it is not noted yet.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   execute format(
-    'delete from logloom_private.log_days d where d.day = $1 and d.tenant_id = any($2) '
-      || 'and not exists (select from logloom.logs l where l.tenant_id = d.tenant_id '
-      || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
+    $query$
+      with tenants as materialized (
+        select t.tenant_id from unnest($1) t (tenant_id)
+      ), rows_gone as (
+        delete from logloom.logs l
+        using tenants t
+        where l.tenant_id = t.tenant_id
+          and l.ts >= %1$L::timestamptz and l.ts < %2$L::timestamptz
+        returning l.tenant_id, l.ts
+      ), noted as (
+        insert into logloom_private.log_removals (tenant_id)
+        select distinct g.tenant_id
+        from rows_gone g
+        -- Further back than any alert window reaches.
+        where g.ts > now() - interval '3 days'
+      ), blocks_gone as (
+        delete from logloom_private.blocks c
+        using tenants t
+        where c.tenant_id = t.tenant_id
+          and c.last_ts >= %1$L::timestamptz and c.last_ts < %2$L::timestamptz
+        returning c.tenant_id, case when c.holds_counts then c.records else 0 end as records
+      ), counts_gone as (
+        delete from logloom_private.log_counts c
+        using tenants t
+        where c.tenant_id = t.tenant_id
+          and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
+        returning c.tenant_id, c.events
+      )
+      select array_agg(f.tenant_id), array_agg(f.records)
+      from (
+        select u.tenant_id, sum(u.records)::bigint as records
+        from (
+          select c.tenant_id, c.events as records from counts_gone c
+          union all
+          select b.tenant_id, b.records from blocks_gone b
+        ) u
+        group by u.tenant_id
+      ) f
+    $query$,
     logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
   )
-  using p_day, p_tenant_ids;
+  into tenant_ids, records
+  using p_tenant_ids;
 end;
 $$;
 
@@ -811,8 +778,9 @@ declare
   );
 begin
   return query
-  select (logloom_private.retention_run_of(r)).*
+  select a.*
   from logloom.retention_runs r
+  cross join jsonb_populate_record(null::public.logloom_retention_run, to_jsonb(r)) a
   where r.tenant_id = v_tenant_id
     and (p_kind is null or r.kind = p_kind)
     and (p_after is null or (r.requested_at, r.run_id) < (v_after, p_after))
@@ -826,26 +794,78 @@ comment on function public.list_log_retention_runs(text, text, integer, uuid) is
   '1000 (default 100), p_after: run_id of the last item of the page before. '
   'Errors: PT400, PT401, PT403.';
 
--- retention/retention_run.sql
+-- retention/note_deletions.sql
 
--- A run as operations show it.
-create function logloom_private.retention_run_of(p_run logloom.retention_runs)
-returns public.logloom_retention_run
+-- Adds to the tenants' runs of retention that are under way.
+create function logloom_private.note_deletions(
+  p_tenant_ids text[],
+  p_records bigint[],
+  p_partitions integer,
+  p_today date
+)
+returns void
 language plpgsql
-immutable
+set search_path = pg_catalog, pg_temp
+-- Else, with hashing off where it is called, it goes through all tenants for each one.
+set enable_hashjoin = on
+set enable_nestloop = off
+as $$
+begin
+  insert into logloom.retention_runs as r (
+    tenant_id, kind, status, requested_by, ts_to, records, partitions
+  )
+  select
+    n.tenant_id, 'retention', 'running', 'retention',
+    logloom_private.day_start(k.first_kept_day), n.records, p_partitions
+  from unnest(p_tenant_ids, p_records) n (tenant_id, records)
+  join logloom_private.first_kept_days(p_today) k on k.tenant_id = n.tenant_id
+  where n.records > 0
+  on conflict (tenant_id, ts_to) where kind = 'retention' and status = 'running' do update
+  set records = r.records + excluded.records, partitions = r.partitions + excluded.partitions;
+end;
+$$;
+
+-- retention/request_erasure.sql
+
+-- Orders the erasure of all log records of a tenant.
+create function logloom_private.request_erasure(p_tenant_id text)
+returns void
+language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return row(
-    p_run.run_id, p_run.tenant_id, p_run.kind, p_run.status, p_run.requested_by,
-    p_run.requested_at, p_run.query_dsl, p_run.ts_from, p_run.ts_to, p_run.dry_run, p_run.records,
-    p_run.partitions, p_run.finished_at, p_run.error
+  insert into logloom.retention_runs (
+    tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
+  )
+  values (
+    p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
+    '1970-01-01 00:00:00+00', now() + interval '2 days', false
   );
 end;
 $$;
 
-grant execute on function logloom_private.retention_run_of(logloom.retention_runs)
-to authenticated, service_role;
+-- retention/rows_end.sql
+
+-- The last of the next rows that a step of a deletion looks at, deletion_step_records at most, from
+-- the least on; null where there is none. p_rows: SQL from "from" on.
+create function logloom_private.rows_end(p_rows text)
+returns logloom_private.log_key
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_end logloom_private.log_key;
+begin
+  execute format(
+    'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p '
+      || 'order by p.ts desc, p.id desc limit 1',
+    p_rows, (select s.deletion_step_records from logloom_private.settings s)
+  )
+  into v_end;
+  return v_end;
+end;
+$$;
 
 -- retention/run_deletion_step.sql
 
@@ -926,81 +946,6 @@ begin
 end;
 $$;
 
--- The next block of sealed records that an erasure has to look at; null where none is left.
-create function logloom_private.next_block_of(p_run logloom.retention_runs)
-returns bigint
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select min(c.block_id)
-    from logloom_private.blocks c
-    where c.tenant_id = p_run.tenant_id
-      and c.last_ts >= p_run.ts_from and c.first_ts < p_run.ts_to
-      and c.block_id > coalesce(p_run.position_block, 0)
-  );
-end;
-$$;
-
--- Replaces a block by one without the records that an erasure is for, and takes them away from the
--- counts. How many.
-create function logloom_private.delete_from_block(
-  p_block_id bigint,
-  p_run logloom.retention_runs,
-  p_query logloom_private.compiled_query
-)
-returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_block logloom_private.blocks;
-  v_bits varbit;
-  v_deleted integer;
-begin
-  select c.* into v_block
-  from logloom_private.blocks c
-  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
-  for update;
-  if not found then
-    return 0;
-  end if;
-  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
-  v_deleted := bit_count(v_bits);
-  if v_deleted = 0 then
-    return 0;
-  end if;
-  insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
-  select v_block.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
-  from logloom_private.sealed_records(
-    v_block, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level']
-  ) r
-  group by 2, 3, 4;
-  insert into logloom_private.log_removals (tenant_id)
-  select v_block.tenant_id
-  -- Further back than any alert window reaches.
-  where v_block.last_ts > now() - interval '3 days';
-  -- What is left becomes a block of its own, compared with what it is made of.
-  if v_deleted < v_block.records then
-    perform logloom_private.require_intact(v_block);
-    perform logloom_private.write_block(
-      v_block.tenant_id,
-      logloom_private.read_records(
-        format(
-          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
-          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
-        )
-      )
-    );
-  end if;
-  delete from logloom_private.blocks c
-  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
-  return v_deleted;
-end;
-$$;
-
 -- Looks at the next records of an erasure and deletes those that match. Whether there may be more.
 create function logloom_private.deletion_step(p_run_id uuid)
 returns boolean
@@ -1014,8 +959,7 @@ declare
   v_day date;
   v_day_end timestamptz;
   v_rows text;
-  v_end_ts timestamptz;
-  v_end_id uuid;
+  v_end logloom_private.log_key;
   v_block_id bigint;
   v_dead_letters integer := 0;
   v_deleted integer := 0;
@@ -1045,39 +989,36 @@ begin
         else format(
           '(l.ts, l.id) > (%L::timestamptz, %L::uuid)', v_run.position_ts, v_run.position_id
         )
-      end,
-      p_expired => true
+      end
     );
-    execute format(
-      'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p
-       order by p.ts desc, p.id desc limit 1',
-      v_rows, (select s.deletion_step_records from logloom_private.settings s)
-    )
-    into v_end_ts, v_end_id;
-    if v_end_ts is null then
+    v_end := logloom_private.rows_end(v_rows);
+    if v_end.ts is null then
       -- Nothing is left of the day: the next step begins with the day after.
-      v_end_ts := v_day_end;
-      v_end_id := '00000000-0000-0000-0000-000000000000';
+      v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
     else
       execute logloom_private.removed_records_sql(format(
         'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)
          and (%s)',
-        v_rows, v_end_ts, v_end_ts, v_end_id, v_query.filter
+        v_rows, v_end.ts, v_end.ts, v_end.id, v_query.filter
       ))
       into v_deleted;
     end if;
   else
-    v_block_id := logloom_private.next_block_of(v_run);
+    select min(c.block_id) into v_block_id
+    from logloom_private.blocks c
+    where c.tenant_id = v_run.tenant_id
+      and c.last_ts >= v_run.ts_from and c.first_ts < v_run.ts_to
+      and c.block_id > coalesce(v_run.position_block, 0);
     v_deleted := logloom_private.delete_from_block(v_block_id, v_run, v_query);
   end if;
   update logloom.retention_runs r
   set status = 'running',
     records = r.records + v_dead_letters + v_deleted,
-    position_ts = coalesce(v_end_ts, r.position_ts),
-    position_id = coalesce(v_end_id, r.position_id),
+    position_ts = coalesce(v_end.ts, r.position_ts),
+    position_id = coalesce(v_end.id, r.position_id),
     position_block = coalesce(v_block_id, r.position_block)
   where r.run_id = p_run_id;
-  return v_end_ts is not null or v_block_id is not null;
+  return v_end.ts is not null or v_block_id is not null;
 end;
 $$;
 
@@ -1099,7 +1040,7 @@ begin
   end if;
   v_run_id := logloom_private.next_deletion();
   if v_run_id is null then
-    if logloom_private.erase_tenant_step() then
+    if logloom_private.delete_tenant_step() then
       return (select s.deletion_pause from logloom_private.settings s);
     end if;
     return null;
@@ -1161,8 +1102,8 @@ begin
   insert into logloom_private.retention_place (today)
   values (p_today)
   on conflict (singleton) do update
-  set today = excluded.today, done_through = null, day = null, tenant_through = null,
-    attempts = 0, error = null, finished_at = null;
+  set today = excluded.today, spans_through = '', done_through = null, day = null,
+    tenant_through = null, attempts = 0, error = null, finished_at = null;
   update logloom.retention_runs r
   set status = 'interrupted', finished_at = clock_timestamp()
   where r.kind = 'retention' and r.status = 'running';
@@ -1205,18 +1146,27 @@ begin
 end;
 $$;
 
--- forget_expired for the tenants of a step at once and, where that fails, for each by itself, so
--- that one keeps no other waiting. The first error of any tenant, or null.
-create function logloom_private.try_forget_expired(p_tenant_ids text[], p_day date, p_today date)
+-- Deletes what there is of a day of tenants that do not keep it: of all at once and, where that
+-- fails, of each by itself, so that one keeps no other waiting. The first error of any, or null.
+create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_forgotten record;
   v_error text;
 begin
   begin
-    perform logloom_private.forget_expired(p_tenant_ids, p_day, p_today);
+    v_forgotten := logloom_private.forget_tenants_day(p_tenant_ids, p_day);
+    perform logloom_private.note_deletions(
+      v_forgotten.tenant_ids, v_forgotten.records,
+      (
+        not logloom_private.partition_exists(p_day)
+        and not logloom_private.day_is_kept(p_day, p_today)
+      )::integer,
+      p_today
+    );
     return null;
   exception when others then
     v_error := format('%s: %s', sqlstate, sqlerrm);
@@ -1225,8 +1175,7 @@ begin
     v_error := null;
     for v_at in 1..cardinality(p_tenant_ids) loop
       v_error := coalesce(
-        v_error,
-        logloom_private.try_forget_expired(p_tenant_ids[v_at:v_at], p_day, p_today)
+        v_error, logloom_private.forget_expired(p_tenant_ids[v_at:v_at], p_day, p_today)
       );
     end loop;
   end if;
@@ -1244,7 +1193,6 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_tenants text[];
-  v_left text[];
   v_first record;
   v_through text := p_place.tenant_through;
   v_error text;
@@ -1270,15 +1218,16 @@ begin
       v_tenants, p_place.day, v_settings.deletion_step_records
     ) e
   ) d;
-  v_left := v_first.tenant_ids;
   if v_first.tenant_id is null then
-    perform logloom_private.leave_expired_day(v_tenants, p_place.day);
+    perform logloom_private.leave_days(v_tenants, array[p_place.day]);
     v_through := v_tenants[cardinality(v_tenants)];
-  elsif v_left is not null then
-    v_error := logloom_private.try_forget_expired(v_left, p_place.day, p_place.today);
+  elsif v_first.tenant_ids is not null then
+    v_error := logloom_private.forget_expired(
+      v_first.tenant_ids, p_place.day, p_place.today
+    );
     if v_error is not null then
       -- Its turn comes again the next time.
-      v_through := v_left[cardinality(v_left)];
+      v_through := v_first.tenant_ids[cardinality(v_first.tenant_ids)];
     end if;
   else
     begin
@@ -1295,7 +1244,8 @@ begin
 end;
 $$;
 
--- A step of the job run_retention: drops a day, or deletes some of what tenants have of it.
+-- A step of the job run_retention: splits a block, drops a day, or deletes some of what tenants
+-- have of it.
 create function logloom_private.retention_step()
 returns interval
 language plpgsql
@@ -1317,7 +1267,10 @@ begin
   if v_place.today is null or v_place.finished_at is not null then
     return null;
   end if;
-  if v_place.day is not null then
+  if v_place.spans_through is not null then
+    perform logloom_private.split_long_block(v_place);
+    return interval '0';
+  elsif v_place.day is not null then
     return logloom_private.delete_expired_of_day(v_place);
   end if;
   v_day := (
@@ -1381,6 +1334,54 @@ begin
   perform logloom_private.begin_retention(v_today);
   commit;
   call logloom_private.run_job('run_retention', 'logloom_private.retention_step()');
+end;
+$$;
+
+-- retention/split_long_block.sql
+
+-- Splits the next block that spans more days than its tenant's retention allows since that was
+-- shortened, and notes the place: what is past retention then goes with what ends before it.
+create function logloom_private.split_long_block(p_place logloom_private.retention_place)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant record;
+  v_through text;
+  v_block_id bigint;
+  v_error text;
+begin
+  -- Tenant by tenant: the blocks may be on other nodes.
+  for v_tenant in
+    select k.tenant_id, logloom_private.block_days(p_place.today - k.first_kept_day) as days
+    from logloom_private.first_kept_days(p_place.today) k
+    where k.tenant_id > p_place.spans_through
+    order by k.tenant_id
+    limit (select s.retention_step_tenants from logloom_private.settings s)
+  loop
+    select min(c.block_id) into v_block_id
+    from logloom_private.blocks c
+    where c.tenant_id = v_tenant.tenant_id and c.holds_counts
+      and logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts) >= v_tenant.days;
+    if v_block_id is not null then
+      begin
+        perform logloom_private.rewrite_blocks(
+          v_tenant.tenant_id, array[v_block_id], v_tenant.days
+        );
+        v_through := coalesce(v_through, p_place.spans_through);
+      exception when others then
+        -- Its turn comes again the next time.
+        v_error := format('%s: %s', sqlstate, sqlerrm);
+        v_through := v_tenant.tenant_id;
+      end;
+      exit;
+    end if;
+    v_through := v_tenant.tenant_id;
+  end loop;
+  update logloom_private.retention_place p
+  set spans_through = v_through, error = coalesce(p.error, v_error)
+  where p.singleton;
 end;
 $$;
 

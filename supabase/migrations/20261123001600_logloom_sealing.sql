@@ -1,11 +1,5 @@
 -- Assembled from supabase/schemas by npm run migration: change it there.
 
--- sealing/types/log_key.sql
-
-create type logloom_private.log_key as (ts timestamptz, id uuid);
-
-comment on type logloom_private.log_key is 'A place in the order of a tenant''s records.';
-
 -- sealing/tables/sealing_days.sql
 
 create table logloom_private.sealing_days (
@@ -46,51 +40,81 @@ comment on column logloom_private.sealing_days.differences is
 comment on column logloom_private.sealing_days.replace_after is
   'Not before this the partition''s replacement is tried again.';
 
--- sealing/blocks_to_merge.sql
+-- sealing/days_to_seal_together.sql
 
--- Small blocks of a tenant in the week of p_day that make one: of a day, or of the week where each
--- is less than a day's worth. Null where there are none.
-create function logloom_private.blocks_to_merge(p_tenant_id text, p_day date)
-returns bigint[]
+-- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
+-- else its week or, where that has few, its month, once that is over: the first day with rows sees
+-- to the others. Null: they stay rows. are_small: not a day by itself.
+create function logloom_private.days_to_seal_together(
+  p_tenant_id text,
+  p_day date,
+  p_now timestamptz,
+  out days date[],
+  out are_small boolean
+)
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
-  v_week constant timestamptz := date_trunc('week', p_day::timestamp) at time zone 'UTC';
-  v_block_ids bigint[];
+  v_month constant integer :=
+    logloom_private.block_days(logloom_private.retention_days(p_tenant_id));
+  v_span integer;
+  v_from date;
+  v_day date;
+  v_count integer;
+  v_records bigint;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  select array_agg(m.block_id order by m.block_id) into v_block_ids
-  from (
-    select
-      c.block_id, c.key,
-      sum(c.records) over (partition by c.key order by c.first_ts, c.block_id) as records,
-      sum(c.weight) over (partition by c.key order by c.first_ts, c.block_id) as weight
-    from (
-      select
-        w.*,
-        -- A day's worth goes with its day, and not on disk until a week is past retention.
-        case
-          when w.records < v_settings.seal_day_records
-            or logloom_private.utc_day(w.first_ts) < logloom_private.utc_day(w.last_ts)
-            then '-infinity'
-          else logloom_private.utc_day(w.first_ts)
-        end as key
-      from logloom_private.blocks w
-      where w.tenant_id = p_tenant_id
-        and w.first_ts >= v_week
-        and w.last_ts < v_week + interval '168 hours'
-        and w.records <= v_settings.seal_block_records / 2
-    ) c
-  ) m
-  where m.records <= v_settings.seal_block_records
-    and m.weight <= v_settings.seal_block_bytes
-  group by m.key
-  having count(*) > 1
-  limit 1;
-  return v_block_ids;
+  if not coalesce(
+    (select t.compression from logloom.tenant_settings t where t.tenant_id = p_tenant_id), true
+  )
+  then
+    return;
+  end if;
+  are_small := false;
+  foreach v_span in array array[1, least(v_month, 7), v_month] loop
+    v_from := logloom_private.span_start(p_day, v_span);
+    exit when logloom_private.day_start(v_from + v_span) > p_now - v_settings.seal_after;
+    days := '{}';
+    v_records := 0;
+    for v_day in
+      select d.day
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id and d.day >= v_from and d.day < v_from + v_span
+      order by d.day
+    loop
+      continue when not logloom_private.partition_exists(v_day);
+      execute format(
+        'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 limit $2) l',
+        logloom_private.partition_name(v_day)
+      )
+      into v_count
+      using p_tenant_id, v_settings.seal_day_records;
+      -- A day with enough for itself has a pass of its own.
+      if v_count > 0 and (v_count < v_settings.seal_day_records) = are_small then
+        days := days || v_day;
+        v_records := v_records + v_count;
+      end if;
+      exit when days[1] < p_day;
+    end loop;
+    if v_span = v_month and are_small then
+      v_records := v_records + (
+        select coalesce(sum(c.records), 0)
+        from logloom_private.blocks c
+        where c.tenant_id = p_tenant_id and c.holds_counts
+          and c.records < v_settings.seal_day_records
+          and c.first_ts >= logloom_private.day_start(v_from)
+          and c.last_ts < logloom_private.day_start(v_from + v_span)
+      );
+    end if;
+    if days[1] = p_day and (not are_small or v_records >= v_settings.seal_week_records) then
+      return;
+    end if;
+    are_small := true;
+  end loop;
+  days := null;
 end;
 $$;
 
@@ -113,68 +137,72 @@ begin
 end;
 $$;
 
--- sealing/leave_sealed_days.sql
+-- sealing/merge_small_blocks.sql
 
--- Takes days of which the tenant has no rows left out of log_days: no search opens them any more.
-create function logloom_private.leave_sealed_days(p_tenant_id text, p_days date[])
+-- Makes one block of a tenant's small ones in the span of p_days days from p_from on, of those that
+-- hold their counts or of the others. Limited by seal_block_records and seal_block_bytes.
+create function logloom_private.merge_small_blocks(
+  p_tenant_id text,
+  p_from date,
+  p_days integer,
+  p_hold_counts boolean
+)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_day date;
-  v_has_rows boolean;
+  v_settings logloom_private.settings;
+  v_block_ids bigint[];
 begin
-  foreach v_day in array p_days loop
-    for v_attempt in 1..2 loop
-      execute format(
-        'select exists (select from logloom.logs l where l.tenant_id = %L '
-          || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
-        p_tenant_id, logloom_private.day_start(v_day), logloom_private.day_start(v_day + 1)
-      )
-      into v_has_rows;
-      exit when v_has_rows;
-      -- Asked again without the writer, which notes a day only where it is not noted yet.
-      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    end loop;
-    if not v_has_rows then
-      delete from logloom_private.log_days d where d.tenant_id = p_tenant_id and d.day = v_day;
-    end if;
-  end loop;
+  select s.* into v_settings from logloom_private.settings s;
+  select array_agg(m.block_id) into v_block_ids
+  from (
+    select
+      w.block_id,
+      sum(w.records) over (order by w.first_ts, w.block_id) as records,
+      sum(w.weight) over (order by w.first_ts, w.block_id) as weight
+    from logloom_private.blocks w
+    where w.tenant_id = p_tenant_id
+      and w.holds_counts = p_hold_counts
+      and w.first_ts >= logloom_private.day_start(p_from)
+      and w.last_ts >= logloom_private.day_start(p_from)
+      and w.last_ts < logloom_private.day_start(p_from + p_days)
+      and w.records < case
+        when p_hold_counts then v_settings.seal_day_records
+        else v_settings.seal_block_records / 2
+      end
+  ) m
+  where m.records <= v_settings.seal_block_records
+    and m.weight <= v_settings.seal_block_bytes;
+  if cardinality(v_block_ids) > 1 then
+    perform logloom_private.rewrite_blocks(p_tenant_id, v_block_ids);
+  end if;
 end;
 $$;
 
--- sealing/merge_blocks.sql
+-- sealing/next_day_to_seal.sql
 
--- Makes one block of several of a tenant, in this transaction. Its id.
-create function logloom_private.merge_blocks(p_tenant_id text, p_block_ids bigint[])
-returns bigint
+-- The oldest day with a partition that is over for seal_after and was not looked at for
+-- seal_again_after; null where none is due.
+create function logloom_private.next_day_to_seal(p_now timestamptz)
+returns date
 language plpgsql
+stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_block logloom_private.blocks;
 begin
-  for v_block in
-    select c.*
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids)
-  loop
-    perform logloom_private.require_intact(v_block);
-  end loop;
-  v_block := logloom_private.write_block(
-    p_tenant_id,
-    logloom_private.read_records(
-      format(
-        'select r.* from unnest(%L::bigint[]) c (block_id), '
-          || 'logloom_private.block_records(%L, c.block_id, null, null) r',
-        p_block_ids, p_tenant_id
+  return (
+    select min(p.day)
+    from logloom_private.settings s
+    cross join unnest(logloom_private.partition_days()) p (day)
+    left join logloom_private.sealing_days d on d.day = p.day
+    where (p.day + 1)::timestamp at time zone 'UTC' <= p_now - s.seal_after
+      and (
+        d.checked_at is null or d.checked_through is not null
+        or d.checked_at <= p_now - s.seal_again_after
       )
-    )
   );
-  delete from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
-  return v_block.block_id;
 end;
 $$;
 
@@ -291,8 +319,8 @@ end;
 $$;
 
 -- Puts the copy in the place of a day's partition, or nothing where nothing is left. Answers
--- replaced; waiting: somebody holds an older snapshot; dropped: the partition went meanwhile;
--- changed: it is not as it was copied; busy: readers or the writer hold it.
+-- replaced; waiting: somebody holds an older snapshot; changed: the partition is not as it was
+-- copied, or went; busy: readers or the writer hold it.
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql
@@ -319,17 +347,13 @@ begin
     );
     perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    perform logloom_private.lock_partitions();
+    perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
     -- Retention drops a day of which nobody has a row, and one that nobody keeps.
-    if not logloom_private.partition_exists(p_day) then
-      perform logloom_private.forget_replacement(p_day);
-      perform logloom_private.restore_lock_wait(v_lock_wait);
-      return 'dropped';
+    if logloom_private.partition_exists(p_day) then
+      execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+      into v_records, v_write_seq;
     end if;
-    execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
-    into v_records, v_write_seq;
-    if v_records <> v_day.prepared_records
-      or v_write_seq is distinct from v_day.prepared_write_seq
+    if (v_records, v_write_seq) is distinct from (v_day.prepared_records, v_day.prepared_write_seq)
     then
       perform logloom_private.forget_replacement(p_day);
       perform logloom_private.restore_lock_wait(v_lock_wait);
@@ -377,11 +401,11 @@ begin
   )
   order by c.block_id
   limit 1;
-  if not found then
+  if v_block.block_id is null then
     return false;
   end if;
   begin
-    perform logloom_private.merge_blocks(v_block.tenant_id, array[v_block.block_id]);
+    perform logloom_private.rewrite_blocks(v_block.tenant_id, array[v_block.block_id]);
   exception
     when query_canceled then
       raise;
@@ -473,8 +497,12 @@ end;
 $$;
 
 -- Makes a block of the tenant's oldest records of the days and takes them out of their partitions,
--- in this transaction. How many; 0: there were none.
-create function logloom_private.seal_block(p_tenant_id text, p_days date[])
+-- in this transaction. How many; 0: there were none. p_holds_counts: they leave the counts, too.
+create function logloom_private.seal_block(
+  p_tenant_id text,
+  p_days date[],
+  p_holds_counts boolean default false
+)
 returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -484,6 +512,7 @@ declare
   v_end logloom_private.log_key;
   v_range text;
   v_ranges text[] := '{}';
+  v_holds_counts constant boolean := p_holds_counts or cardinality(p_days) > 1;
   v_block logloom_private.blocks;
   v_removed integer;
   v_records integer := 0;
@@ -507,11 +536,12 @@ begin
     p_tenant_id,
     logloom_private.read_records(
       (select string_agg('select l.* ' || r.range, ' union all ') from unnest(v_ranges) r (range))
-    )
+    ),
+    v_holds_counts
   );
   foreach v_range in array v_ranges loop
-    -- Not by removed_records_sql: the counts go on counting what is sealed. What came after it was
-    -- read is of a later step of the writer.
+    -- Not by removed_records_sql, which says that records are gone. What came after it was read is
+    -- of a later step of the writer.
     execute 'delete ' || v_range || ' and l.write_seq <= $1' using v_block.last_write_seq;
     get diagnostics v_removed = row_count;
     v_records := v_records + v_removed;
@@ -519,6 +549,9 @@ begin
   if v_records <> v_block.records then
     raise sqlstate 'LL001' using
       message = format('%s records are sealed, and %s removed', v_block.records, v_records);
+  end if;
+  if v_holds_counts then
+    perform logloom_private.count_sealed(v_block, null, -1);
   end if;
   insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
   select d.day, v_records, pg_current_xact_id()
@@ -531,7 +564,7 @@ end;
 $$;
 
 -- Makes rows of the blocks that hold records of a tenant's day, in this transaction: how many. A
--- block of a small tenant holds a week, which comes back as a whole. They stay rows only with
+-- block of a small tenant holds weeks, which come back as a whole. They stay rows only with
 -- compression false.
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint
@@ -566,7 +599,7 @@ begin
       update logloom_private.sealing_days d set prepared_by = null where d.day = v_day;
       insert into logloom_private.log_days (tenant_id, day) values (p_tenant_id, v_day)
       on conflict do nothing;
-      -- Into the partition itself: the counts have these records already.
+      -- Into the partition itself: the counts have these records already, or have them below.
       execute format(
         'insert into logloom.%I select r.* '
           || 'from logloom_private.block_records($4, $1, null, null) r '
@@ -582,6 +615,9 @@ begin
     if v_block_records <> v_block.records then
       raise sqlstate 'LL001' using
         message = format('Block %s has not as many records as it says', v_block.block_id);
+    end if;
+    if v_block.holds_counts then
+      perform logloom_private.count_sealed(v_block, null, 1);
     end if;
     delete from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
@@ -599,109 +635,6 @@ $$;
 
 -- sealing/seal_step.sql
 
--- The oldest day with a partition that is over for seal_after and was not looked at for
--- seal_again_after; null where none is due.
-create function logloom_private.next_day_to_seal(p_now timestamptz)
-returns date
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select min(p.day)
-    from logloom_private.settings s
-    cross join unnest(logloom_private.partition_days()) p (day)
-    left join logloom_private.sealing_days d on d.day = p.day
-    where (p.day + 1)::timestamp at time zone 'UTC' <= p_now - s.seal_after
-      and (
-        d.checked_at is null or d.checked_through is not null
-        or d.checked_at <= p_now - s.seal_again_after
-      )
-  );
-end;
-$$;
-
--- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
--- else its week where that is over and has enough. Null: they stay rows.
-create function logloom_private.days_to_seal_together(
-  p_tenant_id text,
-  p_day date,
-  p_now timestamptz
-)
-returns date[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_monday constant date := date_trunc('week', p_day::timestamp)::date;
-  v_day date;
-  v_days date[] := '{}';
-  v_count integer;
-  v_records integer := 0;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  if not coalesce(
-    (select t.compression from logloom.tenant_settings t where t.tenant_id = p_tenant_id), true
-  )
-  then
-    return null;
-  end if;
-  foreach v_day in array p_day || array(
-    select v_monday + i from generate_series(0, 6) i where v_monday + i <> p_day
-  )
-  loop
-    continue when not logloom_private.partition_exists(v_day);
-    execute format(
-      'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 limit $2) l',
-      logloom_private.partition_name(v_day)
-    )
-    into v_count
-    using p_tenant_id, v_settings.seal_day_records;
-    if v_day = p_day and v_count >= v_settings.seal_day_records then
-      return array[p_day];
-    elsif v_day = p_day and (
-      v_count = 0
-      or (v_monday + 7)::timestamp at time zone 'UTC' > p_now - v_settings.seal_after
-    )
-    then
-      return null;
-    end if;
-    -- A day with enough for itself has a pass of its own.
-    if v_count > 0 and v_count < v_settings.seal_day_records then
-      v_days := v_days || v_day;
-      v_records := v_records + v_count;
-    end if;
-  end loop;
-  return case when v_records >= v_settings.seal_week_records then v_days end;
-end;
-$$;
-
--- The first tenant after p_after with records in a day's partition; null where there is none.
-create function logloom_private.next_day_tenant(p_day date, p_after text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_tenant_id text;
-begin
-  if not logloom_private.partition_exists(p_day) then
-    return null;
-  end if;
-  execute format(
-    'select min(l.tenant_id) from only logloom.%I l where $1 is null or l.tenant_id > $1',
-    logloom_private.partition_name(p_day)
-  )
-  into v_tenant_id
-  using p_after;
-  return v_tenant_id;
-end;
-$$;
-
 -- One step of a pass over a day: a block, a merge, or on to the next tenant. False: the pass is
 -- over.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
@@ -712,31 +645,44 @@ as $$
 declare
   v_state logloom_private.sealing_days;
   v_tenant_id text;
-  v_days date[];
-  v_block_ids bigint[];
+  v_together record;
+  v_span integer;
   v_records integer := 0;
 begin
   insert into logloom_private.sealing_days (day) values (p_day) on conflict do nothing;
   select d.* into v_state from logloom_private.sealing_days d where d.day = p_day for update;
-  v_tenant_id := logloom_private.next_day_tenant(p_day, v_state.checked_through);
+  if logloom_private.partition_exists(p_day) then
+    execute format(
+      'select min(l.tenant_id) from only logloom.%I l where $1 is null or l.tenant_id > $1',
+      logloom_private.partition_name(p_day)
+    )
+    into v_tenant_id
+    using v_state.checked_through;
+  end if;
   if v_tenant_id is null then
     update logloom_private.sealing_days d
     set checked_at = p_now, checked_through = null
     where d.day = p_day;
     return false;
   end if;
-  v_days := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
+  v_together := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
   begin
-    if v_days is not null then
-      v_records := logloom_private.seal_block(v_tenant_id, v_days);
+    if v_together.days is not null then
+      v_records := logloom_private.seal_block(
+        v_tenant_id, v_together.days, v_together.are_small
+      );
     end if;
-    -- The last of a day, or what came late.
+    -- The last of a day, what came late, or a week in its month.
     if v_records > 0 then
-      v_block_ids := logloom_private.blocks_to_merge(v_tenant_id, p_day);
-      if v_block_ids is not null then
-        perform logloom_private.merge_blocks(v_tenant_id, v_block_ids);
-      end if;
-      perform logloom_private.leave_sealed_days(v_tenant_id, v_days);
+      v_span := case
+        when v_together.are_small
+          then logloom_private.block_days(logloom_private.retention_days(v_tenant_id))
+        else 1
+      end;
+      perform logloom_private.merge_small_blocks(
+        v_tenant_id, logloom_private.span_start(p_day, v_span), v_span, v_together.are_small
+      );
+      perform logloom_private.leave_days(array[v_tenant_id], v_together.days);
     end if;
   exception
     when query_canceled then

@@ -2,22 +2,7 @@
 
 -- health/health_report.sql
 
-create function logloom_private.members_of(p_object jsonb, p_members text[])
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select jsonb_object_agg(m.key, m.value)
-    from jsonb_each(p_object) m
-    where m.key = any(p_members)
-  );
-end;
-$$;
-
--- Of the checks that are not healthy, status and reason.
+-- Of the checks that are not healthy, status and reason. Null where all are.
 create function logloom_private.unhealthy_checks(p_checks jsonb)
 returns jsonb
 language plpgsql
@@ -25,66 +10,19 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return coalesce(
-    (
-      select jsonb_object_agg(c.key, logloom_private.members_of(c.value, '{status,reason}'))
-      from jsonb_each(p_checks) c
-      where c.value ->> 'status' <> 'healthy'
-    ),
-    '{}'
+  return (
+    select jsonb_object_agg(
+      c.key, jsonb_build_object('status', c.value -> 'status', 'reason', c.value -> 'reason')
+    )
+    from jsonb_each(p_checks) c
+    where c.value ->> 'status' <> 'healthy'
   );
 end;
 $$;
 
--- The report with what each endpoint of the function health shows of it: available (200, otherwise
--- 503), status, checks. ready shows, beside queue and writer, each check that is not healthy, and
--- why.
-create function logloom_private.with_health_endpoints(p_report jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_checks constant jsonb := p_report -> 'checks';
-begin
-  return p_report || jsonb_build_object('endpoints',
-    (
-      select jsonb_object_agg(
-        c.name,
-        jsonb_build_object(
-          'available', true,
-          'status', v_checks -> c.name -> 'status',
-          'checks', jsonb_build_object(c.name, (v_checks -> c.name) - 'status')
-        )
-      )
-      from unnest(array['queue', 'writer', 'partitions']) c (name)
-    )
-    || jsonb_build_object(
-      'ready', jsonb_build_object(
-        'available', p_report ->> 'status' = 'healthy',
-        'status', p_report -> 'status',
-        'checks', logloom_private.unhealthy_checks(v_checks - 'jobs')
-          || jsonb_strip_nulls(jsonb_build_object(
-            'jobs', nullif(logloom_private.unhealthy_checks(v_checks -> 'jobs'), '{}')
-          ))
-          || jsonb_build_object(
-            'queue', logloom_private.members_of(v_checks -> 'queue', '{depth,reason}'),
-            'writer', logloom_private.members_of(v_checks -> 'writer', '{status,reason}')
-          )
-      ),
-      'detailed', jsonb_build_object(
-        'available', p_report ->> 'status' <> 'unhealthy',
-        'status', p_report -> 'status',
-        'checks', v_checks
-      )
-    )
-  );
-end;
-$$;
-
--- The checks of health with their grades, and what each endpoint shows of them. The whole is as
--- well as the worst of its checks.
+-- The checks of health with their grades, and what each endpoint of the function health shows of
+-- them: available (200, otherwise 503), status, checks. The whole is as well as the worst of its
+-- checks. ready shows, beside queue and writer, each check that is not healthy, and why.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
@@ -120,20 +58,49 @@ declare
     select c.value ->> 'status'
     from jsonb_each((v_checks - 'jobs') || (v_checks -> 'jobs')) c
   );
+  v_status constant text := case
+    when 'unhealthy' = any (v_grades) then 'unhealthy'
+    when 'degraded' = any (v_grades) then 'degraded'
+    else 'healthy'
+  end;
 begin
-  return logloom_private.with_health_endpoints(jsonb_build_object(
-    'status', case
-      when 'unhealthy' = any(v_grades) then 'unhealthy'
-      when 'degraded' = any(v_grades) then 'degraded'
-      else 'healthy'
-    end,
+  return jsonb_build_object(
+    'status', v_status,
     'timestamp', v_now,
-    'checks', v_checks
-  ));
+    'checks', v_checks,
+    'endpoints', (
+      select jsonb_object_agg(
+        c.name,
+        jsonb_build_object(
+          'available', true,
+          'status', v_checks -> c.name -> 'status',
+          'checks', jsonb_build_object(c.name, (v_checks -> c.name) - 'status')
+        )
+      )
+      from unnest(array['queue', 'writer', 'partitions']) c (name)
+    ) || jsonb_build_object(
+      'ready', jsonb_build_object(
+        'available', v_status = 'healthy',
+        'status', v_status,
+        'checks', coalesce(logloom_private.unhealthy_checks(v_checks - 'jobs'), '{}')
+          || jsonb_strip_nulls(jsonb_build_object(
+            'jobs', logloom_private.unhealthy_checks(v_checks -> 'jobs'),
+            'queue', jsonb_build_object(
+              'depth', v_checks -> 'queue' -> 'depth', 'reason', v_checks -> 'queue' -> 'reason'
+            ),
+            'writer', jsonb_build_object(
+              'status', v_checks -> 'writer' -> 'status',
+              'reason', v_checks -> 'writer' -> 'reason'
+            )
+          ))
+      ),
+      'detailed', jsonb_build_object(
+        'available', v_status <> 'unhealthy', 'status', v_status, 'checks', v_checks
+      )
+    )
+  );
 end;
 $$;
-
-grant execute on function logloom_private.read_health() to service_role;
 
 create function public.health_report()
 returns jsonb
@@ -167,36 +134,33 @@ as $$
 begin
   return (
     select jsonb_object_agg(
-      g.job,
+      l.job,
       logloom_private.health_grade(
         null,
         concat_ws(
           '; ',
-          case when g.silence > g.bound then
-            logloom_private.silence_reason('No run of the job', g.silence, g.bound)
+          case when g.silence > l.silence then
+            logloom_private.silence_reason('No run of the job', g.silence, l.silence)
           end,
-          case when g.failing then format('%s runs failed in a row', g.failures) end
+          case when h.failures >= l.failures then
+            format('%s runs failed in a row', h.failures)
+          end
         )
       ) || jsonb_build_object(
-        'last_success', g.last_succeeded_at,
-        'last_failure', g.last_failed_at,
-        'failures', g.failures,
-        'error_code', g.error_code
+        'last_success', h.last_succeeded_at,
+        'last_failure', h.last_failed_at,
+        'failures', coalesce(h.failures, 0),
+        -- Never the message: it may have a tenant's words, and health is open to all.
+        'error_code', case when h.failures > 0 then
+          substring(h.last_error from '^[0-9A-Z]{5}')
+        end
       )
     )
-    from (
-      select
-        l.job, h.last_succeeded_at, h.last_failed_at, coalesce(h.failures, 0) as failures,
-        logloom_private.silence_since(
-          coalesce(h.last_succeeded_at, l.watched_since), p_now
-        ) as silence,
-        l.silence as bound,
-        coalesce(h.failures >= l.failures, false) as failing,
-        -- Never the message: it may have a tenant's words, and health is open to all.
-        case when h.failures > 0 then substring(h.last_error from '^[0-9A-Z]{5}') end as error_code
-      from logloom_private.job_limits l
-      left join logloom_private.job_heartbeats h on h.job = l.job
-    ) g
+    from logloom_private.job_limits l
+    left join logloom_private.job_heartbeats h on h.job = l.job
+    cross join logloom_private.silence_since(
+      coalesce(h.last_succeeded_at, l.watched_since), p_now
+    ) g (silence)
   );
 end;
 $$;
@@ -240,27 +204,22 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
+  v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
   v_age constant interval := p_now - p_queue.oldest_received_at;
-  v_limit interval;
-  v_is_unhealthy boolean;
-  v_age_reason text;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  v_is_unhealthy := coalesce(v_age > v_settings.queue_unhealthy_age, false);
-  v_limit := case
-    when v_is_unhealthy then v_settings.queue_unhealthy_age
+  v_limit constant interval := case
+    when v_age > v_settings.queue_unhealthy_age then v_settings.queue_unhealthy_age
     else v_settings.queue_degraded_age
   end;
-  v_age_reason := case when v_age > v_limit then format(
+  v_age_reason constant text := case when v_age > v_limit then format(
     'The oldest queued event is %s s old (limit %s s)', round(extract(epoch from v_age)),
     round(extract(epoch from v_limit), 3)::double precision
   ) end;
+begin
   return logloom_private.health_grade(
-    case when v_is_unhealthy then v_age_reason end,
+    case when v_age > v_settings.queue_unhealthy_age then v_age_reason end,
     concat_ws(
       '; ',
-      case when not v_is_unhealthy then v_age_reason end,
+      case when v_age <= v_settings.queue_unhealthy_age then v_age_reason end,
       case when p_queue.depth > v_settings.queue_degraded_events then format(
         '%s events are queued (limit %s)', p_queue.depth, v_settings.queue_degraded_events
       ) end
@@ -284,30 +243,28 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
+  v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
   v_run logloom_private.job_heartbeats;
   v_silence interval;
   v_limit interval;
-  v_is_unhealthy boolean;
   v_reason text;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   select h.* into v_run
   from logloom_private.job_heartbeats h
   where h.job in ('write_logs', 'run_writer')
   order by h.last_succeeded_at <= p_now desc nulls last, h.last_succeeded_at desc
   limit 1;
   v_silence := logloom_private.silence_since(v_run.last_succeeded_at, p_now);
-  v_is_unhealthy := v_silence >= v_settings.writer_unhealthy_silence;
   v_limit := case
-    when v_is_unhealthy then v_settings.writer_unhealthy_silence
+    when v_silence >= v_settings.writer_unhealthy_silence then v_settings.writer_unhealthy_silence
     else v_settings.writer_degraded_silence
   end;
-  v_reason := case when v_silence >= v_limit then
-    logloom_private.silence_reason('No run of the writer', v_silence, v_limit)
-  end;
+  if v_silence >= v_limit then
+    v_reason := logloom_private.silence_reason('No run of the writer', v_silence, v_limit);
+  end if;
   return logloom_private.health_grade(
-    case when v_is_unhealthy then v_reason end, case when not v_is_unhealthy then v_reason end
+    case when v_silence >= v_settings.writer_unhealthy_silence then v_reason end,
+    case when v_silence < v_settings.writer_unhealthy_silence then v_reason end
   ) || jsonb_build_object(
     'last_run', v_run.last_succeeded_at,
     'last_duration_ms', round(v_run.last_duration_ms::numeric, 3),

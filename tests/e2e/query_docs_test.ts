@@ -112,7 +112,9 @@ Deno.test("each query of docs/guides/coming-from.md is right and means what it s
     });
     assert.deepEqual(validity.warnings, [], query);
     const page = await rpc(tenant.token, "search_logs", { p_query_dsl: query });
-    const isRows = `${page.body.message}`.startsWith("Invalid p_query_dsl: records are asked for");
+    const isRows = `${page.body.message}`.startsWith(
+      "Invalid p_query_dsl: this operation returns records",
+    );
     const { status, body } = isRows
       ? await rpc(tenant.token, "log_stats", { p_query_dsl: query })
       : page;

@@ -170,7 +170,7 @@ Deno.test("a service_role token needs an end, too", async () => {
   }
 });
 
-Deno.test("what is for service_role alone is 403 for a user before EXECUTE is asked", async () => {
+Deno.test("what is only for service_role is 403 for a user before EXECUTE is asked", async () => {
   await using db = openDatabase();
   const [{ operations }] = await db`select logloom_private.service_operations() as operations`;
   assert.ok(operations.includes("run_writer") && operations.includes("health_report"));
@@ -179,7 +179,7 @@ Deno.test("what is for service_role alone is 403 for a user before EXECUTE is as
   const refused = "Invalid token, API key, or missing tenant_id";
   for (const operation of operations) {
     // The code is ours: PostgreSQL's own refusal is 42501.
-    assertRpcError(await rpc(token, operation), 403, `${operation} is for service_role alone`);
+    assertRpcError(await rpc(token, operation), 403, `${operation} is only for service_role`);
     assertRpcError(await rpc(anonymous, operation), 401, refused);
     assertRpcError(await rpc(null, operation), 400, "Missing authorization header");
   }
@@ -225,7 +225,7 @@ Deno.test("the token of an OAuth client reads, and writes where the client is li
 Deno.test("an anonymous sign-in makes no tenant unless the settings say so", async () => {
   await using db = openDatabase();
   await using _settings = await changeSettings(db, { tenants_by_users: true });
-  const refusal = "Anonymous users do not make tenants here";
+  const refusal = "Anonymous users cannot create tenants here";
   const tenant_id = `doors-${crypto.randomUUID()}`;
   const guest = await userToken({ tenant_id, sub: "guest", is_anonymous: true });
   const homeless = () => userToken({ sub: crypto.randomUUID(), is_anonymous: true });

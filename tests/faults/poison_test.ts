@@ -13,15 +13,14 @@ async function enqueue(
     on conflict do nothing`;
   await sql`
     select logloom_private.enqueue(
-      ${tenantId}, null,
+      logloom_private.ingest_state(${tenantId}, null, null, 1),
       jsonb_populate_record(null::logloom_private.ingest_request, jsonb_build_object(
         'p_bytes', 100,
         'p_ts', array_fill(null::timestamptz, array[${msg.length}::integer]),
         'p_level', ${level}::text[],
         'p_msg', ${msg}::text[],
         'p_attrs', ${attrs}::text[]::jsonb[]
-      )),
-      now(), null, now(), now()
+      ))
     )`;
 }
 

@@ -178,8 +178,13 @@ const seenSql = (tenant: string, day: string) => `
     '${tenant}', logloom_private.compile_query('took'),
     tstzrange('${day}T00:00:00Z', '${day}T23:59:59Z'), 10
   ) s;
-  select sum(c.events)::text as counted from logloom_private.log_counts c
-  where c.tenant_id = '${tenant}';
+  select sum(c.events)::text as counted
+  from (
+    select c.events from logloom_private.log_counts c where c.tenant_id = '${tenant}'
+    union all
+    select b.events
+    from logloom_private.block_counts('${tenant}', '-infinity', 'infinity') b
+  ) c;
   select count(*)::text as blocks from logloom_private.blocks c
   where c.tenant_id = '${tenant}'`;
 

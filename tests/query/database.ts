@@ -111,7 +111,9 @@ const setup = `
         execute 'select jsonb_agg(l.write_seq order by l.write_seq) from logs l where ' || v_query.filter
         into v_matches;
         -- The counts know nothing of a temporary table: a field that they lack keeps them out.
-        v_query.fields := v_query.fields || 'msg'::text;
+        v_query.tree := jsonb_build_object('type', 'and', 'items', jsonb_build_array(
+          v_query.tree, '{"type": "all", "reads": ["msg"]}'::jsonb
+        ));
         if v_query.plan ? 'aggregates' then
           execute 'select jsonb_agg(jsonb_build_object(''group'', r.g, ''values'', r.v, ''total'', r.t)) '
             || 'from (' || pg_temp.over_events(
@@ -120,11 +122,13 @@ const setup = `
           into v_rows;
           v_rows := coalesce(v_rows, '[]');
         elsif not v_query.plan ? 'patterns' and (v_query.plan ? 'rows' or v_query.plan ? 'fields') then
+          v_query := logloom_private.bound_query('random', v_query, p_range);
           execute 'select jsonb_agg(jsonb_build_object(''id'', (r.l).id, ''ts'', (r.l).ts, '
             || '''msg'', (r.l).msg, ''service'', (r.l).service, ''attrs'', (r.l).attrs)) from ('
             || pg_temp.over_events(
-              logloom_private.log_page_sql(
-                'random', v_query, p_range, 1000, 'desc', p_fits => true
+              logloom_private.page_sql(
+                v_query, logloom_private.first_records_sql('random', v_query, 1000, 'desc'),
+                'l.ts desc, l.id desc', 1000, 7340032
               )
             ) || ') r (l)'
           into v_records;

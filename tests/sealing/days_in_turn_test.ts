@@ -116,7 +116,7 @@ async function sealAll(sql: Database): Promise<void> {
     from generate_series(0, ${days - 1}::integer) d`;
   for (const { day } of dates) {
     await sql`select logloom_private.seal_block(${tenant}, array[${day}::date])`;
-    await sql`select logloom_private.leave_sealed_days(${tenant}, array[${day}::date])`;
+    await sql`select logloom_private.leave_days(array[${tenant}], array[${day}::date])`;
   }
 }
 

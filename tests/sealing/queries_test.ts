@@ -98,18 +98,14 @@ const setup = `
       v_source := ('from ' || p_rows, 'count(*)::double precision', null, null);
     elsif v_part = 2 then
       v_source := (
-        'from (' || replace(
-          logloom_private.sealed_counts_sql(p_tenant, p_query, '-infinity', 'infinity'),
-          quote_literal(logloom_private.kept_from(p_tenant)), quote_literal('-infinity')
-        ) || ') l', 'coalesce(sum(l.events), 0)::double precision', null, null
+        'from (' || logloom_private.sealed_counts_sql(p_tenant, p_query, '-infinity', 'infinity')
+          || ') l', 'coalesce(sum(l.events), 0)::double precision', null, null
       );
     else
+      p_query.ts_from := '-infinity';
+      p_query.ts_to := 'infinity';
       v_source := logloom_private.numbers_source(
-        p_tenant, p_query, '-infinity', 'infinity', logloom_private.only_number(p_query)
-      );
-      v_source.rows_sql := replace(
-        v_source.rows_sql, quote_literal(logloom_private.kept_from(p_tenant)),
-        quote_literal('-infinity')
+        p_tenant, p_query, 'infinity', logloom_private.only_number(p_query)
       );
     end if;
     execute 'select jsonb_agg(r order by r) from (select jsonb_build_array('
@@ -168,7 +164,8 @@ const setup = `
           || replace(v_aggregate, '%1$s', 'logloom_private.sealed_rows(''sealed-queries'', ''-infinity'', ''infinity'', $1, $2)')
           || ')'
         into v_found
-        using v_query.tree, v_query.reads;
+        using v_query.tree,
+          logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan));
         v_expected := v_expected || pg_temp.numbers(
           v_query, jsonb_array_length(v_outcomes), format('(select l.* from given l where %s) l', v_query.filter), null
         );

@@ -43,10 +43,11 @@ const text = fc.array(piece, { minLength: 1, maxLength: 12 }).map((pieces) => pi
 
 /** A leaf of the compiler that looks for a text in messages. */
 const leaf = String.raw`
-  create function pg_temp.leaf(p_literal text) returns jsonb language sql return jsonb_build_object(
+  create function pg_temp.leaf(p_literal text) returns jsonb language sql
+  return logloom_private.query_leaf('{"field": "msg"}', jsonb_build_object(
     'test', 'contains',
     'values', array['%' || logloom_private.query_like_text(p_literal) || '%']
-  )`;
+  ))`;
 
 Deno.test(`each part of a text, in any letter case, is one that its words may hold, seed ${seed}`, async () => {
   await using sql = openDatabase(undefined, 1);

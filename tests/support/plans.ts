@@ -49,6 +49,8 @@ export async function usageOf(
 ): Promise<{ events: number; bytes: number }> {
   const [usage] = await sql`
     select coalesce(sum(u.events), 0)::float8 as events, coalesce(sum(u.bytes), 0)::float8 as bytes
-    from logloom_private.usage_of(${tenant.id}, logloom_private.month_start(now())) u`;
+    from logloom_private.usage_of(
+      ${tenant.id}, date_trunc('month', now() at time zone 'UTC')::date
+    ) u`;
   return { events: usage.events, bytes: usage.bytes };
 }

@@ -90,7 +90,7 @@ function sliceCommit(
   let isCut = false;
   return async () => {
     if (isCut || request.length <= unaskedLength) {
-      const answer = await commit(caller, request, mayShare, isCut);
+      const answer = await commit(caller, request, mayShare);
       if (isCut || answer.ok || answer.failure.status !== 413) return answer;
     }
     const known = await askWhoCalls(caller, commit);
@@ -98,19 +98,17 @@ function sliceCommit(
     const { max_event_bytes: maxBytes, max_event_values: maxValues }: Limits = JSON.parse(
       known.value,
     );
-    // A database that is not upgraded yet names no limit.
-    if (maxBytes === undefined) return await commit(caller, request, mayShare);
     const cut = cutRecords(batch, maxBytes, maxValues);
     request = batchJson(cut, parameters);
     isCut = cut.p_cut !== undefined;
-    return await commit(caller, request, mayShare, isCut);
+    return await commit(caller, request, mayShare);
   };
 }
 
 interface Limits {
   /** The bytes left for the event of the longest record. */
-  readonly max_event_bytes?: number;
-  readonly max_event_values?: number;
+  readonly max_event_bytes: number;
+  readonly max_event_values: number;
 }
 
 /** Whether the database knows the caller, and its limits. */

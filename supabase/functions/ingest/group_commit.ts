@@ -11,10 +11,9 @@ export type Commit = (
   caller: Caller,
   request: string,
   mayShare: boolean,
-  isCut?: boolean,
 ) => Promise<Result<string>>;
 
-/** All parameters of `ingest_logs` but one. */
+/** The parameters of `ingest_logs`. */
 const parameters = [
   "p_tenant_id",
   "p_key_digest",
@@ -27,9 +26,8 @@ const parameters = [
   ...eventFields.map((field) => `p_${field}`),
   "p_slice",
   "p_claims",
+  "p_cut",
 ];
-/** Only if needed: a database that is not upgraded yet does not know it. */
-const parametersOfCut = [...parameters, "p_cut"];
 
 /** A longer request justifies its own call, and would delay small ones. */
 const maxSharedLength = 16_384;
@@ -60,8 +58,7 @@ export function createGroupCommit(
   now: () => number = () => performance.now(),
 ): Commit {
   const lines = new Map<string, Line>();
-  const alone = (request: string, isCut = false) =>
-    callDatabase("ingest_logs", isCut ? parametersOfCut : parameters, request);
+  const alone = (request: string) => callDatabase("ingest_logs", parameters, request);
 
   async function together(requests: string[]): Promise<Result<string>[]> {
     try {
@@ -92,8 +89,8 @@ export function createGroupCommit(
     if (line.calls === 0) lines.delete(key);
   }
 
-  return async (caller, request, mayShare, isCut = false) => {
-    if (isCut || !mayShare || request.length > maxSharedLength) return await alone(request, isCut);
+  return async (caller, request, mayShare) => {
+    if (!mayShare || request.length > maxSharedLength) return await alone(request);
     const key = callerKey(caller);
     const line = lines.get(key) ?? { calls: 0, waiting: [] };
     lines.set(key, line);

@@ -190,15 +190,3 @@ Deno.test("behind a database that hangs nobody waits for one call after another"
   await Promise.all(first);
   assert.deepEqual(database.requests.map(({ body }) => JSON.parse(body).p_bytes), [1, 2, 4]);
 });
-
-Deno.test("what the release before does not know is named only where it is there", async () => {
-  const named: (readonly string[])[] = [];
-  const commit = createGroupCommit((_, parameters) => {
-    named.push(parameters);
-    return Promise.resolve({ ok: true, value: "{}" });
-  });
-  await commit(acme, "{}", false);
-  await commit(acme, "{}", true);
-  await commit(acme, "{}", true, true);
-  assert.deepEqual(named.map((parameters) => parameters.includes("p_cut")), [false, false, true]);
-});

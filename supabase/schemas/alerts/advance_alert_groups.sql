@@ -16,8 +16,8 @@ declare
 begin
   for v_unit in
     select
-      u.filter, u.number_sql, array_agg(u.group_id) as group_ids,
-      array_agg(u.filled_from) as froms, sum(u.records) as records
+      array_agg(u.group_id) as group_ids, array_agg(u.filled_from) as froms,
+      sum(u.records) as records
     from (
       select
         g.*, a.records,
@@ -27,12 +27,11 @@ begin
       where g.write_seq < p_round.write_seq_to
         and logloom_private.is_cheap(a.records, g.ms_per_record)
     ) u
-    group by u.digest, u.part, u.filter, u.number_sql
+    group by u.digest, u.part
     order by sum(u.records * u.ms_per_record)
   loop
     perform logloom_private.add_alert_unit(
-      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, v_unit.records,
-      p_round
+      v_staged, v_unit.group_ids, v_unit.froms, v_unit.records, p_round
     );
     if clock_timestamp() > p_deadline then
       return true;

@@ -1,5 +1,5 @@
--- SQL of the partial values per minute of what a source yields: SQL with the columns of
--- logloom.logs.
+-- SQL of the partial values per group and minute of what a source yields: SQL with group_id and the
+-- columns of logloom.logs.
 create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
 returns text
 language plpgsql
@@ -8,10 +8,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- "offset 0" has the number computed once a record, not once an aggregate.
-  return 'select m.minute, count(*) as events, count(m.number) as numbers, sum(m.number) as total, '
-    || 'min(m.number) as least, max(m.number) as greatest '
-    || 'from (select date_bin(''1 minute'', l.ts, ''epoch'') as minute, ' || p_number_sql
-    || ' as number from (' || p_source || ') l where (' || p_filter || ') offset 0) m '
-    || 'group by m.minute';
+  return 'select m.group_id, m.minute, count(*) as events, count(m.number) as numbers, '
+    || 'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '
+    || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '
+    || p_number_sql || ' as number from (' || p_source || ') l where (' || p_filter
+    || ') offset 0) m group by m.group_id, m.minute';
 end;
 $$;

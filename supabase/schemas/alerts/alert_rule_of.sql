@@ -15,6 +15,3 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.alert_rule_of(logloom.alert_rules)
-to authenticated, service_role;

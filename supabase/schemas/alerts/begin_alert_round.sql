@@ -43,19 +43,6 @@ begin
 end;
 $$;
 
--- The greatest write sequence that is visible; p_after where none is greater.
-create function logloom_private.last_write_seq(p_after bigint)
-returns bigint
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- A day that is dropped takes its write sequences with it.
-  return greatest(p_after, (select max(a.write_seq) from logloom_private.log_writes a));
-end;
-$$;
-
 -- Opens the round for the minute that the watermark passed and stages its records. Null when there
 -- is nothing to evaluate, or rules have to wait.
 create function logloom_private.begin_alert_round(p_now timestamptz, p_watermark timestamptz)
@@ -78,8 +65,7 @@ begin
   where not exists (
     select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
   );
-  -- Locked, so that a second evaluator continues this round instead of opening the same again.
-  select r.* into v_last from logloom_private.alert_rounds r for update;
+  select r.* into v_last from logloom_private.alert_rounds r;
   if v_last.window_end > p_now then
     -- The clock went back: what is dated ahead would keep the rules waiting until then.
     v_last := null;
@@ -90,7 +76,7 @@ begin
     where r.last_evaluated_at > p_now or r.asked_at > p_now;
   end if;
   select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
-  v_round.window_end := logloom_private.whole_minute(p_watermark);
+  v_round.window_end := date_trunc('minute', p_watermark);
   if v_window_minutes is null
     or p_watermark is null
     or p_now - p_watermark > v_settings.alert_watermark_limit
@@ -101,27 +87,26 @@ begin
 
   v_from := v_round.window_end - make_interval(mins => v_window_minutes)
     - v_settings.alert_grace - v_settings.alert_catch_up_limit;
-  v_round.singleton := true;
-  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit then
-    -- A round that was cut short is done again from where it began.
-    v_round.write_seq_from := case
-      when v_last.finished_at is null then v_last.write_seq_from
-      else v_last.write_seq_to
-    end;
-    v_round.write_seq_to := logloom_private.last_write_seq(v_last.write_seq_to);
-  else
+  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit is not true then
     -- Too long ago: every group reads its windows anew.
-    v_round.write_seq_to := logloom_private.last_write_seq(0);
-    v_round.write_seq_from := v_round.write_seq_to;
+    v_last := null;
   end if;
+  -- A day that is dropped takes its write sequences with it.
+  v_round.write_seq_to := greatest(
+    v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
+  );
+  -- A round that was cut short is done again from where it began.
+  v_round.write_seq_from := case
+    when v_last.window_end is null then v_round.write_seq_to
+    when v_last.finished_at is null then v_last.write_seq_from
+    else v_last.write_seq_to
+  end;
 
   insert into logloom_private.alert_rounds (window_end, write_seq_from, write_seq_to)
   values (v_round.window_end, v_round.write_seq_from, v_round.write_seq_to)
   on conflict (singleton) do update
-  set window_end = excluded.window_end,
-    write_seq_from = excluded.write_seq_from,
-    write_seq_to = excluded.write_seq_to,
-    finished_at = null;
+  set (window_end, write_seq_from, write_seq_to, finished_at)
+    = (excluded.window_end, excluded.write_seq_from, excluded.write_seq_to, null);
   perform logloom_private.stage_alert_writes(v_round, v_from);
   perform logloom_private.prepare_alert_groups(v_round);
   return v_round;

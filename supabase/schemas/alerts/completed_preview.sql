@@ -1,9 +1,7 @@
 -- Which of the values fire: each group has its own cooldown.
 create function logloom_private.preview_alerts(
   p_values logloom_private.alert_window[],
-  p_threshold double precision,
-  p_comparison text,
-  p_cooldown interval
+  p_rule logloom.alert_rules
 )
 returns public.logloom_alert_preview_entry[]
 language plpgsql
@@ -11,25 +9,23 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_value record;
-  v_group jsonb;
-  v_last timestamptz;
+  v_value logloom_private.alert_window;
+  v_last public.logloom_alert_preview_entry;
   v_alerts public.logloom_alert_preview_entry[] := '{}';
 begin
   for v_value in
-    select w.window_start, w.window_end, w.value, w."group"
+    select w.*
     from unnest(p_values) w
-    where logloom_private.alert_condition_holds(w.value, p_comparison, p_threshold)
+    where logloom_private.alert_condition_holds(w.value, p_rule.comparison, p_rule.threshold)
     order by w."group", w.window_end
   loop
-    if v_last is null or v_value."group" is distinct from v_group
-      or v_value.window_end >= v_last + p_cooldown
+    if v_last.window_end is null
+      or v_value."group" is distinct from v_last."group"
+      or v_value.window_end
+        >= v_last.window_end + make_interval(mins => p_rule.cooldown_minutes)
     then
-      v_group := v_value."group";
-      v_last := v_value.window_end;
-      v_alerts := v_alerts || row(
-        v_value.window_start, v_value.window_end, v_value.value, v_value."group"
-      )::public.logloom_alert_preview_entry;
+      v_last := row(v_value.window_start, v_value.window_end, v_value.value, v_value."group");
+      v_alerts := v_alerts || v_last;
     end if;
   end loop;
   return v_alerts;
@@ -42,9 +38,7 @@ create function logloom_private.completed_preview(
   p_preview public.logloom_alert_preview,
   p_values logloom_private.alert_window[],
   p_is_grouped boolean,
-  p_threshold double precision,
-  p_comparison text,
-  p_cooldown interval
+  p_rule logloom.alert_rules
 )
 returns public.logloom_alert_preview
 language plpgsql
@@ -67,9 +61,7 @@ begin
     having count(*) > v_settings.alert_groups
   );
   v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
-  v_alerts := logloom_private.preview_alerts(
-    v_seen, p_threshold, p_comparison, p_cooldown
-  );
+  v_alerts := logloom_private.preview_alerts(v_seen, p_rule);
   p_preview.total_alerts := cardinality(v_alerts);
   p_preview.alerts := array(
     select a

@@ -36,15 +36,13 @@ begin
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by
   )
   values (
-    v_tenant_id, logloom_private.trim_space(p_name), nullif(
-      logloom_private.trim_space(p_description), ''
-    ),
+    v_tenant_id, logloom_private.trim_space(p_name),
+    nullif(logloom_private.trim_space(p_description), ''),
     p_query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
-    coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}'),
+    logloom_private.distinct_destinations(p_notification_destinations),
     coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id()
   )
   returning r.* into v_row;
-  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
   return logloom_private.alert_rule_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;

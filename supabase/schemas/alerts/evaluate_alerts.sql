@@ -1,6 +1,6 @@
 -- A turn of what is not done for all tenants at once: plans new rules, fills new groups, or reads
--- windows for one tenant, about alert_rule_budget long. Alerts fired, or null where nothing was
--- left to do.
+-- what one tenant's groups lack, about alert_rule_budget long. Alerts fired, or null where nothing
+-- was left to do.
 create function logloom_private.read_alert_windows(
   p_round logloom_private.alert_rounds,
   p_now timestamptz
@@ -13,69 +13,73 @@ set datestyle = 'ISO'
 as $$
 declare
   v_began constant timestamptz := clock_timestamp();
-  v_step_rules constant integer := (select s.alert_step_rules from logloom_private.settings s);
-  v_deadline timestamptz;
+  v_settings logloom_private.settings;
   v_rule_ids uuid[];
   v_group_ids bigint[];
+  v_pending record;
   v_tenant_id text;
-  v_fired integer;
+  v_fired integer := 0;
 begin
-  v_rule_ids := logloom_private.plan_alert_rules(p_now, v_step_rules / 2);
+  select s.* into v_settings from logloom_private.settings s;
+  v_rule_ids := logloom_private.plan_alert_rules(p_now, v_settings.alert_step_rules / 2);
   if cardinality(v_rule_ids) > 0 then
     return logloom_private.judge_alert_rules(v_rule_ids, p_round, p_now);
   end if;
-  v_group_ids := logloom_private.fill_small_alert_groups(p_round, v_step_rules * 2);
-  if cardinality(v_group_ids) > 0 then
-    return logloom_private.judge_alert_groups(v_group_ids, p_round, p_now);
+  v_group_ids := logloom_private.fill_small_alert_groups(p_round, v_settings.alert_step_rules * 2);
+  if cardinality(v_group_ids) = 0 then
+    for v_pending in
+      with pending as materialized (
+        select p.* from logloom_private.pending_alert_groups(p_round) p
+      )
+      select p.*
+      from pending p
+      where p.tenant_id = (
+        select f.tenant_id
+        from pending f
+        left join logloom_private.alert_spending s on s.tenant_id = f.tenant_id
+        -- Who took least of this round comes first.
+        order by coalesce(s.spent_ms, 0), f.tenant_id
+        limit 1
+      )
+      order by p.has_partials desc, p.cost, p.group_id
+    loop
+      v_tenant_id := v_pending.tenant_id;
+      v_group_ids := v_group_ids || v_pending.group_id;
+      begin
+        if v_pending.has_partials then
+          perform logloom_private.read_alert_group(
+            v_pending.group_id, v_pending.needed_from, p_round, p_now,
+            v_began + v_settings.alert_rule_budget
+          );
+        else
+          v_fired := v_fired
+            + logloom_private.scan_alert_group(v_pending.group_id, p_round, p_now);
+        end if;
+      exception when others then
+        perform logloom_private.empty_alert_groups(
+          array[v_pending.group_id], sqlerrm, p_round.window_end + interval '1 minute'
+        );
+      end;
+      exit when clock_timestamp() > v_began + v_settings.alert_rule_budget;
+    end loop;
+    if v_tenant_id is null then
+      return null;
+    end if;
   end if;
-
-  -- Who took least of this round comes first.
-  select p.tenant_id into v_tenant_id
-  from (
-    select g.tenant_id from logloom_private.pending_alert_groups(p_round) g
-    union all
-    select s.tenant_id from logloom_private.pending_alert_scans(p_round) s
-  ) p
-  left join logloom_private.alert_spending t on t.tenant_id = p.tenant_id
-  order by coalesce(t.spent_ms, 0), p.tenant_id
-  limit 1;
-  if v_tenant_id is null then
-    return null;
-  end if;
-  select v_began + s.alert_rule_budget into v_deadline from logloom_private.settings s;
-  v_group_ids := logloom_private.read_alert_groups(v_tenant_id, p_round, p_now, v_deadline);
-  v_fired := logloom_private.judge_alert_groups(v_group_ids, p_round, p_now);
-  if clock_timestamp() < v_deadline then
-    v_fired := v_fired
-      + logloom_private.scan_alert_rules(v_tenant_id, p_round, p_now, v_deadline);
-  end if;
-  insert into logloom_private.alert_spending as s (tenant_id, spent_ms)
-  values (v_tenant_id, logloom_private.milliseconds_since(v_began))
-  on conflict (tenant_id) do update set spent_ms = s.spent_ms + excluded.spent_ms;
-  return v_fired;
-end;
-$$;
-
--- Evaluates the rules of groups. Alerts fired.
-create function logloom_private.judge_alert_groups(
-  p_group_ids bigint[],
-  p_round logloom_private.alert_rounds,
-  p_now timestamptz
-)
-returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.judge_alert_rules(
+  v_fired := v_fired + logloom_private.judge_alert_rules(
     array(
-      select p.rule_id
-      from logloom_private.alert_plans p
-      join logloom.alert_rules r on r.rule_id = p.rule_id
-      where p.group_id = any(p_group_ids) and r.enabled and r.query_dsl = p.query_dsl
+      select r.rule_id
+      from logloom_private.planned_alert_rules r
+      where r.group_id = any(v_group_ids)
     ),
     p_round, p_now
   );
+  if v_tenant_id is not null then
+    insert into logloom_private.alert_spending as s (tenant_id, spent_ms)
+    values (v_tenant_id, logloom_private.milliseconds_since(v_began))
+    on conflict (tenant_id) do update set spent_ms = s.spent_ms + excluded.spent_ms;
+  end if;
+  return v_fired;
 end;
 $$;
 

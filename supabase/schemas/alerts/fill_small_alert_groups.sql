@@ -24,6 +24,7 @@ begin
     from logloom_private.alert_needs(p_round) n
     join logloom_private.alert_groups g on g.group_id = n.group_id
     where g.write_seq is null
+      and g.filter is not null
       and coalesce(g.retry_at <= p_round.window_end, true)
       and n.needed_from >= v_from
     order by n.group_id
@@ -57,16 +58,14 @@ begin
     v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.write_seq_to
   )
   using v_group_ids, v_froms;
-
   for v_unit in
-    select
-      g.filter, g.number_sql, array_agg(g.group_id) as group_ids, array_agg(n.starts) as froms
+    select array_agg(g.group_id) as group_ids, array_agg(n.starts) as froms
     from unnest(v_group_ids, v_froms) n (group_id, starts)
     join logloom_private.alert_groups g on g.group_id = n.group_id
-    group by g.digest, g.filter, g.number_sql
+    group by g.digest
   loop
     perform logloom_private.add_alert_unit(
-      v_staged, v_unit.group_ids, v_unit.froms, v_unit.filter, v_unit.number_sql, 0, p_round
+      v_staged, v_unit.group_ids, v_unit.froms, 0, p_round
     );
   end loop;
   return v_group_ids;

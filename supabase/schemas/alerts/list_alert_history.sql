@@ -60,7 +60,7 @@ begin
     ) l
   ) h
   -- Of a group there may be a whole message.
-  where coalesce(h.bytes_before, 0) < logloom_private.page_bytes()
+  where coalesce(h.bytes_before, 0) < logloom_private.list_bytes()
   order by h.triggered_at desc, h.alert_id desc;
 end;
 $$;

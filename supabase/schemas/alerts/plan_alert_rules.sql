@@ -1,51 +1,60 @@
--- Notes that a rule's query does not compile: it is not tried again until it changes.
-create function logloom_private.refuse_alert_plan(p_rule_id uuid, p_refusal text)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  delete from logloom_private.alert_plans p where p.rule_id = p_rule_id;
-  insert into logloom_private.alert_plans (
-    rule_id, tenant_id, query_dsl, aggregate, aggregate_sql, filter, tree, names_now, refusal
-  )
-  select
-    r.rule_id, r.tenant_id, r.query_dsl, 'count', '0', 'false', '{"type": "none"}', false,
-    p_refusal
-  from logloom.alert_rules r
-  where r.rule_id = p_rule_id;
-end;
-$$;
-
--- Plans up to p_limit enabled rules that are new or ask something else now. Which ones.
+-- Compiles the queries of up to p_limit enabled rules that are new or ask something else now, and
+-- puts each rule into its group. Which ones. One that does not compile is not tried again until it
+-- changes.
 create function logloom_private.plan_alert_rules(p_now timestamptz, p_limit integer)
 returns uuid[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_rule_id uuid;
+  v_rule logloom.alert_rules;
+  v_query logloom_private.compiled_query;
+  v_group logloom_private.alert_groups;
   v_planned uuid[] := '{}';
 begin
-  for v_rule_id in
-    select u.rule_id
-    from (
-      select
-        r.rule_id, row_number() over (partition by r.tenant_id order by r.rule_id) as place
-      from logloom.alert_rules r
-      left join logloom_private.alert_plans p on p.rule_id = r.rule_id
-      where r.enabled and p.query_dsl is distinct from r.query_dsl
-    ) u
+  for v_rule in
+    select r.*
+    from logloom.alert_rules r
+    where r.enabled
+      and not exists (
+        select from logloom_private.planned_alert_rules p where p.rule_id = r.rule_id
+      )
     -- In turn, so that a tenant's many rules keep nobody waiting.
-    order by u.place, u.rule_id
+    order by row_number() over (partition by r.tenant_id order by r.rule_id), r.rule_id
     limit p_limit
   loop
+    delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
     begin
-      perform logloom_private.plan_alert_rule(v_rule_id, p_now);
+      v_group := null;
+      v_query := logloom_private.compile_query(v_rule.query_dsl, p_now);
+      if logloom_private.has_partials(v_query) then
+        v_group.filter := v_query.filter;
+        v_group.number_sql := logloom_private.alert_number_sql(v_query);
+      end if;
+      v_group.digest := sha256(convert_to(
+        case
+          when v_group.filter is null
+            then jsonb_build_array('window', v_rule.query_dsl, v_rule.window_minutes)
+          else jsonb_build_array(v_group.filter, v_group.number_sql)
+        end::text,
+        'UTF8'
+      ));
+      insert into logloom_private.alert_groups (tenant_id, digest, filter, number_sql)
+      values (v_rule.tenant_id, v_group.digest, v_group.filter, v_group.number_sql)
+      on conflict (tenant_id, digest) do nothing;
+      insert into logloom_private.alert_plans (
+        rule_id, query_dsl, window_minutes, aggregate, group_id
+      )
+      select
+        v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes,
+        coalesce(v_query.aggregate, 'count'), g.group_id
+      from logloom_private.alert_groups g
+      where g.tenant_id = v_rule.tenant_id and g.digest = v_group.digest;
     exception when others then
-      perform logloom_private.refuse_alert_plan(v_rule_id, sqlerrm);
+      insert into logloom_private.alert_plans (rule_id, query_dsl, window_minutes, refusal)
+      values (v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes, sqlerrm);
     end;
-    v_planned := v_planned || v_rule_id;
+    v_planned := v_planned || v_rule.rule_id;
   end loop;
   if cardinality(v_planned) < p_limit then
     delete from logloom_private.alert_groups g

@@ -1,58 +1,44 @@
--- Values of a query over the windows of a span. Windows with partial values end at every minute and
--- share one reading of the records; the others stand side by side, so that it is one as well.
-create function logloom_private.preview_values(
-  p_tenant_id text,
+-- Values of a query with partial values over the windows that end at each minute of a span.
+-- p_source: as that of window_values.
+create function logloom_private.preview_partial_values(
   p_query logloom_private.compiled_query,
-  p_window_minutes integer,
+  p_source text,
+  p_tenant_id text,
   p_from timestamptz,
-  p_to timestamptz
+  p_to timestamptz,
+  p_window_minutes integer
 )
-returns setof logloom_private.alert_window
+returns logloom_private.alert_window[]
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_aggregate constant text := coalesce(p_query.aggregate, 'count');
   v_window constant interval := make_interval(mins => p_window_minutes);
-  v_source constant text := logloom_private.preview_source_sql(p_query);
+  v_values logloom_private.alert_window[];
 begin
-  if logloom_private.has_partials(v_aggregate) then
-    return query execute
-      'select null::uuid, e.at - $4, e.at, logloom_private.partial_value($5, $6, '
-      || 'sum(p.events) over w, sum(p.numbers) over w, sum(p.total) over w, '
-      || 'min(p.least) over w, max(p.greatest) over w), null::text, null::jsonb '
-      || 'from generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) left join ('
-      || logloom_private.alert_partials_sql(
-        v_source, p_query.filter, logloom_private.alert_number_sql(
-          v_aggregate, p_query.aggregate_field
-        )
-      )
-      || ') p on p.minute = e.at - interval ''1 minute'' '
-      || 'window w as (order by e.at rows between $6 - 1 preceding and current row) '
-      || 'order by e.at offset $6 - 1'
-    using p_tenant_id, p_from - v_window, p_to, v_window, v_aggregate, p_window_minutes;
-  else
-    return query execute
-      'select null::uuid, e.at, e.at + $4, ' || p_query.aggregate_sql
-      || ', null::text, null::jsonb '
-      || 'from generate_series($2, $3 - $4, $4) e (at) left join ('
-      || v_source || ') l on l.ts >= e.at and l.ts < e.at + $4 and (' || p_query.filter
-      || ') group by e.at order by e.at'
-    using p_tenant_id, p_from, p_to, v_window;
-  end if;
+  execute 'select array(select row(null, e.at - $4, e.at, logloom_private.partial_value($5, $6, '
+    || 'sum(p.events) over w, sum(p.numbers) over w, sum(p.total) over w, min(p.least) over w, '
+    || 'max(p.greatest) over w), null, null)::logloom_private.alert_window '
+    || 'from generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) left join ('
+    || logloom_private.alert_partials_sql(
+      'select 1 as group_id, s.* from (' || p_source || ') s', p_query.filter,
+      logloom_private.alert_number_sql(p_query)
+    )
+    || ') p on p.minute = e.at - interval ''1 minute'' '
+    || 'window w as (order by e.at rows between $6 - 1 preceding and current row) '
+    || 'order by e.at offset $6 - 1)'
+  into v_values
+  using p_tenant_id, p_from - v_window, p_to, v_window,
+    coalesce(p_query.aggregate, 'count'), p_window_minutes;
+  return v_values;
 end;
 $$;
 
--- What a rule that is not saved would have found in the time that preview_span names.
-create function logloom_private.preview_windows(
-  p_tenant_id text,
-  p_query_dsl text,
-  p_threshold double precision,
-  p_comparison text,
-  p_window_minutes integer,
-  p_cooldown_minutes integer
-)
+-- What a rule that is not saved would have found in the time that preview_span names. Windows with
+-- partial values end at every minute; the others stand side by side, so that either share one
+-- reading of the records.
+create function logloom_private.preview_windows(p_tenant_id text, p_rule logloom.alert_rules)
 returns public.logloom_alert_preview
 language plpgsql
 stable
@@ -62,48 +48,50 @@ as $$
 -- definer because the compiler's SQL is not run under row-level security, which no index survives
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_settings logloom_private.settings;
   v_query logloom_private.compiled_query;
+  v_source text;
   v_is_grouped boolean;
   v_values logloom_private.alert_window[];
   v_result public.logloom_alert_preview;
 begin
+  select s.* into v_settings from logloom_private.settings s;
   perform logloom_private.take_search_slot(v_tenant_id);
-  perform logloom_private.check_query(p_query_dsl, true);
-  v_query := logloom_private.compile_query(p_query_dsl);
+  perform logloom_private.check_query(p_rule.query_dsl, true);
+  v_query := logloom_private.compile_query(p_rule.query_dsl);
   v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;
+  v_source := 'select s.* from logloom.logs s '
+    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
+    || 'select s.* from logloom_private.sealed_rows('
+    || format(
+      '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
+    );
   v_is_grouped := cardinality(v_query.by_fields) > 0;
-  v_result.ts_to := logloom_private.whole_minute(least(now(), logloom_private.watermark()));
-  v_result.ts_from := v_result.ts_to - (select s.preview_span from logloom_private.settings s);
-  v_result.step_minutes := case
-    when not v_is_grouped
-      and logloom_private.has_partials(coalesce(v_query.aggregate, 'count')) then 1
-    else p_window_minutes
-  end;
-  if v_is_grouped then
-    v_values := logloom_private.preview_group_values(
-      v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
+  v_result.ts_to := date_trunc('minute', least(now(), logloom_private.watermark()));
+  v_result.ts_from := v_result.ts_to - v_settings.preview_span;
+  if logloom_private.has_partials(v_query) then
+    v_result.step_minutes := 1;
+    v_values := logloom_private.preview_partial_values(
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes
     );
   else
-    v_values := array(
-      select v
-      from logloom_private.preview_values(
-        v_tenant_id, v_query, p_window_minutes, v_result.ts_from, v_result.ts_to
-      ) v
+    v_result.step_minutes := p_rule.window_minutes;
+    v_values := logloom_private.window_values(
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes,
+      case when v_is_grouped then v_settings.search_groups + 1 end
     );
+    if v_is_grouped and cardinality(v_values) > v_settings.search_groups then
+      perform logloom_private.refuse_stage_bound(
+        'by', v_settings.search_groups, 'groups of all windows'
+      );
+    end if;
   end if;
-  return logloom_private.completed_preview(
-    v_result, v_values, v_is_grouped, p_threshold, p_comparison,
-    make_interval(mins => p_cooldown_minutes)
-  );
+  return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
 end;
 $$;
-
-grant execute on function logloom_private.preview_windows(
-  text, text, double precision, text, integer, integer
-) to authenticated, service_role;
 
 create function public.preview_alert_rule(
   p_tenant_id text default null,
@@ -146,15 +134,12 @@ begin
     perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
   elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
     perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
-  elsif not logloom_private.is_alert_window(v_rule.window_minutes) then
+  elsif v_rule.window_minutes not between 1 and 1440 then
     perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
-  elsif not logloom_private.is_alert_cooldown(v_rule.cooldown_minutes) then
+  elsif v_rule.cooldown_minutes not between 0 and 10080 then
     perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
   end if;
-  return logloom_private.preview_windows(
-    p_tenant_id, v_rule.query_dsl, v_rule.threshold, v_rule.comparison, v_rule.window_minutes,
-    v_rule.cooldown_minutes
-  );
+  return logloom_private.preview_windows(p_tenant_id, v_rule);
 exception
 when query_canceled then
   perform logloom_private.refuse('alerts.preview_took_too_long');

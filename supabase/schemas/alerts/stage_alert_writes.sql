@@ -15,7 +15,7 @@ begin
   -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
-    || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_plans g) '
+    || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '
     || format(
       'and l.write_seq > %s and l.write_seq <= %s and l.ts >= %L::timestamptz',
       p_round.write_seq_from, p_round.write_seq_to, p_from

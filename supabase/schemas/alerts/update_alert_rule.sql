@@ -39,7 +39,7 @@ begin
     enabled = coalesce(p_enabled, r.enabled),
     notification_destinations = case
       when p_notification_destinations is null then r.notification_destinations
-      else coalesce(logloom_private.distinct_destinations(p_notification_destinations), '{}')
+      else logloom_private.distinct_destinations(p_notification_destinations)
     end,
     notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
     updated_at = now(),
@@ -57,7 +57,6 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
-  perform logloom_private.plan_own_alert_rule(v_tenant_id, v_row.rule_id);
   return logloom_private.alert_rule_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;

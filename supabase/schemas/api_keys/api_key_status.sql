@@ -13,6 +13,3 @@ begin
   end;
 end;
 $$;
-
-grant execute on function logloom_private.api_key_status(timestamptz, timestamptz)
-to authenticated, service_role;

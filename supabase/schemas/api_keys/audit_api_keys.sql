@@ -7,9 +7,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes audit events
 declare
-  v_key logloom.api_keys;
+  v_key constant logloom.api_keys := coalesce(new, old);
 begin
-  v_key := case when tg_op = 'DELETE' then old else new end;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
     v_key.tenant_id,

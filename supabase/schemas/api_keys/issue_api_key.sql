@@ -27,6 +27,3 @@ begin
   return v_result;
 end;
 $$;
-
-grant execute on function logloom_private.issue_api_key(text, text, timestamptz, text[])
-to authenticated, service_role;

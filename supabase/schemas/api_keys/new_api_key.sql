@@ -61,5 +61,3 @@ begin
   return v_key || logloom_private.base62(logloom_private.crc32(convert_to(v_key, 'UTF8')), 6);
 end;
 $$;
-
-grant execute on function logloom_private.new_api_key() to authenticated, service_role;

@@ -31,6 +31,3 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.require_room_for_api_key(text, integer)
-to authenticated, service_role;

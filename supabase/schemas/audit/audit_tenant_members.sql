@@ -7,9 +7,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role writes audit events
 declare
-  v_member logloom.tenant_members;
+  v_member constant logloom.tenant_members := coalesce(new, old);
 begin
-  v_member := case when tg_op = 'DELETE' then old else new end;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
     v_member.tenant_id,

@@ -10,10 +10,12 @@ begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   lock table logloom_private.log_counts in share row exclusive mode;
-  perform logloom_private.forget_day(p_day);
+  -- Tenant by tenant, as the index leads with it.
   delete from logloom_private.log_counts c
   using (
-    select distinct s.tenant_id
+    select d.tenant_id from logloom_private.log_days d where d.day = p_day
+    union
+    select s.tenant_id
     from logloom_private.blocks s
     where s.last_ts >= logloom_private.day_start(p_day)
       and s.first_ts < logloom_private.day_start(p_day + 1)
@@ -21,14 +23,16 @@ begin
   where c.tenant_id = t.tenant_id
     and c.minute >= logloom_private.day_start(p_day)
     and c.minute < logloom_private.day_start(p_day + 1);
+  delete from logloom_private.log_days d where d.day = p_day;
+  delete from logloom_private.log_writes a where a.day = p_day;
   execute format(
     $query$
       with records as materialized (
-        select l.tenant_id, l.ts, l.service, l.level, l.write_seq
+        select l.tenant_id, l.ts, l.service, l.level, l.write_seq, false as holds_counts
         from logloom.logs l
         where l.ts >= %2$L::timestamptz and l.ts < %3$L::timestamptz
         union all
-        select r.tenant_id, r.ts, r.service, r.level, r.write_seq
+        select r.tenant_id, r.ts, r.service, r.level, r.write_seq, c.holds_counts
         from logloom_private.blocks c,
           logloom_private.block_records(
             c.tenant_id, c.block_id, null, array['ts', 'service', 'level', 'write_seq']
@@ -49,6 +53,7 @@ begin
       insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
       select l.tenant_id, date_bin('1 minute', l.ts, 'epoch'), l.service, l.level, count(*)
       from records l
+      where not l.holds_counts
       group by 1, 2, 3, 4
       order by 1, 2
     $query$,

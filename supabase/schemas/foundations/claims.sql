@@ -12,5 +12,3 @@ exception when data_exception then
   return null;
 end;
 $$;
-
-grant execute on function logloom_private.claims() to anon, authenticated, service_role;

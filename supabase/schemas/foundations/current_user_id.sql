@@ -9,6 +9,3 @@ begin
   return logloom_private.claims() ->> 'sub';
 end;
 $$;
-
-grant execute on function logloom_private.current_user_id()
-to anon, authenticated, service_role;

@@ -9,6 +9,3 @@ begin
   return current_setting('role', true) = 'service_role';
 end;
 $$;
-
-grant execute on function logloom_private.is_service_role()
-to anon, authenticated, service_role;

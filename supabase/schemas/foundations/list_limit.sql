@@ -22,6 +22,3 @@ begin
   return coalesce(p_limit, v_default);
 end;
 $$;
-
-grant execute on function logloom_private.list_limit(integer, text)
-to authenticated, service_role;

@@ -18,6 +18,3 @@ begin
   return p_at;
 end;
 $$;
-
-grant execute on function logloom_private.page_place(text, text, text, timestamptz)
-to authenticated, service_role;

@@ -1,5 +1,5 @@
 -- The fields of a record: everything that lists them loops over this list, or is written from it by
--- npm run migration. docs/architecture.md says how to add one.
+-- npm run migration. docs/background/architecture.md says how to add one.
 
 create type logloom_private.record_field as (
   name text,

@@ -15,6 +15,3 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.refuse_for_now(integer, text, text[])
-to authenticated, service_role;

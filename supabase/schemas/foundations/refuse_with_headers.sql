@@ -20,6 +20,3 @@ begin
     detail = json_build_object('status', v_error.status, 'headers', p_headers);
 end;
 $$;
-
-grant execute on function logloom_private.refuse_with_headers(jsonb, text, text[])
-to authenticated, service_role;

@@ -12,6 +12,3 @@ begin
   end if;
 end;
 $$;
-
-grant execute on function logloom_private.require_parameter(text, boolean)
-to authenticated, service_role;

@@ -14,6 +14,3 @@ begin
   return v_user_id;
 end;
 $$;
-
-grant execute on function logloom_private.require_user_id()
-to anon, authenticated, service_role;

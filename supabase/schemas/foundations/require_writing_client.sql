@@ -17,6 +17,3 @@ begin
   end if;
 end;
 $$;
-
-grant execute on function logloom_private.require_writing_client(jsonb)
-to authenticated, service_role;

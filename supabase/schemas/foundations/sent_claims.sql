@@ -29,5 +29,3 @@ exception when data_exception or character_not_in_repertoire then
   return '{}';
 end;
 $$;
-
-grant execute on function logloom_private.sent_claims(text) to authenticated, service_role;

@@ -16,5 +16,3 @@ begin
   ];
 end;
 $$;
-
-grant execute on function logloom_private.service_operations() to authenticated, service_role;

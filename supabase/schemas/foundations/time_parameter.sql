@@ -8,11 +8,11 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
-  v_text constant text := logloom_private.trim_space(p_text);
+  v_text constant text := coalesce(substring(p_text from '\S(?:.*\S)?'), '');
   v_shift constant text[] := regexp_match(v_text, '^now([+-][0-9]{1,10})([smhdw])$');
   v_seconds numeric;
 begin
-  if v_text is null then
+  if p_text is null then
     return null;
   elsif v_text = 'now' then
     return now();
@@ -29,6 +29,3 @@ begin
   return null;
 end;
 $$;
-
-grant execute on function logloom_private.time_parameter(text, text)
-to authenticated, service_role;

@@ -9,5 +9,3 @@ begin
   return regexp_replace(p_text, '^[[:space:]]+|[[:space:]]+$', '', 'g');
 end;
 $$;
-
-grant execute on function logloom_private.trim_space(text) to authenticated, service_role;

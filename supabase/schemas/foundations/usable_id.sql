@@ -20,5 +20,3 @@ begin
   return null;
 end;
 $$;
-
-grant execute on function logloom_private.usable_id(text) to anon, authenticated, service_role;

@@ -1,19 +1,4 @@
-create function logloom_private.members_of(p_object jsonb, p_members text[])
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select jsonb_object_agg(m.key, m.value)
-    from jsonb_each(p_object) m
-    where m.key = any(p_members)
-  );
-end;
-$$;
-
--- Of the checks that are not healthy, status and reason.
+-- Of the checks that are not healthy, status and reason. Null where all are.
 create function logloom_private.unhealthy_checks(p_checks jsonb)
 returns jsonb
 language plpgsql
@@ -21,66 +6,19 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return coalesce(
-    (
-      select jsonb_object_agg(c.key, logloom_private.members_of(c.value, '{status,reason}'))
-      from jsonb_each(p_checks) c
-      where c.value ->> 'status' <> 'healthy'
-    ),
-    '{}'
+  return (
+    select jsonb_object_agg(
+      c.key, jsonb_build_object('status', c.value -> 'status', 'reason', c.value -> 'reason')
+    )
+    from jsonb_each(p_checks) c
+    where c.value ->> 'status' <> 'healthy'
   );
 end;
 $$;
 
--- The report with what each endpoint of the function health shows of it: available (200, otherwise
--- 503), status, checks. ready shows, beside queue and writer, each check that is not healthy, and
--- why.
-create function logloom_private.with_health_endpoints(p_report jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_checks constant jsonb := p_report -> 'checks';
-begin
-  return p_report || jsonb_build_object('endpoints',
-    (
-      select jsonb_object_agg(
-        c.name,
-        jsonb_build_object(
-          'available', true,
-          'status', v_checks -> c.name -> 'status',
-          'checks', jsonb_build_object(c.name, (v_checks -> c.name) - 'status')
-        )
-      )
-      from unnest(array['queue', 'writer', 'partitions']) c (name)
-    )
-    || jsonb_build_object(
-      'ready', jsonb_build_object(
-        'available', p_report ->> 'status' = 'healthy',
-        'status', p_report -> 'status',
-        'checks', logloom_private.unhealthy_checks(v_checks - 'jobs')
-          || jsonb_strip_nulls(jsonb_build_object(
-            'jobs', nullif(logloom_private.unhealthy_checks(v_checks -> 'jobs'), '{}')
-          ))
-          || jsonb_build_object(
-            'queue', logloom_private.members_of(v_checks -> 'queue', '{depth,reason}'),
-            'writer', logloom_private.members_of(v_checks -> 'writer', '{status,reason}')
-          )
-      ),
-      'detailed', jsonb_build_object(
-        'available', p_report ->> 'status' <> 'unhealthy',
-        'status', p_report -> 'status',
-        'checks', v_checks
-      )
-    )
-  );
-end;
-$$;
-
--- The checks of health with their grades, and what each endpoint shows of them. The whole is as
--- well as the worst of its checks.
+-- The checks of health with their grades, and what each endpoint of the function health shows of
+-- them: available (200, otherwise 503), status, checks. The whole is as well as the worst of its
+-- checks. ready shows, beside queue and writer, each check that is not healthy, and why.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
@@ -116,20 +54,49 @@ declare
     select c.value ->> 'status'
     from jsonb_each((v_checks - 'jobs') || (v_checks -> 'jobs')) c
   );
+  v_status constant text := case
+    when 'unhealthy' = any (v_grades) then 'unhealthy'
+    when 'degraded' = any (v_grades) then 'degraded'
+    else 'healthy'
+  end;
 begin
-  return logloom_private.with_health_endpoints(jsonb_build_object(
-    'status', case
-      when 'unhealthy' = any(v_grades) then 'unhealthy'
-      when 'degraded' = any(v_grades) then 'degraded'
-      else 'healthy'
-    end,
+  return jsonb_build_object(
+    'status', v_status,
     'timestamp', v_now,
-    'checks', v_checks
-  ));
+    'checks', v_checks,
+    'endpoints', (
+      select jsonb_object_agg(
+        c.name,
+        jsonb_build_object(
+          'available', true,
+          'status', v_checks -> c.name -> 'status',
+          'checks', jsonb_build_object(c.name, (v_checks -> c.name) - 'status')
+        )
+      )
+      from unnest(array['queue', 'writer', 'partitions']) c (name)
+    ) || jsonb_build_object(
+      'ready', jsonb_build_object(
+        'available', v_status = 'healthy',
+        'status', v_status,
+        'checks', coalesce(logloom_private.unhealthy_checks(v_checks - 'jobs'), '{}')
+          || jsonb_strip_nulls(jsonb_build_object(
+            'jobs', logloom_private.unhealthy_checks(v_checks -> 'jobs'),
+            'queue', jsonb_build_object(
+              'depth', v_checks -> 'queue' -> 'depth', 'reason', v_checks -> 'queue' -> 'reason'
+            ),
+            'writer', jsonb_build_object(
+              'status', v_checks -> 'writer' -> 'status',
+              'reason', v_checks -> 'writer' -> 'reason'
+            )
+          ))
+      ),
+      'detailed', jsonb_build_object(
+        'available', v_status <> 'unhealthy', 'status', v_status, 'checks', v_checks
+      )
+    )
+  );
 end;
 $$;
-
-grant execute on function logloom_private.read_health() to service_role;
 
 create function public.health_report()
 returns jsonb

@@ -9,36 +9,33 @@ as $$
 begin
   return (
     select jsonb_object_agg(
-      g.job,
+      l.job,
       logloom_private.health_grade(
         null,
         concat_ws(
           '; ',
-          case when g.silence > g.bound then
-            logloom_private.silence_reason('No run of the job', g.silence, g.bound)
+          case when g.silence > l.silence then
+            logloom_private.silence_reason('No run of the job', g.silence, l.silence)
           end,
-          case when g.failing then format('%s runs failed in a row', g.failures) end
+          case when h.failures >= l.failures then
+            format('%s runs failed in a row', h.failures)
+          end
         )
       ) || jsonb_build_object(
-        'last_success', g.last_succeeded_at,
-        'last_failure', g.last_failed_at,
-        'failures', g.failures,
-        'error_code', g.error_code
+        'last_success', h.last_succeeded_at,
+        'last_failure', h.last_failed_at,
+        'failures', coalesce(h.failures, 0),
+        -- Never the message: it may have a tenant's words, and health is open to all.
+        'error_code', case when h.failures > 0 then
+          substring(h.last_error from '^[0-9A-Z]{5}')
+        end
       )
     )
-    from (
-      select
-        l.job, h.last_succeeded_at, h.last_failed_at, coalesce(h.failures, 0) as failures,
-        logloom_private.silence_since(
-          coalesce(h.last_succeeded_at, l.watched_since), p_now
-        ) as silence,
-        l.silence as bound,
-        coalesce(h.failures >= l.failures, false) as failing,
-        -- Never the message: it may have a tenant's words, and health is open to all.
-        case when h.failures > 0 then substring(h.last_error from '^[0-9A-Z]{5}') end as error_code
-      from logloom_private.job_limits l
-      left join logloom_private.job_heartbeats h on h.job = l.job
-    ) g
+    from logloom_private.job_limits l
+    left join logloom_private.job_heartbeats h on h.job = l.job
+    cross join logloom_private.silence_since(
+      coalesce(h.last_succeeded_at, l.watched_since), p_now
+    ) g (silence)
   );
 end;
 $$;

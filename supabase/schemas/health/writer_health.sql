@@ -7,30 +7,28 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
+  v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
   v_run logloom_private.job_heartbeats;
   v_silence interval;
   v_limit interval;
-  v_is_unhealthy boolean;
   v_reason text;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   select h.* into v_run
   from logloom_private.job_heartbeats h
   where h.job in ('write_logs', 'run_writer')
   order by h.last_succeeded_at <= p_now desc nulls last, h.last_succeeded_at desc
   limit 1;
   v_silence := logloom_private.silence_since(v_run.last_succeeded_at, p_now);
-  v_is_unhealthy := v_silence >= v_settings.writer_unhealthy_silence;
   v_limit := case
-    when v_is_unhealthy then v_settings.writer_unhealthy_silence
+    when v_silence >= v_settings.writer_unhealthy_silence then v_settings.writer_unhealthy_silence
     else v_settings.writer_degraded_silence
   end;
-  v_reason := case when v_silence >= v_limit then
-    logloom_private.silence_reason('No run of the writer', v_silence, v_limit)
-  end;
+  if v_silence >= v_limit then
+    v_reason := logloom_private.silence_reason('No run of the writer', v_silence, v_limit);
+  end if;
   return logloom_private.health_grade(
-    case when v_is_unhealthy then v_reason end, case when not v_is_unhealthy then v_reason end
+    case when v_silence >= v_settings.writer_unhealthy_silence then v_reason end,
+    case when v_silence < v_settings.writer_unhealthy_silence then v_reason end
   ) || jsonb_build_object(
     'last_run', v_run.last_succeeded_at,
     'last_duration_ms', round(v_run.last_duration_ms::numeric, 3),

@@ -1,6 +1,6 @@
 -- Whose a request is: of the API key where one is given, else of the tenant of the verified claims,
--- else of the tenant that service_role names. PT401, PT403 for the token of an OAuth client that
--- may only read.
+-- else of the tenant that service_role names. PT401, also for a key that is unknown, revoked,
+-- expired or out of scope; PT403 for the token of an OAuth client that may only read.
 create function logloom_private.authenticate_sender(
   p_tenant_id text,
   p_key_digest text,
@@ -11,21 +11,38 @@ create function logloom_private.authenticate_sender(
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_last_used_at timestamptz;
 begin
   if p_key_digest is not null then
-    select o.tenant_id, o.key_id
-    into authenticate_sender.tenant_id, authenticate_sender.key_id
-    from logloom_private.authenticate_api_key(p_key_digest) o;
-    return;
+    select k.tenant_id, k.key_id, k.last_used_at
+    into authenticate_sender.tenant_id, authenticate_sender.key_id, v_last_used_at
+    from logloom.api_keys k
+    where k.key_digest = decode(p_key_digest, 'hex')
+      and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now())
+      and k.scopes @> '{ingest}';
+  else
+    authenticate_sender.tenant_id := case
+      when p_claims is not null then logloom_private.current_tenant_id(p_claims)
+      when not logloom_private.is_being_deleted(p_tenant_id)
+        then logloom_private.usable_id(p_tenant_id)
+    end;
   end if;
-  authenticate_sender.tenant_id := case
-    when p_claims is not null then logloom_private.tenant_of_token(p_claims)
-    when not logloom_private.is_being_deleted(p_tenant_id)
-      then logloom_private.usable_id(p_tenant_id)
-  end;
   if authenticate_sender.tenant_id is null then
     perform logloom_private.refuse('callers.not_known');
+  elsif p_key_digest is null then
+    perform logloom_private.require_writing_client(p_claims);
+  elsif v_last_used_at >= date_trunc('minute', now()) is not true then
+    -- Skips a locked row: whoever holds it must not hold up ingest, and another request will do.
+    update logloom.api_keys k
+    set last_used_at = now()
+    where k.key_id = (
+      select u.key_id
+      from logloom.api_keys u
+      where u.key_id = authenticate_sender.key_id
+      for no key update skip locked
+    );
   end if;
-  perform logloom_private.require_writing_client(p_claims);
 end;
 $$;

@@ -1,63 +1,86 @@
--- PT429 where a bucket has no token, until it has one again. A plan without the rate has none to
--- miss: p_tokens is null.
-create function logloom_private.require_token(
+-- A bucket filled up to now. A plan without a rate has no tokens of it: null.
+create function logloom_private.filled_bucket(
+  p_bucket logloom_private.rate_buckets,
+  p_plan logloom.plans
+)
+returns logloom_private.rate_buckets
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now constant timestamptz := greatest(p_bucket.filled_at, clock_timestamp());
+  v_seconds constant double precision := extract(epoch from v_now - p_bucket.filled_at);
+begin
+  return row(
+    p_bucket.tenant_id,
+    least(p_plan.events_burst, p_bucket.events + p_plan.events_per_second * v_seconds),
+    least(p_plan.requests_burst, p_bucket.requests + p_plan.requests_per_second * v_seconds),
+    v_now
+  );
+end;
+$$;
+
+-- What the next request of a tenant with this bucket is refused with, until the bucket has a token
+-- again; all null where it is not refused.
+create function logloom_private.rate_refusal(
+  p_bucket logloom_private.rate_buckets,
+  p_plan logloom.plans,
+  out error text,
+  out rate integer,
+  out seconds double precision,
+  out headers jsonb
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_bucket.requests < 1 then
+    error := 'ingest.too_many_requests';
+    rate := p_plan.requests_per_second;
+    seconds := (1 - p_bucket.requests) / rate;
+  elsif p_bucket.events < 1 then
+    error := 'ingest.too_many_events';
+    rate := p_plan.events_per_second;
+    seconds := (1 - p_bucket.events) / rate;
+  else
+    return;
+  end if;
+  -- The refusal that the function ingest may give for so many seconds without asking.
+  headers := jsonb_build_object(
+    'X-Logloom-Hold',
+    jsonb_build_object(
+      'seconds', (
+        select least(seconds, extract(epoch from s.rate_hold_max)) from logloom_private.settings s
+      ),
+      'retry_after', ceil(seconds),
+      'limit', rate,
+      'error', (logloom_private.error_named(error, array[rate::text])).message
+    )::text
+  );
+end;
+$$;
+
+-- PT429 when the tenant's bucket is empty. Takes nothing. For plans that have a rate.
+create function logloom_private.check_rate(
   p_state logloom_private.ingest_state,
-  p_error text,
-  p_rate integer,
-  p_tokens double precision
+  p_bucket logloom_private.rate_buckets
 )
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_seconds constant integer := greatest(1, ceil((1 - p_tokens) / p_rate));
+  v_refusal constant record := logloom_private.rate_refusal(
+    logloom_private.filled_bucket(p_bucket, p_state.plan), p_state.plan
+  );
 begin
-  if p_tokens >= 1 is not false then
-    return;
+  if v_refusal.error is not null then
+    perform logloom_private.refuse_over_limit(
+      p_state, v_refusal.error, v_refusal.rate,
+      clock_timestamp() + make_interval(secs => greatest(1, ceil(v_refusal.seconds))),
+      v_refusal.headers
+    );
   end if;
-  perform logloom_private.refuse_with_headers(
-    logloom_private.limit_headers(
-      p_state, p_rate, clock_timestamp() + make_interval(secs => v_seconds)
-    )
-      || logloom_private.rate_hold(p_error, p_rate, p_tokens)
-      || jsonb_build_object('Retry-After', v_seconds::text),
-    p_error,
-    p_rate::text
-  );
-end;
-$$;
-
--- PT429 when a bucket of the tenant is empty. Takes nothing. For plans that have a rate.
-create function logloom_private.check_rate(p_state logloom_private.ingest_state)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_now constant timestamptz := clock_timestamp();
-  v_plan constant logloom.plans := p_state.plan;
-  v_bucket logloom_private.rate_buckets;
-begin
-  -- Read without a lock: a request that is refused here holds nobody up and writes nothing.
-  select b.* into v_bucket
-  from logloom_private.rate_buckets b
-  where b.tenant_id = p_state.tenant_id;
-  if not found then
-    return;
-  end if;
-  perform logloom_private.require_token(
-    p_state, 'ingest.too_many_requests', v_plan.requests_per_second,
-    logloom_private.tokens_at(
-      v_bucket.requests, v_bucket.filled_at, v_plan.requests_per_second, v_plan.requests_burst,
-      v_now
-    )
-  );
-  perform logloom_private.require_token(
-    p_state, 'ingest.too_many_events', v_plan.events_per_second,
-    logloom_private.tokens_at(
-      v_bucket.events, v_bucket.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
-    )
-  );
 end;
 $$;

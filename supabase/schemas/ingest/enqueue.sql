@@ -13,20 +13,22 @@ begin
 end;
 $$;
 
--- Puts one batch into the open slot.
+-- Puts one batch into the open slot, with the size of each event's record: the bytes of its JSON
+-- text. PT413 for a record that is too large.
 create function logloom_private.enqueue(
-  p_tenant_id text,
-  p_key_id uuid,
-  p_request logloom_private.ingest_request,
-  p_received_at timestamptz,
-  p_record_bytes integer[],
-  p_ts_min timestamptz,
-  p_ts_max timestamptz
+  p_state logloom_private.ingest_state,
+  p_request logloom_private.ingest_request
 )
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  -- Within the timeout of the call, as the watermark wants it.
+  v_received_at constant timestamptz := clock_timestamp();
+  v_bare constant integer :=
+    logloom_private.bare_record_bytes(p_state.tenant_id, v_received_at);
+  v_record_bytes integer[];
 begin
   -- Shared with other enqueues, exclusive in the flip: once a slot is closed, no transaction that
   -- writes to it is still in flight. The pointer is read after the lock, by a later snapshot.
@@ -40,14 +42,58 @@ begin
   )
   select
     p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
-      p_received_at
+      v_received_at
     ),
-    p_tenant_id, p_key_id, p_received_at, cardinality(p_request.p_ts),
-    coalesce(p_request.p_bytes, 0), p_ts_min, p_ts_max, p_record_bytes,
+    p_state.tenant_id, p_state.key_id, v_received_at, cardinality(p_request.p_ts),
+    coalesce(p_request.p_bytes, 0), m.ts_min, m.ts_max, m.record_bytes,
     -- fields sent joined: p_request.p_{name}
     p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
     p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs
     -- fields end
-  from logloom_private.queue_pointer p;
+  from logloom_private.queue_pointer p
+  cross join (
+    select
+      min(coalesce(t.ts, v_received_at)) as ts_min, max(coalesce(t.ts, v_received_at)) as ts_max,
+      array_agg(
+        v_bare + octet_length(to_json(coalesce(t.ts, v_received_at))::text)
+          -- Null is as long as two letters in quotes.
+          + octet_length(
+            to_json(concat(
+              -- fields text joined: coalesce(t.{name}, '--')
+              coalesce(t.level, '--'), coalesce(t.msg, '--'), coalesce(t.service, '--'),
+              coalesce(t.env, '--'), coalesce(t.req_id, '--'), coalesce(t.user_id, '--'),
+              coalesce(t.route, '--'), coalesce(t.host, '--')
+              -- fields end
+            ))::text
+          ) - 2
+          + octet_length(coalesce(t.attrs, 'null')::text)
+      ) as record_bytes
+    from (
+      select
+        -- fields sent joined: unnest(p_request.p_{name}) as {name}
+        unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+        unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+        unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+        unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+        unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+        -- fields end
+    ) t
+  ) m
+  where p_state.max_record_bytes >= all (m.record_bytes)
+  returning record_bytes into v_record_bytes;
+  if not found then
+    perform logloom_private.refuse('ingest.record_is_too_long', p_state.max_record_bytes::text);
+  end if;
+  -- An array in an array is two letters and twelve values: shorter records need no count.
+  if p_state.max_record_values / 6 < any (v_record_bytes) and exists (
+    select
+    from unnest(p_request.p_attrs, v_record_bytes) e (attrs, bytes)
+    where e.bytes > p_state.max_record_values / 6
+      and logloom_private.has_more_values(e.attrs, p_state.max_record_values)
+  ) then
+    perform logloom_private.refuse(
+      'ingest.record_has_too_many_values', p_state.max_record_values::text
+    );
+  end if;
 end;
 $$;

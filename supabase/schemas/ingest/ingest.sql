@@ -1,27 +1,3 @@
--- The body of a 200: {success, ingested, rejected, cut, errors}, the last where events were
--- rejected, cut where records were too large to be stored whole.
-create function logloom_private.accepted_answer(
-  p_ingested integer,
-  p_rejected integer,
-  p_errors json,
-  p_cut integer
-)
-returns json
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return json_strip_nulls(json_build_object(
-    'success', p_ingested > 0 or p_rejected = 0,
-    'ingested', p_ingested,
-    'rejected', p_rejected,
-    'cut', nullif(p_cut, 0),
-    'errors', case when p_rejected > 0 then coalesce(p_errors, '[]') end
-  ));
-end;
-$$;
-
 -- Values of a JSON text whose texts have no comma, colon or bracket. A member of an object counts
 -- two, an array or object eleven beside what it holds, since reading it takes as much memory as
 -- several numbers; an empty one is taken to hold a value.
@@ -56,28 +32,29 @@ begin
 end;
 $$;
 
--- Limits, provisioning, idempotency and enqueue in the transaction of the call. PT409, PT413,
--- PT429, PT503.
+-- Limits, provisioning, idempotency and enqueue in the transaction of the call. p_state: where it
+-- is known from another request of the caller in it. PT401, PT409, PT413, PT429, PT503.
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
-  p_state logloom_private.ingest_state
+  p_state logloom_private.ingest_state default null
 )
 returns logloom_private.ingest_answer
 language plpgsql
+security definer
 set search_path = pg_catalog, pg_temp
 as $$
+-- definer because service_role reads no digests and writes to the queue only through here
 declare
-  v_key constant text := p_request.p_idempotency_key;
-  v_body_digest constant bytea := decode(p_request.p_body_digest, 'hex');
-  v_plan constant logloom.plans := p_state.plan;
-  v_has_rate constant boolean :=
-    v_plan.events_per_second is not null or v_plan.requests_per_second is not null;
+  v_plan logloom.plans;
+  v_has_rate boolean;
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
-  -- Within the timeout of the call, as the watermark wants it.
-  v_received_at constant timestamptz := clock_timestamp();
-  v_measured record;
 begin
+  if p_state is null then
+    p_state := logloom_private.ingest_state(
+      p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims, 1
+    );
+  end if;
   if p_request.p_ts is null then
     return row(
       json_build_object(
@@ -90,8 +67,13 @@ begin
       logloom_private.quota_headers(p_state, 0), 0
     );
   end if;
+  v_plan := p_state.plan;
+  v_has_rate := num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
   if v_has_rate then
-    perform logloom_private.check_rate(p_state);
+    -- Without a lock: a request that is refused here holds nobody up and writes nothing.
+    perform logloom_private.check_rate(p_state, b)
+    from logloom_private.rate_buckets b
+    where b.tenant_id = p_state.tenant_id;
   end if;
   if cardinality(p_request.p_ts) > p_state.batch_max_events
     or p_request.p_bytes > p_state.batch_max_bytes
@@ -100,46 +82,36 @@ begin
       'ingest.request_is_too_large', p_state.batch_max_events::text, p_state.batch_max_bytes::text
     );
   end if;
-  v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
-  if p_state.keeps_from > v_measured.ts_min or p_state.takes_to < v_measured.ts_max then
+  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
     p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
-    v_measured := logloom_private.measured_events(p_state.tenant_id, v_received_at, p_request);
   end if;
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
-  v_answer.body := logloom_private.accepted_answer(
-    v_answer.ingested, coalesce(p_request.p_rejected, 0), p_request.p_errors,
-    p_request.p_cut
-  );
+  v_answer.body := json_strip_nulls(json_build_object(
+    'success', v_answer.ingested > 0 or coalesce(p_request.p_rejected, 0) = 0,
+    'ingested', v_answer.ingested,
+    'rejected', coalesce(p_request.p_rejected, 0),
+    'cut', nullif(p_request.p_cut, 0),
+    'errors', case when p_request.p_rejected > 0 then coalesce(p_request.p_errors, '[]') end
+  ));
 
   -- A repeat gets the first answer, also once a limit is reached.
-  if v_key is not null then
-    v_earlier_answer := logloom_private.repeated_answer(
-      p_state, v_key, v_body_digest, p_request.p_slice
+  if p_request.p_idempotency_key is not null then
+    v_earlier_answer := logloom_private.first_answer(
+      p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
     );
-    if v_earlier_answer is not null then
-      return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
-    end if;
   end if;
-  if v_answer.ingested > 0 then
-    if v_measured.longest > p_state.max_record_bytes then
-      perform logloom_private.refuse(
-        'ingest.record_is_too_long', p_state.max_record_bytes::text
+  if v_answer.ingested > 0 and v_earlier_answer is null then
+    if p_state.events >= v_plan.monthly_events_limit then
+      perform logloom_private.refuse_over_limit(
+        p_state, 'ingest.monthly_events_are_used_up', v_plan.monthly_events_limit,
+        p_state.month_end
       );
-    end if;
-    -- An array in an array is two letters and twelve values: shorter records need no count.
-    if v_measured.longest > p_state.max_record_values / 6 and exists (
-      select
-      from unnest(p_request.p_attrs, v_measured.record_bytes) e (attrs, bytes)
-      where e.bytes > p_state.max_record_values / 6
-        and logloom_private.has_more_values(e.attrs, p_state.max_record_values)
-    ) then
-      perform logloom_private.refuse(
-        'ingest.record_has_too_many_values', p_state.max_record_values::text
+    elsif p_state.bytes >= v_plan.monthly_bytes_limit then
+      perform logloom_private.refuse_over_limit(
+        p_state, 'ingest.monthly_bytes_are_used_up', v_plan.monthly_bytes_limit, p_state.month_end
       );
-    end if;
-    perform logloom_private.check_quota(p_state);
-    if p_state.queue_is_full then
+    elsif p_state.queue_is_full then
       perform logloom_private.refuse_with_headers(
         logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
         'ingest.queue_is_full'
@@ -150,23 +122,21 @@ begin
     end if;
     -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
     -- event of its plan.
-    if v_key is not null then
-      v_earlier_answer := logloom_private.note_answer(
-        p_state, v_key, v_body_digest, p_request.p_slice, v_answer.body
+    if p_request.p_idempotency_key is not null then
+      v_earlier_answer := logloom_private.first_answer(
+        p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice,
+        v_answer.body
       );
-      if v_earlier_answer is not null then
-        return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
-      end if;
     end if;
+  end if;
+  if v_earlier_answer is not null then
+    return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
   end if;
   if v_has_rate then
     v_answer.headers := v_answer.headers || logloom_private.take_rate(p_state, v_answer.ingested);
   end if;
   if v_answer.ingested > 0 then
-    perform logloom_private.enqueue(
-      p_state.tenant_id, p_state.key_id, p_request, v_received_at, v_measured.record_bytes,
-      v_measured.ts_min, v_measured.ts_max
-    );
+    perform logloom_private.enqueue(p_state, p_request);
   end if;
   return v_answer;
 end;

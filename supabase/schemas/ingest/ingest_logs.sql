@@ -1,30 +1,3 @@
--- The body of the answer to a request that comes alone; its headers are those of the response.
-create function logloom_private.ingest_one(p_request logloom_private.ingest_request)
-returns json
-language plpgsql
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because service_role reads no digests and writes to the queue only through here
-declare
-  v_answer constant logloom_private.ingest_answer := logloom_private.ingest(
-    p_request, logloom_private.ingest_state(p_request, 1)
-  );
-begin
-  -- PostgREST wants each header in an object of its own. In JSON text a quote within a value stands
-  -- behind a backslash.
-  perform set_config(
-    'response.headers',
-    '[' || replace(v_answer.headers::text, '", "', '"}, {"') || ']',
-    true
-  );
-  return v_answer.body;
-end;
-$$;
-
-grant execute on function logloom_private.ingest_one(logloom_private.ingest_request)
-to service_role;
-
 create function public.ingest_logs(
   p_tenant_id text default null,
   p_key_digest text default null,
@@ -51,8 +24,8 @@ security invoker
 set search_path = pg_catalog, pg_temp
 set statement_timeout = '5s'
 as $$
-begin
-  return logloom_private.ingest_one(
+declare
+  v_answer constant logloom_private.ingest_answer := logloom_private.ingest(
     row(
       p_tenant_id, p_key_digest, p_idempotency_key, p_body_digest, p_bytes, p_positions,
       p_rejected, p_errors, p_slice, p_claims, p_cut,
@@ -61,6 +34,15 @@ begin
       -- fields end
     )::logloom_private.ingest_request
   );
+begin
+  -- PostgREST wants each header in an object of its own. In JSON text a quote within a value stands
+  -- behind a backslash.
+  perform set_config(
+    'response.headers',
+    '[' || replace(v_answer.headers::text, '", "', '"}, {"') || ']',
+    true
+  );
+  return v_answer.body;
 end;
 $$;
 

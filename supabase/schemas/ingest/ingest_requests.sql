@@ -28,7 +28,9 @@ begin
         or v_request.p_tenant_id is distinct from v_before.p_tenant_id
         or v_request.p_claims is distinct from v_before.p_claims
       then
-        v_state := logloom_private.ingest_state(v_request, v_requests);
+        v_state := logloom_private.ingest_state(
+          v_request.p_tenant_id, v_request.p_key_digest, v_request.p_claims, v_requests
+        );
         v_before := v_request;
       end if;
       v_accepted := logloom_private.ingest(v_request, v_state);
@@ -66,8 +68,6 @@ begin
   return array_to_json(v_answers);
 end;
 $$;
-
-grant execute on function logloom_private.ingest_each(json) to service_role;
 
 create function public.ingest_requests(p_requests json default null)
 returns json

@@ -1,7 +1,9 @@
 -- Who sends a request, and what holds for it and for those of the same caller that come with it,
 -- p_requests in all. PT401.
 create function logloom_private.ingest_state(
-  p_request logloom_private.ingest_request,
+  p_tenant_id text,
+  p_key_digest text,
+  p_claims jsonb,
   p_requests integer
 )
 returns logloom_private.ingest_state
@@ -9,57 +11,59 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_sender constant record := logloom_private.authenticate_sender(
-    p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims
-  );
+  v_sender constant record :=
+    logloom_private.authenticate_sender(p_tenant_id, p_key_digest, p_claims);
   v_plan constant logloom.plans := logloom_private.plan_of(v_sender.tenant_id);
-  v_month constant date := logloom_private.month_start(now());
-  v_pointer logloom_private.queue_pointer;
-  v_batches bigint;
-  v_queue_limit bigint;
+  v_month constant timestamp := date_trunc('month', now() at time zone 'UTC');
   v_state logloom_private.ingest_state;
 begin
-  v_state.tenant_id := v_sender.tenant_id;
-  v_state.key_id := v_sender.key_id;
-  v_state.plan := v_plan;
-  v_state.keeps_from := logloom_private.kept_from(v_sender.tenant_id, v_plan);
-  v_state.month_end := logloom_private.month_end(now());
-  -- One statement, one snapshot: a batch is either counted here or after metered_through.
   select
+    v_sender.tenant_id, v_sender.key_id, v_plan,
     exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
-    now() + s.ingest_future_limit, s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes,
-    s.max_record_bytes, s.max_record_values, s.idempotency_key_lifetime,
-    m.events, m.bytes, s.queue_hard_limit_bytes,
+    -- As kept_from says, of the plan at hand: each call of a function is felt here.
+    date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
+      coalesce(
+        (
+          select c.retention_days
+          from logloom.tenant_settings c
+          where c.tenant_id = v_sender.tenant_id
+        ),
+        v_plan.retention_days_default
+      ),
+      v_plan.retention_days_max
+    )),
+    now() + s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes, s.max_record_bytes,
+    s.max_record_values, (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
+    b.last_value - q.metered_through + p_requests - 1,
+    -- The size of files, not a count: it costs the same however much is queued. A batch's row is
+    -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
+    pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
+    + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
+      >= s.queue_hard_limit_bytes / 4096
+    and pg_table_size('logloom_private.queue_slot_' || q.open_slot)
+    + coalesce(pg_table_size('logloom_private.queue_slot_' || q.closed_slot), 0)
+      >= s.queue_hard_limit_bytes,
     case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
-      else '{"X-Logloom-Writer": "silent"}' end,
-    q.open_slot, q.closed_slot, q.metered_through,
-    b.last_value - q.metered_through + p_requests - 1
-  into
-    v_state.is_provisioned, v_state.takes_to, v_state.future_limit, v_state.batch_max_events,
-    v_state.batch_max_bytes, v_state.max_record_bytes, v_state.max_record_values,
-    v_state.idempotency_key_lifetime, v_state.events, v_state.bytes,
-    v_queue_limit, v_state.headers,
-    v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_batches
+      else '{"X-Logloom-Writer": "silent"}' end
+  into v_state
   from logloom_private.queue_pointer q
   cross join logloom_private.settings s
   cross join logloom_private.queue_batch_id b
   left join logloom_private.job_heartbeats h on h.job = 'write_logs'
   cross join (
-    select coalesce(sum(u.events), 0) as events, coalesce(sum(u.bytes), 0) as bytes
+    select
+      coalesce(sum(u.events), 0)::bigint as events, coalesce(sum(u.bytes), 0)::bigint as bytes
     from logloom.usage_days u
-    where u.tenant_id = v_sender.tenant_id and u.day >= v_month
+    where u.tenant_id = v_sender.tenant_id and u.day >= v_month::date
   ) m;
-  v_state.queue_is_full := logloom_private.queue_is_full(v_pointer, v_queue_limit);
 
   -- The queue is looked at only when what it may hold could matter.
-  if v_state.events + v_batches * v_state.batch_max_events >= v_plan.monthly_events_limit
-    or v_state.bytes + v_batches * v_state.batch_max_bytes >= v_plan.monthly_bytes_limit
+  if v_state.events + v_state.batches * v_state.batch_max_events >= v_plan.monthly_events_limit
+    or v_state.bytes + v_state.batches * v_state.batch_max_bytes >= v_plan.monthly_bytes_limit
   then
-    select
-      v_state.events + coalesce(sum(u.events), 0), v_state.bytes + coalesce(sum(u.bytes), 0)
+    select coalesce(sum(u.events), 0), coalesce(sum(u.bytes), 0)
     into v_state.events, v_state.bytes
-    from logloom_private.unmetered_usage(v_sender.tenant_id, v_pointer) u
-    where u.day >= v_month;
+    from logloom_private.usage_of(v_sender.tenant_id, v_month::date) u;
   end if;
   return v_state;
 end;

@@ -18,28 +18,28 @@ begin
   end if;
   foreach v_slot in array array_remove(array[v_pointer.closed_slot, v_pointer.open_slot], null) loop
     execute format(
-      'select max(q.batch_id), sum(q.events), min(q.received_at)
-       from logloom_private.%I q where q.batch_id > $1 and q.batch_id <= $2',
+      $query$
+        with b as materialized (
+          select q.batch_id, q.tenant_id, q.received_at, q.events, q.bytes
+          from logloom_private.%I q
+          where q.batch_id > $1 and q.batch_id <= $2
+        ), counted as (
+          insert into logloom.usage_days as u (tenant_id, day, events, bytes)
+          select b.tenant_id, (b.received_at at time zone 'UTC')::date, sum(b.events), sum(b.bytes)
+          from b
+          -- A tenant that was deleted meanwhile has nothing to be counted for.
+          join logloom.tenants t on t.tenant_id = b.tenant_id
+          group by 1, 2
+          on conflict (tenant_id, day) do update
+          set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes
+        )
+        select max(b.batch_id), sum(b.events), min(b.received_at) from b
+      $query$,
       'queue_slot_' || v_slot
     )
     into v_last, v_events, v_received_at
     using v_pointer.metered_through, p_through;
     continue when v_last is null;
-    -- A tenant that was deleted meanwhile has nothing to be counted for.
-    execute format(
-      $query$
-        insert into logloom.usage_days as u (tenant_id, day, events, bytes)
-        select q.tenant_id, (q.received_at at time zone 'UTC')::date, sum(q.events), sum(q.bytes)
-        from logloom_private.%I q
-        join logloom.tenants t on t.tenant_id = q.tenant_id
-        where q.batch_id > $1 and q.batch_id <= $2
-        group by 1, 2
-        on conflict (tenant_id, day) do update
-        set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes
-      $query$,
-      'queue_slot_' || v_slot
-    )
-    using v_pointer.metered_through, p_through;
     update logloom_private.queue_slots s
     set metered_events = s.metered_events + v_events
     where s.slot = v_slot;

@@ -29,43 +29,48 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_ts constant timestamptz[] := p_request.p_ts;
   v_is_kept constant boolean[] := array(
     select e.ts is null or e.ts between p_state.keeps_from and p_state.takes_to
-    from unnest(v_ts) with ordinality e (ts, i)
+    from unnest(p_request.p_ts) with ordinality e (ts, i)
     order by e.i
   );
 begin
   p_request.p_errors := (
-    select json_agg(n.error order by (n.error ->> 'index')::integer)
+    select json_agg(u.error)
     from (
-      select u.error
-      from (
-        select j.error from json_array_elements(coalesce(p_request.p_errors, '[]')) j (error)
-        union all
-        select json_build_object(
-          'index', coalesce(p_request.p_positions[e.i], e.i - 1),
+      select j.error, (j.error ->> 'index')::integer as index
+      from json_array_elements(coalesce(p_request.p_errors, '[]')) j (error)
+      union all
+      select
+        json_build_object(
+          'index', o.index,
           'code', 'ts_out_of_range',
           'message', case
-            when e.ts > p_state.takes_to
-              then format(
-                'ts lies more than %s ahead', logloom_private.interval_text(p_state.future_limit)
+            when o.ts > p_state.takes_to then format(
+              'ts lies more than %s h ahead',
+              (
+                select (extract(epoch from s.ingest_future_limit) / 3600)::real
+                from logloom_private.settings s
               )
+            )
             else format(
               'ts is older than what is kept: %s days',
               logloom_private.retention_days(p_state.tenant_id)
             )
           end
-        )
-        from unnest(v_ts, v_is_kept) with ordinality e (ts, is_kept, i)
+        ),
+        o.index
+      from (
+        select e.ts, coalesce(p_request.p_positions[e.i], e.i - 1)::integer as index
+        from unnest(p_request.p_ts, v_is_kept) with ordinality e (ts, is_kept, i)
         where not e.is_kept
-      ) u
-      order by (u.error ->> 'index')::integer
+      ) o
+      order by index
       limit 100
-    ) n
+    ) u
   );
   p_request.p_rejected := coalesce(p_request.p_rejected, 0)
-    + (select count(*) from unnest(v_is_kept) e (is_kept) where not e.is_kept);
+    + cardinality(array_positions(v_is_kept, false));
   -- fields sent: p_request.p_{name} := logloom_private.kept_values(p_request.p_{name}, v_is_kept);
   p_request.p_ts := logloom_private.kept_values(p_request.p_ts, v_is_kept);
   p_request.p_level := logloom_private.kept_values(p_request.p_level, v_is_kept);
@@ -79,23 +84,5 @@ begin
   p_request.p_attrs := logloom_private.kept_values(p_request.p_attrs, v_is_kept);
   -- fields end
   return p_request;
-end;
-$$;
-
--- An interval in words: 24 h, 90 min, 5 s.
-create function logloom_private.interval_text(p_interval interval)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_seconds constant bigint := extract(epoch from p_interval);
-begin
-  return case
-    when v_seconds % 3600 = 0 then format('%s h', v_seconds / 3600)
-    when v_seconds % 60 = 0 then format('%s min', v_seconds / 60)
-    else format('%s s', v_seconds)
-  end;
 end;
 $$;

@@ -11,7 +11,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan constant logloom.plans := p_state.plan;
-  v_now timestamptz;
   v_bucket logloom_private.rate_buckets;
 begin
   insert into logloom_private.rate_buckets (tenant_id, events, requests, filled_at)
@@ -20,41 +19,22 @@ begin
     clock_timestamp()
   )
   on conflict do nothing;
-  -- Whoever waited for the row looks again.
-  perform from logloom_private.rate_buckets b
+  select b.* into v_bucket
+  from logloom_private.rate_buckets b
   where b.tenant_id = p_state.tenant_id
   for no key update;
-  perform logloom_private.check_rate(p_state);
+  perform logloom_private.check_rate(p_state, v_bucket);
   -- What is left may be less than what is taken: the debt is waited for by the next request.
-  v_now := clock_timestamp();
+  v_bucket := logloom_private.filled_bucket(v_bucket, v_plan);
+  v_bucket.events := v_bucket.events - p_events;
+  v_bucket.requests := v_bucket.requests - 1;
   update logloom_private.rate_buckets b
   set
-    events = coalesce(
-      logloom_private.tokens_at(
-        b.events, b.filled_at, v_plan.events_per_second, v_plan.events_burst, v_now
-      ) - p_events,
-      0
-    ),
-    requests = coalesce(
-      logloom_private.tokens_at(
-        b.requests, b.filled_at, v_plan.requests_per_second, v_plan.requests_burst, v_now
-      ) - 1,
-      0
-    ),
-    filled_at = greatest(b.filled_at, v_now)
-  where b.tenant_id = p_state.tenant_id
-  returning b.* into v_bucket;
-
+    events = coalesce(v_bucket.events, 0),
+    requests = coalesce(v_bucket.requests, 0),
+    filled_at = v_bucket.filled_at
+  where b.tenant_id = p_state.tenant_id;
   -- The function ingest learns at once that the next request would be refused.
-  if v_plan.requests_per_second is not null and v_bucket.requests < 1 then
-    return logloom_private.rate_hold(
-      'ingest.too_many_requests', v_plan.requests_per_second, v_bucket.requests
-    );
-  elsif v_plan.events_per_second is not null and v_bucket.events < 1 then
-    return logloom_private.rate_hold(
-      'ingest.too_many_events', v_plan.events_per_second, v_bucket.events
-    );
-  end if;
-  return '{}';
+  return coalesce((logloom_private.rate_refusal(v_bucket, v_plan)).headers, '{}');
 end;
 $$;

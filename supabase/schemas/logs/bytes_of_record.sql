@@ -7,21 +7,22 @@ stable
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_texts constant text[] := array[
-    -- fields text joined: p_log.{name}
-    p_log.level, p_log.msg, p_log.service, p_log.env, p_log.req_id, p_log.user_id, p_log.route,
-    p_log.host
-    -- fields end
-  ];
 begin
-  -- As JSON an array has a bracket or comma for each of its texts, and one bracket more.
   return coalesce(
     p_log.record_bytes,
     logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
       + octet_length(to_json(p_log.ts)::text)
-      + octet_length(array_to_json(v_texts)::text) - cardinality(v_texts) - 1
-      + coalesce(octet_length(p_log.attrs::text), 4)
+      -- Null is as long as two letters in quotes.
+      + octet_length(
+        to_json(concat(
+          -- fields text joined: coalesce(p_log.{name}, '--')
+          coalesce(p_log.level, '--'), coalesce(p_log.msg, '--'), coalesce(p_log.service, '--'),
+          coalesce(p_log.env, '--'), coalesce(p_log.req_id, '--'), coalesce(p_log.user_id, '--'),
+          coalesce(p_log.route, '--'), coalesce(p_log.host, '--')
+          -- fields end
+        ))::text
+      ) - 2
+      + octet_length(coalesce(p_log.attrs, 'null')::text)
   );
 end;
 $$;

@@ -19,8 +19,8 @@ exception when lock_not_available then
 end;
 $$;
 
--- Sums up the rows of minutes that changed, packs those of small tenants, and keeps the latest
--- write sequence of a day only: one step of a job.
+-- Sums up the rows of minutes that changed, and keeps the latest write sequence of a day only: one
+-- step of a job.
 create function logloom_private.compact_log_counts()
 returns interval
 language plpgsql
@@ -30,14 +30,51 @@ declare
   v_settings logloom_private.settings;
   v_rows integer;
   v_arrived_days date[];
-  v_days integer := 0;
 begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
     return null;
   end if;
   select s.* into v_settings from logloom_private.settings s;
-
-  v_rows := logloom_private.sum_counts(v_settings.count_compact_rows);
+  -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
+  with minutes as (
+    select distinct d.tenant_id, d.minute
+    from (
+      select c.tenant_id, c.minute
+      from logloom_private.log_counts c
+      where c.is_delta
+      order by c.minute
+      limit v_settings.count_compact_rows
+    ) d
+  ), taken as (
+    delete from logloom_private.log_counts c
+    using minutes m
+    where c.tenant_id = m.tenant_id and c.minute = m.minute
+    returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+  ), summed as (
+    select
+      t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
+      dense_rank() over (
+        partition by t.tenant_id, t.minute order by t.is_other, t.service collate "C"
+      ) as place
+    from taken t
+    group by t.tenant_id, t.minute, t.service, t.level, t.is_other
+    having sum(t.events) <> 0
+  ), kept as (
+    -- Negative is a service that was counted together with others when it was added.
+    select s.*, s.is_other or s.events < 0 or s.place > v_settings.count_services_max as folded
+    from summed s
+  ), added as (
+    insert into logloom_private.log_counts
+      (tenant_id, minute, service, level, is_other, events, is_delta)
+    select
+      k.tenant_id, k.minute, case when not k.folded then k.service end, k.level, k.folded,
+      sum(k.events), false
+    from kept k
+    group by 1, 2, 3, 4, 5
+    having sum(k.events) <> 0
+    order by 1, 2
+  )
+  select count(*) into v_rows from taken;
   with superseded as (
     delete from logloom_private.log_writes a
     where exists (
@@ -47,12 +84,6 @@ begin
   )
   select array_agg(distinct s.day) into v_arrived_days from superseded s;
   perform logloom_private.summarize_writes(d.day) from unnest(v_arrived_days) d (day);
-  if v_rows < v_settings.count_compact_rows then
-    v_days := logloom_private.pack_log_counts();
-  end if;
-  return case
-    when v_rows >= v_settings.count_compact_rows or v_days >= v_settings.count_pack_days
-      then interval '0'
-  end;
+  return case when v_rows >= v_settings.count_compact_rows then interval '0' end;
 end;
 $$;

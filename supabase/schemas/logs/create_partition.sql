@@ -8,7 +8,7 @@ as $$
 declare
   v_name constant text := logloom_private.partition_name(p_day);
 begin
-  perform logloom_private.lock_partitions();
+  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
   if logloom_private.partition_exists(p_day) then
     return;
   end if;

@@ -1,7 +1,7 @@
 -- The address of a channel in a rule's notification_config, or null. A new channel needs a line
--- here, in channel_is_enabled and in channel_limit, a column of logloom.plans, a value in
--- notifications_channel_is_known and in alert_rules_destinations_are_known, and a way to deliver in
--- functions/logloom-notify/channels.ts.
+-- here, its columns <channel>s_per_hour of logloom.plans and <channel>_enabled of the preferences,
+-- a value in notifications_channel_is_known and in alert_rules_destinations_are_known, and a way to
+-- deliver in functions/logloom-notify/channels.ts.
 create function logloom_private.channel_address(p_channel text, p_config jsonb)
 returns text
 language plpgsql

@@ -1,14 +1,13 @@
--- Attempts to deliver by a channel that a plan allows in an hour.
-create function logloom_private.channel_limit(p_channel text, p_plan logloom.plans)
+-- Attempts to deliver by a channel that the tenant's plan allows in an hour.
+create function logloom_private.channel_limit(p_channel text, p_tenant_id text)
 returns integer
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  case p_channel
-    when 'email' then return p_plan.emails_per_hour;
-    when 'webhook' then return p_plan.webhooks_per_hour;
-  end case;
+  return (
+    to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_channel || 's_per_hour')
+  )::integer;
 end;
 $$;

@@ -34,7 +34,7 @@ begin
   ), senders as (
     select
       d.tenant_id, d.channel,
-      logloom_private.channel_limit(d.channel, logloom_private.plan_of(d.tenant_id)) as attempts
+      logloom_private.channel_limit(d.channel, d.tenant_id) as attempts
     from (select distinct x.tenant_id, x.channel from due x) d
   )
   select
@@ -173,7 +173,8 @@ begin
   group by n.tenant_id, n.channel
   on conflict (tenant_id, channel, hour) do update
   set attempts = u.attempts + excluded.attempts;
-  for v_notification in
+  return query
+  with claimed as (
     update logloom_private.notifications n
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
@@ -181,27 +182,23 @@ begin
       next_attempt_at = now() + s.notification_claim_lifetime
     from logloom_private.settings s
     where n.notification_id = any(v_ids)
-    returning n.*
-  loop
-    return query
-    select
-      v_notification.notification_id, v_notification.claim_id, v_notification.channel,
-      v_notification.address,
-      case v_notification.purpose
-        when 'confirmation' then logloom_private.mail_code(v_notification)
-        else v_notification.body
-      end,
-      array_remove(
-        array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
-      )
-    from (select) one
-    left join logloom_private.webhook_secrets w
-      on w.rule_id = v_notification.rule_id and v_notification.channel = 'webhook';
-  end loop;
+    returning n as notification
+  )
+  select
+    (c.notification).notification_id, (c.notification).claim_id, (c.notification).channel,
+    (c.notification).address,
+    case (c.notification).purpose
+      when 'confirmation' then logloom_private.mail_code(c.notification)
+      else (c.notification).body
+    end,
+    array_remove(
+      array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
+    )
+  from claimed c
+  left join logloom_private.webhook_secrets w
+    on w.rule_id = (c.notification).rule_id and (c.notification).channel = 'webhook';
 end;
 $$;
-
-grant execute on function logloom_private.claim_due_notifications(integer) to service_role;
 
 create function public.claim_alert_notifications(p_limit integer default null)
 returns setof public.logloom_claimed_notification

@@ -37,9 +37,6 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_mailbox constant text := lower(logloom_private.trim_space(p_email));
   v_code constant text := logloom_private.trim_space(p_code);
-  v_tries_max constant integer := (
-    select s.confirmation_tries from logloom_private.settings s
-  );
   v_address logloom_private.notification_addresses;
 begin
   perform logloom_private.require_parameter('p_email', p_email is null);
@@ -60,7 +57,7 @@ begin
   if v_address.code_expires_at > now() is not true then
     perform logloom_private.refuse('notifications.no_code_is_good');
   end if;
-  if v_address.tries >= v_tries_max then
+  if v_address.tries >= (select s.confirmation_tries from logloom_private.settings s) then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
   -- Hashes are compared: how long that takes tells nothing of the code.
@@ -81,9 +78,6 @@ begin
   return jsonb_build_object('success', true);
 end;
 $$;
-
-grant execute on function logloom_private.confirm_address(text, text)
-to authenticated, service_role;
 
 create function public.confirm_alert_address(
   p_email text default null,

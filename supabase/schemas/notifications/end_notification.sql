@@ -20,22 +20,17 @@ begin
     last_error = p_error
   where n.notification_id = p_notification.notification_id
   returning n.* into v_ended;
-  update logloom.alert_history h
-  set
-    notification_sent_at = case p_outcome
-      when 'delivered' then coalesce(h.notification_sent_at, now())
-      else h.notification_sent_at
-    end,
-    notification_channels = case
-      when p_outcome <> 'delivered' or p_notification.channel = any(h.notification_channels)
-        then h.notification_channels
-      else h.notification_channels || p_notification.channel
-    end,
-    notification_error = case p_outcome
-      when 'delivered' then h.notification_error
-      else p_notification.channel || ': ' || coalesce(p_error, 'not delivered')
-    end
-  where h.alert_id = p_notification.alert_id;
+  if p_outcome = 'delivered' then
+    update logloom.alert_history h
+    set notification_sent_at = coalesce(h.notification_sent_at, now()),
+      notification_channels
+        = array_remove(h.notification_channels, v_ended.channel) || v_ended.channel
+    where h.alert_id = v_ended.alert_id;
+  else
+    update logloom.alert_history h
+    set notification_error = v_ended.channel || ': ' || coalesce(p_error, 'not delivered')
+    where h.alert_id = v_ended.alert_id;
+  end if;
   return v_ended;
 end;
 $$;

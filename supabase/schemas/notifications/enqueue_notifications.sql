@@ -10,13 +10,15 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_preferences public.logloom_notification_preferences;
+  v_preferences jsonb;
   v_notification logloom_private.notifications;
 begin
-  v_preferences := (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences;
+  v_preferences := to_jsonb(
+    (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences
+  );
   if 'webhook' = any(p_rule.notification_destinations) then
-    insert into logloom_private.webhook_secrets (rule_id, secret)
-    values (p_rule.rule_id, logloom_private.new_webhook_secret())
+    insert into logloom_private.webhook_secrets (rule_id)
+    values (p_rule.rule_id)
     on conflict (rule_id) do nothing;
   end if;
   for v_notification in
@@ -30,7 +32,7 @@ begin
       now() + s.notification_lifetime
     from logloom_private.settings s
     cross join unnest(p_rule.notification_destinations) d (channel)
-    where logloom_private.channel_is_enabled(d.channel, v_preferences)
+    where (v_preferences -> (d.channel || '_enabled'))::boolean
       and logloom_private.channel_address(d.channel, p_rule.notification_config) is not null
     returning *
   loop

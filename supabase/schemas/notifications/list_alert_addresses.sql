@@ -33,9 +33,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.page_of_addresses(integer, text)
-to authenticated, service_role;
-
 create function public.list_alert_addresses(
   p_limit integer default null,
   p_after text default null

@@ -14,15 +14,23 @@ as $$
 -- definer because no API role reads the outbox
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := logloom_private.page_place(
+  v_limit integer;
+  v_after timestamptz;
+begin
+  perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
+  if p_alert_id is not null and not exists (
+    select from logloom.alert_history h where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
+  ) then
+    perform logloom_private.refuse('alerts.alert_not_found');
+  end if;
+  v_limit := logloom_private.list_limit(p_limit);
+  v_after := logloom_private.page_place(
     p_after::text, 'delivery', 'delivery_id',
     (
       select n.created_at from logloom_private.notifications n
       where n.tenant_id = v_tenant_id and n.notification_id = p_after
     )
   );
-begin
   return query
   select d.*
   from logloom_private.notifications n
@@ -36,9 +44,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.page_of_deliveries(uuid, uuid, integer, uuid)
-to authenticated, service_role;
-
 create function public.list_alert_deliveries(
   p_alert_id uuid default null,
   p_rule_id uuid default null,
@@ -51,15 +56,7 @@ stable
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
 begin
-  perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
-  if p_alert_id is not null and not exists (
-    select from logloom.alert_history h where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
-  ) then
-    perform logloom_private.refuse('alerts.alert_not_found');
-  end if;
   return query
   select d.* from logloom_private.page_of_deliveries(p_alert_id, p_rule_id, p_limit, p_after) d;
 end;

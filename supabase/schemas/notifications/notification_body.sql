@@ -1,15 +1,3 @@
--- ISO 8601 in UTC, whatever the session's time zone is.
-create function logloom_private.iso_time(p_at timestamptz)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-end;
-$$;
-
 -- The JSON that a webhook carries, of type alert.triggered or alert.test. The text is kept, so that
 -- every attempt sends and signs the same bytes.
 create function logloom_private.notification_body(
@@ -21,11 +9,14 @@ returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
 as $$
+declare
+  v_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
   return json_build_object(
     'type', p_type,
-    'timestamp', logloom_private.iso_time(p_alert.triggered_at),
+    'timestamp', to_char(p_alert.triggered_at, v_iso),
     'data', json_build_object(
       'alert_id', p_alert.alert_id,
       'rule_id', p_rule.rule_id,
@@ -38,9 +29,9 @@ begin
       'comparison', p_rule.comparison,
       'threshold', p_alert.threshold,
       'window_minutes', p_rule.window_minutes,
-      'window_start', logloom_private.iso_time(p_alert.window_start),
-      'window_end', logloom_private.iso_time(p_alert.window_end),
-      'triggered_at', logloom_private.iso_time(p_alert.triggered_at)
+      'window_start', to_char(p_alert.window_start, v_iso),
+      'window_end', to_char(p_alert.window_end, v_iso),
+      'triggered_at', to_char(p_alert.triggered_at, v_iso)
     )
   )::text;
 end;

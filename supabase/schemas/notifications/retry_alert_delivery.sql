@@ -51,9 +51,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.put_back_delivery(uuid)
-to authenticated, service_role;
-
 create function public.retry_alert_delivery(p_delivery_id uuid default null)
 returns public.logloom_alert_delivery
 language plpgsql

@@ -20,26 +20,23 @@ declare
   v_result public.logloom_webhook_secret;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  perform from logloom.alert_rules r
+  insert into logloom_private.webhook_secrets as w (rule_id)
+  select r.rule_id
+  from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
-  for no key update;
+  on conflict (rule_id) do update
+  set previous_secret = w.secret,
+    previous_valid_until = now() + (
+      select s.webhook_secret_overlap from logloom_private.settings s
+    ),
+    secret = excluded.secret
+  returning w.rule_id, w.secret, w.previous_valid_until into v_result;
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
-  insert into logloom_private.webhook_secrets as w (rule_id, secret)
-  values (p_rule_id, logloom_private.new_webhook_secret())
-  on conflict (rule_id) do update
-  set previous_secret = w.secret,
-    previous_valid_until = now() + (select s.webhook_secret_overlap
-      from logloom_private.settings s),
-    secret = excluded.secret
-  returning w.rule_id, w.secret, w.previous_valid_until into v_result;
   return v_result;
 end;
 $$;
-
-grant execute on function logloom_private.replace_webhook_secret(uuid)
-to authenticated, service_role;
 
 create function public.rotate_alert_webhook_secret(p_rule_id uuid default null)
 returns public.logloom_webhook_secret

@@ -1,26 +1,3 @@
--- How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.
-create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
-returns interval
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_seconds double precision;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  -- The exponent is cut so that the power stays a number; the greatest wait holds long before.
-  v_seconds := extract(epoch from v_settings.notification_retry_base)
-    * power(v_settings.notification_retry_factor, least(p_attempts - 1, 30));
-  v_seconds := least(v_seconds, extract(epoch from v_settings.notification_retry_max))
-    * (0.8 + 0.4 * random());
-  return greatest(
-    make_interval(secs => v_seconds),
-    least(make_interval(secs => coalesce(p_retry_after, 0)), v_settings.notification_retry_max)
-  );
-end;
-$$;
-
 -- Notes what came of a claim, and when the next attempt is due.
 create function logloom_private.settle_claim(
   p_notification_id uuid,
@@ -71,10 +48,6 @@ begin
   perform logloom_private.end_notification(v_notification, p_outcome, p_status, v_error);
 end;
 $$;
-
-grant execute on function logloom_private.settle_claim(
-  uuid, uuid, text, integer, text, integer
-) to service_role;
 
 create function public.settle_alert_notification(
   p_notification_id uuid default null,

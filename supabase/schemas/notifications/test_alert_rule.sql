@@ -6,9 +6,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_limit constant integer := logloom_private.channel_limit(
-    p_channel, logloom_private.plan_of(p_tenant_id)
-  );
+  v_limit constant integer := logloom_private.channel_limit(p_channel, p_tenant_id);
   v_room_at timestamptz;
 begin
   if v_limit = 0 then
@@ -71,7 +69,7 @@ begin
     perform logloom_private.require_room_for_test(v_tenant_id, v_channel);
   end loop;
   v_sample.triggered_at := now();
-  v_sample.window_end := logloom_private.whole_minute(now());
+  v_sample.window_end := date_trunc('minute', now());
   v_sample.window_start := v_sample.window_end - make_interval(mins => v_rule.window_minutes);
   v_sample.value := v_rule.threshold;
   v_sample.threshold := v_rule.threshold;
@@ -86,9 +84,6 @@ begin
   end if;
 end;
 $$;
-
-grant execute on function logloom_private.enqueue_rule_test(uuid)
-to authenticated, service_role;
 
 create function public.test_alert_rule(p_rule_id uuid default null)
 returns setof public.logloom_alert_delivery

@@ -6,19 +6,18 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_error text;
 begin
-  select n.last_error into v_error
-  from logloom_private.notifications n
-  where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
-    and lower(n.address) = lower(p_address)
-  order by n.created_at desc
-  limit 1;
-  if v_error is not null then
-    return 'The address is not confirmed, and the mail with its code failed: ' || v_error;
-  end if;
-  return 'The address is not confirmed: confirm_alert_address takes the code that was '
-    'mailed to it, test_alert_rule mails a new one';
+  return coalesce(
+    (
+      select 'The address is not confirmed, and the mail with its code failed: ' || n.last_error
+      from logloom_private.notifications n
+      where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
+        and lower(n.address) = lower(p_address)
+      order by n.created_at desc
+      limit 1
+    ),
+    'The address is not confirmed: confirm_alert_address takes the code that was mailed to it, '
+      'test_alert_rule mails a new one'
+  );
 end;
 $$;

@@ -142,8 +142,7 @@ begin
     exit when p_state.texts[p_state."at"] <> ',';
     p_state."at" := p_state."at" + 1;
   end loop;
-  p_plan := p_plan
-    || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb, 'last', 'an aggregate');
+  p_plan := p_plan || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb);
   p_state.node := p_plan;
   if p_state.texts[p_state."at"] = 'by' then
     return logloom_private.query_parse_by(p_state, p_plan);

@@ -52,11 +52,10 @@ begin
   end if;
   v_number := coalesce(p_number, 'logloom_private.json_number('
     || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')');
-  return case v_kind
-    when 'sum' then 'logloom_private.finite_double(coalesce(sum(' || v_number || '), 0))'
-    when 'avg' then 'logloom_private.finite_double(avg(' || v_number || '))'
-    when 'min' then 'logloom_private.finite_double(min(' || v_number || '))'
-    when 'max' then 'logloom_private.finite_double(max(' || v_number || '))'
+  return case
+    when v_kind = 'sum' then 'logloom_private.finite_double(coalesce(sum(' || v_number || '), 0))'
+    when v_kind in ('avg', 'min', 'max')
+      then 'logloom_private.finite_double(' || v_kind || '(' || v_number || '))'
     else 'logloom_private.finite_double(percentile_cont(' || (p_aggregate ->> 'fraction')
       || ') within group (order by '
       || coalesce(p_double, 'logloom_private.finite_double(' || v_number || ')') || '))'

@@ -39,136 +39,48 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_plan jsonb := '{}';
-  v_stage text;
   v_bar integer;
   v_next integer;
   v_read logloom_private.query_state;
 begin
   while p_state.texts[p_state."at"] = '|' loop
     v_bar := p_state."at";
-    v_stage := p_state.texts[v_bar + 1];
-    if v_stage = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
+    if p_state.texts[v_bar + 1] = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
       p_state."at" := v_bar + 1;
       p_state := logloom_private.query_parse_filter(logloom_private.query_advance(p_state));
-      v_plan := v_plan || jsonb_build_object('rows', coalesce(v_plan -> 'rows', '[]')
-        || jsonb_build_object('stage', 'where', 'tree', p_state.node));
+      v_plan := v_plan || jsonb_build_object(
+        'last', 'where',
+        'rows', coalesce(v_plan -> 'rows', '[]')
+          || jsonb_build_object('stage', 'where', 'tree', p_state.node)
+      );
     else
       v_next := v_bar + 1;
       while p_state.texts[v_next] not in ('|', '') loop
         v_next := v_next + 1;
       end loop;
       v_read := logloom_private.query_parse_stage(
-        logloom_private.query_tokenize_stage(
+        logloom_private.query_split(
           p_state,
           substr(
             p_source, p_state.positions[v_bar] + 1,
             p_state.positions[v_next] - p_state.positions[v_bar] - 1
           ),
-          p_state.positions[v_bar] + 1
+          p_state.positions[v_bar] + 1,
+          '(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]='
         ),
         v_plan
       );
       v_plan := v_read.node;
-      if not logloom_private.query_is_stage(v_stage) then
-        v_stage := 'an aggregate';
-      end if;
       p_state."at" := v_next;
       p_state.steps := v_read.steps;
     end if;
-    v_plan := v_plan || jsonb_build_object(
-      'last', v_stage,
-      'count', coalesce((v_plan -> 'count')::integer, 0) + 1
-    );
-    if not v_plan ? 'first' then
-      v_plan := v_plan || jsonb_build_object('first', jsonb_build_object(
-        'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
-      ));
-    end if;
+    v_plan := jsonb_build_object('first', jsonb_build_object(
+      'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
+    )) || v_plan || jsonb_build_object('count', coalesce((v_plan -> 'count')::integer, 0) + 1);
   end loop;
   p_state.node := v_plan;
   return p_state;
-end;
-$$;
-
--- A filter: what stands before the first bar, or after where.
-create function logloom_private.query_parse_filter(p_state logloom_private.query_state)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  p_state := logloom_private.query_parse_items(p_state, 'or');
-  if p_state.texts[p_state."at"] = ')' then
-    perform logloom_private.refuse_at(
-      p_state.positions[p_state."at"], 'query.bracket_closes_nothing'
-    );
-  end if;
-  return p_state;
-end;
-$$;
-
--- What follows from the tree of the filter.
-create function logloom_private.query_describe_filter(
-  p_query logloom_private.compiled_query,
-  p_tree jsonb
-)
-returns logloom_private.compiled_query
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_span tstzrange;
-begin
-  p_query.tree := p_tree;
-  p_query.filter := logloom_private.query_sql(p_tree, 'l');
-  p_query.fields := array(
-    select distinct f #>> '{}'
-    from jsonb_path_query(p_tree, 'strict $.**.field') f
-    order by 1
-  );
-  p_query.equality_only := not jsonb_path_exists(
-    p_tree, 'strict $.** ? (@.test != "equal" && @.test != "exists" || @.folds_case == true)'
-  );
-  v_span := logloom_private.query_ts_span(p_tree);
-  p_query.ts_from := lower(v_span);
-  p_query.ts_to := upper(v_span);
-  if isempty(v_span) then
-    p_query.tree := '{"type": "none"}';
-    p_query.filter := 'false';
-  end if;
-  return p_query;
-end;
-$$;
-
--- What follows from the aggregates of the plan; the first is that of callers who know only one.
-create function logloom_private.query_describe_aggregates(
-  p_query logloom_private.compiled_query
-)
-returns logloom_private.compiled_query
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_aggregate constant jsonb := p_query.plan -> 'aggregates' -> 0;
-  v_field jsonb;
-begin
-  p_query.by_fields := '{}';
-  p_query.by_sql := '{}';
-  if v_aggregate is null then
-    return p_query;
-  end if;
-  p_query.aggregate := v_aggregate ->> 'kind';
-  p_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
-  p_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
-  for v_field in select f from jsonb_array_elements(p_query.plan -> 'by') f loop
-    p_query.by_fields := p_query.by_fields || (v_field ->> 'name');
-    p_query.by_sql := p_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
-  end loop;
-  return p_query;
 end;
 $$;
 
@@ -186,6 +98,9 @@ declare
   v_state logloom_private.query_state;
   v_query logloom_private.compiled_query;
   v_tree jsonb;
+  v_span tstzrange;
+  v_aggregate jsonb;
+  v_field jsonb;
 begin
   if octet_length(v_source) > 2048 then
     perform logloom_private.refuse_at(
@@ -204,8 +119,11 @@ begin
     v_state := logloom_private.query_parse_filter(v_state);
   end if;
   v_tree := v_state.node;
-  v_state := logloom_private.query_parse_stages(v_state, v_source);
-  v_query.plan := v_state.node;
+  v_query.plan := '{}';
+  if v_state.texts[v_state."at"] = '|' then
+    v_state := logloom_private.query_parse_stages(v_state, v_source);
+    v_query.plan := v_state.node;
+  end if;
   if strpos(v_source, '~') > 0 then
     perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
   end if;
@@ -215,11 +133,27 @@ begin
     v_tree := jsonb_build_object(
       'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
     );
-    v_query.plan := jsonb_set(v_query.plan, '{rows}', (v_query.plan -> 'rows') - 0);
+    v_query.plan := v_query.plan #- '{rows, 0}';
   end loop;
-  v_query := logloom_private.query_describe_filter(v_query, v_tree);
-  v_query := logloom_private.query_describe_aggregates(v_query);
-  v_query.reads := logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan));
+
+  v_span := logloom_private.query_ts_span(v_tree);
+  v_query.tree := case when isempty(v_span) then '{"type": "none"}' else v_tree end;
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  v_query.ts_from := lower(v_span);
+  v_query.ts_to := upper(v_span);
+  v_query.by_fields := '{}';
+  v_query.by_sql := '{}';
+  if v_query.plan ? 'aggregates' then
+    -- The first is that of callers who know only one.
+    v_aggregate := v_query.plan -> 'aggregates' -> 0;
+    v_query.aggregate := v_aggregate ->> 'kind';
+    v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
+    v_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
+    for v_field in select jsonb_array_elements(v_query.plan -> 'by') loop
+      v_query.by_fields := v_query.by_fields || (v_field ->> 'name');
+      v_query.by_sql := v_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
+    end loop;
+  end if;
   v_query.names_now := v_state.names_now;
   v_query.warnings := v_state.warnings;
   v_query.steps := v_state.steps;

@@ -92,28 +92,6 @@ begin
 end;
 $$;
 
-create function logloom_private.query_refuse_field(p_name text, p_position integer)
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_near constant text := logloom_private.query_near_field(p_name);
-begin
-  perform logloom_private.refuse_at(
-    p_position,
-    'query.field_is_unknown',
-    logloom_private.query_excerpt(p_name),
-    case when v_near is not null then format('Did you mean %s? ', v_near) else '' end
-      || case when p_name collate "und-x-icu" ~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$'
-          then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
-        else '' end,
-    array_to_string(logloom_private.query_field_names(), ', ')
-  );
-end;
-$$;
-
 -- What a name stands for: {"field": …, "name": as written, "reads": columns and attrs.KEY}, for
 -- attrs with "path", and "joined", the key that is looked up where the path leads nowhere. A quoted
 -- segment says exactly which key is meant, so a path that has one is never joined. @name is
@@ -142,7 +120,16 @@ begin
   elsif p_name = 'attrs' then
     perform logloom_private.refuse_at(p_position, 'query.attribute_is_missing');
   else
-    perform logloom_private.query_refuse_field(p_name, p_position);
+    perform logloom_private.refuse_at(
+      p_position,
+      'query.field_is_unknown',
+      logloom_private.query_excerpt(p_name),
+      coalesce('Did you mean ' || logloom_private.query_near_field(p_name) || '? ', '')
+        || case when p_name collate "und-x-icu" ~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$'
+            then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
+          else '' end,
+      array_to_string(logloom_private.query_field_names(), ', ')
+    );
   end if;
 
   -- ICU's classes, because "letters and digits of any script" is what they say.

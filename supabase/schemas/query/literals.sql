@@ -1,51 +1,37 @@
 -- Literals: levels, times, numbers, quantities.
 
--- The level that a word means, by ingest's aliases, or null.
-create function logloom_private.query_level(p_word text)
+-- The level that a token means, by ingest's aliases; null of null.
+create function logloom_private.query_require_level(p_token text, p_position integer)
 returns text
 language plpgsql
-immutable
+stable
+strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_word constant text := lower(p_word collate "C");
-begin
-  return case
+  v_text constant text := logloom_private.query_text(p_token);
+  v_word constant text := lower(v_text collate "C");
+  v_level constant text := case
     when v_word in ('debug', 'info', 'warn', 'error') then v_word
     when v_word = 'trace' then 'debug'
     when v_word in ('notice', 'information') then 'info'
     when v_word = 'warning' then 'warn'
     when v_word in ('err', 'critical', 'crit', 'fatal', 'panic', 'alert', 'emerg', 'emergency')
       then 'error'
-    when v_word ~ '^[12][0-9](?:\.[0-9]+)?$' then 'debug'
-    when v_word ~ '^3[0-9](?:\.[0-9]+)?$' then 'info'
-    when v_word ~ '^4[0-9](?:\.[0-9]+)?$' then 'warn'
-    when v_word ~ '^[56][0-9](?:\.[0-9]+)?$' then 'error'
+    when v_word ~ '^[1-6][0-9](?:\.[0-9]+)?$'
+      then (array['debug', 'debug', 'info', 'warn', 'error', 'error'])[left(v_word, 1)::integer]
   end;
-end;
-$$;
-
-create function logloom_private.query_require_level(p_token text, p_position integer)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_level constant text := logloom_private.query_level(logloom_private.query_text(p_token));
 begin
   if v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(
-      p_position,
-      'query.level_is_unknown',
-      logloom_private.query_excerpt(logloom_private.query_text(p_token))
+      p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text)
     );
   end if;
   return v_level;
 end;
 $$;
 
--- The span of time that a literal names.
+-- The span of time that a literal names; null of null.
 create function logloom_private.query_time(
   p_token text,
   p_position integer,
@@ -54,6 +40,7 @@ create function logloom_private.query_time(
 returns logloom_private.query_span
 language plpgsql
 stable
+strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -131,11 +118,12 @@ end;
 $$;
 
 -- The number of a comparison, {"unit": null, "value": …}, or the quantity,
--- {"unit": "seconds" or "bytes", …}. The value is an exact decimal as a text.
+-- {"unit": "seconds" or "bytes", …}; null of null. The value is an exact decimal as a text.
 create function logloom_private.query_number(p_token text, p_position integer)
 returns jsonb
 language plpgsql
 stable
+strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -5,6 +5,7 @@
 --   rows_index   an index of the rows may answer it, or a look at one short column
 --   block_quick  a block answers it without the texts of its records; an attribute only where its
 --                column has numbers
+--   template     over messages or any text: what leaf_template says of the test
 create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
 returns jsonb
 language plpgsql
@@ -24,7 +25,8 @@ declare
     else 'dictionary'
   end;
 begin
-  return '{"type": "leaf"}'::jsonb || p_field || p_test || jsonb_build_object(
+  return p_field || p_test || jsonb_build_object(
+    'type', 'leaf',
     'folds_case', v_folds,
     'decided_by', v_decided_by,
     'rows_index',
@@ -36,6 +38,8 @@ begin
       else v_decided_by = 'run'
         or v_decided_by = 'dictionary' and v_test in ('equal', 'exists') and not v_folds
     end
-  );
+  ) || case when v_decided_by = 'template' then jsonb_build_object(
+    'template', logloom_private.leaf_template(v_test, p_test -> 'values')
+  ) else '{}' end;
 end;
 $$;

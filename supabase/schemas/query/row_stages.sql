@@ -1,4 +1,4 @@
--- The parser of the stages of rows and records: sort, where, limit, fields.
+-- The parser of sort, and of where after an aggregate.
 
 -- sort by n desc, service
 create function logloom_private.query_parse_sort(
@@ -12,13 +12,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
-  v_columns text[] := array['ts'];
+  v_columns constant text[] := case
+    when p_plan ? 'patterns' then array['count', 'first', 'last', 'pattern']
+    when not v_rows then array['ts']
+    else array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a)
+      || case when p_plan ? 'bucket' then array['ts'] else '{}'::text[] end
+      || array(select b ->> 'name' from jsonb_array_elements(p_plan -> 'by') b)
+  end;
   v_keys jsonb := '[]';
   v_name text;
 begin
-  if v_rows then
-    v_columns := logloom_private.query_columns(p_plan);
-  end if;
   if p_state.texts[2] <> 'by' then
     perform logloom_private.refuse_at(p_state.positions[2], 'stages.sort_needs_by');
   end if;
@@ -63,16 +66,12 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_columns text[];
+  v_columns constant text[] := case when p_plan ? 'patterns' then array['count']
+    else array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a) end;
   v_having jsonb := coalesce(p_plan -> 'having', '[]');
   v_operator text;
   v_number text;
 begin
-  if p_plan ? 'patterns' then
-    v_columns := array['count'];
-  else
-    v_columns := array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a);
-  end if;
   p_state."at" := 1;
   loop
     p_state := logloom_private.query_spend(p_state, 1);
@@ -112,51 +111,6 @@ begin
     exit when p_state.texts[p_state."at"] <> 'AND';
   end loop;
   p_state.node := p_plan || jsonb_build_object('having', v_having);
-  return p_state;
-end;
-$$;
-
--- limit 10
-create function logloom_private.query_parse_limit(
-  p_state logloom_private.query_state,
-  p_plan jsonb
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
-    perform logloom_private.refuse_at(p_state.positions[2], 'stages.limit_is_out_of_range');
-  end if;
-  p_state."at" := 3;
-  p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
-  return p_state;
-end;
-$$;
-
--- fields ts, msg, @status
-create function logloom_private.query_parse_fields(
-  p_state logloom_private.query_state,
-  p_plan jsonb
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_fields jsonb := '[]';
-begin
-  p_state."at" := 1;
-  loop
-    p_state."at" := p_state."at" + 1;
-    p_state := logloom_private.query_stage_field(p_state, 'stages.fields_needs_a_field', 'fields');
-    v_fields := v_fields || p_state.node;
-    exit when p_state.texts[p_state."at"] <> ',';
-  end loop;
-  p_state.node := p_plan || jsonb_build_object('fields', v_fields);
   return p_state;
 end;
 $$;

@@ -11,51 +11,6 @@
 --   fields      [field, …]
 --   last        the stage that was read last, first: {"stage", "position"} of the first
 
-create function logloom_private.query_is_stage(p_name text)
-returns boolean
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_name in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
-end;
-$$;
-
-create function logloom_private.query_tokenize_stage(
-  p_state logloom_private.query_state,
-  p_source text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  select
-    array_agg(t.text order by t.n) filter (where not t.is_space) || ''::text,
-    array_agg(t.position order by t.n) filter (where not t.is_space)
-      || (p_position + char_length(p_source))
-  into p_state.texts, p_state.positions
-  from (
-    select
-      m.match[1] as text,
-      m.n,
-      left(m.match[1], 1) in (' ', e'\t', e'\r', e'\n', e'\u00a0') as is_space,
-      (p_position + sum(char_length(m.match[1])) over (order by m.n rows unbounded preceding)
-        - char_length(m.match[1]))::integer as position
-    from regexp_matches(
-      p_source,
-      '[ \t\r\n\u00a0]+|(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]=|.', 'g'
-    ) with ordinality as m (match, n)
-  ) t;
-  p_state."at" := 1;
-  p_state.node := null;
-  return logloom_private.query_spend(p_state, cardinality(p_state.texts));
-end;
-$$;
-
 -- The field that comes next, as node; p_error of p_stage where none does.
 create function logloom_private.query_stage_field(
   p_state logloom_private.query_state,
@@ -98,8 +53,6 @@ declare
   v_cannot boolean;
 begin
   v_cannot := case p_stage
-    when 'json' then v_rows or p_plan ?| array['sort', 'limit', 'fields']
-    when 'logfmt' then v_rows or p_plan ?| array['sort', 'limit', 'fields']
     when 'where' then p_plan ?| array['limit', 'fields'] or (p_plan ? 'sort' and not v_rows)
     when 'sort' then p_plan ?| array['sort', 'limit']
     when 'limit' then p_plan ? 'limit'
@@ -116,47 +69,6 @@ begin
 end;
 $$;
 
--- json field, logfmt field
-create function logloom_private.query_parse_extraction(
-  p_state logloom_private.query_state,
-  p_plan jsonb
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_stage constant text := p_state.texts[1];
-begin
-  p_state."at" := 2;
-  p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
-  if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
-    perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
-  end if;
-  p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
-    || jsonb_build_object('stage', v_stage, 'field', p_state.node));
-  return p_state;
-end;
-$$;
-
--- The names of the columns that the rows of a plan have.
-create function logloom_private.query_columns(p_plan jsonb)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_plan ? 'patterns' then
-    return array['count', 'first', 'last', 'pattern'];
-  end if;
-  return array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a)
-    || case when p_plan -> 'bucket' is null then '{}'::text[] else array['ts'] end
-    || array(select b ->> 'name' from jsonb_array_elements(p_plan -> 'by') b);
-end;
-$$;
-
 -- One stage, read to its end: the plan with it as node.
 create function logloom_private.query_parse_stage(
   p_state logloom_private.query_state,
@@ -169,30 +81,59 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_stage constant text := p_state.texts[1];
+  v_is_aggregate constant boolean :=
+    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
+  v_fields jsonb := '[]';
 begin
-  if logloom_private.query_is_stage(v_stage) then
+  if not v_is_aggregate then
     perform logloom_private.query_check_order(p_plan, v_stage, p_state.positions[1]);
   end if;
+  p_state."at" := 2;
   case v_stage
-    when 'json' then p_state := logloom_private.query_parse_extraction(p_state, p_plan);
-    when 'logfmt' then p_state := logloom_private.query_parse_extraction(p_state, p_plan);
-    when 'sort' then p_state := logloom_private.query_parse_sort(p_state, p_plan);
-    when 'limit' then p_state := logloom_private.query_parse_limit(p_state, p_plan);
-    when 'fields' then p_state := logloom_private.query_parse_fields(p_state, p_plan);
-    when 'where' then p_state := logloom_private.query_parse_having(p_state, p_plan);
+    when 'json', 'logfmt' then
+      p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
+      if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
+        perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
+      end if;
+      p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
+        || jsonb_build_object('stage', v_stage, 'field', p_state.node));
+    when 'sort' then
+      p_state := logloom_private.query_parse_sort(p_state, p_plan);
+    when 'limit' then
+      if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
+        perform logloom_private.refuse_at(p_state.positions[2], 'stages.limit_is_out_of_range');
+      end if;
+      p_state."at" := 3;
+      p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
+    when 'fields' then
+      loop
+        p_state := logloom_private.query_stage_field(
+          p_state, 'stages.fields_needs_a_field', 'fields'
+        );
+        v_fields := v_fields || p_state.node;
+        exit when p_state.texts[p_state."at"] <> ',';
+        p_state."at" := p_state."at" + 1;
+      end loop;
+      p_state.node := p_plan || jsonb_build_object('fields', v_fields);
+    when 'where' then
+      p_state := logloom_private.query_parse_having(p_state, p_plan);
     when 'patterns' then
-      p_state."at" := 2;
       p_state.node := p_plan || '{"patterns": true}';
-    else p_state := logloom_private.query_parse_aggregates(p_state, p_plan);
+    else
+      p_state."at" := 1;
+      p_state := logloom_private.query_parse_aggregates(p_state, p_plan);
   end case;
   if p_state.texts[p_state."at"] <> '' then
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
       'stages.something_follows',
-      case when logloom_private.query_is_stage(v_stage) then v_stage else 'the aggregate' end,
+      case when v_is_aggregate then 'the aggregate' else v_stage end,
       logloom_private.query_excerpt(p_state.texts[p_state."at"])
     );
   end if;
+  p_state.node := p_state.node || jsonb_build_object(
+    'last', case when v_is_aggregate then 'an aggregate' else v_stage end
+  );
   return p_state;
 end;
 $$;

@@ -12,8 +12,6 @@ begin
 end;
 $$;
 
--- Bounds
-
 -- Counts p_steps more: a token, a rule, a term, a part of a regex. No loop of the compiler runs
 -- without counting, so a query's cost is bounded by this number whatever it holds.
 create function logloom_private.query_spend(

@@ -7,37 +7,29 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
 begin
-  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
-  p_state := logloom_private.query_spend(p_state, 1);
-  p_state := logloom_private.query_warn_free(p_state);
-  if p_state.texts[p_state."at"] = '*' then
+  p_state := logloom_private.query_count_leaf(p_state, v_position);
+  if left(v_token, 1) <> '"' then
+    p_state := logloom_private.query_warn_free(p_state);
+  end if;
+  if v_token = '*' then
     -- Every record, also one without a message: the counts answer it as the empty filter.
     p_state.node := '{"type": "all"}';
   else
-    p_state := logloom_private.query_check_term(
-      p_state, logloom_private.query_field('msg', 1),
-      p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+    p_state := logloom_private.query_check_contains(
+      p_state, logloom_private.query_field('msg', 1), v_token, v_position
     );
   end if;
   return logloom_private.query_advance(p_state);
 end;
 $$;
 
-create function logloom_private.query_refuse_operator(p_operator text, p_position integer)
-returns void
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  perform logloom_private.refuse_at(p_position, 'query.operator_is_for_values', p_operator);
-end;
-$$;
-
--- field:value, or a free term, that begins with a word. The name ends at its first colon; quoted
--- segments of an attribute's path make it several tokens.
-create function logloom_private.query_parse_word(p_state logloom_private.query_state)
+-- field:value, or a free term. The name ends at its first colon; quoted segments of an attribute's
+-- path make it several tokens.
+create function logloom_private.query_parse_term(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
@@ -48,8 +40,13 @@ declare
   v_at integer := v_first;
   v_name text := '';
   v_head text;
+  v_operator text;
   v_field jsonb;
+  v_colon integer;
 begin
+  if left(p_state.texts[v_first], 1) = '"' then
+    return logloom_private.query_parse_free(p_state);
+  end if;
   loop
     p_state := logloom_private.query_spend(p_state, 1);
     v_head := p_state.texts[v_at];
@@ -62,11 +59,8 @@ begin
       or left(p_state.texts[v_at + 1], 1) <> '"'
       or not logloom_private.query_is_adjacent(p_state, v_at + 1))
     then
-      -- No colon: a free term.
-      if left(v_head, 1) in ('<', '>', '~') then
-        perform logloom_private.query_refuse_operator(left(v_head, 1), p_state.positions[v_at]);
-      end if;
-      return logloom_private.query_parse_free(p_state);
+      v_at := null;
+      exit;
     end if;
     v_at := v_at + 1;
     if not logloom_private.query_is_adjacent(p_state, v_at)
@@ -76,47 +70,50 @@ begin
     end if;
   end loop;
 
+  v_operator := left(v_name, 1);
   if v_name = '' then
     perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
-  elsif left(v_name, 1) in ('<', '>', '~') then
-    perform logloom_private.query_refuse_operator(left(v_name, 1), p_state.positions[v_first]);
+  elsif v_operator in ('<', '>', '~') then
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first], 'query.operator_is_for_values', v_operator
+    );
+  elsif v_at is null then
+    -- No colon: a free term.
+    return logloom_private.query_parse_free(p_state);
   end if;
-
   v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
 
-  -- The value is the rest of this token, or the next one where nothing is left.
+  v_colon := p_state.positions[v_at] + char_length(v_head);
   p_state."at" := v_at;
-  p_state := logloom_private.query_take_colon(p_state, v_head || ':', v_name);
+  p_state := logloom_private.query_take(p_state, v_head || ':');
+  if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
+    or p_state.positions[p_state."at"] <> v_colon + 1
+  then
+    perform logloom_private.refuse_at(
+      v_colon + 1, 'query.value_is_missing', logloom_private.query_excerpt(v_name || ':')
+    );
+  end if;
   return logloom_private.query_parse_value(p_state, v_field);
 end;
 $$;
 
--- Takes a field's name and colon off the token that comes next.
-create function logloom_private.query_take_colon(
+-- Takes p_head, a field with its colon or a sign, off the token that comes next. What it applies
+-- to is the rest of the token, or the next one where nothing is left.
+create function logloom_private.query_take(
   p_state logloom_private.query_state,
-  p_head text,
-  p_name text
+  p_head text
 )
 returns logloom_private.query_state
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_position constant integer := p_state.positions[p_state."at"] + char_length(p_head);
 begin
-  if p_state.texts[p_state."at"] <> p_head then
+  if p_state.texts[p_state."at"] = p_head then
+    p_state."at" := p_state."at" + 1;
+  else
     p_state.texts[p_state."at"] := substr(p_state.texts[p_state."at"], char_length(p_head) + 1);
-    p_state.positions[p_state."at"] := v_position;
-    return p_state;
-  end if;
-  p_state."at" := p_state."at" + 1;
-  if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
-    or p_state.positions[p_state."at"] <> v_position
-  then
-    perform logloom_private.refuse_at(
-      v_position, 'query.value_is_missing', logloom_private.query_excerpt(p_name || ':')
-    );
+    p_state.positions[p_state."at"] := p_state.positions[p_state."at"] + char_length(p_head);
   end if;
   return p_state;
 end;

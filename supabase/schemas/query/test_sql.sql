@@ -1,82 +1,31 @@
--- The tests, each in a file of its name in query/tests.
+-- The tests as SQL; what is longer than a line has a file of its test's name in query/tests.
 
--- A test of a text: a value is put between the two parts. They are joined, never substituted into,
--- because they hold quoted texts of the caller.
-create function logloom_private.query_text_test(p_leaf jsonb)
-returns text[]
+-- A test of the text that p_value, an SQL expression, is.
+create function logloom_private.query_text_test(p_leaf jsonb, p_value text)
+returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_values constant jsonb := p_leaf -> 'values';
-  v_parts constant text[] := case p_leaf ->> 'test'
-    when 'equal' then logloom_private.equal_test(v_values)
-    when 'like' then logloom_private.like_test(v_values)
-    when 'contains' then logloom_private.contains_test(v_values)
-    when 'word' then logloom_private.word_test(v_values)
-    when 'regex' then logloom_private.regex_test(v_values)
-    when 'network' then logloom_private.network_test(v_values)
-  end;
-begin
-  return case when (p_leaf -> 'folds_case')::boolean
-    then array[v_parts[1] || 'lower(', ' collate pg_c_utf8)' || v_parts[2]] else v_parts end;
-end;
-$$;
-
--- A test of the text that a value is or, of an attribute, of the text of any scalar in it.
-create function logloom_private.query_text_sql(p_leaf jsonb, p_value text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_test constant text[] := logloom_private.query_text_test(p_leaf);
-begin
-  return case p_leaf ->> 'field'
-    when 'attrs' then logloom_private.query_any_text_sql(p_value, v_test)
-    else v_test[1] || p_value || v_test[2]
-  end;
-end;
-$$;
-
--- A leaf over its value, a column or the JSON value of an attribute.
-create function logloom_private.query_test_sql(p_leaf jsonb, p_value text, p_now_sql text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
+  v_value constant text := case when (p_leaf -> 'folds_case')::boolean
+    then 'lower(' || p_value || ' collate pg_c_utf8)' else p_value end;
 begin
   return case p_leaf ->> 'test'
-    when 'exists' then logloom_private.exists_sql(p_leaf, p_value)
-    when 'within' then logloom_private.within_sql(p_leaf, p_value, p_now_sql)
-    when 'range' then logloom_private.range_sql(p_leaf, p_value)
-    when 'equal' then logloom_private.equal_sql(p_leaf, p_value)
-    when 'word' then logloom_private.word_sql(p_leaf, p_value)
-    else logloom_private.query_text_sql(p_leaf, p_value)
+    when 'equal' then v_value || logloom_private.equal_test(v_values)
+    when 'like' then v_value || ' like ' || quote_literal(v_values ->> 0)
+    when 'contains' then v_value || ' like ' || quote_literal(v_values ->> 0)
+    when 'word' then v_value || ' ~ ' || quote_literal(v_values ->> 1)
+    when 'regex' then v_value || ' collate "C" ~ ' || quote_literal(v_values ->> 0)
+    when 'network' then
+      'logloom_private.address_in(' || v_value || ', ' || quote_literal(v_values ->> 0) || '::inet)'
   end;
-end;
-$$;
-
--- Quoted texts, a comma between them.
-create function logloom_private.query_texts_sql(p_values jsonb)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select string_agg(quote_literal(v.text), ', ' order by v.n)
-    from jsonb_array_elements_text(p_values) with ordinality v (text, n)
-  );
 end;
 $$;
 
 -- A test of the text of a JSON scalar, or of any scalar in an array.
-create function logloom_private.query_any_text_sql(p_value text, p_test text[])
+create function logloom_private.query_any_text_sql(p_leaf jsonb, p_value text)
 returns text
 language plpgsql
 immutable
@@ -87,8 +36,48 @@ begin
     || ' when ''object'' then false when ''null'' then false'
     || ' when ''array'' then exists (select from jsonb_array_elements(' || p_value || ') as e (v)'
     || ' where jsonb_typeof(e.v) in (''string'', ''number'', ''boolean'') and '
-    || p_test[1] || '(e.v #>> ''{}'')' || p_test[2] || ') else '
-    || p_test[1] || '(' || p_value || ' #>> ''{}'')' || p_test[2] || ' end';
+    || logloom_private.query_text_test(p_leaf, '(e.v #>> ''{}'')') || ') else '
+    || logloom_private.query_text_test(p_leaf, '(' || p_value || ' #>> ''{}'')') || ' end';
+end;
+$$;
+
+-- A leaf over its value, a column or the JSON value of an attribute.
+create function logloom_private.query_test_sql(p_leaf jsonb, p_value text, p_now_sql text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
+  v_sql text;
+begin
+  case p_leaf ->> 'test'
+    when 'exists' then
+      return p_value || case when v_is_attribute then ' <> ''null''' else ' is not null' end;
+    when 'within' then
+      return logloom_private.within_sql(p_leaf -> 'bounds', p_value, p_now_sql);
+    when 'range' then
+      return logloom_private.range_sql(p_leaf -> 'bounds', p_value, v_is_attribute);
+    when 'equal' then
+      if v_is_attribute and not (p_leaf -> 'folds_case')::boolean then
+        return logloom_private.attr_equal_sql(p_leaf -> 'values', p_value);
+      end if;
+    else
+  end case;
+  if v_is_attribute then
+    return logloom_private.query_any_text_sql(p_leaf, p_value);
+  end if;
+  v_sql := logloom_private.query_text_test(p_leaf, p_value);
+  return case
+    -- LIKE tells quicker where the text is not there at all.
+    when p_leaf ->> 'test' = 'word' then
+      logloom_private.query_text_test(p_leaf || '{"test": "like"}', p_value) || ' and ' || v_sql
+    when p_leaf ->> 'test' = 'equal' and p_leaf ->> 'field' = 'req_id'
+      and not (p_leaf -> 'folds_case')::boolean
+    then logloom_private.req_id_equal_sql(p_leaf -> 'values', p_value, v_sql)
+    else v_sql
+  end;
 end;
 $$;
 
@@ -102,7 +91,6 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_test constant text[] := logloom_private.query_text_test(p_leaf);
   v_columns text;
   v_sql text;
   v_likely text[];
@@ -114,7 +102,7 @@ begin
       || 'from jsonb_path_query(%I.attrs, ''strict $.**'') a (value) '
       || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))) t (text) where ',
     v_columns, p_alias
-  ) || v_test[1] || 't.text' || v_test[2] || ')';
+  ) || logloom_private.query_text_test(p_leaf, 't.text') || ')';
   if p_leaf ->> 'test' = 'regex' then
     return v_sql;
   end if;

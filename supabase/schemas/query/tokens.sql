@@ -1,5 +1,35 @@
 -- Tokens: what the grammar's rules read.
 
+-- Splits a text that begins at p_position of the query into tokens, white space left out. What no
+-- part of p_pattern takes is a token of one character, so that nothing is lost.
+create function logloom_private.query_split(
+  p_state logloom_private.query_state,
+  p_text text,
+  p_position integer,
+  p_pattern text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  select array_agg(t.text order by t.n), array_agg(t.position order by t.n)
+  into p_state.texts, p_state.positions
+  from (
+    select
+      m.match[2] as text,
+      m.n,
+      (p_position + sum(char_length(m.match[1]) + char_length(m.match[2])) over (order by m.n)
+        - char_length(m.match[2]))::integer as position
+    from regexp_matches(p_text, '([ \t\r\n\u00a0]*)(' || p_pattern || '|.|$)', 'g')
+      with ordinality as m (match, n)
+  ) t;
+  p_state."at" := 1;
+  return logloom_private.query_spend(p_state, cardinality(p_state.texts));
+end;
+$$;
+
 -- The state before the first token.
 create function logloom_private.query_tokenize(p_query_dsl text, p_now timestamptz)
 returns logloom_private.query_state
@@ -11,44 +41,27 @@ declare
   v_state logloom_private.query_state;
   v_stray integer;
 begin
-  -- White space, a quoted text, a bracket or bar, a bareword, or what none of them takes: so that
-  -- the matches cover every character, and a running sum of their lengths is their position.
-  select
-    array_agg(t.text order by t.n) filter (where not t.is_space),
-    array_agg(t.position order by t.n) filter (where not t.is_space),
-    min(t.position) filter (where t.text in ('"', '\'))
-  into v_state.texts, v_state.positions, v_stray
-  from (
-    select
-      m.match[1] as text,
-      m.n,
-      left(m.match[1], 1) in (' ', e'\t', e'\r', e'\n', e'\u00a0') as is_space,
-      (1 + sum(char_length(m.match[1])) over (order by m.n rows unbounded preceding)
-        - char_length(m.match[1]))::integer as position
-    from regexp_matches(
-      p_query_dsl,
-      '[ \t\r\n\u00a0]+|"(?:[^"\\]|\\.)*"|[][(){}|]|(?:[^] \t\r\n\u00a0[(){}|"\\]|\\.)+|.',
-      'g'
-    ) with ordinality as m (match, n)
-  ) t;
-
-  if v_stray is not null and substr(p_query_dsl, v_stray, 1) = '"' then
-    perform logloom_private.refuse_at(v_stray, 'query.quote_is_not_closed');
-  elsif v_stray is not null then
-    perform logloom_private.refuse_at(v_stray, 'query.backslash_escapes_nothing');
-  end if;
-
-  v_state.texts := v_state.texts || ''::text;
-  v_state.positions := v_state.positions || (char_length(p_query_dsl) + 1);
-  v_state."at" := 1;
   v_state.depth := 0;
   v_state.leaves := 0;
   v_state.searched := 0;
-  v_state.steps := cardinality(v_state.texts);
+  v_state.steps := 0;
   v_state."now" := p_now;
   v_state.names_now := false;
   v_state.warnings := '[]';
   v_state.node := '{"type": "all"}';
+  -- A quoted text, a bracket or bar, a bareword.
+  v_state := logloom_private.query_split(
+    v_state, p_query_dsl, 1,
+    '"(?:[^"\\]|\\.)*"|[][(){}|]|(?:[^] \t\r\n\u00a0[(){}|"\\]|\\.)+'
+  );
+  v_stray := least(array_position(v_state.texts, '"'), array_position(v_state.texts, '\'));
+  if v_stray is not null then
+    perform logloom_private.refuse_at(
+      v_state.positions[v_stray],
+      case v_state.texts[v_stray] when '"' then 'query.quote_is_not_closed'
+        else 'query.backslash_escapes_nothing' end
+    );
+  end if;
   return v_state;
 end;
 $$;
@@ -82,12 +95,9 @@ begin
 end;
 $$;
 
--- Goes on by p_count tokens to one that does not touch the last of them, if it is a term:
--- time"out" is one term with a quote in it to some and two terms to others, so it is neither.
-create function logloom_private.query_advance(
-  p_state logloom_private.query_state,
-  p_count integer default 1
-)
+-- Goes on to the next token, which does not touch this one if it is a term: time"out" is one term
+-- with a quote in it to some and two terms to others, so it is neither.
+create function logloom_private.query_advance(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
 stable
@@ -96,9 +106,9 @@ as $$
 declare
   v_meant text;
 begin
-  p_state."at" := p_state."at" + p_count;
-  if logloom_private.query_is_term(p_state.texts[p_state."at"])
-    and logloom_private.query_is_adjacent(p_state, p_state."at")
+  p_state."at" := p_state."at" + 1;
+  if logloom_private.query_is_adjacent(p_state, p_state."at")
+    and logloom_private.query_is_term(p_state.texts[p_state."at"])
   then
     v_meant := logloom_private.query_meant_comparison(
       p_state.texts[p_state."at" - 1] || logloom_private.query_text(p_state.texts[p_state."at"])
@@ -148,10 +158,8 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if left(p_token, 1) = '"' or translate(p_token, '*?', '') = p_token then
-    return false;
-  end if;
-  return p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
+  return left(p_token, 1) <> '"' and translate(p_token, '*?', '') <> p_token
+    and p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
 end;
 $$;
 

@@ -1,42 +1,6 @@
 -- The parser of what follows the colon of a field. Each rule takes the state at its first token and
 -- answers it after its last, with the tree as node.
 
--- A term under the sign that stands before it, or none.
-create function logloom_private.query_check_signed(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_sign text,
-  p_token text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  p_state := logloom_private.query_spend(p_state, 1);
-  case p_sign
-    when '' then
-      p_state := logloom_private.query_warn_value(p_state, p_field, p_token, p_position);
-      return logloom_private.query_check_term(p_state, p_field, p_token, p_position);
-    when '=' then
-      p_state := logloom_private.query_warn_exact(p_state, p_field, p_token, p_position);
-      return logloom_private.query_check_equal(p_state, p_field, p_token, p_position);
-    else
-      if (p_field ->> 'field') in ('ts', 'received_at', 'id', 'level') then
-        perform logloom_private.refuse_at(
-          p_position, 'query.takes_no_test', p_field ->> 'field', p_sign
-        );
-      end if;
-      return case p_sign
-        when 'i=' then logloom_private.query_check_folded_equal(p_state, p_field, p_token)
-        else logloom_private.query_check_word(p_state, p_field, p_token, p_position)
-      end;
-  end case;
-end;
-$$;
-
 -- field:(a OR b), field:=(a OR b). The exact texts become one leaf, so that an index can serve them
 -- together.
 create function logloom_private.query_parse_any_of(
@@ -54,25 +18,30 @@ declare
   v_values jsonb := '[]'::jsonb;
   v_items jsonb[] := '{}'::jsonb[];
   v_token text;
+  v_position integer;
 begin
   p_state := logloom_private.query_deepen(p_state, p_state.positions[p_state."at"]);
   p_state."at" := p_state."at" + 1;
   loop
     v_token := p_state.texts[p_state."at"];
+    v_position := p_state.positions[p_state."at"];
     if v_token in ('AND', 'NOT') then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'query.word_is_not_for_lists', v_token
-      );
+      perform logloom_private.refuse_at(v_position, 'query.word_is_not_for_lists', v_token);
     elsif v_token = 'OR' or not logloom_private.query_is_term(v_token) then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'query.value_is_missing_in_a_list'
+      perform logloom_private.refuse_at(v_position, 'query.value_is_missing_in_a_list');
+    end if;
+    p_state := logloom_private.query_count_leaf(p_state, v_position);
+    if lower(v_token collate "C") in ('and', 'or', 'not') then
+      p_state := logloom_private.query_warn(
+        p_state, v_position, v_token || ' is looked for as a value: OR is in upper case', 'OR'
+      );
+    elsif right(v_token, 1) = ',' and char_length(v_token) > 1 then
+      p_state := logloom_private.query_warn(
+        p_state, v_position, 'A comma is a plain character: the value ' || v_token
+          || ' is looked for', rtrim(v_token, ',') || ' OR'
       );
     end if;
-    p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
-    p_state := logloom_private.query_warn_listed(p_state, v_token);
-    p_state := logloom_private.query_check_signed(
-      p_state, p_field, p_sign, v_token, p_state.positions[p_state."at"]
-    );
+    p_state := logloom_private.query_check_value(p_state, p_field, p_sign, v_token, v_position);
     if p_state.node ->> 'test' = 'equal' then
       v_values := v_values || (p_state.node -> 'values');
     else
@@ -114,16 +83,13 @@ declare
   v_first constant integer := p_state."at";
 begin
   p_state."at" := v_first + 1;
-  for v_bound in 1 .. 2 loop
-    if not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+  for v_part in 1 .. 3 loop
+    if v_part = 2 and p_state.texts[p_state."at"] <> 'TO' then
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
+    elsif not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
       perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
     end if;
     p_state := logloom_private.query_advance(p_state);
-    if v_bound = 1 and p_state.texts[p_state."at"] <> 'TO' then
-      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
-    elsif v_bound = 1 then
-      p_state := logloom_private.query_advance(p_state);
-    end if;
   end loop;
   if p_state.texts[v_first + 4] not in (']', '}') then
     perform logloom_private.refuse_at(p_state.positions[v_first + 4], 'query.range_is_not_closed');
@@ -135,94 +101,6 @@ begin
     nullif(p_state.texts[v_first + 3], '*'), p_state.positions[v_first + 3],
     p_state.texts[v_first + 4] = '}'
   )::logloom_private.query_range);
-end;
-$$;
-
--- Takes p_sign off the token that comes next. What it applies to is the rest of the token, or the
--- next one where nothing is left.
-create function logloom_private.query_take_sign(
-  p_state logloom_private.query_state,
-  p_sign text
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_state.texts[p_state."at"] = p_sign then
-    p_state."at" := p_state."at" + 1;
-  else
-    p_state.texts[p_state."at"] := substr(p_state.texts[p_state."at"], char_length(p_sign) + 1);
-    p_state.positions[p_state."at"] := p_state.positions[p_state."at"] + char_length(p_sign);
-  end if;
-  if not logloom_private.query_is_term(p_state.texts[p_state."at"])
-    and not (p_state.texts[p_state."at"] = '(' and right(p_sign, 1) = '='
-      and p_sign not in ('>=', '<='))
-  then
-    perform logloom_private.refuse_at(
-      p_state.positions[p_state."at"],
-      case when left(p_sign, 1) in ('<', '>') then 'query.comparison_needs_a_value'
-        else 'query.test_needs_a_value' end,
-      p_sign
-    );
-  end if;
-  return p_state;
-end;
-$$;
-
--- field:>=5
-create function logloom_private.query_parse_comparison(
-  p_state logloom_private.query_state,
-  p_field jsonb
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_operator constant text := substring(p_state.texts[p_state."at"] from '^[<>]=?');
-  v_token text;
-  v_position integer;
-begin
-  p_state := logloom_private.query_take_sign(p_state, v_operator);
-  v_token := p_state.texts[p_state."at"];
-  v_position := p_state.positions[p_state."at"];
-  p_state := logloom_private.query_advance(p_state);
-  if left(v_operator, 1) = '>' then
-    return logloom_private.query_check_range(
-      p_state, p_field,
-      (v_token, v_position, v_operator = '>', null, v_position, false)::logloom_private.query_range
-    );
-  end if;
-  return logloom_private.query_check_range(
-    p_state, p_field,
-    (null, v_position, false, v_token, v_position, v_operator = '<')::logloom_private.query_range
-  );
-end;
-$$;
-
--- field:~"regex"
-create function logloom_private.query_parse_regex(
-  p_state logloom_private.query_state,
-  p_field jsonb
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_at constant integer := p_state."at";
-begin
-  if p_state.texts[v_at] <> '~' or left(p_state.texts[v_at + 1], 1) <> '"' then
-    perform logloom_private.refuse_at(p_state.positions[v_at], 'query.regex_is_not_quoted');
-  end if;
-  p_state := logloom_private.query_check_regex(
-    p_state, p_field, p_state.texts[v_at + 1], p_state.positions[v_at + 1]
-  );
-  return logloom_private.query_advance(p_state, 2);
 end;
 $$;
 
@@ -239,27 +117,55 @@ as $$
 declare
   v_first constant text := left(p_state.texts[p_state."at"], 1);
   v_sign constant text :=
-    coalesce(substring(p_state.texts[p_state."at"] from '^(?:=|i=|w=)'), '');
+    coalesce(substring(p_state.texts[p_state."at"] from '^(?:=|i=|w=|[<>]=?)'), '');
+  v_is_comparison constant boolean := v_first in ('<', '>');
+  v_token text;
+  v_position integer := p_state.positions[p_state."at"];
 begin
-  if v_first = '(' then
-    return logloom_private.query_parse_any_of(p_state, p_field, '');
-  elsif v_sign <> '' then
-    p_state := logloom_private.query_take_sign(p_state, v_sign);
-    if p_state.texts[p_state."at"] = '(' then
-      return logloom_private.query_parse_any_of(p_state, p_field, v_sign);
+  if v_is_comparison then
+    p_state := logloom_private.query_count_leaf(p_state, v_position);
+  end if;
+  if v_sign <> '' then
+    p_state := logloom_private.query_take(p_state, v_sign);
+    v_position := p_state.positions[p_state."at"];
+    if not logloom_private.query_is_term(p_state.texts[p_state."at"])
+      and (v_is_comparison or p_state.texts[p_state."at"] <> '(')
+    then
+      perform logloom_private.refuse_at(
+        v_position,
+        case when v_is_comparison then 'query.comparison_needs_a_value'
+          else 'query.test_needs_a_value' end,
+        v_sign
+      );
     end if;
   end if;
-  p_state := logloom_private.query_count_leaf(p_state, p_state.positions[p_state."at"]);
+  v_token := p_state.texts[p_state."at"];
+  if v_is_comparison then
+    return logloom_private.query_check_range(
+      logloom_private.query_advance(p_state), p_field,
+      (
+        case v_first when '>' then v_token end, v_position, v_sign = '>',
+        case v_first when '<' then v_token end, v_position, v_sign = '<'
+      )::logloom_private.query_range
+    );
+  elsif v_token = '(' then
+    return logloom_private.query_parse_any_of(p_state, p_field, v_sign);
+  end if;
+
+  p_state := logloom_private.query_count_leaf(p_state, v_position);
   if v_first in ('[', '{') then
     return logloom_private.query_parse_range(p_state, p_field);
-  elsif v_first in ('<', '>') then
-    return logloom_private.query_parse_comparison(p_state, p_field);
   elsif v_first = '~' then
-    return logloom_private.query_parse_regex(p_state, p_field);
+    p_state."at" := p_state."at" + 1;
+    if v_token <> '~' or left(p_state.texts[p_state."at"], 1) <> '"' then
+      perform logloom_private.refuse_at(v_position, 'query.regex_is_not_quoted');
+    end if;
+    p_state := logloom_private.query_check_regex(
+      p_state, p_field, p_state.texts[p_state."at"], p_state.positions[p_state."at"]
+    );
+  else
+    p_state := logloom_private.query_check_value(p_state, p_field, v_sign, v_token, v_position);
   end if;
-  p_state := logloom_private.query_check_signed(
-    p_state, p_field, v_sign, p_state.texts[p_state."at"], p_state.positions[p_state."at"]
-  );
   return logloom_private.query_advance(p_state);
 end;
 $$;

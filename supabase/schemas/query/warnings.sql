@@ -1,6 +1,7 @@
 -- Silent traps: what is valid here, means something else elsewhere, and so looks for what nobody
--- wants. Quoted texts are never warned about: who quotes a text means it.
+-- wants. Quoted texts are never warned about: they are meant.
 
+-- One warning more, where there is a suggestion.
 create function logloom_private.query_warn(
   p_state logloom_private.query_state,
   p_position integer,
@@ -13,7 +14,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if jsonb_array_length(p_state.warnings) < 10 then
+  if p_suggestion is not null and jsonb_array_length(p_state.warnings) < 10 then
     p_state.warnings := p_state.warnings || jsonb_build_object(
       'position', p_position, 'message', p_message, 'suggestion', left(p_suggestion, 200)
     );
@@ -22,28 +23,12 @@ begin
 end;
 $$;
 
--- A text as a value, quoted where it must be.
-create function logloom_private.query_quote(p_text text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_text ~ '^[[:alnum:]_./*?-]+$' then
-    return p_text;
-  end if;
-  return '"' || regexp_replace(p_text, '(["\\])', '\\\1', 'g') || '"';
-end;
-$$;
-
--- What is wrong with a word wherever it stands: {message, suggestion}, or null. The suggestion
--- stands for the word.
+-- What is wrong with a word wherever it stands, and what stands for it instead, or null.
 create function logloom_private.query_word_trap(
   p_state logloom_private.query_state,
   p_token text
 )
-returns jsonb
+returns text[]
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -52,35 +37,35 @@ declare
   v_end integer;
 begin
   if p_token ~ '[“”„‟«»＂：]' or p_token ~ '^[‘‚’‹]' then
-    return jsonb_build_object(
-      'message', 'Typographic quotes and colons are plain characters: ' || p_token
+    return array[
+      'Typographic quotes and colons are plain characters: ' || p_token
         || ' is looked for with them',
-      'suggestion', translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
-    );
+      translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
+    ];
   elsif left(p_token, 1) = '''' and char_length(p_token) > 1 then
     select min(n) into v_end
     from generate_series(p_state."at", cardinality(p_state.texts)) n
     where right(p_state.texts[n], 1) = '''';
     if v_end is not null then
-      return jsonb_build_object(
-        'message', 'A single quote is a plain character: ' || p_token || ' is looked for with it',
-        'suggestion', '"' || btrim(
+      return array[
+        'A single quote is a plain character: ' || p_token || ' is looked for with it',
+        '"' || btrim(
           p_token || coalesce(
             ' ' || array_to_string(p_state.texts[p_state."at" + 1:v_end], ' '), ''
           ), ' '''
         ) || '"'
-      );
+      ];
     end if;
   elsif strpos(p_token, '&&') > 0 then
-    return jsonb_build_object(
-      'message', '&& is looked for as a text: terms side by side mean AND',
-      'suggestion', replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
-    );
+    return array[
+      '&& is looked for as a text: terms side by side mean AND',
+      replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
+    ];
   elsif p_token ~ '^/.*[.*+?\\^$].*/$' then
-    return jsonb_build_object(
-      'message', 'A slash is a plain character, this is no regular expression',
-      'suggestion', '~"' || replace(btrim(p_token, '/'), '"', '\"') || '"'
-    );
+    return array[
+      'A slash is a plain character, this is no regular expression',
+      '~"' || replace(btrim(p_token, '/'), '"', '\"') || '"'
+    ];
   end if;
   return null;
 end;
@@ -107,13 +92,14 @@ begin
   return case when left(v_parts[2], 1) = '!' then '-' else '' end || v_name || ':'
     || case
       when v_parts[2] in ('=~', '!~') then '~"' || replace(v_parts[3], '"', '\"') || '"'
-      when v_parts[2] in ('=', '==', '!=') then logloom_private.query_quote(v_parts[3])
-      else v_parts[2] || v_parts[3]
+      when v_parts[2] not in ('=', '==', '!=') then v_parts[2] || v_parts[3]
+      when v_parts[3] ~ '^[[:alnum:]_./*?-]+$' then v_parts[3]
+      else '"' || regexp_replace(v_parts[3], '(["\\])', '\\\1', 'g') || '"'
     end;
 end;
 $$;
 
--- The free term that comes next.
+-- The free term that comes next, a word.
 create function logloom_private.query_warn_free(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -124,13 +110,11 @@ declare
   v_token constant text := p_state.texts[p_state."at"];
   v_word constant text := lower(v_token collate "C");
   v_next constant text := lower(coalesce(p_state.texts[p_state."at" + 1], '') collate "C");
-  v_trap jsonb;
+  v_trap text[];
   v_message text;
   v_suggestion text;
 begin
-  if left(v_token, 1) = '"' then
-    return p_state;
-  elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
+  if v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
     v_message := format('%s is looked for as a word: operators are in upper case', v_token);
     v_suggestion := upper(v_word);
   elsif v_word in ('count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'rate', 'stats', 'sort')
@@ -174,16 +158,13 @@ begin
     v_suggestion := btrim(v_token, '%');
   else
     v_trap := logloom_private.query_word_trap(p_state, v_token);
-    v_message := v_trap ->> 'message';
-    v_suggestion := case when left(v_trap ->> 'suggestion', 1) = '~' then 'msg:' else '' end
-      || (v_trap ->> 'suggestion');
+    v_message := v_trap[1];
+    v_suggestion := case when left(v_trap[2], 1) = '~' then 'msg:' else '' end
+      || v_trap[2];
     if v_message is null then
       v_suggestion := logloom_private.query_meant_comparison(v_token);
       v_message := v_token || ' is looked for as a text: a field is followed by a colon';
     end if;
-  end if;
-  if v_suggestion is null then
-    return p_state;
   end if;
   return logloom_private.query_warn(
     p_state, p_state.positions[p_state."at"], v_message, v_suggestion
@@ -191,10 +172,11 @@ begin
 end;
 $$;
 
--- A value without a sign. p_token is the one that comes next, or one in a list.
+-- A value without a sign or after =. p_token is the one that comes next, or one in a list.
 create function logloom_private.query_warn_value(
   p_state logloom_private.query_state,
   p_field jsonb,
+  p_sign text,
   p_token text,
   p_position integer
 )
@@ -205,11 +187,20 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name constant text := p_field ->> 'name';
-  v_trap jsonb;
+  v_trap text[];
   v_message text;
   v_suggestion text;
 begin
-  if left(p_token, 1) = '"' then
+  if p_sign = '=' then
+    -- = or a comparison of other languages.
+    if p_token ~ '^=+[^=]' then
+      v_message := 'The second = belongs to the value that is looked for';
+      v_suggestion := format('%s:=%s', v_name, ltrim(p_token, '='));
+    elsif p_token ~ '^[<>].' then
+      v_message := format('The value %s is looked for: = stands after > or <', p_token);
+      v_suggestion := format('%s:%s=%s', v_name, left(p_token, 1), substr(p_token, 2));
+    end if;
+  elsif left(p_token, 1) = '"' then
     return p_state;
   elsif p_token ~ '^!=*.' then
     v_message := format('! is a plain character: the value %s is looked for', p_token);
@@ -227,68 +218,12 @@ begin
     v_suggestion := format('%s:[%s00 TO %2$s99]', v_name, left(p_token, 1));
   else
     v_trap := logloom_private.query_word_trap(p_state, p_token);
-    v_message := v_trap ->> 'message';
-    v_suggestion := v_name || ':' || (v_trap ->> 'suggestion');
+    v_message := v_trap[1];
+    v_suggestion := v_name || ':' || v_trap[2];
   end if;
   if v_suggestion is null then
     return p_state;
   end if;
   return logloom_private.query_warn(p_state, p_position, v_message, v_suggestion);
-end;
-$$;
-
--- The value after =, which is = or a comparison of other languages.
-create function logloom_private.query_warn_exact(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_token text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if p_token ~ '^=+[^=]' then
-    return logloom_private.query_warn(
-      p_state, p_position, 'The second = belongs to the value that is looked for',
-      format('%s:=%s', p_field ->> 'name', ltrim(p_token, '='))
-    );
-  elsif p_token ~ '^[<>].' then
-    return logloom_private.query_warn(
-      p_state, p_position, format('The value %s is looked for: = stands after > or <', p_token),
-      format('%s:%s=%s', p_field ->> 'name', left(p_token, 1), substr(p_token, 2))
-    );
-  end if;
-  return p_state;
-end;
-$$;
-
--- A word in field:(a or b).
-create function logloom_private.query_warn_listed(
-  p_state logloom_private.query_state,
-  p_token text
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if lower(p_token collate "C") in ('and', 'or', 'not') then
-    return logloom_private.query_warn(
-      p_state, p_state.positions[p_state."at"],
-      format('%s is looked for as a value: OR is in upper case', p_token),
-      'OR'
-    );
-  elsif right(p_token, 1) = ',' and char_length(p_token) > 1 then
-    return logloom_private.query_warn(
-      p_state, p_state.positions[p_state."at"],
-      format('A comma is a plain character: the value %s is looked for', p_token),
-      rtrim(p_token, ',') || ' OR'
-    );
-  end if;
-  return p_state;
 end;
 $$;

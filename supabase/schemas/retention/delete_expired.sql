@@ -1,32 +1,3 @@
--- Adds to the tenants' runs of retention that are under way.
-create function logloom_private.note_deletions(
-  p_tenant_ids text[],
-  p_records bigint[],
-  p_partitions integer,
-  p_today date
-)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
--- Else, with hashing off where it is called, it goes through all tenants for each one.
-set enable_hashjoin = on
-set enable_nestloop = off
-as $$
-begin
-  insert into logloom.retention_runs as r (
-    tenant_id, kind, status, requested_by, ts_to, records, partitions
-  )
-  select
-    n.tenant_id, 'retention', 'running', 'retention',
-    logloom_private.day_start(k.first_kept_day), n.records, p_partitions
-  from unnest(p_tenant_ids, p_records) n (tenant_id, records)
-  join logloom_private.first_kept_days(p_today) k on k.tenant_id = n.tenant_id
-  where n.records > 0
-  on conflict (tenant_id, ts_to) where kind = 'retention' and status = 'running' do update
-  set records = r.records + excluded.records, partitions = r.partitions + excluded.partitions;
-end;
-$$;
-
 -- Deletes some records of a day that a tenant with many does not keep. How many; 0 when none is
 -- left.
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
@@ -36,30 +7,23 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_rows text;
-  v_last_ts timestamptz;
-  v_last_id uuid;
+  v_end logloom_private.log_key;
   v_deleted integer;
 begin
   if p_day >= logloom_private.first_kept_day(p_tenant_id, p_today) then
     return 0;
   end if;
-  -- A page of keys, from the least on; constants, so that one partition is looked at.
+  -- Constants, so that one partition is looked at.
   v_rows := logloom_private.tenant_rows_sql(
-    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true',
-    p_expired => true
+    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true'
   );
-  execute format(
-    'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p
-     order by p.ts desc, p.id desc limit 1',
-    v_rows, (select s.deletion_step_records from logloom_private.settings s)
-  )
-  into v_last_ts, v_last_id;
-  if v_last_ts is null then
+  v_end := logloom_private.rows_end(v_rows);
+  if v_end.ts is null then
     return 0;
   end if;
   execute logloom_private.removed_records_sql(format(
     'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
-    v_rows, v_last_ts, v_last_ts, v_last_id
+    v_rows, v_end.ts, v_end.ts, v_end.id
   ))
   into v_deleted;
   perform logloom_private.note_deletions(array[p_tenant_id], array[v_deleted], 0, p_today);

@@ -66,7 +66,7 @@ begin
   returning * into v_run;
   if p_dry_run then
     execute 'select (select count(*) ' || logloom_private.rows_sql(
-        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}', p_expired => true
+        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}'
       )
       || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
       || '$1, $2, $3, $4) c), 0)'
@@ -98,10 +98,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.request_deletion(
-  text, text, text, boolean
-) to authenticated, service_role;
-
 create function public.delete_logs(
   p_query_dsl text default null,
   p_ts_from text default null,
@@ -120,15 +116,13 @@ begin
   perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
   perform logloom_private.require_parameter('p_ts_from', p_ts_from is null);
   perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);
-  return logloom_private.retention_run_of(
-    logloom_private.request_deletion(
+  return jsonb_populate_record(
+    null::public.logloom_retention_run,
+    to_jsonb(logloom_private.request_deletion(
       p_query_dsl, p_ts_from, p_ts_to, coalesce(p_dry_run, true)
-    )
+    ))
   );
-exception
-when query_canceled then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;

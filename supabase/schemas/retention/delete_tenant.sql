@@ -1,20 +1,3 @@
--- Orders the erasure of all log records of a tenant.
-create function logloom_private.request_erasure(p_tenant_id text)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  insert into logloom.retention_runs (
-    tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
-  )
-  values (
-    p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
-    '1970-01-01 00:00:00+00', now() + interval '2 days', false
-  );
-end;
-$$;
-
 -- Ends a tenant: its keys and members go at once, everything else by the job run_deletions.
 create function logloom_private.abolish_tenant(p_tenant_id text)
 returns public.logloom_tenant_deletion
@@ -56,8 +39,6 @@ begin
   )::public.logloom_tenant_deletion;
 end;
 $$;
-
-grant execute on function logloom_private.abolish_tenant(text) to authenticated, service_role;
 
 create function public.delete_tenant(p_tenant_id text default null)
 returns public.logloom_tenant_deletion

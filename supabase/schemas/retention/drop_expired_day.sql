@@ -21,7 +21,7 @@ begin
     );
     -- Without the writer nothing is added: it makes the day anew when events for it come.
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    perform logloom_private.lock_partitions();
+    perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
     if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants then
       return 'busy';
     end if;

@@ -34,19 +34,13 @@ begin
             and c.minute < %2$L::timestamptz
         )
         or exists (
-          select from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c
-          where p.tenant_id = u.tenant_id and p.week = %3$L::date
-            and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
-        )
-        or exists (
           select from logloom_private.blocks c
           where c.tenant_id = u.tenant_id and c.last_ts >= %1$L::timestamptz
             and c.last_ts < %2$L::timestamptz
         )
       order by u.tenant_id
     $query$,
-    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1),
-    logloom_private.week_of(p_day)
+    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
   )
   using p_tenant_ids, p_limit;
 end;

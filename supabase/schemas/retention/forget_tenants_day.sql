@@ -1,5 +1,6 @@
--- Seam: deletes what there is of a day of the tenants: rows, blocks that end in it with their days,
--- and counts. How many records were counted of each of those that had any.
+-- Seam: deletes what there is of a day of the tenants: rows, blocks that end in it, and counts. How
+-- many records each of those had that had any. One statement, so that records that come meanwhile
+-- stay with their counts.
 create function logloom_private.forget_tenants_day(
   p_tenant_ids text[],
   p_day date,
@@ -14,36 +15,52 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
-declare
-  v_froms timestamptz[];
-  v_from timestamptz;
 begin
   -- Without compact_log_counts none of the counts is summed up meanwhile.
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  with gone as (
-    delete from logloom_private.blocks c
-    using unnest(p_tenant_ids) t (tenant_id)
-    where c.tenant_id = t.tenant_id
-      and c.last_ts >= logloom_private.day_start(p_day)
-      and c.last_ts < logloom_private.day_start(p_day + 1)
-    returning c.tenant_id, c.first_ts
-  ), froms as (
-    -- A block of several days goes with the last. No row is left of the days before.
-    select
-      t.tenant_id,
-      logloom_private.day_start(
-        least(logloom_private.utc_day(min(g.first_ts)), p_day)
-      ) as starts
-    from unnest(p_tenant_ids) t (tenant_id)
-    left join gone g on g.tenant_id = t.tenant_id
-    group by t.tenant_id
+  execute format(
+    $query$
+      with tenants as materialized (
+        select t.tenant_id from unnest($1) t (tenant_id)
+      ), rows_gone as (
+        delete from logloom.logs l
+        using tenants t
+        where l.tenant_id = t.tenant_id
+          and l.ts >= %1$L::timestamptz and l.ts < %2$L::timestamptz
+        returning l.tenant_id, l.ts
+      ), noted as (
+        insert into logloom_private.log_removals (tenant_id)
+        select distinct g.tenant_id
+        from rows_gone g
+        -- Further back than any alert window reaches.
+        where g.ts > now() - interval '3 days'
+      ), blocks_gone as (
+        delete from logloom_private.blocks c
+        using tenants t
+        where c.tenant_id = t.tenant_id
+          and c.last_ts >= %1$L::timestamptz and c.last_ts < %2$L::timestamptz
+        returning c.tenant_id, case when c.holds_counts then c.records else 0 end as records
+      ), counts_gone as (
+        delete from logloom_private.log_counts c
+        using tenants t
+        where c.tenant_id = t.tenant_id
+          and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
+        returning c.tenant_id, c.events
+      )
+      select array_agg(f.tenant_id), array_agg(f.records)
+      from (
+        select u.tenant_id, sum(u.records)::bigint as records
+        from (
+          select c.tenant_id, c.events as records from counts_gone c
+          union all
+          select b.tenant_id, b.records from blocks_gone b
+        ) u
+        group by u.tenant_id
+      ) f
+    $query$,
+    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
   )
-  select array_agg(f.starts order by f.tenant_id), array_agg(f.tenant_id order by f.tenant_id),
-    min(f.starts)
-  into v_froms, tenant_ids, v_from
-  from froms f;
-  execute logloom_private.forgotten_records_sql(v_from, logloom_private.day_start(p_day + 1))
   into tenant_ids, records
-  using tenant_ids, v_froms;
+  using p_tenant_ids;
 end;
 $$;

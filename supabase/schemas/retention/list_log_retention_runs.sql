@@ -22,8 +22,9 @@ declare
   );
 begin
   return query
-  select (logloom_private.retention_run_of(r)).*
+  select a.*
   from logloom.retention_runs r
+  cross join jsonb_populate_record(null::public.logloom_retention_run, to_jsonb(r)) a
   where r.tenant_id = v_tenant_id
     and (p_kind is null or r.kind = p_kind)
     and (p_after is null or (r.requested_at, r.run_id) < (v_after, p_after))

@@ -75,81 +75,6 @@ begin
 end;
 $$;
 
--- The next block of sealed records that an erasure has to look at; null where none is left.
-create function logloom_private.next_block_of(p_run logloom.retention_runs)
-returns bigint
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select min(c.block_id)
-    from logloom_private.blocks c
-    where c.tenant_id = p_run.tenant_id
-      and c.last_ts >= p_run.ts_from and c.first_ts < p_run.ts_to
-      and c.block_id > coalesce(p_run.position_block, 0)
-  );
-end;
-$$;
-
--- Replaces a block by one without the records that an erasure is for, and takes them away from the
--- counts. How many.
-create function logloom_private.delete_from_block(
-  p_block_id bigint,
-  p_run logloom.retention_runs,
-  p_query logloom_private.compiled_query
-)
-returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_block logloom_private.blocks;
-  v_bits varbit;
-  v_deleted integer;
-begin
-  select c.* into v_block
-  from logloom_private.blocks c
-  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
-  for update;
-  if not found then
-    return 0;
-  end if;
-  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
-  v_deleted := bit_count(v_bits);
-  if v_deleted = 0 then
-    return 0;
-  end if;
-  insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
-  select v_block.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level, -count(*)
-  from logloom_private.sealed_records(
-    v_block, logloom_private.bit_positions(v_bits), array['ts', 'service', 'level']
-  ) r
-  group by 2, 3, 4;
-  insert into logloom_private.log_removals (tenant_id)
-  select v_block.tenant_id
-  -- Further back than any alert window reaches.
-  where v_block.last_ts > now() - interval '3 days';
-  -- What is left becomes a block of its own, compared with what it is made of.
-  if v_deleted < v_block.records then
-    perform logloom_private.require_intact(v_block);
-    perform logloom_private.write_block(
-      v_block.tenant_id,
-      logloom_private.read_records(
-        format(
-          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
-          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
-        )
-      )
-    );
-  end if;
-  delete from logloom_private.blocks c
-  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
-  return v_deleted;
-end;
-$$;
-
 -- Looks at the next records of an erasure and deletes those that match. Whether there may be more.
 create function logloom_private.deletion_step(p_run_id uuid)
 returns boolean
@@ -163,8 +88,7 @@ declare
   v_day date;
   v_day_end timestamptz;
   v_rows text;
-  v_end_ts timestamptz;
-  v_end_id uuid;
+  v_end logloom_private.log_key;
   v_block_id bigint;
   v_dead_letters integer := 0;
   v_deleted integer := 0;
@@ -194,39 +118,36 @@ begin
         else format(
           '(l.ts, l.id) > (%L::timestamptz, %L::uuid)', v_run.position_ts, v_run.position_id
         )
-      end,
-      p_expired => true
+      end
     );
-    execute format(
-      'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p
-       order by p.ts desc, p.id desc limit 1',
-      v_rows, (select s.deletion_step_records from logloom_private.settings s)
-    )
-    into v_end_ts, v_end_id;
-    if v_end_ts is null then
+    v_end := logloom_private.rows_end(v_rows);
+    if v_end.ts is null then
       -- Nothing is left of the day: the next step begins with the day after.
-      v_end_ts := v_day_end;
-      v_end_id := '00000000-0000-0000-0000-000000000000';
+      v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
     else
       execute logloom_private.removed_records_sql(format(
         'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)
          and (%s)',
-        v_rows, v_end_ts, v_end_ts, v_end_id, v_query.filter
+        v_rows, v_end.ts, v_end.ts, v_end.id, v_query.filter
       ))
       into v_deleted;
     end if;
   else
-    v_block_id := logloom_private.next_block_of(v_run);
+    select min(c.block_id) into v_block_id
+    from logloom_private.blocks c
+    where c.tenant_id = v_run.tenant_id
+      and c.last_ts >= v_run.ts_from and c.first_ts < v_run.ts_to
+      and c.block_id > coalesce(v_run.position_block, 0);
     v_deleted := logloom_private.delete_from_block(v_block_id, v_run, v_query);
   end if;
   update logloom.retention_runs r
   set status = 'running',
     records = r.records + v_dead_letters + v_deleted,
-    position_ts = coalesce(v_end_ts, r.position_ts),
-    position_id = coalesce(v_end_id, r.position_id),
+    position_ts = coalesce(v_end.ts, r.position_ts),
+    position_id = coalesce(v_end.id, r.position_id),
     position_block = coalesce(v_block_id, r.position_block)
   where r.run_id = p_run_id;
-  return v_end_ts is not null or v_block_id is not null;
+  return v_end.ts is not null or v_block_id is not null;
 end;
 $$;
 
@@ -248,7 +169,7 @@ begin
   end if;
   v_run_id := logloom_private.next_deletion();
   if v_run_id is null then
-    if logloom_private.erase_tenant_step() then
+    if logloom_private.delete_tenant_step() then
       return (select s.deletion_pause from logloom_private.settings s);
     end if;
     return null;

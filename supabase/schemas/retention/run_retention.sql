@@ -33,8 +33,8 @@ begin
   insert into logloom_private.retention_place (today)
   values (p_today)
   on conflict (singleton) do update
-  set today = excluded.today, done_through = null, day = null, tenant_through = null,
-    attempts = 0, error = null, finished_at = null;
+  set today = excluded.today, spans_through = '', done_through = null, day = null,
+    tenant_through = null, attempts = 0, error = null, finished_at = null;
   update logloom.retention_runs r
   set status = 'interrupted', finished_at = clock_timestamp()
   where r.kind = 'retention' and r.status = 'running';
@@ -77,18 +77,27 @@ begin
 end;
 $$;
 
--- forget_expired for the tenants of a step at once and, where that fails, for each by itself, so
--- that one keeps no other waiting. The first error of any tenant, or null.
-create function logloom_private.try_forget_expired(p_tenant_ids text[], p_day date, p_today date)
+-- Deletes what there is of a day of tenants that do not keep it: of all at once and, where that
+-- fails, of each by itself, so that one keeps no other waiting. The first error of any, or null.
+create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_forgotten record;
   v_error text;
 begin
   begin
-    perform logloom_private.forget_expired(p_tenant_ids, p_day, p_today);
+    v_forgotten := logloom_private.forget_tenants_day(p_tenant_ids, p_day);
+    perform logloom_private.note_deletions(
+      v_forgotten.tenant_ids, v_forgotten.records,
+      (
+        not logloom_private.partition_exists(p_day)
+        and not logloom_private.day_is_kept(p_day, p_today)
+      )::integer,
+      p_today
+    );
     return null;
   exception when others then
     v_error := format('%s: %s', sqlstate, sqlerrm);
@@ -97,8 +106,7 @@ begin
     v_error := null;
     for v_at in 1..cardinality(p_tenant_ids) loop
       v_error := coalesce(
-        v_error,
-        logloom_private.try_forget_expired(p_tenant_ids[v_at:v_at], p_day, p_today)
+        v_error, logloom_private.forget_expired(p_tenant_ids[v_at:v_at], p_day, p_today)
       );
     end loop;
   end if;
@@ -116,7 +124,6 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_tenants text[];
-  v_left text[];
   v_first record;
   v_through text := p_place.tenant_through;
   v_error text;
@@ -142,15 +149,16 @@ begin
       v_tenants, p_place.day, v_settings.deletion_step_records
     ) e
   ) d;
-  v_left := v_first.tenant_ids;
   if v_first.tenant_id is null then
-    perform logloom_private.leave_expired_day(v_tenants, p_place.day);
+    perform logloom_private.leave_days(v_tenants, array[p_place.day]);
     v_through := v_tenants[cardinality(v_tenants)];
-  elsif v_left is not null then
-    v_error := logloom_private.try_forget_expired(v_left, p_place.day, p_place.today);
+  elsif v_first.tenant_ids is not null then
+    v_error := logloom_private.forget_expired(
+      v_first.tenant_ids, p_place.day, p_place.today
+    );
     if v_error is not null then
       -- Its turn comes again the next time.
-      v_through := v_left[cardinality(v_left)];
+      v_through := v_first.tenant_ids[cardinality(v_first.tenant_ids)];
     end if;
   else
     begin
@@ -167,7 +175,8 @@ begin
 end;
 $$;
 
--- A step of the job run_retention: drops a day, or deletes some of what tenants have of it.
+-- A step of the job run_retention: splits a block, drops a day, or deletes some of what tenants
+-- have of it.
 create function logloom_private.retention_step()
 returns interval
 language plpgsql
@@ -189,7 +198,10 @@ begin
   if v_place.today is null or v_place.finished_at is not null then
     return null;
   end if;
-  if v_place.day is not null then
+  if v_place.spans_through is not null then
+    perform logloom_private.split_long_block(v_place);
+    return interval '0';
+  elsif v_place.day is not null then
     return logloom_private.delete_expired_of_day(v_place);
   end if;
   v_day := (

@@ -34,6 +34,3 @@ begin
   perform logloom_private.refuse_warnings(v_query);
 end;
 $$;
-
-grant execute on function logloom_private.check_query(text, boolean)
-to authenticated, service_role;

@@ -27,9 +27,8 @@ begin
   )
   values (
     v_tenant_id, v_user_id, logloom_private.trim_space(p_name), p_query_dsl,
-    nullif(logloom_private.trim_space(p_description), ''), nullif(
-      logloom_private.trim_space(p_category), ''
-    ),
+    nullif(logloom_private.trim_space(p_description), ''),
+    nullif(logloom_private.trim_space(p_category), ''),
     coalesce(p_is_shared, false), coalesce(p_tags, '{}')
   )
   returning id into v_id;

@@ -38,7 +38,7 @@ begin
       limit v_limit
     ) o
   ) p
-  where coalesce(p.bytes_before, 0) < logloom_private.page_bytes();
+  where coalesce(p.bytes_before, 0) < logloom_private.list_bytes();
 end;
 $$;
 

@@ -12,6 +12,3 @@ begin
   perform logloom_private.refuse('saved_searches.not_found');
 end;
 $$;
-
-grant execute on function logloom_private.refuse_saved_search(uuid)
-to authenticated, service_role;

@@ -24,34 +24,30 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because whether the query aggregates is for the compiler to say
 declare
-  v_query logloom_private.compiled_query;
-  v_page public.logloom_log_page;
+  v_query constant logloom_private.compiled_query :=
+    logloom_private.search_query(p_query_dsl, now(), 'any');
   v_range tstzrange;
-  v_stats public.logloom_log_stat[];
+  v_run public.logloom_saved_search_run;
 begin
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'any');
   if not v_query.plan ?| array['aggregates', 'patterns'] then
-    v_page := logloom_private.read_log_page(
+    select p.logs, p.next_cursor, p.ts_from, p.ts_to
+    into v_run.logs, v_run.next_cursor, v_run.ts_from, v_run.ts_to
+    from logloom_private.read_log_page(
       p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, null
-    );
-    return row(
-      v_page.logs, v_page.next_cursor, v_page.ts_from, v_page.ts_to, null
-    )::public.logloom_saved_search_run;
+    ) p;
+    return v_run;
   end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to);
-  v_stats := array(
+  v_run.logs := '{}';
+  v_run.ts_from := lower(v_range);
+  v_run.ts_to := upper(v_range);
+  v_run.stats := array(
     select s
     from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) s
   );
-  return row(
-    '{}'::public.logloom_log_record[], null, lower(v_range), upper(v_range), v_stats
-  )::public.logloom_saved_search_run;
+  return v_run;
 end;
 $$;
-
-grant execute on function logloom_private.read_saved_search(
-  text, text, text, integer, text
-) to authenticated, service_role;
 
 -- Counts a run of a saved search that the caller may read.
 create function logloom_private.note_saved_search_run(p_id uuid)
@@ -71,9 +67,6 @@ begin
     and (s.is_shared or s.created_by = logloom_private.current_user_id());
 end;
 $$;
-
-grant execute on function logloom_private.note_saved_search_run(uuid)
-to authenticated, service_role;
 
 create function public.run_saved_search(
   p_id uuid default null,

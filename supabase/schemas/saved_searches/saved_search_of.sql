@@ -13,6 +13,3 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.saved_search_of(logloom.saved_searches)
-to authenticated, service_role;

@@ -1,60 +1,44 @@
--- Lets a sequence go on after the greatest number that the data holds. It never goes back.
-create function logloom_private.align_sequence(p_sequence regclass, p_used bigint)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_last bigint;
-begin
-  execute format('select s.last_value from %s s', p_sequence) into v_last;
-  if p_used > v_last then
-    perform setval(p_sequence, p_used);
-  end if;
-end;
-$$;
-
--- Lets every sequence go on after the data. A tail and an alert round read on by write sequence:
--- one that began anew would hide new records from them.
+-- Lets every sequence go on after the greatest number that the data holds; it never goes back. A
+-- tail and an alert round read on by write sequence: one that began anew would hide new records.
 create function logloom_private.align_sequences()
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_identity record;
+  v_sequence regclass;
+  v_used_sql text;
   v_used bigint;
+  v_last bigint;
 begin
-  for v_identity in
-    select a.attrelid::regclass as table_name, a.attname as column_name,
-      pg_get_serial_sequence(a.attrelid::regclass::text, a.attname)::regclass as sequence_name
+  for v_sequence, v_used_sql in
+    select pg_get_serial_sequence(a.attrelid::regclass::text, a.attname)::regclass,
+      format('select max(t.%I) from %s t', a.attname, a.attrelid::regclass)
     from pg_catalog.pg_attribute a
     join pg_catalog.pg_class c on c.oid = a.attrelid
     where c.relnamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
       and a.attidentity <> '' and not c.relispartition
-  loop
-    execute format(
-      'select max(t.%I) from %s t', v_identity.column_name, v_identity.table_name
-    )
-    into v_used;
-    perform logloom_private.align_sequence(v_identity.sequence_name, v_used);
-  end loop;
-  perform logloom_private.align_sequence(
-    'logloom_private.queue_batch_id',
-    (
-      select greatest(max(s.moved_through), (select max(q.batch_id) from logloom_private.queue q))
-      from logloom_private.queue_slots s
-    )
-  );
-  perform logloom_private.align_sequence(
-    'logloom_private.write_seq',
-    (
-      select greatest(
-        max(a.write_seq), (select max(r.write_seq_to) from logloom_private.alert_rounds r)
+    union all
+    values
+      (
+        'logloom_private.queue_batch_id'::regclass,
+        'select greatest(max(s.moved_through), '
+          '(select max(q.batch_id) from logloom_private.queue q))'
+          ' from logloom_private.queue_slots s'
+      ),
+      (
+        'logloom_private.write_seq',
+        'select greatest(max(a.write_seq), '
+          '(select max(r.write_seq_to) from logloom_private.alert_rounds r))'
+          ' from logloom_private.log_writes a'
       )
-      from logloom_private.log_writes a
-    )
-  );
+  loop
+    execute v_used_sql into v_used;
+    execute format('select s.last_value from %s s', v_sequence) into v_last;
+    if v_used > v_last then
+      perform setval(v_sequence, v_used);
+    end if;
+  end loop;
 end;
 $$;
 

@@ -57,8 +57,8 @@ end;
 $$;
 
 -- Puts the copy in the place of a day's partition, or nothing where nothing is left. Answers
--- replaced; waiting: somebody holds an older snapshot; dropped: the partition went meanwhile;
--- changed: it is not as it was copied; busy: readers or the writer hold it.
+-- replaced; waiting: somebody holds an older snapshot; changed: the partition is not as it was
+-- copied, or went; busy: readers or the writer hold it.
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql
@@ -85,17 +85,13 @@ begin
     );
     perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    perform logloom_private.lock_partitions();
+    perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
     -- Retention drops a day of which nobody has a row, and one that nobody keeps.
-    if not logloom_private.partition_exists(p_day) then
-      perform logloom_private.forget_replacement(p_day);
-      perform logloom_private.restore_lock_wait(v_lock_wait);
-      return 'dropped';
+    if logloom_private.partition_exists(p_day) then
+      execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+      into v_records, v_write_seq;
     end if;
-    execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
-    into v_records, v_write_seq;
-    if v_records <> v_day.prepared_records
-      or v_write_seq is distinct from v_day.prepared_write_seq
+    if (v_records, v_write_seq) is distinct from (v_day.prepared_records, v_day.prepared_write_seq)
     then
       perform logloom_private.forget_replacement(p_day);
       perform logloom_private.restore_lock_wait(v_lock_wait);

@@ -16,11 +16,11 @@ begin
   )
   order by c.block_id
   limit 1;
-  if not found then
+  if v_block.block_id is null then
     return false;
   end if;
   begin
-    perform logloom_private.merge_blocks(v_block.tenant_id, array[v_block.block_id]);
+    perform logloom_private.rewrite_blocks(v_block.tenant_id, array[v_block.block_id]);
   exception
     when query_canceled then
       raise;

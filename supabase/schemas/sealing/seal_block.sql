@@ -71,8 +71,12 @@ end;
 $$;
 
 -- Makes a block of the tenant's oldest records of the days and takes them out of their partitions,
--- in this transaction. How many; 0: there were none.
-create function logloom_private.seal_block(p_tenant_id text, p_days date[])
+-- in this transaction. How many; 0: there were none. p_holds_counts: they leave the counts, too.
+create function logloom_private.seal_block(
+  p_tenant_id text,
+  p_days date[],
+  p_holds_counts boolean default false
+)
 returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -82,6 +86,7 @@ declare
   v_end logloom_private.log_key;
   v_range text;
   v_ranges text[] := '{}';
+  v_holds_counts constant boolean := p_holds_counts or cardinality(p_days) > 1;
   v_block logloom_private.blocks;
   v_removed integer;
   v_records integer := 0;
@@ -105,11 +110,12 @@ begin
     p_tenant_id,
     logloom_private.read_records(
       (select string_agg('select l.* ' || r.range, ' union all ') from unnest(v_ranges) r (range))
-    )
+    ),
+    v_holds_counts
   );
   foreach v_range in array v_ranges loop
-    -- Not by removed_records_sql: the counts go on counting what is sealed. What came after it was
-    -- read is of a later step of the writer.
+    -- Not by removed_records_sql, which says that records are gone. What came after it was read is
+    -- of a later step of the writer.
     execute 'delete ' || v_range || ' and l.write_seq <= $1' using v_block.last_write_seq;
     get diagnostics v_removed = row_count;
     v_records := v_records + v_removed;
@@ -117,6 +123,9 @@ begin
   if v_records <> v_block.records then
     raise sqlstate 'LL001' using
       message = format('%s records are sealed, and %s removed', v_block.records, v_records);
+  end if;
+  if v_holds_counts then
+    perform logloom_private.count_sealed(v_block, null, -1);
   end if;
   insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
   select d.day, v_records, pg_current_xact_id()
@@ -129,7 +138,7 @@ end;
 $$;
 
 -- Makes rows of the blocks that hold records of a tenant's day, in this transaction: how many. A
--- block of a small tenant holds a week, which comes back as a whole. They stay rows only with
+-- block of a small tenant holds weeks, which come back as a whole. They stay rows only with
 -- compression false.
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint
@@ -164,7 +173,7 @@ begin
       update logloom_private.sealing_days d set prepared_by = null where d.day = v_day;
       insert into logloom_private.log_days (tenant_id, day) values (p_tenant_id, v_day)
       on conflict do nothing;
-      -- Into the partition itself: the counts have these records already.
+      -- Into the partition itself: the counts have these records already, or have them below.
       execute format(
         'insert into logloom.%I select r.* '
           || 'from logloom_private.block_records($4, $1, null, null) r '
@@ -180,6 +189,9 @@ begin
     if v_block_records <> v_block.records then
       raise sqlstate 'LL001' using
         message = format('Block %s has not as many records as it says', v_block.block_id);
+    end if;
+    if v_block.holds_counts then
+      perform logloom_private.count_sealed(v_block, null, 1);
     end if;
     delete from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;

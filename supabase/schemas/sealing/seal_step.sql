@@ -1,106 +1,3 @@
--- The oldest day with a partition that is over for seal_after and was not looked at for
--- seal_again_after; null where none is due.
-create function logloom_private.next_day_to_seal(p_now timestamptz)
-returns date
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select min(p.day)
-    from logloom_private.settings s
-    cross join unnest(logloom_private.partition_days()) p (day)
-    left join logloom_private.sealing_days d on d.day = p.day
-    where (p.day + 1)::timestamp at time zone 'UTC' <= p_now - s.seal_after
-      and (
-        d.checked_at is null or d.checked_through is not null
-        or d.checked_at <= p_now - s.seal_again_after
-      )
-  );
-end;
-$$;
-
--- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
--- else its week where that is over and has enough. Null: they stay rows.
-create function logloom_private.days_to_seal_together(
-  p_tenant_id text,
-  p_day date,
-  p_now timestamptz
-)
-returns date[]
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_settings logloom_private.settings;
-  v_monday constant date := date_trunc('week', p_day::timestamp)::date;
-  v_day date;
-  v_days date[] := '{}';
-  v_count integer;
-  v_records integer := 0;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  if not coalesce(
-    (select t.compression from logloom.tenant_settings t where t.tenant_id = p_tenant_id), true
-  )
-  then
-    return null;
-  end if;
-  foreach v_day in array p_day || array(
-    select v_monday + i from generate_series(0, 6) i where v_monday + i <> p_day
-  )
-  loop
-    continue when not logloom_private.partition_exists(v_day);
-    execute format(
-      'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 limit $2) l',
-      logloom_private.partition_name(v_day)
-    )
-    into v_count
-    using p_tenant_id, v_settings.seal_day_records;
-    if v_day = p_day and v_count >= v_settings.seal_day_records then
-      return array[p_day];
-    elsif v_day = p_day and (
-      v_count = 0
-      or (v_monday + 7)::timestamp at time zone 'UTC' > p_now - v_settings.seal_after
-    )
-    then
-      return null;
-    end if;
-    -- A day with enough for itself has a pass of its own.
-    if v_count > 0 and v_count < v_settings.seal_day_records then
-      v_days := v_days || v_day;
-      v_records := v_records + v_count;
-    end if;
-  end loop;
-  return case when v_records >= v_settings.seal_week_records then v_days end;
-end;
-$$;
-
--- The first tenant after p_after with records in a day's partition; null where there is none.
-create function logloom_private.next_day_tenant(p_day date, p_after text)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_tenant_id text;
-begin
-  if not logloom_private.partition_exists(p_day) then
-    return null;
-  end if;
-  execute format(
-    'select min(l.tenant_id) from only logloom.%I l where $1 is null or l.tenant_id > $1',
-    logloom_private.partition_name(p_day)
-  )
-  into v_tenant_id
-  using p_after;
-  return v_tenant_id;
-end;
-$$;
-
 -- One step of a pass over a day: a block, a merge, or on to the next tenant. False: the pass is
 -- over.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
@@ -111,31 +8,44 @@ as $$
 declare
   v_state logloom_private.sealing_days;
   v_tenant_id text;
-  v_days date[];
-  v_block_ids bigint[];
+  v_together record;
+  v_span integer;
   v_records integer := 0;
 begin
   insert into logloom_private.sealing_days (day) values (p_day) on conflict do nothing;
   select d.* into v_state from logloom_private.sealing_days d where d.day = p_day for update;
-  v_tenant_id := logloom_private.next_day_tenant(p_day, v_state.checked_through);
+  if logloom_private.partition_exists(p_day) then
+    execute format(
+      'select min(l.tenant_id) from only logloom.%I l where $1 is null or l.tenant_id > $1',
+      logloom_private.partition_name(p_day)
+    )
+    into v_tenant_id
+    using v_state.checked_through;
+  end if;
   if v_tenant_id is null then
     update logloom_private.sealing_days d
     set checked_at = p_now, checked_through = null
     where d.day = p_day;
     return false;
   end if;
-  v_days := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
+  v_together := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
   begin
-    if v_days is not null then
-      v_records := logloom_private.seal_block(v_tenant_id, v_days);
+    if v_together.days is not null then
+      v_records := logloom_private.seal_block(
+        v_tenant_id, v_together.days, v_together.are_small
+      );
     end if;
-    -- The last of a day, or what came late.
+    -- The last of a day, what came late, or a week in its month.
     if v_records > 0 then
-      v_block_ids := logloom_private.blocks_to_merge(v_tenant_id, p_day);
-      if v_block_ids is not null then
-        perform logloom_private.merge_blocks(v_tenant_id, v_block_ids);
-      end if;
-      perform logloom_private.leave_sealed_days(v_tenant_id, v_days);
+      v_span := case
+        when v_together.are_small
+          then logloom_private.block_days(logloom_private.retention_days(v_tenant_id))
+        else 1
+      end;
+      perform logloom_private.merge_small_blocks(
+        v_tenant_id, logloom_private.span_start(p_day, v_span), v_span, v_together.are_small
+      );
+      perform logloom_private.leave_days(array[v_tenant_id], v_together.days);
     end if;
   exception
     when query_canceled then

@@ -1,6 +1,6 @@
 -- SQL from "from" on: ts, level, service and events of what is to be counted: the counts of the
--- range's whole minutes, and the records of what it has of its first and last one. Null where the
--- counts cannot answer the query.
+-- range's whole minutes, in log_counts and in blocks, and the records of what it has of its first
+-- and last one. Null where the counts cannot answer the query.
 create function logloom_private.counted_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -13,11 +13,11 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_fields constant text[] := p_query.fields || p_query.by_fields;
+  v_fields constant text[] :=
+    logloom_private.query_reads(p_query.tree) || p_query.by_fields;
   v_first constant timestamptz :=
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
-  v_packed constant text := logloom_private.packed_counts_sql(p_tenant_id, v_first, v_last);
   v_filter text;
   v_hides_services boolean;
 begin
@@ -30,8 +30,6 @@ begin
   if 'service' = any(v_fields) then
     execute 'select exists (select ' || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
-    ) || ') or exists (select ' || logloom_private.tenant_rows_sql(
-      p_tenant_id, v_first, v_last, 'l.is_other', v_packed, 'minute'
     ) || ')'
     into v_hides_services;
     if v_hides_services then
@@ -44,9 +42,13 @@ begin
     || logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
     )
-    || ' union all select l.minute, l.level, l.service, l.events '
+    || ' union all select l.ts, l.level, l.service, l.events '
     || logloom_private.tenant_rows_sql(
-      p_tenant_id, v_first, v_last, v_filter, v_packed, 'minute'
+      p_tenant_id, v_first, v_last, v_filter,
+      format(
+        'logloom_private.block_counts(%s, %L, %L)',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), v_first, v_last
+      )
     )
     || case when p_from < v_first then
         ' union all select l.ts, l.level, l.service, 1 '

@@ -1,4 +1,5 @@
--- An opaque text that decode_cursor reads.
+-- An opaque text that decode_cursor reads. What a cursor holds: of a page, read_log_page says; of
+-- the live tail, tail_logs.
 create function logloom_private.encode_cursor(p_parts text[])
 returns text
 language plpgsql

@@ -1,21 +1,16 @@
--- SQL from "from" to "limit": the first p_limit records, as alias l, in p_order (asc or desc): that
--- many of rows and of sealed ones, and of these the first. p_filter is the query's and, where p_ts
--- and p_id are given, that a record is after them. p_reads: what is read besides ts and id; all may
--- be where it is null. p_is_part: the range is one of search_parts, which begin with what the
--- tenant keeps. p_bytes: of sealed records after so many bytes nothing but the place and the size
--- is there.
+-- SQL from "from" on: the first p_limit records of a bound query in p_order, those after p_ts and
+-- p_id where they are given: as many of rows and of sealed ones, and of these the first; as many as
+-- an extraction may read where a filter comes after it. p_reads: what is read besides ts and id;
+-- all may be where it is null. p_bytes: of records after so many bytes nothing but the place and
+-- the size is there, unless they are extracted from.
 create function logloom_private.first_records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
-  p_filter text,
   p_limit integer,
   p_order text,
-  p_ts timestamptz,
-  p_id uuid,
+  p_ts timestamptz default null,
+  p_id uuid default null,
   p_reads text[] default null,
-  p_is_part boolean default false,
   p_bytes bigint default null
 )
 returns text
@@ -24,31 +19,36 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_order constant text := format(
-    ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit
-  );
-  v_rows constant text := case
-    when p_is_part then logloom_private.tenant_rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_expired => true
-    )
-    else logloom_private.rows_sql(
-      p_tenant_id, p_from, p_to, p_filter,
-      case when p_reads is not null then p_reads || array['ts', 'id'] end, p_order, p_limit,
-      p_bytes => p_bytes
-    )
-  end || v_order;
+  v_rows text;
+  v_order text;
 begin
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    p_bytes := null;
+    if p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
+      p_limit := (select s.search_stage_records from logloom_private.settings s) + 1;
+    end if;
+  end if;
+  v_order := format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, p_query.ts_from, p_query.ts_to,
+    -- The comparison of rows drives the index.
+    case when p_ts is null then ''
+      else format(
+        '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
+        case p_order when 'asc' then '>' else '<' end, p_ts, p_id
+      )
+    end || p_query.filter,
+    case when p_reads is not null then p_reads || array['ts', 'id'] end, p_order, p_limit, p_bytes
+  ) || v_order;
+  if not logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then
     return v_rows;
   end if;
   return 'from ((select l.* ' || v_rows
     || ') union all select l.* from logloom_private.sealed_page('
     || format(
       '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
-      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      case when p_is_part then p_from
-        else logloom_private.kept_since(p_tenant_id, p_from) end,
-      p_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
+      p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
     )
     || ') l) l' || v_order;
 end;

@@ -1,6 +1,7 @@
 -- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
 -- after part of the range, until the page is full, by number or by p_bytes (default
--- max_page_bytes). It begins no further part after search_turn, so that it may find fewer.
+-- max_page_bytes). It begins no further part after search_turn, so that it may find fewer. last_ts,
+-- last_id: after which the next page goes on; null where there is none.
 create function logloom_private.found_page(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -9,48 +10,48 @@ create function logloom_private.found_page(
   p_order text,
   p_ts timestamptz,
   p_id uuid,
-  p_bytes bigint default null
+  p_bytes bigint default null,
+  out logs public.logloom_log_record[],
+  out last_ts timestamptz,
+  out last_id uuid
 )
-returns logloom_private.found_page
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_descending constant boolean := p_order = 'desc';
   v_is_staged constant boolean := jsonb_array_length(p_query.plan -> 'rows') > 0;
-  v_from timestamptz := greatest(lower(p_range), p_query.ts_from);
-  v_to timestamptz := least(upper(p_range), p_query.ts_to);
   v_parts tstzrange[];
-  v_is_part boolean := true;
   v_part tstzrange;
+  v_left integer;
+  v_rows text;
   v_sql text;
   v_deadline timestamptz;
   v_found public.logloom_log_record[];
-  v_logs public.logloom_log_record[] := '{}';
+  v_is_exact boolean;
   v_is_full boolean;
-  v_page logloom_private.found_page;
 begin
   select clock_timestamp() + s.search_turn, coalesce(p_bytes, s.max_page_bytes)
   into v_deadline, p_bytes
   from logloom_private.settings s;
-  if p_ts is not null and v_is_descending then
-    v_to := least(v_to, p_ts + interval '1 microsecond');
-  elsif p_ts is not null then
-    v_from := greatest(v_from, p_ts);
-  end if;
-  v_parts := logloom_private.search_parts(p_tenant_id, v_from, v_to, p_order);
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range, p_order, p_ts);
+  v_parts := logloom_private.search_parts(p_tenant_id, p_query.ts_from, p_query.ts_to, p_order);
   -- The bound of an extraction is one of all that it reads.
   if v_is_staged and cardinality(v_parts) > 1 then
-    v_parts := array[tstzrange(v_from, v_to)];
-    v_is_part := false;
+    v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
   end if;
+  logs := '{}';
   foreach v_part in array v_parts loop
+    p_query.ts_from := lower(v_part);
+    p_query.ts_to := upper(v_part);
+    v_left := p_limit + 1 - cardinality(logs);
+    v_rows := logloom_private.first_records_sql(
+      p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
+    );
     -- Most pages have no large record, and adding up sizes costs: first as if there were none.
-    for v_fits in 0..1 loop
-      v_sql := logloom_private.log_page_sql(
-        p_tenant_id, p_query, v_part, p_limit + 1 - cardinality(v_logs), p_order, p_ts, p_id,
-        v_is_part, p_bytes, v_fits = 1
+    foreach v_is_exact in array array[false, true] loop
+      v_sql := logloom_private.page_sql(
+        p_query, v_rows, format('l.ts %1$s, l.id %1$s', p_order), v_left, p_bytes, v_is_exact
       );
       -- After a single part nothing more is opened.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
@@ -62,31 +63,26 @@ begin
     if v_is_full then
       v_found := array_remove(v_found, null);
     end if;
-    v_logs := case when cardinality(v_logs) = 0 then v_found else v_logs || v_found end;
-    if v_is_full or cardinality(v_logs) > p_limit then
-      v_page.logs := v_logs[1:p_limit];
-      v_page.last_ts := v_logs[cardinality(v_page.logs)].ts;
-      v_page.last_id := v_logs[cardinality(v_page.logs)].id;
-      return v_page;
-    end if;
-    v_page.logs := v_logs;
-    if v_part = v_parts[cardinality(v_parts)] then
-      return v_page;
-    elsif clock_timestamp() > v_deadline then
+    logs := case when cardinality(logs) = 0 then v_found else logs || v_found end;
+    if v_is_full or cardinality(logs) > p_limit then
+      logs := logs[1:p_limit];
+      last_ts := logs[cardinality(logs)].ts;
+      last_id := logs[cardinality(logs)].id;
+      exit;
+    elsif v_part <> v_parts[cardinality(v_parts)] and clock_timestamp() > v_deadline then
       -- Before or after all records of the parts that are left.
-      if v_is_descending then
-        v_page.last_ts := lower(v_part);
-        v_page.last_id := '00000000-0000-0000-0000-000000000000';
+      if p_order = 'desc' then
+        last_ts := lower(v_part);
+        last_id := '00000000-0000-0000-0000-000000000000';
       else
-        v_page.last_ts := upper(v_part) - interval '1 microsecond';
-        v_page.last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+        last_ts := upper(v_part) - interval '1 microsecond';
+        last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
       end if;
-      return v_page;
+      exit;
     end if;
-    p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
+    if cardinality(v_parts) > 1 then
+      p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
+    end if;
   end loop;
-  -- The tenant keeps nothing of the range.
-  v_page.logs := v_logs;
-  return v_page;
 end;
 $$;

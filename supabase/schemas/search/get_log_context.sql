@@ -12,33 +12,22 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_query logloom_private.compiled_query;
-  v_tree jsonb := '{"type": "and", "items": []}';
-  v_name text;
-  v_value text;
 begin
   if p_count = 0 then
     return '{}';
   end if;
-  foreach v_name in array array['host', 'service'] loop
-    v_value := case v_name when 'host' then p_log.host else p_log.service end;
-    v_tree := jsonb_insert(
-      v_tree, '{items, -1}',
-      case
-        when v_value is null then jsonb_build_object(
-          'type', 'not', 'item', logloom_private.query_leaf(
-            logloom_private.query_field(v_name, 1), '{"test": "exists"}'
-          )
-        )
-        else logloom_private.query_leaf(
-          logloom_private.query_field(v_name, 1),
-          jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v_value))
-        )
-      end,
-      true
-    );
-  end loop;
-  v_query.tree := v_tree;
-  v_query.filter := logloom_private.query_sql(v_tree, 'l');
+  select jsonb_build_object('type', 'and', 'items', jsonb_agg(case
+    when v.value is not null then logloom_private.query_leaf(
+      logloom_private.query_field(v.field, 1),
+      jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v.value))
+    )
+    else jsonb_build_object('type', 'not', 'item', logloom_private.query_leaf(
+      logloom_private.query_field(v.field, 1), '{"test": "exists"}'
+    ))
+  end))
+  into v_query.tree
+  from (values ('host', p_log.host), ('service', p_log.service)) v (field, value);
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
   return (
     logloom_private.found_page(
       p_log.tenant_id, v_query,
@@ -83,19 +72,15 @@ begin
   return next v_log;
   return query
   select a.* from unnest(logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)) a;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
 end;
 $$;
-
-grant execute on function logloom_private.read_log_context(uuid, timestamptz, integer, integer)
-to authenticated, service_role;
 
 create function public.get_log_context(
   p_id uuid default null,

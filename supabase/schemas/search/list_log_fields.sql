@@ -33,8 +33,7 @@ $$;
 -- at, decided before anything large is opened or sorted.
 create function logloom_private.log_fields_sample(
   p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_range tstzrange
+  p_query logloom_private.compiled_query
 )
 returns integer
 language plpgsql
@@ -53,9 +52,8 @@ begin
       || '(length(l.attrs::text) - length(replace(l.attrs::text, ''": '', ''''))) / 3, 0) end '
       || logloom_private.sized_rows_sql(
         logloom_private.first_records_sql(
-          p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
-          least(upper(p_range), p_query.ts_to), p_query.filter, v_settings.search_sample_records,
-          'desc', null, null, p_bytes => v_settings.search_sample_bytes
+          p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
+          p_bytes => v_settings.search_sample_bytes
         ),
         'l.ts desc, l.id desc', v_settings.search_sample_bytes
       )
@@ -72,8 +70,7 @@ $$;
 -- than 200 characters is left out: hostile attrs cost no more than others.
 create function logloom_private.log_fields_sql(
   p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_range tstzrange
+  p_query logloom_private.compiled_query
 )
 returns text
 language plpgsql
@@ -164,9 +161,7 @@ begin
       order by f.count desc, f.field collate "C"
     $query$,
     logloom_private.first_records_sql(
-      p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
-      least(upper(p_range), p_query.ts_to), p_query.filter,
-      logloom_private.log_fields_sample(p_tenant_id, p_query, p_range), 'desc', null, null,
+      p_tenant_id, p_query, logloom_private.log_fields_sample(p_tenant_id, p_query), 'desc',
       p_bytes => v_settings.search_sample_bytes
     ),
     v_settings.search_sample_fields, v_settings.search_sample_values,
@@ -197,20 +192,18 @@ declare
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
-  return query execute logloom_private.log_fields_sql(v_tenant_id, v_query, v_range);
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown or internal_error then
+  return query execute logloom_private.log_fields_sql(
+    v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
+  );
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
 end;
 $$;
-
-grant execute on function logloom_private.read_log_fields(text, text, text)
-to authenticated, service_role;
 
 create function public.list_log_fields(
   p_query_dsl text default null,

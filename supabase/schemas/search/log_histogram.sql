@@ -37,19 +37,13 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_from constant timestamptz := greatest(lower(p_range), p_query.ts_from);
-  v_to constant timestamptz := least(upper(p_range), p_query.ts_to);
-  v_events text := 'sum(l.events)::bigint';
-  v_rows text;
+  v_source logloom_private.counted_source;
 begin
-  p_query.aggregate := 'count';
-  if p_seconds >= 60 then
-    v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_from, v_to);
-  end if;
-  if v_rows is null then
-    v_rows := logloom_private.records_sql(p_tenant_id, p_query, v_from, v_to, array['ts', 'level']);
-    v_events := 'count(*)';
-  end if;
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
+  -- As count() by level is counted.
+  p_query.by_fields := array['level'];
+  p_query.plan := '{"reads": ["level"]}';
+  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
   return format(
     $query$
       with counted as (
@@ -84,7 +78,8 @@ begin
       left join counted c on c.ts = b.ts
       order by b.ts
     $query$,
-    make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_events, v_rows
+    make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_source.count_sql,
+    v_source.rows_sql
   );
 end;
 $$;
@@ -112,30 +107,22 @@ declare
   v_buckets public.logloom_log_bucket[];
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
-  v_seconds := logloom_private.histogram_seconds(
-    v_range, logloom_private.require_buckets(p_buckets)
-  );
+  v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
   execute 'select array('
     || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
   into v_buckets;
   select sum(b.count) into v_total from unnest(v_buckets) b;
   return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
-
-grant execute on function logloom_private.read_log_histogram(
-  text, text, text, integer
-) to authenticated, service_role;
 
 create function public.log_histogram(
   p_query_dsl text default null,

@@ -60,7 +60,6 @@ returns setof public.logloom_log_stat
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
-set timezone = 'UTC'
 as $$
 declare
   v_bound constant integer := (
@@ -69,13 +68,13 @@ declare
   v_columns constant jsonb := jsonb_build_object(
     'count', 'p.count', 'first', 'p.first', 'last', 'p.last', 'pattern', 'p.pattern collate "C"'
   );
+  v_time constant text := 'to_char(p.%s, ''YYYY-MM-DD"T"HH24:MI:SS.US"Z"'')';
   v_rows text;
 begin
   -- The newest, for there may be more than can be looked at.
   v_rows := logloom_private.first_records_sql(
-    p_tenant_id, p_query, greatest(lower(p_range), p_query.ts_from),
-    least(upper(p_range), p_query.ts_to), p_query.filter, v_bound + 1, 'desc', null, null,
-    case when p_query.plan ? 'rows' then null else array['msg'] end
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_bound + 1, 'desc',
+    p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
   );
   return query execute
     'with records as (select l.ts, l.msg '
@@ -87,19 +86,21 @@ begin
       || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
       || 'min(r.example) as example from rough r group by 1) '
     || 'select jsonb_build_object(''pattern'', p.pattern), p.count, jsonb_build_object('
-      || '''count'', p.count, ''first'', logloom_private.utc_text(p.first), '
-      || '''last'', logloom_private.utc_text(p.last), ''example'', p.example), count(*) over (), '
+      || '''count'', p.count, ''first'', ' || format(v_time, 'first') || ', ''last'', '
+      || format(v_time, 'last') || ', ''example'', p.example), count(*) over (), '
       || 'case when (select sum(c.count) from patterns c) > $2 then $1 || row($3, $4, $5)'
-      || '::public.logloom_query_warning else $1 end from patterns p where '
-    || logloom_private.having_sql(p_query.plan, v_columns)
-    || logloom_private.sort_sql(
-      p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"'
+      || '::public.logloom_query_warning else $1 end from patterns p '
+    || logloom_private.chosen_rows_sql(
+      p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
     )
-    || ' limit ' || least(p_limit, (p_query.plan -> 'limit')::integer)
   using
-    logloom_private.query_warnings(p_query.warnings), v_bound,
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
+    ),
+    v_bound,
     (p_query.plan -> 'first' -> 'position')::integer,
-    format('patterns met its bound of %s records: these are the newest', v_bound),
+    format('patterns reached its limit of %s records: these are the newest', v_bound),
     'Narrow the filter or the range of time.';
 end;
 $$;

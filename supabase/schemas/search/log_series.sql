@@ -69,11 +69,13 @@ begin
       || ')::text)::integer';
   end if;
   v_source := logloom_private.stats_source(
-    p_tenant_id, p_query,
-    greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range),
     v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
   );
-  return 'select ' || logloom_private.bucket_sql(p_seconds) || ', ' || v_key || ', '
+  return format(
+      'select date_bin(%L::interval, l.ts, ''epoch''), ', make_interval(secs => p_seconds)
+    )
+    || v_key || ', '
     || (logloom_private.stats_values_sql(
       v_aggregate, v_source, p_seconds::numeric / 60
     ))[1]
@@ -100,17 +102,14 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
-  v_buckets integer;
   v_seconds bigint;
   v_groups jsonb := '[[]]';
   v_series public.logloom_log_series[];
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
-  v_buckets := logloom_private.require_buckets(p_buckets);
+  v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(p_query_dsl, now(), 'series');
-  v_seconds := coalesce(
-    (v_query.plan -> 'bucket')::bigint, logloom_private.histogram_seconds(v_range, v_buckets)
-  );
+  v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);
   if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
     > (select s.search_buckets_max from logloom_private.settings s)
   then
@@ -160,23 +159,21 @@ begin
       in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
     make_interval(secs => v_seconds), v_range;
   return row(
-    v_seconds, coalesce(v_series, '{}'), logloom_private.query_warnings(v_query.warnings)
+    v_seconds, coalesce(v_series, '{}'),
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+    )
   )::public.logloom_log_series_answer;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_series(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
-
-grant execute on function logloom_private.read_log_series(
-  text, text, text, integer
-) to authenticated, service_role;
 
 create function public.log_series(
   p_query_dsl text default null,

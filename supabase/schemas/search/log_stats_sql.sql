@@ -27,13 +27,12 @@ declare
   v_grouped text;
 begin
   if v_bucket is not null then
-    v_keys := logloom_private.bucket_sql(v_bucket) || v_keys;
+    v_keys := format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => v_bucket))
+      || v_keys;
     v_names := 'ts'::text || v_names;
   end if;
   v_source := logloom_private.stats_source(
-    p_tenant_id, p_query,
-    greatest(lower(p_range), p_query.ts_from), least(upper(p_range), p_query.ts_to),
-    v_only_counts, v_bucket
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_only_counts, v_bucket
   );
   v_values := logloom_private.stats_values_sql(
     v_aggregates, v_source,
@@ -78,11 +77,13 @@ begin
       from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
     ) c
   );
-  v_grouped := 'select g.*, count(*) over () as total from (select g.*, count(*) over () as groups '
-    || 'from (' || v_grouped || ') g) g where (g.groups <= ' || v_groups
-    || format(' or logloom_private.refuse_stage_bound(%L, %s, %L)) and ', 'by', v_groups, 'groups')
-    || logloom_private.having_sql(p_query.plan, v_sorted)
-    || logloom_private.sort_sql(
+  v_grouped := format(
+      'select g.*, count(*) over () as total from (select g.* from (select g.*, count(*) over () '
+        || 'as groups from (%1$s) g) g where g.groups <= %2$s '
+        || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g ',
+      v_grouped, v_groups
+    )
+    || logloom_private.chosen_rows_sql(
       p_query.plan, v_sorted,
       concat_ws(
         ', ',
@@ -94,9 +95,9 @@ begin
             case when v_bucket is null then 1 else 2 end, cardinality(v_texts)
           ) n
         )
-      )
-    )
-    || ' limit ' || least(p_limit, (p_query.plan -> 'limit')::integer);
+      ),
+      p_limit
+    );
 
   -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
   return 'select jsonb_object(array['

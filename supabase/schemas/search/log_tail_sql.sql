@@ -17,6 +17,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_kept_from constant timestamptz := logloom_private.kept_from(p_tenant_id);
   v_days timestamptz[];
   v_filter text;
   v_write_seqs text;
@@ -44,8 +45,8 @@ begin
     ) || ') and ';
   end if;
   v_rows := logloom_private.rows_sql(
-    p_tenant_id, v_days[1], v_days[cardinality(v_days)] + interval '24 hours',
-    v_filter || p_query.filter, null
+    p_tenant_id, greatest(v_days[1], v_kept_from),
+    v_days[cardinality(v_days)] + interval '24 hours', v_filter || p_query.filter, null
   );
   -- What a client that was away for long missed may be sealed by now.
   v_is_sealed := exists (
@@ -59,16 +60,15 @@ begin
         || format(
           '%s, %L, %L, %L, %L, %L, %L, %L',
           logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
-          logloom_private.kept_from(p_tenant_id), p_query.tree, p_limit, p_bytes
+          v_kept_from, p_query.tree, p_limit, p_bytes
         )
         || ') l) l'
       else
         v_rows
       end
     || ' order by l.write_seq, l.id limit ' || p_limit;
-  return logloom_private.fitting_sql(
-    logloom_private.log_columns_sql(), ', l.write_seq, l.id', v_rows, 'l.write_seq, l.id', p_limit,
-    p_bytes, p_fits
+  return logloom_private.page_sql(
+    p_query, v_rows, 'l.write_seq, l.id', p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
   );
 end;
 $$;

@@ -13,21 +13,23 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_from constant timestamptz := logloom_private.kept_from(p_tenant_id, lower(p_window));
+  v_select constant text := 'select row(' || logloom_private.shown_columns_sql()
+    || ')::public.logloom_log_record ';
   v_logs public.logloom_log_record[] := '{}';
 begin
   if p_rows then
     v_logs := logloom_private.read_apart(
-      'select ' || logloom_private.log_record_sql() || ' ' || logloom_private.tenant_rows_sql(
-        p_tenant_id, lower(p_window), upper(p_window), format('l.id = %L::uuid limit 1', p_id)
+      v_select || logloom_private.tenant_rows_sql(
+        p_tenant_id, v_from, upper(p_window), format('l.id = %L::uuid limit 1', p_id)
       )
     );
   end if;
   if p_sealed and v_logs = '{}' then
     v_logs := logloom_private.read_apart(
-      'select ' || logloom_private.log_record_sql() || format(
-        ' from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
-        p_tenant_id, logloom_private.kept_since(p_tenant_id, lower(p_window)),
-        upper(p_window), p_id
+      v_select || format(
+        'from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
+        p_tenant_id, v_from, upper(p_window), p_id
       )
     );
   end if;
@@ -63,8 +65,8 @@ begin
     v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
   end if;
   -- The id says when the event was received, and most events are received when they happen.
-  v_received_at := logloom_private.from_microseconds(
-    1000 * ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint
+  v_received_at := to_timestamp(
+    ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0
   );
   if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
     v_windows := v_windows || array[
@@ -95,17 +97,12 @@ begin
   end loop;
   perform logloom_private.refuse('search.log_not_found');
   return null;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log(p_id, p_ts);
 end;
 $$;
-
-grant execute on function logloom_private.read_log(uuid, timestamptz)
-to authenticated, service_role;

@@ -27,22 +27,23 @@ declare
   v_query logloom_private.compiled_query;
   v_left integer;
   v_after text[];
-  v_page logloom_private.found_page;
+  v_times timestamptz[];
+  v_page record;
   v_cursor text;
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   if p_cursor is not null then
     v_after := logloom_private.decode_cursor(
       p_cursor,
-      '^page (desc|asc) (\d{1,18}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
-        || ' (\d{1,18}) (\d{1,18}) (\d{1,18})(?: (\d{1,6}))?$'
+      '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
+        || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?$'
+    );
+    v_times := array(
+      select 'epoch'::timestamptz + (m || ' microseconds')::interval from unnest(v_after[2:5]) m
     );
     -- What the first page meant by now and by its range, so that no page moves away from it.
-    v_first := tstzrange(
-      logloom_private.from_microseconds(v_after[4]::bigint),
-      logloom_private.from_microseconds(v_after[5]::bigint)
-    );
-    v_now := logloom_private.from_microseconds(v_after[6]::bigint);
+    v_first := tstzrange(v_times[2], v_times[3]);
+    v_now := v_times[4];
   end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
   v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
@@ -66,27 +67,29 @@ begin
   v_limit := least(v_limit, v_left);
 
   v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order,
-    logloom_private.from_microseconds(v_after[2]::bigint), v_after[3]::uuid
+    v_tenant_id, v_query, v_range, v_limit, v_order, v_times[1], v_after[6]::uuid
   );
   v_left := v_left - cardinality(v_page.logs);
   if v_page.last_id is not null and v_left is distinct from 0 then
-    v_cursor := logloom_private.encode_cursor(array[
-      'page', v_order, logloom_private.to_microseconds(v_page.last_ts)::text,
-      v_page.last_id::text, logloom_private.to_microseconds(lower(v_range))::text,
-      logloom_private.to_microseconds(upper(v_range))::text,
-      logloom_private.to_microseconds(v_now)::text, v_left::text
-    ]);
+    v_cursor := logloom_private.encode_cursor(
+      array['page', v_order]
+        || array(
+          select (extract(epoch from t) * 1000000)::bigint::text
+          from unnest(array[v_page.last_ts, lower(v_range), upper(v_range), v_now]) t
+        )
+        || array[v_page.last_id::text, v_left::text]
+    );
   end if;
   return row(
     v_page.logs, v_cursor, lower(v_range), upper(v_range),
-    logloom_private.query_warnings(v_query.warnings)
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+    )
   )::public.logloom_log_page;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
@@ -95,7 +98,3 @@ when connection_exception or admin_shutdown or internal_error then
   );
 end;
 $$;
-
-grant execute on function logloom_private.read_log_page(
-  text, text, text, integer, text, text
-) to authenticated, service_role;

@@ -19,7 +19,10 @@ begin
   else
     return query execute 'select s.*, $1 from ('
       || logloom_private.log_stats_sql(p_tenant_id, p_query, p_range, p_limit) || ') s'
-    using logloom_private.query_warnings(p_query.warnings);
+    using array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
+    );
   end if;
 end;
 $$;
@@ -60,10 +63,9 @@ begin
     from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
   ) r
   where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
@@ -72,7 +74,3 @@ when connection_exception or admin_shutdown or internal_error then
   from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
 end;
 $$;
-
-grant execute on function logloom_private.read_log_stats(
-  text, text, text, integer
-) to authenticated, service_role;

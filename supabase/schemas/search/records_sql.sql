@@ -26,7 +26,7 @@ begin
     || format(
       '%s, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_reads
+      p_from, p_to, p_query.tree, p_reads
     )
     || ') l) l where true';
 end;

@@ -23,13 +23,9 @@ begin
         )
         else format('l.%I', c.name)
       end,
-      ', ' order by c.n
+      ', ' order by c.ordinality
     )
-    from (
-      select a.attname as name, format_type(a.atttypid, null) as type, a.attnum as n
-      from pg_catalog.pg_attribute a
-      where a.attrelid = 'logloom.logs'::regclass and a.attnum > 0 and not a.attisdropped
-    ) c
+    from unnest(logloom_private.record_fields()) with ordinality c
   );
 end;
 $$;
@@ -63,7 +59,7 @@ begin
   foreach v_part in array p_parts loop
     begin
       v_rows := logloom_private.tenant_rows_sql(
-        p_tenant_id, lower(v_part), upper(v_part), p_filter, p_expired => true
+        p_tenant_id, lower(v_part), upper(v_part), p_filter
       ) || case when p_limit is not null then format(
         ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
       ) else '' end;

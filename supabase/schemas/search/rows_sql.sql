@@ -8,7 +8,6 @@ create function logloom_private.rows_sql(
   p_reads text[],
   p_order text default 'desc',
   p_limit integer default null,
-  p_expired boolean default false,
   p_bytes bigint default null
 )
 returns text
@@ -18,13 +17,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_parts constant tstzrange[] := logloom_private.search_parts(
-    p_tenant_id, p_from, p_to, p_order, p_expired, false
+    p_tenant_id, p_from, p_to, p_order, false
   );
 begin
   if cardinality(v_parts) <= 1 then
-    return logloom_private.tenant_rows_sql(
-      p_tenant_id, p_from, p_to, p_filter, p_expired => p_expired
-    );
+    return logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_filter);
   end if;
   return format(
     'from logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l where true',

@@ -15,7 +15,7 @@ begin
   return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
     '%s, %L, %L, %L, %L',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_query.by_fields
+    p_from, p_to, p_query.tree, p_query.by_fields
   ) || ') l';
 end;
 $$;

@@ -1,13 +1,11 @@
 -- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
 -- rows and, with p_counts_blocks, search_blocks_at_once blocks at most: what a statement opens
 -- stays locked until its transaction ends, so that one over a year would hold thousands of locks.
--- What the tenant no longer keeps is in none, unless p_expired.
 create function logloom_private.search_parts(
   p_tenant_id text,
   p_from timestamptz,
   p_to timestamptz,
   p_order text,
-  p_expired boolean default false,
   p_counts_blocks boolean default true
 )
 returns tstzrange[]
@@ -21,6 +19,7 @@ declare
   v_max_blocks integer;
   v_from timestamptz := p_from;
   v_to timestamptz := p_to;
+  v_last constant timestamptz := p_to - interval '1 microsecond';
   v_day record;
   v_last_day date;
   v_bound timestamptz;
@@ -28,9 +27,6 @@ declare
   v_blocks integer := 0;
   v_parts tstzrange[] := '{}';
 begin
-  if not p_expired then
-    v_from := logloom_private.kept_since(p_tenant_id, v_from);
-  end if;
   if v_from >= v_to then
     return '{}';
   elsif v_to - v_from <= interval '1 day' then
@@ -44,11 +40,11 @@ begin
       select d.day, 1 as days, 0 as blocks
       from logloom_private.log_days d
       where d.tenant_id = p_tenant_id
-        and d.day between logloom_private.utc_day(v_from)
-          and logloom_private.utc_day(v_to - interval '1 microsecond')
+        and d.day between (v_from at time zone 'UTC')::date
+          and (v_last at time zone 'UTC')::date
       union all
       select
-        logloom_private.utc_day(least(c.last_ts, v_to - interval '1 microsecond')), 0, count(*)
+        (least(c.last_ts, v_last) at time zone 'UTC')::date, 0, count(*)
       from logloom_private.blocks c
       where p_counts_blocks
         and c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
@@ -60,9 +56,8 @@ begin
     if v_days + v_day.days > v_max_days
       or (v_blocks > 0 and v_blocks + v_day.blocks > v_max_blocks)
     then
-      v_bound := logloom_private.day_start(
-        case when v_is_descending then v_last_day else v_day.day end
-      );
+      v_bound := case when v_is_descending then v_last_day else v_day.day end::timestamp
+        at time zone 'UTC';
       if v_is_descending then
         v_parts := v_parts || tstzrange(v_bound, v_to);
         v_to := v_bound;

@@ -1,24 +1,3 @@
--- Puts a value under a path of an object.
-create function logloom_private.put_path(p_object jsonb, p_path jsonb, p_value jsonb)
-returns jsonb
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_key constant text := p_path ->> 0;
-  v_inner jsonb := p_value;
-begin
-  if jsonb_array_length(p_path) > 1 then
-    v_inner := logloom_private.put_path(
-      case jsonb_typeof(p_object -> v_key) when 'object' then p_object -> v_key else '{}' end,
-      p_path - 0, p_value
-    );
-  end if;
-  return p_object || jsonb_build_object(v_key, v_inner);
-end;
-$$;
-
 -- The attributes that p_fields name, nested as they were; null where none is there.
 create function logloom_private.pick_attrs(p_attrs jsonb, p_fields jsonb)
 returns jsonb
@@ -28,17 +7,24 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_field jsonb;
+  v_path text[];
   v_key text;
   v_value jsonb;
   v_picked jsonb := '{}';
 begin
   for v_field in select f from jsonb_array_elements(p_fields) f loop
     v_value := p_attrs;
-    for v_key in select k from jsonb_array_elements_text(v_field -> 'path') k loop
+    v_path := array(select jsonb_array_elements_text(v_field -> 'path'));
+    foreach v_key in array v_path loop
       v_value := v_value -> v_key;
     end loop;
     if coalesce(v_value, 'null') <> 'null' then
-      v_picked := logloom_private.put_path(v_picked, v_field -> 'path', v_value);
+      for v_depth in 1..cardinality(v_path) - 1 loop
+        if jsonb_typeof(v_picked #> v_path[1:v_depth]) is distinct from 'object' then
+          v_picked := jsonb_set(v_picked, v_path[1:v_depth], '{}');
+        end if;
+      end loop;
+      v_picked := jsonb_set(v_picked, v_path, v_value);
     elsif p_attrs ? (v_field ->> 'joined') then
       v_picked := v_picked || jsonb_build_object(
         v_field ->> 'joined', p_attrs -> (v_field ->> 'joined')
@@ -51,7 +37,7 @@ $$;
 
 -- A record of the alias l, column after column, of which fields (null: all) are shown. id,
 -- tenant_id and ts always are: they name the record.
-create function logloom_private.shown_columns_sql(p_fields jsonb)
+create function logloom_private.shown_columns_sql(p_fields jsonb default null)
 returns text
 language plpgsql
 immutable
@@ -60,15 +46,12 @@ as $$
 declare
   v_attrs constant jsonb := jsonb_path_query_array(p_fields, '$[*] ? (@.field == "attrs")');
 begin
-  if p_fields is null then
-    return logloom_private.log_columns_sql();
-  end if;
   return (
     select string_agg(
       case
         when f.name = 'attrs' and jsonb_array_length(v_attrs) > 0
           then 'logloom_private.pick_attrs(l.attrs, ' || quote_literal(v_attrs) || ')'
-        when f.name in ('id', 'tenant_id', 'ts')
+        when p_fields is null or f.name in ('id', 'tenant_id', 'ts')
           or f.name <> 'attrs'
           and p_fields @> jsonb_build_array(jsonb_build_object('field', f.name))
           then 'l.' || f.name

@@ -1,31 +1,3 @@
--- What a stage makes of the rows that p_rows selects, as alias l.
-create function logloom_private.stage_rows_sql(p_rows text, p_stage jsonb)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_extracted text;
-begin
-  if p_stage ->> 'stage' = 'where' then
-    return 'select l.* from (' || p_rows || ') l where '
-      || logloom_private.query_sql(p_stage -> 'tree', 'l');
-  end if;
-  v_extracted := format(
-    'nullif(logloom_private.extract_%s(', p_stage ->> 'stage'
-  ) || logloom_private.query_group_sql(p_stage -> 'field', 'l') || '), ''{}'')';
-  -- "offset 0" has the members extracted once a record. A member that was there already stays.
-  return 'select ' || (
-    select string_agg('l.' || f.name, ', ')
-    from unnest(logloom_private.record_fields()) f
-    where f.shown is not null and f.name <> 'attrs'
-  ) || ', coalesce(' || v_extracted
-    || ' || coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (' || p_rows
-    || ') l offset 0';
-end;
-$$;
-
 -- SQL from "from" on, alias l: the records that p_rows, SQL of the same kind, yields, with the
 -- attributes that the stages json and logfmt extract, as far as where lets them through. Raises
 -- PT400 where it would read more than search_stage_records.
@@ -38,6 +10,11 @@ as $$
 declare
   v_bound constant integer := (
     select s.search_stage_records from logloom_private.settings s
+  );
+  v_columns constant text := (
+    select string_agg('l.' || f.name, ', ')
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null and f.name <> 'attrs'
   );
   v_sql text;
   v_stage jsonb;
@@ -54,7 +31,18 @@ begin
     v_bound + 1, v_bound, p_query.plan -> 'rows' -> 0 ->> 'stage', 'records'
   );
   for v_stage in select s from jsonb_array_elements(p_query.plan -> 'rows') s loop
-    v_sql := logloom_private.stage_rows_sql(v_sql, v_stage);
+    if v_stage ->> 'stage' = 'where' then
+      v_sql := 'select l.* from (' || v_sql || ') l where '
+        || logloom_private.query_sql(v_stage -> 'tree', 'l');
+    else
+      -- "offset 0" has the members extracted once a record. A member that was there already stays.
+      v_sql := format(
+        'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
+          || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
+        v_columns, v_stage ->> 'stage',
+        logloom_private.query_group_sql(v_stage -> 'field', 'l'), v_sql
+      );
+    end if;
   end loop;
   return 'from (' || v_sql || ') l';
 end;

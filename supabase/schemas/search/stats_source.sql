@@ -26,13 +26,12 @@ end;
 $$;
 
 -- Rows of service, level and a number, of which an aggregate makes what it makes of records;
--- records says for how many a row stands. While there is a row a run they come sorted by what they
--- are grouped by: nothing sorts the numbers then.
+-- records says for how many a row stands. The tenant has rows from p_rows_from on. While there is a
+-- row a run they come sorted by what they are grouped by: nothing sorts the numbers then.
 create function logloom_private.numbers_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
+  p_rows_from timestamptz,
   p_key text
 )
 returns logloom_private.counted_source
@@ -48,23 +47,21 @@ declare
     p_query.plan -> 'aggregates', '$[*] ? (@.fraction != null)'
   );
   v_number constant text := format('logloom_private.json_number(l.attrs -> %L)', p_key);
-  v_rows_from constant timestamptz := logloom_private.first_rows(p_tenant_id, p_from, p_to);
   v_sql text := format(
     'select s.service, s.level, s.events, s.numbers, s.doubles '
       || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L) s',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    logloom_private.kept_since(p_tenant_id, p_from), p_to, p_query.tree, p_key, v_exact,
-    v_doubles
+    p_query.ts_from, p_query.ts_to, p_query.tree, p_key, v_exact, v_doubles
   );
 begin
-  if v_rows_from < p_to then
+  if p_rows_from < p_query.ts_to then
     v_sql := v_sql || ' union all select l.service, l.level, 1, '
       || case when v_exact then format('array[%s]', v_number) else 'null' end || ', '
       || case when v_doubles then format('array[logloom_private.finite_double(%s)]', v_number)
         else 'null' end
       || ' '
       || logloom_private.rows_sql(
-        p_tenant_id, v_rows_from, p_to, p_query.filter,
+        p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
         array['service', 'level', 'attrs.' || p_key]
       );
   end if;
@@ -81,13 +78,11 @@ begin
 end;
 $$;
 
--- What the aggregates of a query read: the counts where they can answer, sealed records without
--- reading them where only their number is asked for, otherwise the records.
+-- What the aggregates of a bound query read: the counts where they can answer, sealed records
+-- without reading them where only their number is asked for, otherwise the records.
 create function logloom_private.stats_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
-  p_from timestamptz,
-  p_to timestamptz,
   p_only_counts boolean,
   p_bucket bigint
 )
@@ -97,32 +92,49 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_sealed boolean;
-  v_rows_from timestamptz := p_from;
+  v_from constant timestamptz := p_query.ts_from;
+  v_to constant timestamptz := p_query.ts_to;
+  v_is_sealed constant boolean := p_bucket is null
+    and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
+  v_rows_from timestamptz;
+  v_counted_from timestamptz := p_query.ts_from;
+  v_counts_sealed boolean;
   v_rows text;
   v_key text;
 begin
+  if v_is_sealed then
+    v_rows_from := greatest(v_from, coalesce(
+      (
+        select min(d.day)::timestamp at time zone 'UTC'
+        from logloom_private.log_days d
+        where d.tenant_id = p_tenant_id
+          and d.day between (v_from at time zone 'UTC')::date
+            and ((v_to - interval '1 microsecond') at time zone 'UTC')::date
+      ),
+      v_to
+    ));
+  end if;
   if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
-    v_is_sealed := p_bucket is null and p_query.by_fields <@ array['level', 'service']
-      and logloom_private.reads_sealed(p_tenant_id, p_from, p_to);
+    v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
     -- Over days without rows blocks count quicker than minutes do.
-    if v_is_sealed and p_to - p_from >= interval '1 day' then
-      v_rows_from := logloom_private.first_rows(p_tenant_id, p_from, p_to);
+    if v_counts_sealed and v_to - v_from >= interval '1 day' then
+      v_counted_from := v_rows_from;
     end if;
     if p_bucket is null or p_bucket % 60 = 0 then
-      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_rows_from, p_to);
+      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_counted_from, v_to);
     end if;
-    if v_rows is not null and p_from < v_rows_from then
+    if v_rows is not null and v_from < v_counted_from then
       v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, v_rows_from) || ') l';
-    elsif v_rows is null and v_is_sealed then
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from)
+        || ') l';
+    elsif v_rows is null and v_counts_sealed then
       v_rows := 'from (select l.level, l.service, 1::bigint as events '
         || logloom_private.rows_sql(
-          p_tenant_id, p_from, p_to, p_query.filter, array['level', 'service']
+          p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
         )
         || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, p_from, p_to) || ') l';
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l';
     end if;
     if v_rows is not null then
       return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, null)
@@ -130,16 +142,14 @@ begin
     end if;
   end if;
   v_key := logloom_private.only_number(p_query);
-  if v_key is not null and p_bucket is null
-    and logloom_private.reads_sealed(p_tenant_id, p_from, p_to)
-  then
-    return logloom_private.numbers_source(p_tenant_id, p_query, p_from, p_to, v_key);
+  if v_is_sealed and v_key is not null then
+    return logloom_private.numbers_source(p_tenant_id, p_query, v_rows_from, v_key);
   end if;
   -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
   -- and of one alone PostgreSQL 17 does not count the memory.
   return (
     logloom_private.staged_sql(p_query, logloom_private.records_sql(
-      p_tenant_id, p_query, p_from, p_to,
+      p_tenant_id, p_query, v_from, v_to,
       case when not p_query.plan ? 'rows' then
         logloom_private.query_reads(p_query.plan)
           || case when p_bucket is null then '{}' else array['ts'] end

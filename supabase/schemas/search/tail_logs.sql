@@ -85,20 +85,15 @@ begin
     v_tail.logs,
     logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
   )::public.logloom_log_tail;
-exception
-when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
-  return null;
-when connection_exception or admin_shutdown or internal_error then
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
   return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
 end;
 $$;
-
-grant execute on function logloom_private.read_log_tail(text, text, integer, integer)
-to authenticated, service_role;
 
 create function public.tail_logs(
   p_query_dsl text default null,

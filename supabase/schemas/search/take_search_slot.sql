@@ -13,7 +13,11 @@ declare
   v_slots integer;
   v_free_time interval;
 begin
-  v_own := logloom_private.free_search_slot('of ' || p_tenant_id, v_plan.concurrent_searches);
+  -- The first that is free: with "limit" no further one is asked for.
+  select n into v_own
+  from generate_series(1, v_plan.concurrent_searches) n
+  where pg_try_advisory_xact_lock(logloom_private.search_slot_key('of ' || p_tenant_id, n))
+  limit 1;
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
@@ -33,7 +37,11 @@ begin
   if v_own > 1 then
     v_slots := v_slots - v_slots / 4;
   end if;
-  if logloom_private.free_search_slot('all', v_slots) is null then
+  perform
+  from generate_series(1, v_slots) n
+  where pg_try_advisory_xact_lock(logloom_private.search_slot_key('all', n))
+  limit 1;
+  if not found then
     perform logloom_private.refuse_for_now(1, 'search.too_many_are_running');
   end if;
   perform set_config(

@@ -6,10 +6,15 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if logloom_private.free_search_slot(
-    'validations of ' || p_tenant_id,
-    (select s.concurrent_validations from logloom_private.settings s)
-  ) is null then
+  perform
+  from generate_series(
+    1, (select s.concurrent_validations from logloom_private.settings s)
+  ) n
+  where pg_try_advisory_xact_lock(
+    logloom_private.search_slot_key('validations of ' || p_tenant_id, n)
+  )
+  limit 1;
+  if not found then
     perform logloom_private.refuse_for_now(1, 'search.too_many_validations');
   end if;
 end;

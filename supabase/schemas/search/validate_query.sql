@@ -13,13 +13,10 @@ begin
     null::public.logloom_query_validity, logloom_private.query_verdict(p_query_dsl)
   );
 exception when query_canceled or lock_not_available then
-  perform logloom_private.refuse_slow_search();
+  perform logloom_private.refuse('search.took_too_long');
   return null;
 end;
 $$;
-
-grant execute on function logloom_private.read_query_validity(text)
-to authenticated, service_role;
 
 create function public.validate_query(p_query_dsl text default null)
 returns public.logloom_query_validity

@@ -9,23 +9,16 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 -- definer because the policies of these tables ask it
-declare
-  v_role text;
 begin
-  if logloom_private.is_being_deleted(p_tenant_id) then
-    return null;
-  end if;
-  select m.role into v_role
-  from logloom.tenant_members m
-  where m.tenant_id = p_tenant_id and m.user_id = p_user_id;
-  if found then
-    return v_role;
-  end if;
-  if exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id) then
-    return null;
-  end if;
-  return 'owner';
+  return case when not logloom_private.is_being_deleted(p_tenant_id) then coalesce(
+    (
+      select m.role from logloom.tenant_members m
+      where m.tenant_id = p_tenant_id and m.user_id = p_user_id
+    ),
+    case
+      when not exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id)
+        then 'owner'
+    end
+  ) end;
 end;
 $$;
-
-grant execute on function logloom_private.acting_role(text, text) to authenticated, service_role;

@@ -72,9 +72,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.enroll_member(text, text, text, text)
-to authenticated, service_role;
-
 create function public.add_tenant_member(
   p_user_id text default null,
   p_role text default null,

@@ -26,7 +26,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ours constant text := 'logloom_private.check_request';
-  v_setting constant logloom_private.pre_request_setting := logloom_private.pre_request_setting();
+  v_setting constant record := logloom_private.pre_request_setting();
   v_host constant text := nullif(v_setting.function, '');
 begin
   if v_host = v_ours then

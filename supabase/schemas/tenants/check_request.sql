@@ -35,7 +35,7 @@ $$;
 
 -- Where the request asks for one of our operations: PT400 without an Authorization header, PT401
 -- without a usable tenant (service_role excepted, whose token has to be current), PT403 for a user
--- who asks for what is for service_role alone, PT405 by another method than POST.
+-- who asks for what is only for service_role, PT405 by another method than POST.
 create function logloom_private.check_operation(p_search_path text)
 returns void
 language plpgsql
@@ -61,7 +61,7 @@ begin
       logloom_private.sent_claims(v_headers ->> 'authorization'), logloom_private.claims()
     );
     v_is_known := case
-      when current_user = 'service_role' then logloom_private.service_token_is_valid(v_claims)
+      when current_user = 'service_role' then logloom_private.token_is_valid(v_claims, true)
       when not logloom_private.token_is_valid(v_claims) then false
       -- The one operation for users who have no tenant yet.
       when v_operation = 'create_tenant' then true

@@ -47,9 +47,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.found_tenant(text)
-to authenticated, service_role;
-
 create function public.create_tenant(p_tenant_id text default null)
 returns public.logloom_tenant
 language plpgsql

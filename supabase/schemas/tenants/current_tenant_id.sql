@@ -1,17 +1,27 @@
--- The tenant of the request's token, see tenant_of_token(). Null if unusable.
-create function logloom_private.current_tenant_id()
+-- The tenant that verified claims act for, by default the request's: the top-level claim tenant_id.
+-- Null where it cannot name one, the token is not valid now, or its user does not belong to the
+-- tenant. RPC and ingest ask it alike.
+create function logloom_private.current_tenant_id(
+  p_claims jsonb default logloom_private.claims()
+)
 returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_tenant_id text;
 begin
-  if current_setting('role', true) = 'anon' then
+  if current_setting('role', true) = 'anon' or jsonb_typeof(p_claims -> 'tenant_id') <> 'string'
+  then
     return null;
   end if;
-  return logloom_private.tenant_of_token(logloom_private.claims());
+  v_tenant_id := logloom_private.usable_id(p_claims ->> 'tenant_id');
+  if v_tenant_id is null or not logloom_private.token_is_valid(p_claims)
+    or logloom_private.acting_role(v_tenant_id, p_claims ->> 'sub') is null
+  then
+    return null;
+  end if;
+  return v_tenant_id;
 end;
 $$;
-
-grant execute on function logloom_private.current_tenant_id()
-to anon, authenticated, service_role;

@@ -22,6 +22,3 @@ begin
   return v_result;
 end;
 $$;
-
-grant execute on function logloom_private.effective_settings(text)
-to authenticated, service_role;

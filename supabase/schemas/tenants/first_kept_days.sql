@@ -9,9 +9,8 @@ begin
   return query
   select
     t.tenant_id,
-    p_today - logloom_private.retention_in_force(
-      s.retention_days, p.retention_days_default, p.retention_days_max
-    )
+    -- As retention_days says it of one.
+    p_today - least(coalesce(s.retention_days, p.retention_days_default), p.retention_days_max)
   from logloom.tenants t
   join logloom.plans p on p.plan_id = t.plan_id
   left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;

@@ -15,5 +15,3 @@ begin
   );
 end;
 $$;
-
-grant execute on function logloom_private.is_being_deleted(text) to authenticated, service_role;

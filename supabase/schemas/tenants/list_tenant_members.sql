@@ -35,9 +35,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.read_members(text, integer, text)
-to authenticated, service_role;
-
 create function public.list_tenant_members(
   p_tenant_id text default null,
   p_limit integer default null,

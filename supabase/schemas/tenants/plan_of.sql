@@ -17,5 +17,3 @@ begin
   return v_plan;
 end;
 $$;
-
-grant execute on function logloom_private.plan_of(text) to authenticated, service_role;

@@ -20,5 +20,3 @@ begin
   perform logloom_private.refuse('callers.role_is_missing', p_role);
 end;
 $$;
-
-grant execute on function logloom_private.require_role(text, text) to authenticated, service_role;

@@ -9,17 +9,14 @@ as $$
 -- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_limit integer;
+  v_feature public.logloom_plan_feature;
 begin
   perform logloom_private.hold_tenant(v_tenant_id);
-  v_limit := coalesce(
-    logloom_private.plan_limit(logloom_private.plan_of(v_tenant_id), p_feature), 0
-  );
-  if logloom_private.count_of_feature(v_tenant_id, p_feature) >= v_limit then
-    perform logloom_private.refuse('tenants.plan_has_no_room', p_feature, v_limit::text);
+  v_feature := logloom_private.feature_of(v_tenant_id, p_feature);
+  if v_feature."currentCount" >= v_feature."maxCount" then
+    perform logloom_private.refuse(
+      'tenants.plan_has_no_room', p_feature, v_feature."maxCount"::text
+    );
   end if;
 end;
 $$;
-
-grant execute on function logloom_private.require_room_for(text, text)
-to authenticated, service_role;

@@ -13,7 +13,7 @@ begin
   if logloom_private.is_service_role() then
     v_claims := logloom_private.claims();
     -- No claims: not a request, but somebody at the database.
-    if not logloom_private.service_token_is_valid(v_claims) and v_claims is not null then
+    if not logloom_private.token_is_valid(v_claims, true) and v_claims is not null then
       perform logloom_private.refuse('callers.not_known');
     end if;
     if p_tenant_id is null then
@@ -39,6 +39,3 @@ begin
   return v_tenant_id;
 end;
 $$;
-
-grant execute on function logloom_private.resolve_tenant(text)
-to anon, authenticated, service_role;

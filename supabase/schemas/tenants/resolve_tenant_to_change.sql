@@ -13,6 +13,3 @@ begin
   return v_tenant_id;
 end;
 $$;
-
-grant execute on function logloom_private.resolve_tenant_to_change(text)
-to authenticated, service_role;

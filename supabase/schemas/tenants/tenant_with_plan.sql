@@ -19,5 +19,3 @@ begin
   return v_result;
 end;
 $$;
-
-grant execute on function logloom_private.tenant_with_plan(text) to authenticated, service_role;

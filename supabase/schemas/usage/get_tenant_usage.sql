@@ -24,37 +24,6 @@ comment on type public.logloom_usage is
   'day of the months asked for, newest first. Bytes are those of request bodies. stored: what the '
   'records take on disk.';
 
--- Per UTC day since p_from, what a tenant sent, the queue included.
-create function logloom_private.usage_of(p_tenant_id text, p_from date)
-returns setof public.logloom_usage_day
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_state record;
-begin
-  select
-    q as pointer,
-    array(
-      select row(u.day, u.events, u.bytes)::public.logloom_usage_day
-      from logloom.usage_days u
-      where u.tenant_id = p_tenant_id and u.day >= p_from
-    ) as metered
-  into v_state
-  from logloom_private.queue_pointer q;
-  return query
-  select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
-  from (
-    select m.day, m.events, m.bytes from unnest(v_state.metered) m
-    union all
-    select q.day, q.events, q.bytes
-    from logloom_private.unmetered_usage(p_tenant_id, v_state.pointer) q
-    where q.day >= p_from
-  ) u
-  group by u.day;
-end;
-$$;
-
 -- usage_of for the tenant of the request.
 create function logloom_private.my_usage(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
@@ -68,9 +37,6 @@ begin
     from logloom_private.usage_of(logloom_private.resolve_tenant(p_tenant_id), p_from) u;
 end;
 $$;
-
-grant execute on function logloom_private.my_usage(text, date)
-to authenticated, service_role;
 
 create function public.get_tenant_usage(
   p_tenant_id text default null, p_months integer default null
@@ -86,7 +52,7 @@ declare
   v_tenant constant public.logloom_tenant := public.get_current_tenant(p_tenant_id);
   v_months constant integer := coalesce(p_months, 1);
   v_now constant timestamptz := now();
-  v_month constant date := logloom_private.month_start(v_now);
+  v_month constant date := date_trunc('month', v_now at time zone 'UTC');
   v_from date;
   v_elapsed numeric;
   v_result public.logloom_usage;
@@ -100,7 +66,7 @@ begin
   v_result.month := to_char(v_month, 'YYYY-MM');
   v_result.monthly_events_limit := v_tenant.monthly_events_limit;
   v_result.monthly_bytes_limit := v_tenant.monthly_bytes_limit;
-  v_result.resets_at := logloom_private.month_end(v_now);
+  v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
   v_result.days := array(
     select row(u.day, u.events, u.bytes)::public.logloom_usage_day
     from logloom_private.my_usage(p_tenant_id, v_from) u

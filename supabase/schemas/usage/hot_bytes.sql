@@ -10,28 +10,9 @@ declare
   v_counted constant integer := (select s.stored_days_counted from logloom_private.settings s);
   v_days date[];
   v_records numeric[];
-  v_first_week date;
-  v_packed_days date[];
-  v_packed_events bigint[];
   v_all_days bigint;
   v_bytes numeric;
 begin
-  select logloom_private.week_of(min(n.day)) into v_first_week
-  from (
-    select u.day
-    from logloom_private.log_days u
-    where u.tenant_id = p_tenant_id
-    order by u.day desc
-    limit v_counted
-  ) n;
-  select array_agg(p.day), array_agg(p.events) into v_packed_days, v_packed_events
-  from (
-    select w.week + c.minute / 1440 as day, sum(c.events) as events
-    from logloom_private.packed_counts w
-    cross join lateral unnest(w.minutes, w.events) c (minute, events)
-    where w.tenant_id = p_tenant_id and w.week >= v_first_week
-    group by 1
-  ) p;
   -- What is known of the days first: records and partitions may be on other nodes than the catalog.
   select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
   into v_days, v_records
@@ -45,18 +26,11 @@ begin
           where c.tenant_id = p_tenant_id
             and c.minute >= logloom_private.day_start(u.day)
             and c.minute < logloom_private.day_start(u.day + 1)
-        ) + coalesce(v_packed_events[array_position(v_packed_days, u.day)], 0) - (
-          -- Of the days that a block spans each has its part.
-          select coalesce(
-            sum(
-              c.records / (
-                1 + logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts)
-              )
-            ),
-            0
-          )
+        ) - (
+          select coalesce(sum(c.records), 0)
           from logloom_private.blocks c
           where c.tenant_id = p_tenant_id
+            and not c.holds_counts
             and c.last_ts >= logloom_private.day_start(u.day)
             and c.first_ts < logloom_private.day_start(u.day + 1)
         ),

@@ -1,7 +1,5 @@
--- What a tenant's records take on disk. Blocks say it themselves; rows share partitions with those
--- of other tenants, so that theirs is a share of a partition's size.
-
--- What the records of the request's tenant take on disk.
+-- What the records of the request's tenant take on disk. Blocks say it themselves; rows share
+-- partitions with those of other tenants, so that theirs is a share of a partition's size.
 create function logloom_private.my_stored(p_tenant_id text)
 returns public.logloom_stored
 language plpgsql
@@ -20,7 +18,8 @@ begin
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception
 when query_canceled then
-  perform logloom_private.refuse_search_away();
+  -- 504: at a 503 PostgREST would connect anew and read its schema again, for everybody.
+  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   return null;
 when connection_exception or admin_shutdown or internal_error then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
@@ -29,5 +28,3 @@ when connection_exception or admin_shutdown or internal_error then
   return logloom_private.my_stored(p_tenant_id);
 end;
 $$;
-
-grant execute on function logloom_private.my_stored(text) to authenticated, service_role;

@@ -1,47 +1,5 @@
--- PT400 for an unknown member of the settings, a wrong type or a retention out of bounds.
-create function logloom_private.check_settings_member(
-  p_group text,
-  p_member text,
-  p_value jsonb,
-  p_retention_days_max integer
-)
-returns void
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_name constant text := p_group || '.' || p_member;
-begin
-  if p_group = 'pipeline_config' and p_member = 'retention_days' then
-    if jsonb_typeof(p_value) <> 'number' or p_value::numeric <> trunc(p_value::numeric) then
-      perform logloom_private.refuse(
-        'usage.setting_is_no_whole_number', v_name, p_retention_days_max::text
-      );
-    end if;
-    if p_value::numeric not between 1 and p_retention_days_max then
-      perform logloom_private.refuse(
-        'usage.setting_is_out_of_range', v_name, p_retention_days_max::text
-      );
-    end if;
-  elsif v_name in (
-    'pipeline_config.compression',
-    'notification_preferences.email_enabled',
-    'notification_preferences.webhook_enabled'
-  ) then
-    if jsonb_typeof(p_value) <> 'boolean' then
-      perform logloom_private.refuse('usage.setting_is_no_boolean', v_name);
-    end if;
-  else
-    perform logloom_private.refuse('usage.setting_is_unknown', p_group, left(p_member, 40));
-  end if;
-end;
-$$;
-
-grant execute on function logloom_private.check_settings_member(text, text, jsonb, integer)
-to authenticated, service_role;
-
--- PT400 unless p_values is null or an object of valid settings.
+-- PT400 unless p_values is null or an object of valid settings: members that there are, of their
+-- type, and a retention within bounds.
 create function logloom_private.check_settings(
   p_group text,
   p_values jsonb,
@@ -55,22 +13,35 @@ as $$
 declare
   v_member record;
 begin
-  if p_values is null then
-    return;
-  end if;
   if jsonb_typeof(p_values) <> 'object' then
     perform logloom_private.refuse('usage.settings_are_no_object', p_group);
   end if;
-  for v_member in select m.key, m.value from jsonb_each(p_values) m loop
-    perform logloom_private.check_settings_member(
-      p_group, v_member.key, v_member.value, p_retention_days_max
-    );
+  for v_member in
+    select p_group || '.' || m.key as name, m.key, m.value, jsonb_typeof(m.value) as type
+    from jsonb_each(p_values) m
+  loop
+    if v_member.name = 'pipeline_config.retention_days' then
+      if v_member.type <> 'number' or v_member.value::numeric <> trunc(v_member.value::numeric) then
+        perform logloom_private.refuse(
+          'usage.setting_is_no_whole_number', v_member.name, p_retention_days_max::text
+        );
+      elsif v_member.value::numeric not between 1 and p_retention_days_max then
+        perform logloom_private.refuse(
+          'usage.setting_is_out_of_range', v_member.name, p_retention_days_max::text
+        );
+      end if;
+    elsif v_member.name not in (
+      'pipeline_config.compression',
+      'notification_preferences.email_enabled',
+      'notification_preferences.webhook_enabled'
+    ) then
+      perform logloom_private.refuse('usage.setting_is_unknown', p_group, left(v_member.key, 40));
+    elsif v_member.type <> 'boolean' then
+      perform logloom_private.refuse('usage.setting_is_no_boolean', v_member.name);
+    end if;
   end loop;
 end;
 $$;
-
-grant execute on function logloom_private.check_settings(text, jsonb, integer)
-to authenticated, service_role;
 
 create function public.update_tenant_settings(
   p_tenant_id text default null,
@@ -89,7 +60,6 @@ declare
   v_notification constant jsonb := nullif(update_tenant_settings.notification_preferences, 'null');
   v_retention_days_max constant integer :=
     (logloom_private.plan_of(v_tenant_id)).retention_days_max;
-  v_result public.logloom_tenant_settings;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.check_settings('pipeline_config', v_pipeline, v_retention_days_max);
@@ -113,9 +83,7 @@ begin
     email_enabled = coalesce(excluded.email_enabled, s.email_enabled),
     webhook_enabled = coalesce(excluded.webhook_enabled, s.webhook_enabled),
     updated_at = now();
-  v_result := logloom_private.effective_settings(v_tenant_id);
-  v_result.stored := logloom_private.my_stored(p_tenant_id);
-  return v_result;
+  return public.get_tenant_settings(p_tenant_id);
 end;
 $$;
 

@@ -21,13 +21,12 @@ begin
   into v_first_day, v_last_day
   using p_batch_from, p_batch_to;
   -- Nearly always the days between the outermost events exist; only else is each event looked at.
-  if v_last_day - v_first_day < 3 then
-    for i in 0..v_last_day - v_first_day loop
-      exit when not logloom_private.partition_exists(v_first_day + i);
-      if v_first_day + i = v_last_day then
-        return;
-      end if;
-    end loop;
+  if not exists (
+    select
+    from generate_series(v_first_day::timestamp, v_last_day, interval '1 day') d (day)
+    where not logloom_private.partition_exists(d.day::date)
+  ) then
+    return;
   end if;
 
   for v_day in

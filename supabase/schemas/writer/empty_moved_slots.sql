@@ -8,7 +8,7 @@ declare
   v_slot smallint;
   v_lock_wait text;
 begin
-  if not logloom_private.lock_writer() then
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer')) then
     return;
   end if;
   for v_slot in

@@ -11,7 +11,9 @@ declare
   v_has_batches boolean;
 begin
   select p.* into v_pointer from logloom_private.queue_pointer p;
-  if v_pointer.closed_slot is not null or not logloom_private.lock_writer() then
+  if v_pointer.closed_slot is not null
+    or not pg_try_advisory_xact_lock(logloom_private.lock_key('writer'))
+  then
     return false;
   end if;
   execute format(

@@ -15,7 +15,6 @@ set work_mem = '64MB'
 as $$
 declare
   v_slot constant text := 'queue_slot_' || p_slot;
-  v_names constant text := logloom_private.written_fields_sql('%1$s');
 begin
   -- Tenant by tenant, which packs the pages of the primary key, in the order that is cheapest to
   -- make; cast, so that what breaks a rule fails here.
@@ -25,20 +24,26 @@ begin
         id, tenant_id, ts, received_at, write_seq, %2$s, record_bytes
       )
       select
-        (q.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
-        q.tenant_id, coalesce(e.ts, q.received_at) as ts, q.received_at, $5, %3$s, e.record_bytes
+        (e.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+        e.tenant_id, coalesce(e.ts, e.received_at) as ts, e.received_at, $5, %3$s, e.record_bytes
       from (
-        -- Made once a batch, not once an event: that is what offset 0 is for.
-        select b.*, left(b.batch_key::text, 32) as id_prefix
-        from logloom_private.%1$I b
-        where b.batch_id between $1 and $2
-        offset 0
-      ) q, unnest(q.ts, %4$s, q.record_bytes) with ordinality e (ts, %2$s, record_bytes, i)
+        select
+          q.id_prefix, q.tenant_id, q.received_at, generate_series(1, cardinality(q.ts)) as i,
+          unnest(q.ts) as ts, %4$s, unnest(q.record_bytes) as record_bytes
+        from (
+          -- Made once a batch, not once an event: that is what offset 0 is for.
+          select b.*, left(b.batch_key::text, 32) as id_prefix
+          from logloom_private.%1$I b
+          where b.batch_id between $1 and $2
+          offset 0
+        ) q
+      ) e
       where e.i between $3 and $4
-      order by q.tenant_id collate "C", ts
+      order by e.tenant_id collate "C", ts
     $query$,
-    v_slot, v_names, logloom_private.written_fields_sql('e.%1$s%2$s'),
-    logloom_private.written_fields_sql('q.%1$s')
+    v_slot, logloom_private.written_fields_sql('%1$s'),
+    logloom_private.written_fields_sql('e.%1$s%2$s'),
+    logloom_private.written_fields_sql('unnest(q.%1$s) as %1$s')
   ))
   using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
 end;

@@ -10,7 +10,7 @@ declare
   v_lock_wait text;
   v_through bigint;
 begin
-  if not logloom_private.lock_writer()
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer'))
     or not exists (
       select
       from logloom_private.queue_pointer p, logloom_private.queue_batch_id b,

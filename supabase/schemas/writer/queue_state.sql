@@ -9,33 +9,31 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_slot record;
-  v_part logloom_private.queue_state;
-  v_state logloom_private.queue_state := row(0, null);
+  v_pointer constant logloom_private.queue_pointer :=
+    (select p from logloom_private.queue_pointer p);
+  v_state logloom_private.queue_state;
 begin
-  for v_slot in
+  -- Planned for these slots: the third one is never locked, so it can be truncated meanwhile.
+  execute $query$
     select
-      s.slot, p.metered_through, s.metered_events - s.moved_events as events,
-      (
-        select min(m.received_at)
-        from logloom_private.queue_marks m
-        where m.slot = s.slot and m.batch_to > s.moved_through
-      ) as oldest_received_at
-    from logloom_private.queue_slots s, logloom_private.queue_pointer p
-    where s.slot in (p.open_slot, p.closed_slot)
-  loop
-    execute format(
-      'select coalesce(sum(q.events), 0), min(q.received_at)
-       from logloom_private.%I q where q.batch_id > $1',
-      'queue_slot_' || v_slot.slot
-    )
-    into v_part
-    using v_slot.metered_through;
-    v_state := row(
-      v_state.depth + v_slot.events + v_part.depth,
-      least(v_state.oldest_received_at, v_slot.oldest_received_at, v_part.oldest_received_at)
-    );
-  end loop;
+      sum(s.metered_events - s.moved_events + coalesce(u.events, 0)),
+      min(least(m.received_at, u.received_at))
+    from logloom_private.queue_slots s
+    cross join lateral (
+      select min(m.received_at) as received_at
+      from logloom_private.queue_marks m
+      where m.slot = s.slot and m.batch_to > s.moved_through
+    ) m
+    left join (
+      select q.slot, sum(q.events) as events, min(q.received_at) as received_at
+      from logloom_private.queue q
+      where q.slot = any ($1) and q.batch_id > $2
+      group by q.slot
+    ) u on u.slot = s.slot
+    where s.slot = any ($1)
+  $query$
+  into v_state
+  using array[v_pointer.open_slot, v_pointer.closed_slot], v_pointer.metered_through;
   return v_state;
 end;
 $$;

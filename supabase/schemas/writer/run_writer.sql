@@ -39,8 +39,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.run_writer_in_place() to service_role;
-
 create function public.run_writer()
 returns public.logloom_writer_run
 language plpgsql

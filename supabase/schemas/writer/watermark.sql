@@ -24,7 +24,9 @@ $$;
 
 -- Everything received before is visible: the lesser of the oldest queued batch and the start of the
 -- writer's last run less the enqueue timeout. Null before the writer ever ran.
-create function logloom_private.watermark(p_oldest_queued timestamptz)
+create function logloom_private.watermark(
+  p_oldest_queued timestamptz default (logloom_private.queue_state()).oldest_received_at
+)
 returns timestamptz
 language plpgsql
 stable
@@ -42,17 +44,5 @@ begin
     return null;
   end if;
   return least(p_oldest_queued, v_writer_started_at - logloom_private.enqueue_timeout());
-end;
-$$;
-
--- The watermark, by the queue as it is.
-create function logloom_private.watermark()
-returns timestamptz
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.watermark((logloom_private.queue_state()).oldest_received_at);
 end;
 $$;

@@ -1,35 +1,3 @@
--- Puts one event into the dead letters with its error.
-create function logloom_private.set_aside(
-  p_slot smallint,
-  p_batch_id bigint,
-  p_index integer,
-  p_error_code text,
-  p_error_message text
-)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  execute format(
-    $query$
-      insert into logloom_private.dead_letters (
-        id, tenant_id, ts, received_at, %2$s, error_code, error_message
-      )
-      select
-        (left(q.batch_key::text, 32) || lpad(to_hex($2 - 1), 4, '0'))::uuid,
-        q.tenant_id, coalesce(q.ts[$2], q.received_at), q.received_at,
-        %3$s, $3, $4
-      from logloom_private.%1$I q
-      where q.batch_id = $1
-    $query$,
-    'queue_slot_' || p_slot, logloom_private.written_fields_sql('%1$s'),
-    logloom_private.written_fields_sql('q.%1$s[$2]')
-  )
-  using p_batch_id, p_index, p_error_code, p_error_message;
-end;
-$$;
-
 -- insert_records, and where the data make it fail, halves until the dead letters stand alone.
 create function logloom_private.write_range(
   p_slot smallint,
@@ -62,7 +30,6 @@ begin
     v_message := sqlerrm;
   end;
 
-  -- Halves the range until what cannot be written stands alone; the rest is written beside it.
   if p_batch_from < p_batch_to then
     v_batch_middle := (p_batch_from + p_batch_to) / 2;
     perform logloom_private.write_range(
@@ -80,7 +47,22 @@ begin
       p_slot, p_batch_from, p_batch_to, v_index_middle + 1, p_index_to, p_write_seq
     );
   else
-    perform logloom_private.set_aside(p_slot, p_batch_from, p_index_from, v_code, v_message);
+    execute format(
+      $query$
+        insert into logloom_private.dead_letters (
+          id, tenant_id, ts, received_at, %2$s, error_code, error_message
+        )
+        select
+          (left(q.batch_key::text, 32) || lpad(to_hex($2 - 1), 4, '0'))::uuid,
+          q.tenant_id, coalesce(q.ts[$2], q.received_at), q.received_at,
+          %3$s, $3, $4
+        from logloom_private.%1$I q
+        where q.batch_id = $1
+      $query$,
+      'queue_slot_' || p_slot, logloom_private.written_fields_sql('%1$s'),
+      logloom_private.written_fields_sql('q.%1$s[$2]')
+    )
+    using p_batch_from, p_index_from, v_code, v_message;
   end if;
 end;
 $$;

@@ -13,7 +13,7 @@ declare
   v_largest integer;
   v_write_seq bigint;
 begin
-  if not logloom_private.lock_writer() then
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer')) then
     return 0;
   end if;
   select p.closed_slot into v_slot from logloom_private.queue_pointer p;
@@ -23,13 +23,15 @@ begin
 
   execute format(
     $query$
-      select min(b.batch_id), max(b.batch_id), sum(b.events), max(b.events)
+      select
+        min(b.batch_id), max(b.batch_id), sum(b.events), max(b.events),
+        (select max(l.batch_id) from logloom_private.%1$I l)
       from (
         select
           q.batch_id, q.events,
           sum(q.events) over (order by q.batch_id) - q.events as events_before,
           sum(q.bytes) over (order by q.batch_id) - q.bytes as bytes_before
-        from logloom_private.%I q
+        from logloom_private.%1$I q
         where q.batch_id > (
           select s.moved_through from logloom_private.queue_slots s where s.slot = $1
         )
@@ -41,7 +43,7 @@ begin
     $query$,
     'queue_slot_' || v_slot
   )
-  into v_batch_from, v_batch_to, v_events, v_largest
+  into v_batch_from, v_batch_to, v_events, v_largest, v_last
   using v_slot;
 
   if v_batch_to is null then
@@ -49,8 +51,6 @@ begin
     return 0;
   end if;
 
-  execute format('select max(q.batch_id) from logloom_private.%I q', 'queue_slot_' || v_slot)
-  into v_last;
   perform logloom_private.meter_batches(v_last);
   perform logloom_private.create_missing_partitions(v_slot, v_batch_from, v_batch_to);
   v_write_seq := nextval('logloom_private.write_seq');

@@ -84,22 +84,24 @@ from (
 join logloom.alert_rules r on r.query_dsl = v.query_dsl;
 
 select is(
-  (select array_agg(p.group_id is not null order by r.query_dsl collate "C")
-    from logloom.alert_rules r
-    join logloom_private.alert_plans p using (rule_id)),
+  (select array_agg(g.filter is not null order by r.query_dsl collate "C")
+    from logloom_private.planned_alert_rules r
+    join logloom_private.alert_groups g using (group_id)),
   '{t,f,t,t,f,t,t,f,f,t,t}',
   'percentiles, distinct counts and now have no partial values'
 );
 
 -- What the partial values say is what the records say.
 select is_empty(
-  $$select r.query_dsl, r.last_value, pg_temp.window_value(
-      r.tenant_id, p.filter, p.aggregate, p.aggregate_sql, pg_temp.at('11:59'), pg_temp.at('12:09')
-    )
-    from logloom.alert_rules r join logloom_private.alert_plans p using (rule_id)
-    where r.last_value is distinct from pg_temp.window_value(
-      r.tenant_id, p.filter, p.aggregate, p.aggregate_sql, pg_temp.at('11:59'), pg_temp.at('12:09')
-    ) and not p.names_now$$,
+  $$select r.query_dsl, r.last_value, v.value
+    from logloom.alert_rules r
+    cross join logloom_private.compile_query(r.query_dsl) q
+    cross join pg_temp.window_value(
+      r.tenant_id, q.filter, coalesce(q.aggregate, 'count'),
+      coalesce(q.aggregate_sql, 'count(*)::double precision'),
+      pg_temp.at('11:59'), pg_temp.at('12:09')
+    ) v (value)
+    where r.last_value is distinct from v.value and not q.names_now$$,
   'every value is the one that the records give'
 );
 

@@ -25,8 +25,8 @@ returns boolean
 language plpgsql
 as $$
 begin
-  perform logloom_private.authenticate_api_key(
-    encode(sha256(convert_to(p_key_value, 'UTF8')), 'hex')
+  perform logloom_private.authenticate_sender(
+    null, encode(sha256(convert_to(p_key_value, 'UTF8')), 'hex'), null
   );
   return true;
 exception when sqlstate 'PT401' then

@@ -40,6 +40,7 @@ declare
   v_value constant jsonb := to_jsonb(case v_element
     when 'bytea' then '\x2a'
     when 'uuid' then '00000000-0000-0000-0000-00000000002a'
+    when 'boolean' then 'true'
     when 'timestamp with time zone' then '2020-02-02T02:02:02Z'
     else '9'
   end);

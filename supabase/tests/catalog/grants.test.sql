@@ -93,7 +93,7 @@ select set_eq(
   $$select function from function_grants where role = 'anon'$$,
   array[
     'logloom_private.claims()', 'logloom_private.usable_id(text)',
-    'logloom_private.current_tenant_id()',
+    'logloom_private.current_tenant_id(jsonb)',
     'logloom_private.current_user_id()', 'logloom_private.is_service_role()',
     'logloom_private.resolve_tenant(text)',
     'logloom_private.require_user_id()'

@@ -13,12 +13,10 @@ insert into seams values
     'writes a step''s records with what is known of them'
   ),
   ('last_sealed()', 'when the last block was made'),
-  ('packed_counts_sql(text,timestamptz,timestamptz)', 'reads packed counts'),
   ('read_page(text)', 'reads a page of records'),
   ('reads_again(text,text)', 'whether a reading that failed may answer now; who is away'),
   ('reads_sealed(text,timestamptz,timestamptz)', 'whether a tenant has blocks of a range'),
-  ('scanned_tenant_sql(text)', 'tells who reads blocks which scan slot it has'),
-  ('sum_counts(integer)', 'sums up the counts of minutes that changed');
+  ('scanned_tenant_sql(text)', 'tells who reads blocks which scan slot it has');
 
 select is_empty(
   $$select s.signature from seams s
@@ -41,9 +39,12 @@ select is_empty(
 select is_empty(
   $$select p.oid::regprocedure
     from pg_catalog.pg_proc p
-    where p.prosrc ~ 'refuse_slow_search\(\)'
-      and p.prosrc !~ 'reads_again\(sqlstate, sqlerrm\)'
-      and p.oid <> 'logloom_private.read_query_validity(text)'::regprocedure$$,
+    where (
+        p.pronamespace = 'logloom_private'::regnamespace and p.proname ~ '^read_log'
+        or p.pronamespace = 'public'::regnamespace
+          and p.proname in ('delete_logs', 'preview_alert_rule')
+      )
+      and p.prosrc !~ 'reads_again\(sqlstate, sqlerrm\)'$$,
   'each reading that can be too slow asks whether it may try again'
 );
 

@@ -6,7 +6,7 @@ insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
 values ('acme', 'live', 'll_aaaaaaaa', sha256('live'));
 
 prepare use_key as
-select logloom_private.authenticate_api_key(encode(sha256('live'), 'hex'));
+select logloom_private.authenticate_sender(null, encode(sha256('live'), 'hex'), null);
 
 execute use_key;
 select is(

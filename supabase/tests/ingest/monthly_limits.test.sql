@@ -74,7 +74,9 @@ select is(
   pg_temp.ingest('acme', 1) ->> 'status', '200',
   'a limit that is raised holds from the next request'
 );
-update logloom.usage_days set day = logloom_private.month_start(now()) - 1 where true;
+update logloom.usage_days
+set day = date_trunc('month', now() at time zone 'UTC')::date - 1
+where true;
 select is(
   pg_temp.ingest('acme', 1) #>> '{headers,X-RateLimit-Remaining}', '119',
   'the month before does not count'

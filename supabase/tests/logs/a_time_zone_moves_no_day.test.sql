@@ -24,10 +24,10 @@ insert into logloom_private.log_counts (tenant_id, minute, events)
 values
   ('acme', '2025-10-26 00:00Z', 1), ('acme', '2025-10-26 23:59Z', 2),
   ('acme', '2025-10-27 00:00Z', 4), ('acme', '2025-10-27 00:59Z', 8);
-select logloom_private.forget_day('2025-10-26');
+select logloom_private.recount_records('2025-10-26');
 select is(
   (select sum(c.events) from logloom_private.log_counts c where c.tenant_id = 'acme'),
-  12::numeric, 'a day that is forgotten is one of UTC'
+  12::numeric, 'a day that is counted anew is one of UTC'
 );
 
 select is(

@@ -1,5 +1,5 @@
 begin;
-select plan(10);
+select plan(9);
 
 create function pg_temp.days_ahead() returns integer language plpgsql as $$
 begin
@@ -48,56 +48,27 @@ select ok(
   'the days ahead are a setting'
 );
 
--- As installing 0.1.0 made them where the project has a time zone of its own.
-create function pg_temp.hour_of(p_ago integer, p_hour integer) returns timestamptz
-language plpgsql as $$
-begin
-  return (logloom_private.utc_day(now()) - p_ago)::timestamp at time zone 'UTC'
-    + make_interval(hours => p_hour);
-end;
-$$;
-do $$
-declare
-  v_ago integer;
-begin
-  foreach v_ago in array array[401, 400] loop
-    execute format(
-      'create table logloom.%1$I partition of logloom.logs for values from (%2$L) to (%3$L)',
-      logloom_private.partition_name(logloom_private.utc_day(now()) - v_ago),
-      pg_temp.hour_of(v_ago, 5), pg_temp.hour_of(v_ago - 1, 5)
-    );
-  end loop;
-end;
-$$;
-insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, msg)
-select
-  extensions.gen_random_uuid(), 'acme', pg_temp.hour_of(e.ago, e.hour), now(), 1,
-  e.ago || ' ' || e.hour
-from (values (401, 5), (400, 4), (400, 6), (399, 4)) e (ago, hour);
+-- Where the project has a time zone and a date style of its own.
+update logloom_private.settings set partition_days_ahead = 20;
 set local timezone = 'America/New_York';
 set local datestyle = 'German';
 select logloom_private.maintain_partitions();
 set local timezone = 'UTC';
 set local datestyle = 'ISO';
 set local search_path = public, extensions;
-select is(
-  logloom_private.unaligned_partitions(), '{}', 'partitions that begin at another hour become days'
-);
-select results_eq(
-  $$select l.tableoid::regclass::text, l.msg
-    from logloom.logs l
-    where l.tenant_id = 'acme' and l.ts < pg_temp.hour_of(398, 0)
-    order by l.ts$$,
-  $$select
-      'logloom.' || logloom_private.partition_name(logloom_private.utc_day(now()) - e.ago), e.msg
-    from (
-      values (401, '401 5'), (400, '400 4'), (400, '400 6'), (399, '399 4')
-    ) e (ago, msg)$$,
-  'each with the records of its day'
+select ok(
+  logloom_private.partition_exists(logloom_private.utc_day(now()) + 20),
+  'a project''s time zone moves no day'
 );
 select is_empty(
-  $$select relname from pg_class where relname like 'logs\_%\_unaligned'$$,
-  'and nothing is left over'
+  $$select c.relname
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'logloom.logs'::regclass
+      and pg_get_expr(c.relpartbound, c.oid) <> format(
+        'FOR VALUES FROM (''%s 00:00:00+00'') TO (''%s 00:00:00+00'')',
+        to_date(c.relname, '"logs_"YYYY_MM_DD'), to_date(c.relname, '"logs_"YYYY_MM_DD') + 1
+      )$$,
+  'each partition is a day of UTC'
 );
 select ok(
   (

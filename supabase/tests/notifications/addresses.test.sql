@@ -273,7 +273,7 @@ insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
 select 'acme', m.rule_id, 5, 3 from made m;
 select is(
   (
-    select array_agg(c.body::jsonb ->> 'type' order by 1)
+    select array_agg(c.body::jsonb ->> 'type' order by c.body::jsonb ->> 'type')
     from public.claim_alert_notifications(20) c
   ),
   '{alert.test,alert.triggered}', 'and an alert'

@@ -6,7 +6,7 @@ insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbre
 select logloom_private.create_partition(logloom_private.utc_day(now()) - i)
 from generate_series(1, 2) i \g /dev/null
 select logloom_private.record_job('write_logs', now() + interval '1 hour') \g /dev/null
-create temp table minutes as select logloom_private.whole_minute(now()) as m;
+create temp table minutes as select date_trunc('minute', now()) as m;
 grant select on minutes to public;
 
 -- 5 errors in one minute three hours ago, then one in each of the next four.
@@ -168,7 +168,7 @@ update logloom_private.settings set alert_groups = 50, preview_alerts = 1000, se
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   'select * from pg_temp.grouped(1, 0)',
-  'PT400', 'The stage by met its bound of 8 groups of all windows', 'too many groups'
+  'PT400', 'The stage by reached its limit of 8 groups of all windows', 'too many groups'
 );
 reset role;
 update logloom_private.settings set search_groups = 100000;

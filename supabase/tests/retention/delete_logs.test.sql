@@ -148,7 +148,7 @@ from (
     ('''a'', ''now'', ''now''', 'Invalid range: p_ts_from must be before p_ts_to'),
     (''' '', ''now-1h'', ''now''', 'Invalid p_query_dsl: it is blank'),
     ('''a | count()'', ''now-1h'', ''now''',
-      'Invalid p_query_dsl: records are asked for, not count()'),
+      'Invalid p_query_dsl: this operation returns records, not count()'),
     ('''not error'', ''now-1h'', ''now'', false',
       'Invalid p_query_dsl: not is looked for as a word: operators are in upper case'),
     ('''not error'', ''now-1h'', ''now'', true',

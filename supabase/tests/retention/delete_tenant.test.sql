@@ -43,7 +43,7 @@ end;
 $$;
 
 select is(
-  pg_temp.by('abe', $$select public.delete_tenant('acme')$$), 'PT403 This takes the role owner',
+  pg_temp.by('abe', $$select public.delete_tenant('acme')$$), 'PT403 This requires the role owner',
   'an admin does not delete the tenant'
 );
 select is(

@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(25);
+select plan(24);
 
 -- Retention of free: 7 days. long keeps 30, short 2, gone has been deleted.
 insert into logloom.tenants (tenant_id, plan_id)
@@ -41,13 +41,7 @@ language plpgsql
 as $$
 begin
   return (
-    select sum(c.events)
-    from (
-      select c.tenant_id, c.events from logloom_private.log_counts c
-      union all
-      select p.tenant_id, c.events
-      from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c
-    ) c
+    select sum(c.events) from logloom_private.log_counts c
     where c.tenant_id = p_tenant_id
   );
 end;
@@ -67,15 +61,8 @@ $$;
 select pg_temp.fill(t, d, 25)
 from unnest(array['seven', 'long', 'short', 'gone']) t, unnest(array[0, 2, 3, 7, 8]) d;
 select pg_temp.fill('seven', 20, 5), pg_temp.fill('gone', 20, 5);
--- The counts of some are packed, as far as they are old enough then.
-update logloom_private.settings set seal_after = '-2 days';
 select logloom_private.compact_log_counts();
-update logloom_private.settings set seal_after = '6 hours';
 select pg_temp.fill('long', 8, 1), pg_temp.fill('short', 7, 3);
-select is(
-  (select array_agg(distinct c.tenant_id order by c.tenant_id) from logloom_private.log_counts c),
-  '{long,short}', 'what came since is not packed'
-);
 update logloom_private.settings set deletion_step_records = 10;
 
 select is(
@@ -135,9 +122,6 @@ select is(
 );
 select is_empty(
   $$select from logloom_private.log_counts c
-    where c.minute < logloom_private.day_start(logloom_private.utc_day(now()) - 19)
-    union all
-    select from logloom_private.packed_counts p, logloom_private.unpacked_counts(p) c
     where c.minute < logloom_private.day_start(logloom_private.utc_day(now()) - 19)$$,
   'of a day that was dropped no counts stay'
 );

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(39);
+select plan(40);
 
 -- A Wednesday, whose week is over.
 create temp table clock as
@@ -136,11 +136,24 @@ select is(
   0::bigint, 'and was replaced'
 );
 select results_eq(
-  'select tenant_id, minute, service, level, sum(events) from logloom_private.log_counts
-   group by 1, 2, 3, 4 order by 1, 2, 3, 4',
+  'select c.tenant_id, c.minute, c.service, c.level, sum(c.events)
+   from (
+     select r.tenant_id, r.minute, r.service, r.level, r.events from logloom_private.log_counts r
+     union all
+     select b.tenant_id, date_bin(''1 minute'', b.ts, ''epoch''), b.service, b.level, b.events
+     from logloom.tenants t
+     cross join logloom_private.block_counts(t.tenant_id, ''-infinity'', ''infinity'') b
+   ) c
+   group by 1, 2, 3, 4 having sum(c.events) <> 0 order by 1, 2, 3, 4',
   'select tenant_id, minute, service, level, sum(events) from counts
    group by 1, 2, 3, 4 order by 1, 2, 3, 4',
   'the counts are as they were'
+);
+select results_eq(
+  $$select c.tenant_id, sum(c.events)::integer from logloom_private.log_counts c
+    group by 1 having sum(c.events) <> 0 order by 1$$,
+  $$values ('acme', 120), ('plain', 60), ('tiny', 2)$$,
+  'a block of several days holds its own'
 );
 create temp table bytes as
 select
@@ -287,7 +300,7 @@ insert into logloom.tenants (tenant_id, plan_id) values ('again', 'pro');
 select pg_temp.add_day(c.day, 'again', 60, 13), pg_temp.add_day(c.day + 2, 'again', 5, 14)
 from clock c;
 select logloom_private.seal_block('again', array[c.day]),
-  logloom_private.leave_sealed_days('again', array[c.day])
+  logloom_private.leave_days('{again}', array[c.day])
 from clock c;
 create temp table run as select gen_random_uuid() as run_id;
 insert into logloom.retention_runs (

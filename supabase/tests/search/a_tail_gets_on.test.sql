@@ -94,7 +94,7 @@ select pg_temp.act_as_user('acme', 'alice');
 select is(pg_temp.tail_from(1000), 'accepted', 'a cursor of what was');
 select is(pg_temp.tail_from(1001), 'accepted', 'a cursor of what comes next');
 select is(
-  pg_temp.tail_from(1002), 'PT400 Invalid p_cursor: it lies ahead of all that was ever written',
+  pg_temp.tail_from(1002), 'PT400 Invalid p_cursor: it is newer than the database',
   'a cursor of what never was'
 );
 

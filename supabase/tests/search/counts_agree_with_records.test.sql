@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(18);
+select plan(22);
 select setseed(0.42);
 
 create function pg_temp.random_records(p_count integer)
@@ -43,7 +43,9 @@ returns logloom_private.compiled_query
 language plpgsql
 as $$
 begin
-  p_query.fields := p_query.fields || 'msg'::text;
+  p_query.tree := jsonb_build_object('type', 'and', 'items', jsonb_build_array(
+    p_query.tree, '{"type": "all", "reads": ["msg"]}'::jsonb
+  ));
   return p_query;
 end;
 $$;
@@ -120,29 +122,59 @@ select is(
   'there is one row for each key then'
 );
 
--- What compact_log_counts does to days that are over.
-create function pg_temp.pack()
+-- As sealing does by the week: the counts go into the block with the records.
+create function pg_temp.seal(p_tenant_id text)
 returns void
 language plpgsql
 as $$
 begin
-  update logloom_private.settings set seal_after = '-2 days', count_pack_rows = 10000;
-  perform logloom_private.pack_log_counts();
-  update logloom_private.settings set seal_after = '6 hours';
+  perform logloom_private.seal_block(
+    p_tenant_id, array(
+      select d.day from logloom_private.log_days d where d.tenant_id = p_tenant_id order by d.day
+    ),
+    true
+  );
 end;
 $$;
-select pg_temp.pack();
-select ok(
-  not exists (select from logloom_private.log_counts)
-  and (select sum(cardinality(p.minutes)) > 0 from logloom_private.packed_counts p)
-  and not exists (select from logloom_private.counted_days), 'packed, a count is in one place'
-);
-select is_empty('select * from pg_temp.disagreements(2)', 'after the counts were packed');
-select pg_temp.add_records(pg_temp.random_records(200), 102);
+select pg_temp.seal('acme');
+select is_empty('select * from pg_temp.disagreements(2)', 'after blocks took records and counts');
+select pg_temp.seal('umbrella');
 select logloom_private.compact_log_counts();
+select is_empty('select from logloom_private.log_counts', 'a count is in one place');
+select is_empty('select * from pg_temp.disagreements(2)', 'and when that was summed up');
+select pg_temp.add_records(pg_temp.random_records(200), 102);
 select is_empty('select * from pg_temp.disagreements(1)', 'after events that came later');
-select pg_temp.pack();
-select is_empty('select * from pg_temp.disagreements(1)', 'and when they were packed, too');
+select pg_temp.seal('acme');
+select logloom_private.rewrite_blocks('acme', array(
+  select c.block_id from logloom_private.blocks c where c.tenant_id = 'acme'
+));
+select is_empty('select * from pg_temp.disagreements(1)', 'and when they are in one block');
+
+-- An erasure in blocks, and rows again.
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro') on conflict do nothing;
+insert into logloom.retention_runs (
+  tenant_id, kind, status, requested_by, query_dsl, ts_from, ts_to
+)
+values (
+  'acme', 'erasure', 'queued', 'alice', 'service:web level:(info OR error)',
+  now() - interval '1 day', now() + interval '1 day'
+);
+do $$
+begin
+  while logloom_private.deletion_step((select r.run_id from logloom.retention_runs r)) loop
+    null;
+  end loop;
+end;
+$$;
+select is_empty('select * from pg_temp.disagreements(2)', 'after an erasure in a block');
+select logloom_private.unseal_day(d.tenant_id, d.day)
+from (
+  select distinct c.tenant_id, logloom_private.utc_day(c.first_ts) as day
+  from logloom_private.blocks c
+) d;
+select is_empty('select from logloom_private.blocks', 'nothing is sealed any more');
+select is_empty('select * from pg_temp.disagreements(2)', 'and the counts are rows again');
+select logloom_private.compact_log_counts();
 
 select pg_temp.remove_records($$random() < 0.4 or l.service = 'web' and l.level = 'error'$$);
 select is_empty('select * from pg_temp.disagreements(5)', 'after a deletion');
@@ -151,7 +183,6 @@ select is_empty(
   'select from logloom_private.log_counts c where c.is_other', 'which hides no service'
 );
 select is_empty('select * from pg_temp.disagreements(1)', 'and when it was summed up');
-select pg_temp.pack();
 update logloom.logs l set service = 'api', ts = l.ts - interval '1 minute'
 where l.service = 'a''b' and l.ts > now() - interval '110 minutes';
 select logloom_private.recount_records(d.day)
@@ -184,8 +215,7 @@ select ok(
 select pg_temp.remove_records('true');
 select logloom_private.compact_log_counts();
 select is_empty(
-  $$select c.tenant_id from logloom_private.log_counts c
-    union all select p.tenant_id from logloom_private.packed_counts p$$, 'no record, no count'
+  'select c.tenant_id from logloom_private.log_counts c', 'no record, no count'
 );
 
 select * from finish();

@@ -57,7 +57,7 @@ select is(
 );
 select throws_ok(
   $$select public.list_log_fields('* | count()')$$, 'PT400',
-  'Invalid p_query_dsl: records are asked for, not count()', 'an aggregate has no fields'
+  'Invalid p_query_dsl: this operation returns records, not count()', 'an aggregate has no fields'
 );
 select pg_temp.act_as_postgres();
 update logloom_private.settings set search_sample_fields = 2, search_sample_records = 1;

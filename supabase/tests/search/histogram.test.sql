@@ -114,7 +114,7 @@ select throws_ok(
 from unnest(array[0, 1001, -1]) b;
 select throws_ok(
   $$select public.log_histogram('* | count() by level')$$, 'PT400',
-  'Invalid p_query_dsl: records are asked for, not count()', 'an aggregate'
+  'Invalid p_query_dsl: this operation returns records, not count()', 'an aggregate'
 );
 
 select * from finish();

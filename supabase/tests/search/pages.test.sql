@@ -175,12 +175,12 @@ from (
     ('p_order => ''up''', 'Invalid p_order: desc or asc'),
     ('p_ts_from => ''now''', 'Invalid range: p_ts_from must be before p_ts_to'),
     ('p_ts_from => ''now+1s''', 'Invalid range: p_ts_from must be before p_ts_to'),
-    ('p_ts_from => ''-infinity''', 'Invalid range: it leaves the years 1970 to 9999'),
+    ('p_ts_from => ''-infinity''', 'Invalid range: only the years 1970 to 9999'),
     ('p_ts_from => ''soon''', 'Invalid p_ts_from: not a time'),
     ('p_ts_to => ''now-1y''', 'Invalid p_ts_to: not a time'),
     ('p_ts_to => ''now-9999999999w''', 'Invalid p_ts_to: not a time'),
     ('p_ts_to => ''2026-02-30''', 'Invalid p_ts_to: not a time'),
-    ('''* | count()''', 'Invalid p_query_dsl: records are asked for, not count()')
+    ('''* | count()''', 'Invalid p_query_dsl: this operation returns records, not count()')
 ) c (arguments, message);
 
 select * from finish();

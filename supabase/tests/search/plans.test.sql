@@ -21,16 +21,24 @@ begin
   );
 end;
 $$;
-create function pg_temp.page_sql(p_query_dsl text, p_from text, p_to text)
+create function pg_temp.page_sql(
+  p_query_dsl text, p_from text, p_to text, p_ts timestamptz default null
+)
 returns text
 language plpgsql
 as $$
+declare
+  v_query constant logloom_private.compiled_query := logloom_private.bound_query(
+    'acme', logloom_private.compile_query(p_query_dsl),
+    tstzrange(p_from::timestamptz, p_to::timestamptz), 'desc', p_ts
+  );
 begin
-  return logloom_private.log_page_sql(
-    'acme', logloom_private.compile_query(p_query_dsl), tstzrange(
-      p_from::timestamptz, p_to::timestamptz
+  return logloom_private.page_sql(
+    v_query,
+    logloom_private.first_records_sql(
+      'acme', v_query, 101, 'desc', p_ts, case when p_ts is not null then gen_random_uuid() end
     ),
-    101, 'desc'
+    'l.ts desc, l.id desc', 101, 1000000, false
   );
 end;
 $$;
@@ -50,10 +58,7 @@ select is(
   'logs_2026_03_05', 'ts in the query leaves out days, too'
 );
 select is(
-  pg_temp.partitions(logloom_private.log_page_sql(
-    'acme', logloom_private.compile_query(''), tstzrange('2026-03-01', '2026-03-09'), 101, 'desc',
-    '2026-03-02T12:00Z', gen_random_uuid()
-  )),
+  pg_temp.partitions(pg_temp.page_sql('', '2026-03-01', '2026-03-09', '2026-03-02T12:00Z')),
   'logs_2026_03_01 logs_2026_03_02', 'and so does a cursor'
 );
 select is(

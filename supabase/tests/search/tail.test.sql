@@ -142,7 +142,7 @@ select throws_ok(
 );
 select throws_ok(
   $$select public.tail_logs('* | count()')$$, 'PT400',
-  'Invalid p_query_dsl: records are asked for, not count()', 'an aggregate'
+  'Invalid p_query_dsl: this operation returns records, not count()', 'an aggregate'
 );
 
 -- What a tail begins with.

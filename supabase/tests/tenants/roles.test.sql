@@ -77,7 +77,7 @@ select is(
   case
     when array_position(array['member', 'admin', 'owner'], u.role)
       >= array_position(array['member', 'admin', 'owner'], c.least) then 'served'
-    else 'PT403 This takes the role ' || c.least
+    else 'PT403 This requires the role ' || c.least
   end,
   format('%s: %s', u.role, c.call)
 )
@@ -93,15 +93,15 @@ select is(
 );
 select is(
   pg_temp.by('ann', $$public.remove_tenant_member('ann')$$),
-  'PT400 The last owner stays an owner', 'the last owner cannot be removed'
+  'PT400 The last owner must stay an owner', 'the last owner cannot be removed'
 );
 select is(
   pg_temp.by('ann', $$public.set_tenant_member_role('ann', 'admin')$$),
-  'PT400 The last owner stays an owner', 'nor become less'
+  'PT400 The last owner must stay an owner', 'nor become less'
 );
 select is(
   pg_temp.by('ann', $$public.add_tenant_member('bob', 'admin')$$),
-  'PT400 They belong to the tenant already', 'nobody is added twice'
+  'PT400 They are already a member of the tenant', 'nobody is added twice'
 );
 select is(
   pg_temp.by('ann', $$public.add_tenant_member(E'\u200b', 'admin')$$),
@@ -185,13 +185,13 @@ end;
 $$;
 update logloom_private.settings set tenants_by_users = false;
 select is(
-  pg_temp.sign_up('mine'), 'PT403 Users do not make tenants here', 'where the setting allows it'
+  pg_temp.sign_up('mine'), 'PT403 Users cannot create tenants here', 'where the setting allows it'
 );
 update logloom_private.settings set tenants_by_users = true;
 select is(pg_temp.sign_up('acme'), 'PT400 p_tenant_id is taken', 'not somebody else''s');
 select is(pg_temp.sign_up('mine'), 'mine free', 'a tenant on the default plan');
 select is(
-  pg_temp.sign_up('another'), 'PT400 You belong to a tenant already', 'one for each user'
+  pg_temp.sign_up('another'), 'PT400 You already belong to a tenant', 'one for each user'
 );
 select is(
   pg_temp.by('new', $$(select m.role from public.add_tenant_member('x', 'member') m)$$, 'mine'),
@@ -199,7 +199,7 @@ select is(
 );
 select is(
   pg_temp.by('new', $$public.create_tenant('third')$$, 'other'),
-  'PT400 You belong to a tenant already', 'nor with a token that names one'
+  'PT400 You already belong to a tenant', 'nor with a token that names one'
 );
 
 select * from finish();

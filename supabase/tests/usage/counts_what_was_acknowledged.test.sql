@@ -10,7 +10,9 @@ as $$
 begin
   return (
     select format('%s events, %s bytes', coalesce(sum(u.events), 0), coalesce(sum(u.bytes), 0))
-    from logloom_private.usage_of(p_tenant_id, logloom_private.month_start(now())) u
+    from logloom_private.usage_of(
+      p_tenant_id, date_trunc('month', now() at time zone 'UTC')::date
+    ) u
   );
 end;
 $$;

@@ -143,11 +143,8 @@ select results_eq(
     where c.tenant_id = 'ac"me'$$,
   $$select x.record_bytes, null::text
     from logloom_private.blocks c, logloom_private.sealed_records(c, null, null)
-      with ordinality x (
-        ts, received_at, write_seq, id, tenant_id, level, msg, service, env, req_id, user_id, route,
-        host, attrs, record_bytes, n
-      )
-    where c.tenant_id = 'ac"me' and x.n in (1, 3, 7) order by x.n$$,
+      with ordinality x
+    where c.tenant_id = 'ac"me' and x.ordinality in (1, 3, 7) order by x.ordinality$$,
   'which is read by itself, without the texts'
 );
 

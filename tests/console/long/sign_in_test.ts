@@ -205,7 +205,7 @@ signInTest(
     await name.fill(`acme-${founder}`);
     await using not = await changeSettings(db, { tenants_by_users: false });
     await make.click();
-    await page.getByRole("alert").getByText("Users do not make tenants here").waitFor();
+    await page.getByRole("alert").getByText("Users cannot create tenants here").waitFor();
     await not[Symbol.asyncDispose]();
 
     await using _allowed = await changeSettings(db, { tenants_by_users: true });

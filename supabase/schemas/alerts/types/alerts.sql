@@ -59,31 +59,12 @@ create type logloom_private.alert_window as (
 comment on type logloom_private.alert_window is
   'A window of a rule and the value found in it, of a group where the rule has by.';
 
-create type logloom_private.alert_piece as (
-  records integer,
+create type logloom_private.alert_reading as (
+  records bigint,
   first_ts timestamptz,
-  first_id uuid
+  first_id uuid,
+  is_complete boolean
 );
 
-comment on type logloom_private.alert_piece is
-  'A bounded number of records that were read, newest first, and the last of them in that order.';
-
-create type logloom_private.alert_need as (
-  group_id bigint,
-  needed_from timestamptz
-);
-
-comment on type logloom_private.alert_need is
-  'From when on a group''s minutes are needed for the windows of its rules.';
-
-create type logloom_private.pending_alert_group as (
-  tenant_id text,
-  group_id bigint,
-  needed_from timestamptz,
-  has_write_seqs boolean,
-  cost double precision
-);
-
-comment on type logloom_private.pending_alert_group is
-  'A group that is to be read, for write_seqs of the round or for minutes before; cost: '
-  'milliseconds of a record, and those that it took already.';
+comment on type logloom_private.alert_reading is
+  'How many records were read, newest first, and the last of them in that order.';

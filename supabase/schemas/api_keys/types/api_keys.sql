@@ -29,5 +29,3 @@ create type public.logloom_created_api_key as (
 );
 
 comment on type public.logloom_created_api_key is 'A new API key. key_value is shown this once.';
-
-create type logloom_private.api_key_owner as (tenant_id text, key_id uuid);

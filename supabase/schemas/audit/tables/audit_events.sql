@@ -7,7 +7,7 @@ create table logloom.audit_events (
   action text not null,
   subject text not null,
   details jsonb not null default '{}',
-  client_id text default logloom_private.current_client_id(),
+  client_id text default (logloom_private.claims() ->> 'client_id'),
   constraint audit_events_action_is_known check (
     action in (
       'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',

@@ -14,7 +14,7 @@ begin
   return substring(
     varbit_send(logloom_private.position_bits(
       array(
-        -- What filter_places says of each, without a call a value.
+        -- As filter_may_hold has them of each.
         select distinct b.place
         from (
           select unnest(array[

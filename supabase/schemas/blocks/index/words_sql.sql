@@ -9,7 +9,7 @@ begin
   return coalesce(
     '(l.words is null or ' || (
       select string_agg(format('strpos(l.words, %L) > 0', w.word), ' and ' order by w.n)
-      from jsonb_array_elements_text(logloom_private.leaf_template(p_leaf) -> 'words')
+      from jsonb_array_elements_text(p_leaf -> 'template' -> 'words')
         with ordinality w (word, n)
     ) || ')',
     'true'

@@ -11,11 +11,11 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_test constant text[] := logloom_private.query_text_test(p_leaf);
   -- Of an attribute that is no scalar, as of a record that has it alone.
   v_attribute_test constant text := format(
-    'case when left(l.value, 1) in (''{'', ''['') then %s else %s(l.attrs #>> ''{}'')%s end',
-    logloom_private.query_sql(p_leaf, 'l'), v_test[1], v_test[2]
+    'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
+    logloom_private.query_sql(p_leaf, 'l'),
+    logloom_private.query_text_test(p_leaf, '(l.attrs #>> ''{}'')')
   );
   v_no_fields constant text := (
     select string_agg('null::text as ' || f, ', ')
@@ -23,18 +23,21 @@ declare
   );
   v_column logloom_private.block_columns;
   v_values text[];
-  v_flags boolean[];
+  v_codes "char"[];
+  v_wide_codes smallint[];
   v_bits text;
   v_found varbit;
   v_result varbit[];
 begin
   v_result := logloom_private.message_bits(p_block, p_leaf);
-  execute 'select array_agg((' || v_test[1] || 'l.service' || v_test[2] || ' or '
-    || v_test[1] || 'l.level' || v_test[2] || ') is true order by l.n) '
-    || 'from unnest($1, $2) with ordinality l (service, level, n)'
-  into v_flags
-  using p_block.run_services, p_block.run_levels;
-  v_found := logloom_private.bits_of_runs(v_flags, p_block.run_records);
+  execute 'select string_agg(repeat(case when '
+    || logloom_private.query_text_test(p_leaf, 'l.service') || ' or '
+    || logloom_private.query_text_test(p_leaf, 'l.level')
+    || ' then ''1'' else ''0'' end, l.records), '''')'
+    || ' from (select unnest($1) as service, unnest($2) as level, unnest($3) as records) l'
+  into v_bits
+  using p_block.run_services, p_block.run_levels, p_block.run_records;
+  v_found := v_bits::varbit;
   for v_column in
     select c.*
     from logloom_private.block_columns c
@@ -42,14 +45,14 @@ begin
       and c.name <> 'record_bytes'
   loop
     v_values := case v_column.kind when 'dictionary' then v_column.dictionary
-      else logloom_private.column_texts(v_column, null) end;
-    execute 'select string_agg(case when ('
+      else logloom_private.column_texts(v_column) end;
+    execute 'select string_agg(case when '
       || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
-        else v_test[1] || 'l.value' || v_test[2] end
-      || ') is true then ''1'' else ''0'' end, '''' order by l.n) from (select '
+        else logloom_private.query_text_test(p_leaf, 'l.value') end
+      || ' then ''1'' else ''0'' end, '''') from (select '
       || case when left(v_column.name, 5) = 'attrs'
         then v_no_fields || ', v.value::jsonb as attrs, ' else '' end
-      || 'v.value, v.n from unnest($1) with ordinality v (value, n)) l'
+      || 'v.value from (select unnest($1) as value) v) l'
     into v_bits
     using v_values;
     continue when strpos(v_bits, '1') = 0;
@@ -57,14 +60,18 @@ begin
       v_bits := repeat(v_bits, v_column.last - v_column.first + 1);
     elsif v_column.kind = 'dictionary' then
       v_values := string_to_array(v_bits, null);
-      select string_agg(
-        coalesce(v_values[coalesce(c.code::integer + 129, c.wide_code)], '0'), '' order by c.n
-      )
-      into v_bits
-      from unnest(v_column.codes, v_column.wide_codes) with ordinality c (code, wide_code, n);
+      v_codes := v_column.codes;
+      v_wide_codes := v_column.wide_codes;
+      v_bits := (
+        select string_agg(coalesce(v_values[coalesce(c.code + 129, c.wide_code)], '0'), '')
+        from (
+          select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code
+        ) c
+      );
     end if;
-    v_found := v_found
-      | logloom_private.widen_bits(v_bits, v_column.first, p_block.records, false);
+    v_found := v_found | (
+      repeat('0', v_column.first - 1) || v_bits || repeat('0', p_block.records - v_column.last)
+    )::varbit;
   end loop;
   return array[v_result[1] | v_found, v_result[2] | v_found];
 end;

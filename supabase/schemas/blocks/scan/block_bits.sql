@@ -11,7 +11,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_range constant bigint[] := logloom_private.range_steps(p_block, p_from, p_to);
+  v_from constant bigint := logloom_private.step_at(p_block, p_from);
+  v_to constant bigint := logloom_private.step_at(p_block, p_to) - 1;
   v_positions integer[];
 begin
   if bit_count(p_bits) * 4 < p_block.records then
@@ -21,7 +22,7 @@ begin
         select s.position
         from unnest(v_positions, logloom_private.block_steps(p_block, v_positions))
           with ordinality s (position, step, n)
-        where s.step between v_range[1] and v_range[2]
+        where s.step between v_from and v_to
         order by s.n
       ),
       p_block.records
@@ -29,7 +30,7 @@ begin
   end if;
   return p_bits & (
     select string_agg(
-      case when s.step between v_range[1] and v_range[2] then '1' else '0' end, '' order by s.n
+      case when s.step between v_from and v_to then '1' else '0' end, '' order by s.n
     )::varbit
     from unnest(logloom_private.block_steps(p_block, null)) with ordinality s (step, n)
   );

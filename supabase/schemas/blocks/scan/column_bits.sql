@@ -1,8 +1,10 @@
--- A leaf over a column that it alone reads: a bit a record.
+-- A leaf over a column of the block, a field's or that of an attribute: a bit a record. Null where
+-- no column alone tells, or, with p_is_quick, where its texts would have to be read. Without a
+-- value a leaf is never true.
 create function logloom_private.column_bits(
-  p_column logloom_private.block_columns,
+  p_block logloom_private.blocks,
   p_leaf jsonb,
-  p_records integer
+  p_is_quick boolean
 )
 returns varbit
 language plpgsql
@@ -10,50 +12,96 @@ stable
 set search_path = pg_catalog, pg_temp
 -- The values of a dictionary are no constants to plan with.
 set plan_cache_mode = 'force_generic_plan'
+set jit = off
 as $$
 declare
-  v_field constant text := p_leaf ->> 'field';
-  v_key constant text := substr(p_column.name, 7);
-  v_codes "char"[] := p_column.codes;
-  v_wide_codes smallint[] := p_column.wide_codes;
-  v_found varbit := case p_leaf ->> 'test'
-    when 'equal' then logloom_private.equal_bits(p_column, p_leaf, p_records)
-    when 'range' then logloom_private.range_bits_of_numbers(p_column, p_leaf, p_records)
-  end;
+  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
+  v_column logloom_private.block_columns;
+  v_found logloom_private.block_columns;
+  v_has_rest boolean := false;
+  v_key text;
+  v_values text[];
+  v_positions integer[];
+  v_is_number boolean;
   v_test text;
-  v_absent boolean;
-  v_fill text;
-  v_flags text;
-  v_each text[];
+  v_codes "char"[];
+  v_wide_codes smallint[];
+  v_flags text[];
   v_bits text;
 begin
-  if v_found is not null then
-    return v_found;
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+      and c.name in (
+        p_leaf ->> 'field', 'attrs.' || (p_leaf -> 'path' ->> 0), 'attrs.' || (p_leaf ->> 'joined')
+      )
+  loop
+    if v_column.name = 'attrs' then
+      v_has_rest := v_column.dictionary is distinct from array['{}'];
+    elsif v_found.name is not null then
+      return null;
+    else
+      v_found := v_column;
+    end if;
+  end loop;
+  -- A key that has a column is not among the others.
+  if v_has_rest and (v_found.name is null or p_leaf ->> 'joined' is not null)
+    or p_is_quick and v_is_attribute and v_found.kind <> 'numbers'
+  then
+    return null;
+  elsif v_found.name is null then
+    return logloom_private.no_bits(p_block.records);
   end if;
-  v_test := logloom_private.query_sql(p_leaf, 'l');
-  v_absent := logloom_private.tested_values(v_test, v_field, v_key, array[null::text]) = '1';
-  v_fill := case when v_absent then '1' else '0' end;
-  if p_column.kind <> 'dictionary' then
-    v_bits := logloom_private.tested_values(
-      v_test, v_field, v_key, logloom_private.column_texts(p_column, null)
-    );
-    return logloom_private.widen_bits(v_bits, p_column.first, p_records, v_absent);
-  end if;
-  v_flags := logloom_private.tested_values(v_test, v_field, v_key, p_column.dictionary);
-  if v_codes is null and v_wide_codes is null then
-    v_bits := repeat(v_flags, p_column.last - p_column.first + 1);
-  elsif not v_absent and strpos(v_flags, '1') = 0 then
-    return logloom_private.no_bits(p_records);
-  elsif v_codes is not null then
-    v_each := string_to_array(v_flags, null);
-    select string_agg(coalesce(v_each[c.code::integer + 129], v_fill), '' order by c.n)
-    into v_bits
-    from unnest(v_codes) with ordinality c (code, n);
+
+  v_key := substr(v_found.name, 7);
+  v_values := case when v_found.kind = 'dictionary' then v_found.dictionary end;
+  -- A path that goes on within the value finds nothing in a number.
+  v_is_number := v_found.kind = 'numbers' and p_leaf ->> 'decided_by' = 'numbers'
+    and (p_leaf -> 'path' ->> 1 is null or v_key is not distinct from p_leaf ->> 'joined');
+  if v_is_number then
+    v_test := logloom_private.range_test(p_leaf -> 'bounds', v_found.least, v_found.greatest);
+    if v_test is null then
+      return logloom_private.no_bits(p_block.records);
+    end if;
   else
-    v_each := string_to_array(v_flags, null);
-    select string_agg(coalesce(v_each[c.code], v_fill), '' order by c.n) into v_bits
-    from unnest(v_wide_codes) with ordinality c (code, n);
+    v_values := coalesce(v_values, logloom_private.column_texts(v_found));
+    v_positions := case when p_leaf ->> 'test' = 'equal'
+      then logloom_private.equal_positions(v_found, v_values, p_leaf) end;
+    if v_positions is not null then
+      return logloom_private.position_bits(v_positions, p_block.records);
+    end if;
+    v_test := logloom_private.query_sql(p_leaf, 'l');
   end if;
-  return logloom_private.widen_bits(v_bits, p_column.first, p_records, v_absent);
+  execute format(
+    $query$
+      select string_agg(case when %1$s then '1' else '0' end, '')
+      from (select %2$s as %3$I from (select unnest(%4$s) as value) v) l
+    $query$,
+    v_test,
+    case when v_is_attribute and not v_is_number
+      then format('jsonb_build_object(%L::text, v.value::jsonb)', v_key) else 'v.value' end,
+    case when v_is_number then 'value' else p_leaf ->> 'field' end,
+    case when not v_is_number then '$1' when v_found.numbers is not null then '$2' else '$3' end
+  )
+  into v_bits
+  using v_values, v_found.numbers, v_found.wide_numbers;
+  if v_found.kind = 'dictionary' then
+    v_codes := v_found.codes;
+    v_wide_codes := v_found.wide_codes;
+    if strpos(v_bits, '1') = 0 then
+      return logloom_private.no_bits(p_block.records);
+    elsif v_codes is null and v_wide_codes is null then
+      v_bits := repeat(v_bits, v_found.last - v_found.first + 1);
+    else
+      v_flags := string_to_array(v_bits, null);
+      select string_agg(coalesce(v_flags[coalesce(c.code + 129, c.wide_code)], '0'), '')
+      into v_bits
+      from (select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code) c;
+    end if;
+  end if;
+  return (
+    repeat('0', v_found.first - 1) || v_bits || repeat('0', p_block.records - v_found.last)
+  )::varbit;
 end;
 $$;

@@ -1,10 +1,12 @@
--- How many records of blocks_with_dictionary a leaf finds. Without a value a leaf is never true.
+-- How many records a leaf finds in those of the blocks in which the counts of a dictionary tell it;
+-- in none where the tree is not one leaf over one column. Without a value a leaf is never true.
 create function logloom_private.dictionary_count(
   p_tenant_id text,
   p_blocks bigint[],
-  p_leaf jsonb
+  p_leaf jsonb,
+  out o_blocks bigint[],
+  out o_events bigint
 )
-returns bigint
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -12,8 +14,28 @@ set jit = off
 as $$
 declare
   v_key constant text := p_leaf -> 'path' ->> 0;
-  v_events bigint;
+  v_column constant text := coalesce('attrs.' || v_key, p_leaf ->> 'field');
 begin
+  o_blocks := array(
+    select c.block_id
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks)
+      and p_leaf ->> 'decided_by' in ('dictionary', 'numbers') and p_leaf ->> 'joined' is null
+      and not exists (
+        select
+        from logloom_private.block_columns k
+        where k.tenant_id = p_tenant_id and k.block_id = c.block_id
+          and (
+            k.name = v_column and k.kind <> 'dictionary'
+            -- Keys that have no column.
+            or v_key is not null and k.name = 'attrs'
+              and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
+          )
+      )
+  );
+  if o_blocks = '{}' then
+    return;
+  end if;
   execute format(
     $query$
       select coalesce(sum(l.count), 0)
@@ -27,11 +49,9 @@ begin
     $query$,
     case when v_key is not null
       then format('jsonb_build_object(%L::text, d.value::jsonb)', v_key) else 'd.value' end,
-    p_leaf ->> 'field', coalesce('attrs.' || v_key, p_leaf ->> 'field'),
-    logloom_private.query_sql(p_leaf, 'l')
+    p_leaf ->> 'field', v_column, logloom_private.query_sql(p_leaf, 'l')
   )
-  into v_events
-  using p_tenant_id, p_blocks;
-  return v_events;
+  into o_events
+  using p_tenant_id, o_blocks;
 end;
 $$;

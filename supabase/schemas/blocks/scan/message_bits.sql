@@ -11,8 +11,9 @@ set jit = off
 as $$
 declare
   v_folded constant boolean := (p_leaf -> 'folds_case')::boolean;
-  v_template constant jsonb := logloom_private.leaf_template(p_leaf);
+  v_template constant jsonb := p_leaf -> 'template';
   v_literal constant text := v_template ->> 'literal';
+  v_words constant text[] := array(select jsonb_array_elements_text(v_template -> 'words'));
   v_none constant varbit := logloom_private.no_bits(p_block.records);
   v_found integer[];
   v_templates text[];
@@ -22,13 +23,14 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  execute format(
-    'select array_agg(l.n::integer) from unnest($1) with ordinality l (words, n) where %s',
-    logloom_private.words_sql(p_leaf)
-  )
-  into v_found
-  using p_block.run_words;
-  if v_found is null then
+  -- The runs whose words say that a template may pass.
+  v_found := array(
+    select l.n
+    from unnest(p_block.run_words) with ordinality l (words, n)
+    where l.words is null
+      or not exists (select from unnest(v_words) w where strpos(l.words, w) = 0)
+  );
+  if v_found = '{}' then
     return array[v_none, v_none];
   end if;
   v_templates := p_block.templates;

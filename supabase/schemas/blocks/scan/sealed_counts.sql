@@ -36,9 +36,9 @@ begin
     return query execute v_sql
     using p_tenant_id, v_counted, current_setting('logloom.scan', true);
   elsif p_by = '{}' then
-    v_counted := logloom_private.blocks_with_dictionary(p_tenant_id, v_whole, p_tree);
+    select d.o_blocks, d.o_events into v_counted, events
+    from logloom_private.dictionary_count(p_tenant_id, v_whole, p_tree) d;
     if v_counted <> '{}' then
-      events := logloom_private.dictionary_count(p_tenant_id, v_counted, p_tree);
       return next;
     end if;
   end if;

@@ -17,7 +17,7 @@ begin
   elsif p_column.kind <> 'dictionary' then
     return array(
       select logloom_private.json_number(t.value::jsonb)
-      from unnest(logloom_private.column_texts(p_column, null)) with ordinality t (value, n)
+      from unnest(logloom_private.column_texts(p_column)) with ordinality t (value, n)
       order by t.n
     );
   end if;
@@ -98,10 +98,8 @@ begin
     if not found then
       -- A key without a column of its own may be among the others.
       v_numbers := array(
-        select logloom_private.json_number(a.attrs -> p_key)
-        from unnest(logloom_private.block_attributes(v_block, null, array[p_key]))
-          with ordinality a (attrs, n)
-        order by a.n
+        select logloom_private.json_number(r.attrs -> p_key)
+        from logloom_private.sealed_records(v_block, null, array['attrs.' || p_key]) r
       );
     else
       v_before := v_column.first - 1;

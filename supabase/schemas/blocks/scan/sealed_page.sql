@@ -1,6 +1,7 @@
 -- The first p_limit of times and p_times, but for p_past, with the sizes of their records. edge:
 -- the last time that a page of p_limit records and p_bytes can hold, which ends before the first
--- record that finds it full, whatever the ids of one time are. Null: it is not full.
+-- record that finds it full, whatever the ids of one time are. Null: it is not full. Without sizes
+-- it is full of p_limit records.
 create function logloom_private.page_edge(
   p_limit integer,
   p_bytes bigint,
@@ -17,6 +18,17 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_sizes is null and sizes is null then
+    times := array(
+      select t
+      from unnest(times || p_times) t
+      where p_past is null or t <> p_past
+      order by case when p_is_descending then t end desc, case when not p_is_descending then t end
+      limit p_limit
+    );
+    edge := times[p_limit];
+    return;
+  end if;
   select
     array_agg(b.ts), array_agg(b.size),
     (
@@ -56,7 +68,6 @@ $$;
 -- them.
 create function logloom_private.positions_within_bytes(
   p_block logloom_private.blocks,
-  p_sizes integer[],
   p_bytes bigint,
   p_is_descending boolean,
   p_ts timestamptz,
@@ -76,19 +87,19 @@ begin
   from (
     select
       o.position, row_number() over w as n,
-      sum(coalesce(o.size, 0)) over w - coalesce(o.size, 0) as before
+      sum(coalesce(o.record_bytes, 0)) over w - coalesce(o.record_bytes, 0) as before
     from (
-      select u.position, u.ts, u.id, u.size
-      from unnest(
-        positions, logloom_private.block_times(p_block, positions),
-        logloom_private.block_ids(
-          p_block, positions, logloom_private.block_batches(p_block, positions)
-        ),
-        p_sizes
-      ) u (position, ts, id, size)
+      select p.position, l.ts, l.id, l.record_bytes
+      from unnest(positions) with ordinality p (position, n)
+      join (
+        select r.ts, r.id, r.record_bytes, row_number() over () as n
+        from logloom_private.sealed_records(
+          p_block, positions, array['ts', 'id', 'record_bytes']
+        ) r
+      ) l on l.n = p.n
       where p_ts is null
-        or case when p_is_descending then (u.ts, u.id) < (p_ts, p_id)
-          else (u.ts, u.id) > (p_ts, p_id) end
+        or case when p_is_descending then (l.ts, l.id) < (p_ts, p_id)
+          else (l.ts, l.id) > (p_ts, p_id) end
     ) o
     window w as (
       order by
@@ -133,22 +144,21 @@ declare
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
   end;
-  -- Not again where it found too few; of many, deciding for all is cheaper.
-  v_tries boolean := p_limit <= 250;
+  -- Where deciding for all may read many texts; not again where it found too few.
+  v_tries boolean := p_limit <= 250 and jsonb_path_exists(
+    p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
+  );
   v_blocks refcursor;
   v_block logloom_private.blocks;
-  v_found record;
-  v_full record;
+  v_bits varbit;
+  v_page record;
   v_within record;
   v_positions integer[];
   v_times timestamptz[];
   v_sizes integer[];
   v_best timestamptz[] := '{}';
-  v_best_sizes integer[] := '{}';
+  v_best_sizes integer[];
   v_edge timestamptz;
-  v_next integer[];
-  v_is_large boolean;
-  v_has_large boolean := false;
 begin
   -- Cursors, which are planned to give the first of many blocks soon.
   if v_is_descending then
@@ -173,59 +183,62 @@ begin
     -- The page is full, and nothing of this block and of those after it can come before its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
-    v_found := logloom_private.page_positions(
-      v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to, v_tries
+    -- Null: all of them.
+    v_positions := null;
+    if v_tries then
+      v_positions := logloom_private.tried_positions(
+        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
+      );
+      v_tries := v_positions is not null;
+    end if;
+    if p_tree ->> 'type' = 'all' then
+      perform logloom_private.take_scan_slot();
+    elsif v_positions is null then
+      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
+      if bit_count(v_bits) < v_block.records then
+        v_positions := logloom_private.bit_positions(v_bits);
+      end if;
+    end if;
+    continue when v_positions = '{}';
+    v_positions := logloom_private.first_positions(
+      v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
     );
-    v_tries := v_found.tries;
-    v_positions := v_found.positions;
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
-    -- Records of the page before, of the same ts as its last, are more than p_limit.
-    v_is_large := p_bytes <= cardinality(v_positions)::bigint
-      * logloom_private.largest_record(v_block);
-    v_has_large := v_has_large or coalesce(v_is_large, false);
     v_sizes := null;
-    if not v_has_large then
-      v_best := array(
-        select t
-        from unnest(v_best || v_times) t
-        where p_ts is null or t <> p_ts
-        order by
-          case when v_is_descending then t end desc,
-          case when not v_is_descending then t end
-        limit p_limit
+    -- Records of the page before, of the same ts as its last, are more than p_limit.
+    if p_bytes <= cardinality(v_positions)::bigint * (
+      select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
+      from logloom_private.block_columns c
+      where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id
+        and c.name = 'record_bytes'
+    ) then
+      v_sizes := array(
+        select r.record_bytes
+        from logloom_private.sealed_records(v_block, v_positions, array['record_bytes']) r
       );
-      v_edge := v_best[p_limit];
-    else
-      if v_is_large then
-        v_sizes := logloom_private.block_sizes(v_block, v_positions);
-      end if;
-      v_full := logloom_private.page_edge(
-        p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
-      );
-      v_best := v_full.times;
-      v_best_sizes := v_full.sizes;
-      v_edge := v_full.edge;
     end if;
+    v_page := logloom_private.page_edge(
+      p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
+    );
+    v_best := v_page.times;
+    v_best_sizes := v_page.sizes;
+    v_edge := v_page.edge;
     select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
     into v_positions, v_sizes
     from unnest(v_positions, v_times, v_sizes) with ordinality p (position, ts, size, n)
     where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end;
     continue when v_positions is null;
-    v_next := null;
     -- Of more than a page holds no more is read.
     if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
       v_within := logloom_private.positions_within_bytes(
-        v_block, v_sizes, p_bytes, v_is_descending, p_ts, p_id, v_positions
+        v_block, p_bytes, v_is_descending, p_ts, p_id, v_positions
       );
       v_positions := v_within.positions;
-      v_next := v_within.next;
-    end if;
-    if v_next is not null then
       return query
       select r.*
       from logloom_private.sealed_records(
-        v_block, v_next, array['ts', 'id', 'record_bytes']
+        v_block, coalesce(v_within.next, '{}'), array['ts', 'id', 'record_bytes']
       ) r;
     end if;
     continue when v_positions is null;

@@ -22,7 +22,6 @@ declare
   v_block logloom_private.blocks;
   v_write_seqs bigint[];
   v_positions integer[];
-  v_batches integer[];
   v_next integer[];
 begin
   for v_block in
@@ -39,19 +38,13 @@ begin
     v_positions := logloom_private.bit_positions(
       logloom_private.block_bits(v_block, p_tree, p_from, 'infinity')
     );
-    continue when v_positions = '{}';
-    v_batches := logloom_private.block_batches(v_block, v_positions);
     v_positions := array(
       select u.position
-      from unnest(
-        v_positions, v_batches, logloom_private.block_ids(v_block, v_positions, v_batches)
-      ) u (position, batch, id)
+      from unnest(v_positions, logloom_private.block_batches(v_block, v_positions))
+        u (position, batch)
       where v_write_seqs[u.batch] between p_first and p_last
-        and (p_id is null or v_write_seqs[u.batch] > p_first or u.id > p_id)
-      order by v_write_seqs[u.batch], u.id
-      limit p_limit
+      order by u.position
     );
-    continue when v_positions = '{}';
     select
       array_agg(f.position order by f.position) filter (where f.before < p_bytes),
       (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1]
@@ -60,18 +53,24 @@ begin
       select
         o.position, o.n,
         coalesce(
-          sum(s.size) over (order by o.n rows between unbounded preceding and 1 preceding), 0
+          sum(o.record_bytes) over (order by o.n rows between unbounded preceding and 1 preceding),
+          0
         ) as before
-      from unnest(v_positions) with ordinality o (position, n)
-      join (
-        select a.positions[i] as position, a.sizes[i] as size
-        from (
-          select p.positions, logloom_private.block_sizes(v_block, p.positions) as sizes
-          from (select array(select unnest(v_positions) order by 1) as positions) p
-          offset 0
-        ) a, generate_subscripts(a.positions, 1) i
-      ) s on s.position = o.position
+      from (
+        select p.position, l.record_bytes, row_number() over (order by l.write_seq, l.id) as n
+        from unnest(v_positions) with ordinality p (position, n)
+        join (
+          select r.id, r.write_seq, r.record_bytes, row_number() over () as n
+          from logloom_private.sealed_records(
+            v_block, v_positions, array['id', 'write_seq', 'record_bytes']
+          ) r
+        ) l on l.n = p.n
+        where p_id is null or l.write_seq > p_first or l.id > p_id
+        order by l.write_seq, l.id
+        limit p_limit
+      ) o
     ) f;
+    continue when v_positions is null;
     return query
     select r.* from logloom_private.sealed_records(v_block, v_positions, null) r;
     if v_next is not null then

@@ -23,7 +23,7 @@ begin
   elsif p_node ->> 'decided_by' = 'run' then
     return logloom_private.query_sql(p_node, 'l');
   elsif p_node ->> 'field' = 'msg'
-    and (logloom_private.leaf_template(p_node) -> 'decides')::boolean
+    and (p_node -> 'template' -> 'decides')::boolean
   then
     return '(' || logloom_private.template_sql(p_node) || ')';
   end if;
@@ -41,7 +41,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_literal constant text := logloom_private.leaf_template(p_node) ->> 'literal';
+  v_literal constant text := p_node -> 'template' ->> 'literal';
 begin
   case p_node ->> 'type'
     when 'and', 'or' then

@@ -6,14 +6,13 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_template constant jsonb := logloom_private.leaf_template(p_leaf);
+  v_template constant jsonb := p_leaf -> 'template';
   v_literal constant text := v_template ->> 'literal';
   v_text constant text :=
     case when (p_leaf -> 'folds_case')::boolean then 'l.folded' else 'l.msg' end;
-  v_test constant text[] := logloom_private.query_text_test(
-    jsonb_build_object('test', v_template ->> 'by', 'values', v_template -> 'values')
+  v_sql constant text := logloom_private.query_text_test(
+    jsonb_build_object('test', v_template ->> 'by', 'values', v_template -> 'values'), v_text
   );
-  v_sql constant text := v_test[1] || v_text || v_test[2];
 begin
   return case
     when v_template ->> 'by' = 'exists' then '(' || v_text || ' is not null)'

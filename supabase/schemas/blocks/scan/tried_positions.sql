@@ -1,5 +1,6 @@
 -- Of the records that a page can hold those of a block, found by asking the outermost of them one
--- by one: a filter that lets many through need not be decided for all. Null where that is cheaper.
+-- by one: a filter that lets many through need not be decided for all. All where nothing is to be
+-- asked, null where it is cheaper to ask all.
 create function logloom_private.tried_positions(
   p_block logloom_private.blocks,
   p_tree jsonb,
@@ -15,24 +16,21 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_quick_tree constant jsonb := coalesce(
-    logloom_private.quick_tree(p_block, p_tree), '{"type": "unknown"}'
-  );
+  v_bits constant varbit[] := logloom_private.node_bits(p_block, p_tree, true);
   v_tried bigint := 4 * p_limit;
-  v_bits varbit;
   v_all integer[];
   v_found integer[];
   v_count integer;
 begin
-  if v_quick_tree = p_tree then
-    return null;
+  if bit_count(v_bits[2]) < p_block.records then
+    v_all := logloom_private.bit_positions(v_bits[2]);
   end if;
-  v_bits := (logloom_private.node_bits(p_block, v_quick_tree))[2];
-  if bit_count(v_bits) < p_block.records then
-    v_all := logloom_private.bit_positions(v_bits);
+  if v_bits[1] = v_bits[2] then
+    perform logloom_private.take_scan_slot();
+    return v_all;
   end if;
   for v_try in 1..2 loop
-    if v_tried > bit_count(v_bits) / 4 then
+    if v_tried > bit_count(v_bits[2]) / 4 then
       return null;
     end if;
     v_found := logloom_private.filtered_positions(

@@ -19,6 +19,7 @@ create table logloom_private.blocks (
   records integer not null,
   ts_unit integer not null,
   format smallint not null,
+  holds_counts boolean not null,
   tenant_id text not null,
   separator text not null,
   run_services text[] not null,
@@ -50,11 +51,15 @@ create table logloom_private.blocks (
 
 create index blocks_tenant_id_last_ts_idx
 on logloom_private.blocks (tenant_id, last_ts, first_ts);
+-- Blocks that a histogram has to read, and those that may be of more than a day.
+create index blocks_holds_counts_idx on logloom_private.blocks (tenant_id, last_ts)
+where holds_counts;
+
 create index blocks_tenant_id_last_write_seq_idx
 on logloom_private.blocks (tenant_id, last_write_seq);
 
--- Blocks of older formats than block_format(), which rewrite_step looks for: a new format makes it
--- anew.
+-- Blocks of older formats than the last of block_formats(), which rewrite_step looks for: a new
+-- format makes it anew.
 create index blocks_older_format_idx on logloom_private.blocks (block_id) where format < 1;
 
 create index blocks_block_id_idx on logloom_private.blocks (block_id);
@@ -72,6 +77,10 @@ comment on column logloom_private.blocks.weight is
 
 comment on column logloom_private.blocks.format is
   'How the block is stored: one of logloom_private.block_formats().';
+
+comment on column logloom_private.blocks.holds_counts is
+  'Its records are in no count of logloom_private.log_counts: they are counted by reading them. So '
+  'it is with tenants that have few records a day; a block without it is of one day.';
 
 comment on column logloom_private.blocks.checksum is
   'logloom_private.block_checksum of the block and its columns, of all values but block_id, '

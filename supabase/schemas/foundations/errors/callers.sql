@@ -24,9 +24,9 @@ begin
     ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
       'Leave p_tenant_id out: the tenant is taken from the token.',
       'A user names another tenant. Leave `p_tenant_id` out.'),
-    ('callers.operation_is_internal', 403, '%s is for service_role alone',
+    ('callers.operation_is_internal', 403, '%s is only for service_role',
       'Logloom''s functions call it with the project''s secret key.',
-      'A signed-in user calls what the edge functions alone may call.'),
+      'Only the edge functions may call it.'),
     ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
       'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
       'The token was issued to an OAuth client (claim `client_id`) that is not listed '
@@ -39,10 +39,10 @@ begin
       '`service_role` belongs to no tenant and must name one; it cannot call operations without '
         '`p_tenant_id`.'),
     ('callers.tenant_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
-      null, '`service_role` names what cannot be a tenant.'),
-    ('callers.role_is_missing', 403, 'This takes the role %s',
+      null, 'It is not a valid tenant id.'),
+    ('callers.role_is_missing', 403, 'This requires the role %s',
       'Ask an owner of the tenant; list_tenant_members says who that is.',
-      'The caller is less than that in the tenant: `member`, `admin`, `owner` '
+      'The caller''s role in the tenant is too low: `member`, `admin`, `owner` '
         '([identity.md](../background/identity.md)).')
   ) e (name, status, message, hint, explanation);
 end;

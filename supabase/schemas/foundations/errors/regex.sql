@@ -18,7 +18,8 @@ begin
     e.explanation
   from (
     values
-    ('regex.bracket_closes_nothing', 400, 'Regular expression: ) closes nothing', null, null),
+    ('regex.bracket_closes_nothing', 400, 'Regular expression: ) has no opening bracket', null,
+      null),
     ('regex.bracket_in_class', 400, 'Regular expression: [ inside a class is written \[', null,
       null),
     ('regex.class_is_empty', 400, 'Regular expression: a class is empty', null, null),
@@ -34,11 +35,11 @@ begin
       null, null),
     ('regex.too_long', 400, 'Regular expression: it is longer than 256 characters', null, null),
     ('regex.has_lookaround', 400,
-      'Regular expression: lookaround and options are not allowed; (?i) stands at the start', null,
+      'Regular expression: lookaround and options are not allowed; (?i) must be at the start', null,
       null),
     ('regex.repeat_runs_backwards', 400,
       'Regular expression: the bounds of a repeat run backwards', null, null),
-    ('regex.not_for_classes', 400, 'Regular expression: %s cannot stand in a class', null, null),
+    ('regex.not_for_classes', 400, 'Regular expression: %s is not allowed in a class', null, null),
     ('regex.nothing_to_repeat', 400, 'Regular expression: %s has nothing to repeat', null, null),
     ('regex.not_an_escape', 400, 'Regular expression: %s is not an escape', null, null),
     ('regex.too_complex', 400,
@@ -47,7 +48,7 @@ begin
     ('regex.all_are_too_complex', 400,
       'Regular expression: it is too complex: the characters of all and their repeats come to '
         'more than 2000', null, null),
-    ('regex.no_such_class', 400, 'Regular expression: %s is no class of characters', null, null)
+    ('regex.no_such_class', 400, 'Regular expression: %s is not a class of characters', null, null)
   ) e (name, status, message, hint, explanation);
 end;
 $$;

@@ -56,9 +56,9 @@ begin
       'Write a number such as 10, -0.5 or 1e3.', null),
     ('stages.limit_is_out_of_range', 400, 'limit takes a whole number from 1 to 999999',
       'Write limit 10.', null),
-    ('stages.any_is_for_filters', 400, 'any stands in a filter only',
+    ('stages.any_is_for_filters', 400, 'any is only allowed in a filter',
       'Name a field, such as service or @status.', null),
-    ('stages.order_is_wrong', 400, '%s cannot stand after %s',
+    ('stages.order_is_wrong', 400, '%s is not allowed after %s',
       'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
         'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
         'stands once.', null),

@@ -84,10 +84,6 @@ begin
         ('count_service_length_max', 'A service with a longer name is not counted apart.'),
         ('count_compact_rows',
           'Rows of log_counts that one run of compact_log_counts sums up, about.'),
-        ('count_pack_rows',
-          'Of a day of a tenant that has at most so many rows of log_counts '
-          'they are packed.'),
-        ('count_pack_days', 'Days of tenants that one step of compact_log_counts packs.'),
         ('api_pool_size',
           'Connections that PostgREST keeps (its db-pool). 10 is what it has where nobody says '
           'otherwise.'),
@@ -181,9 +177,11 @@ begin
         ('seal_again_after',
           'How long after a pass over a day the next one looks for late records.'),
         ('seal_day_records',
-          'A tenant with fewer records in a day is sealed by the week (Monday to Sunday, UTC).'),
+          'A tenant with fewer records in a day is sealed by the week (Monday to Sunday, UTC), and '
+          'blocks with fewer are merged by the month (four weeks).'),
         ('seal_week_records',
-          'Fewer records than these, in a week, stay rows: a block would take more.'),
+          'Fewer records than these, in a week and then in a month, stay rows: a block would take '
+          'more.'),
         ('seal_block_records', 'Records of a block at most, up to 32,000.'),
         ('seal_block_bytes',
           'Bytes of the records of a block, unpacked, at most; what one has beyond 2,000 counts '

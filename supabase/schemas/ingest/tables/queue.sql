@@ -16,44 +16,26 @@ create table logloom_private.queue (
   bytes integer not null,
   ts_min timestamptz not null,
   ts_max timestamptz not null,
-  ts timestamptz[] not null,
-  level text[],
-  msg text[],
-  service text[],
-  env text[],
-  req_id text[],
-  user_id text[],
-  route text[],
-  host text[],
-  attrs jsonb[],
-  record_bytes integer[],
+  ts timestamptz[] compression lz4 not null,
+  level text[] compression lz4,
+  msg text[] compression lz4,
+  service text[] compression lz4,
+  env text[] compression lz4,
+  req_id text[] compression lz4,
+  user_id text[] compression lz4,
+  route text[] compression lz4,
+  host text[] compression lz4,
+  attrs jsonb[] compression lz4,
+  record_bytes integer[] compression lz4,
   primary key (batch_id, slot)
 )
 partition by list (slot);
 
 create index queue_tenant_id_batch_id_idx on logloom_private.queue (tenant_id, batch_id);
 
-do $$
-declare
-  v_column text;
-begin
-  for v_column in
-    select a.attname
-    from pg_catalog.pg_attribute a
-    where a.attrelid = 'logloom_private.queue'::regclass and a.attndims > 0
-  loop
-    execute format(
-      'alter table logloom_private.queue alter column %I set compression lz4', v_column
-    );
-  end loop;
-  for v_slot in 0..2 loop
-    execute format(
-      'create table logloom_private.%I partition of logloom_private.queue for values in (%s)',
-      'queue_slot_' || v_slot, v_slot
-    );
-  end loop;
-end;
-$$;
+create table logloom_private.queue_slot_0 partition of logloom_private.queue for values in (0);
+create table logloom_private.queue_slot_1 partition of logloom_private.queue for values in (1);
+create table logloom_private.queue_slot_2 partition of logloom_private.queue for values in (2);
 
 comment on table logloom_private.queue is
   'Committed events on their way to logloom.logs: one row a request, parallel arrays of one length '

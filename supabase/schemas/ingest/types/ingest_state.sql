@@ -5,15 +5,14 @@ create type logloom_private.ingest_state as (
   is_provisioned boolean,
   keeps_from timestamptz,
   takes_to timestamptz,
-  future_limit interval,
   batch_max_events integer,
   batch_max_bytes integer,
   max_record_bytes integer,
   max_record_values integer,
-  idempotency_key_lifetime interval,
   month_end timestamptz,
   events bigint,
   bytes bigint,
+  batches bigint,
   queue_is_full boolean,
   headers jsonb
 );
@@ -21,8 +20,9 @@ create type logloom_private.ingest_state as (
 comment on type logloom_private.ingest_state is
   'Who sends, and what holds for it: read once a call, for all requests of a caller in it. '
   'keeps_from, takes_to: in which range ts may lie. events, bytes: what is known to be used of the '
-  'month, all of it where a limit is near. headers: what every answer to ingest has: '
-  'X-Logloom-Writer where pg_cron does not run the writer.';
+  'month, all of it where a limit is near. batches: how many at most the queue has that are not '
+  'counted there. headers: what every answer to ingest has: X-Logloom-Writer where pg_cron does '
+  'not run the writer.';
 
 create type logloom_private.ingest_answer as (body json, headers jsonb, ingested integer);
 

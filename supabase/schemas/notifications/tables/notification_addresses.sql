@@ -1,10 +1,13 @@
 create table logloom_private.notification_addresses (
   tenant_id text not null references logloom.tenants on delete cascade,
+  -- The address in lower case: that is how addresses are compared.
   mailbox text not null,
   confirmed_at timestamptz,
   confirmed_by text,
+  -- Of the last code that was mailed, salted and slow to compute. The code itself is kept nowhere.
   code_hash text,
   code_expires_at timestamptz,
+  -- Wrong tries of that code.
   tries integer not null default 0,
   primary key (tenant_id, mailbox),
   constraint notification_addresses_mailbox_is_lower_case check (mailbox = lower(mailbox)),
@@ -15,12 +18,3 @@ create table logloom_private.notification_addresses (
 
 comment on table logloom_private.notification_addresses is
   'Email addresses that were mailed a code for a tenant, and those that were confirmed by it.';
-
-comment on column logloom_private.notification_addresses.mailbox is
-  'The address in lower case: that is how addresses are compared.';
-
-comment on column logloom_private.notification_addresses.code_hash is
-  'Of the last code that was mailed, salted and slow to compute. The code itself is kept nowhere.';
-
-comment on column logloom_private.notification_addresses.tries is
-  'Wrong tries of that code.';

@@ -1,4 +1,5 @@
 create table logloom_private.notifications (
+  -- The webhook's id, in every attempt.
   notification_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
   rule_id uuid not null,
@@ -10,6 +11,7 @@ create table logloom_private.notifications (
   status text not null default 'pending',
   attempts integer not null default 0,
   created_at timestamptz not null default now(),
+  -- When it is due. Of one that is claimed: when the claim has lapsed.
   next_attempt_at timestamptz not null default now(),
   expires_at timestamptz not null,
   claim_id uuid,
@@ -47,9 +49,3 @@ on logloom_private.notifications (tenant_id, created_at) where purpose <> 'alert
 comment on table logloom_private.notifications is
   'The outbox: one row for an alert and a destination, or for a test or a code that confirms an '
   'address, which have no alert.';
-
-comment on column logloom_private.notifications.notification_id is
-  'The webhook''s id, in every attempt.';
-
-comment on column logloom_private.notifications.next_attempt_at is
-  'When it is due. Of one that is claimed: when the claim has lapsed.';

@@ -1,5 +1,4 @@
 -- A text inside a text, in either letter case: msg and any. values: a LIKE pattern in lower case.
-
 create function logloom_private.query_check_contains(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -21,13 +20,24 @@ begin
 end;
 $$;
 
-create function logloom_private.contains_test(p_values jsonb)
-returns text[]
+create function logloom_private.contains_template(p_values jsonb)
+returns jsonb
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_pattern constant text := logloom_private.template_of(p_values ->> 0);
+  v_inner constant text := substr(v_pattern, 2, length(v_pattern) - 2);
 begin
-  return logloom_private.like_test(p_values);
+  return jsonb_build_object(
+    'by', 'contains', 'values', array[v_pattern],
+    'literal', case
+      when translate(v_inner, '\_%', '') = v_inner then v_inner
+      when regexp_replace(v_inner, '\\.', '', 'g') !~ '[_%]'
+        then regexp_replace(v_inner, '\\(.)', '\1', 'g')
+      else ''
+    end
+  );
 end;
 $$;

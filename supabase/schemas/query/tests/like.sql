@@ -1,5 +1,4 @@
 -- field:a*b, the whole text. values: the LIKE pattern.
-
 create function logloom_private.query_check_like(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -17,16 +16,5 @@ begin
     'test', 'like', 'values', array[logloom_private.query_like(p_token)]
   ));
   return p_state;
-end;
-$$;
-
-create function logloom_private.like_test(p_values jsonb)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array['', ' like ' || quote_literal(p_values ->> 0)];
 end;
 $$;

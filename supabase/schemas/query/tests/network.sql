@@ -7,30 +7,30 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_is_valid boolean;
 begin
   if left(p_token, 1) = '"' then
     return null;
   elsif p_token ~ '^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$' then
-    if not pg_input_is_valid(p_token, 'inet') or p_token ~ '(?:^|\.)0[0-9]' then
-      perform logloom_private.refuse_at(
-        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
-      );
-    end if;
-    return network(p_token::inet);
+    v_is_valid := pg_input_is_valid(p_token, 'inet') and p_token !~ '(?:^|\.)0[0-9]';
   elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$' then
     -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
-    if pg_input_is_valid(p_token, 'inet')
-      and p_token ~ '(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})/'
-    then
-      return network(p_token::inet);
+    v_is_valid := pg_input_is_valid(p_token, 'inet')
+      and p_token ~ '(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})/';
     -- 12:30:45/2 is a text.
-    elsif strpos(p_token, '::') > 0 or p_token ~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/' then
-      perform logloom_private.refuse_at(
-        p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
-      );
+    if not v_is_valid and strpos(p_token, '::') = 0
+      and p_token !~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/'
+    then
+      return null;
     end if;
   end if;
-  return null;
+  if not v_is_valid then
+    perform logloom_private.refuse_at(
+      p_position, 'query.not_a_network', logloom_private.query_excerpt(p_token)
+    );
+  end if;
+  return case when v_is_valid then network(p_token::inet) end;
 end;
 $$;
 
@@ -60,16 +60,5 @@ begin
     )
   );
   return pg_input_is_valid(v_address, 'inet') and v_address::inet <<= p_network;
-end;
-$$;
-
-create function logloom_private.network_test(p_values jsonb)
-returns text[]
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return array['logloom_private.address_in(', ', ' || quote_literal(p_values ->> 0) || '::inet)'];
 end;
 $$;

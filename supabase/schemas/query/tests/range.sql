@@ -2,41 +2,6 @@
 -- are compared by code point; of attributes JSON numbers as decimals or, with a unit (seconds or
 -- bytes), JSON strings that are quantities.
 
-create function logloom_private.query_check_range_of_levels(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_range logloom_private.query_range
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_levels constant text[] := array['debug', 'info', 'warn', 'error'];
-  v_from integer := 1;
-  v_to integer := 4;
-begin
-  if p_range.lower_token is not null then
-    v_from := p_range.lower_open::integer + array_position(
-      v_levels,
-      logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
-    );
-  end if;
-  if p_range.upper_token is not null then
-    v_to := array_position(
-      v_levels,
-      logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
-    ) - p_range.upper_open::integer;
-  end if;
-  p_state.node := case when v_from > v_to then '{"type": "none"}'::jsonb
-    else logloom_private.query_leaf(
-      p_field, jsonb_build_object('test', 'equal', 'values', v_levels[v_from:v_to])
-    ) end;
-  return p_state;
-end;
-$$;
-
 create function logloom_private.query_check_range_of_numbers(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -48,27 +13,20 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_lower jsonb;
-  v_upper jsonb;
-  v_unit text;
+  v_lower constant jsonb :=
+    logloom_private.query_number(p_range.lower_token, p_range.lower_position);
+  v_upper constant jsonb :=
+    logloom_private.query_number(p_range.upper_token, p_range.upper_position);
 begin
-  if p_range.lower_token is not null then
-    v_lower := logloom_private.query_number(p_range.lower_token, p_range.lower_position);
-  end if;
-  if p_range.upper_token is not null then
-    v_upper := logloom_private.query_number(p_range.upper_token, p_range.upper_position);
-  end if;
-  if v_lower ->> 'unit' is distinct from v_upper ->> 'unit'
-    and v_lower is not null and v_upper is not null
-  then
+  if v_lower is not null and v_upper is not null and v_lower -> 'unit' <> v_upper -> 'unit' then
     perform logloom_private.refuse_at(p_range.upper_position, 'query.units_differ');
   end if;
-  v_unit := coalesce(v_lower ->> 'unit', v_upper ->> 'unit');
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
     'test', 'range',
     'bounds', jsonb_build_object(
       'lower', v_lower ->> 'value', 'lower_open', p_range.lower_open,
-      'upper', v_upper ->> 'value', 'upper_open', p_range.upper_open, 'unit', v_unit
+      'upper', v_upper ->> 'value', 'upper_open', p_range.upper_open,
+      'unit', coalesce(v_lower ->> 'unit', v_upper ->> 'unit')
     )
   ));
   return p_state;
@@ -87,6 +45,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name constant text := p_field ->> 'field';
+  v_levels text[] := array['debug', 'info', 'warn', 'error'];
+  v_from integer;
+  v_to integer;
 begin
   if v_name in ('msg', 'id', 'any') then
     perform logloom_private.refuse_at(
@@ -100,10 +61,21 @@ begin
     perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
   elsif v_name in ('ts', 'received_at') then
     return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
-  elsif v_name = 'level' then
-    return logloom_private.query_check_range_of_levels(p_state, p_field, p_range);
   elsif v_name = 'attrs' then
     return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
+  elsif v_name = 'level' then
+    v_from := p_range.lower_open::integer + array_position(
+      v_levels, logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
+    );
+    v_to := array_position(
+      v_levels, logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
+    ) - p_range.upper_open::integer;
+    v_levels := v_levels[coalesce(v_from, 1):coalesce(v_to, 4)];
+    p_state.node := case when cardinality(v_levels) = 0 then '{"type": "none"}'::jsonb
+      else logloom_private.query_leaf(
+        p_field, jsonb_build_object('test', 'equal', 'values', v_levels)
+      ) end;
+    return p_state;
   end if;
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
     'test', 'range',
@@ -134,34 +106,37 @@ begin
 end;
 $$;
 
-create function logloom_private.range_sql(p_leaf jsonb, p_value text)
+create function logloom_private.range_sql(
+  p_bounds jsonb,
+  p_value text,
+  p_is_attribute boolean
+)
 returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_bounds constant jsonb := p_leaf -> 'bounds';
   v_number constant text := 'logloom_private.written_number(' || p_value || ' #>> ''{}'')';
 begin
-  if p_leaf ->> 'field' <> 'attrs' then
+  if not p_is_attribute then
     return coalesce(
-      logloom_private.bounds_sql(v_bounds, p_value || ' collate "C"'), p_value || ' is not null'
+      logloom_private.bounds_sql(p_bounds, p_value || ' collate "C"'), p_value || ' is not null'
     );
-  elsif v_bounds ->> 'unit' is not null then
+  elsif p_bounds ->> 'unit' is not null then
     return logloom_private.bounds_sql(
-      v_bounds,
+      p_bounds,
       'logloom_private.quantity(case jsonb_typeof(' || p_value || ') when ''string'' then '
-        || p_value || ' #>> ''{}'' end, ' || quote_literal(v_bounds ->> 'unit') || ')',
+        || p_value || ' #>> ''{}'' end, ' || quote_literal(p_bounds ->> 'unit') || ')',
       '::numeric'
     );
   end if;
   -- jsonb orders types before values, so the type comes first.
   return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
-    || coalesce(logloom_private.bounds_sql(v_bounds, p_value), 'true')
+    || coalesce(logloom_private.bounds_sql(p_bounds, p_value), 'true')
     || ' when ''string'' then '
     || coalesce(
-      logloom_private.bounds_sql(v_bounds, v_number, '::numeric'), v_number || ' is not null'
+      logloom_private.bounds_sql(p_bounds, v_number, '::numeric'), v_number || ' is not null'
     )
     || ' end';
 end;

@@ -62,13 +62,60 @@ begin
 end;
 $$;
 
-create function logloom_private.regex_test(p_values jsonb)
-returns text[]
+-- What a regular expression of the query language, in PostgreSQL's dialect, asks of templates: each
+-- of its digits is 0. literal: a text that stands in all in which it is found; empty where none is
+-- plain to see.
+create function logloom_private.regex_template(p_values jsonb)
+returns jsonb
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_part text;
+  v_template text := '';
+  v_decides boolean := true;
+  v_is_choice boolean := false;
+  v_depth integer := 0;
+  v_run text := '';
+  v_literal text := '';
 begin
-  return array['', ' collate "C" ~ ' || quote_literal(p_values ->> 0)];
+  foreach v_part in array array(
+    select m.match[1]
+    from regexp_matches(p_values ->> 0, '\\.|\[(?:[^]\\]|\\.)*\]|\{[0-9,]*\}|.', 'g')
+      with ordinality as m (match, n)
+    order by m.n
+  ) loop
+    if left(v_part, 1) = '[' then
+      -- A class that tells digits apart.
+      if replace(v_part, '0-9', '') ~ '[0-9]' then
+        v_decides := false;
+        v_part := case when left(v_part, 2) = '[^' then '.' else left(v_part, -1) || '0]' end;
+      end if;
+    elsif v_part ~ '^\\?[0-9]$' then
+      v_decides := false;
+      v_part := '0';
+    end if;
+    v_template := v_template || v_part;
+    if v_depth = 0 and v_part ~ '^(?:[^\\(){}|*+?.^$[\]]|\\[^A-Za-z0-9])$' then
+      v_run := v_run || right(v_part, 1);
+      continue;
+    end if;
+    v_is_choice := v_is_choice or v_depth = 0 and v_part = '|';
+    v_depth := v_depth + case v_part when '(' then 1 when ')' then -1 else 0 end;
+    -- What may be absent is not needed; what repeats ends the run.
+    if v_part in ('*', '?') or left(v_part, 1) = '{' then
+      v_run := left(v_run, -1);
+    end if;
+    if length(v_run) > length(v_literal) then
+      v_literal := v_run;
+    end if;
+    v_run := '';
+  end loop;
+  return jsonb_build_object(
+    'values', array[v_template], 'decides', v_decides,
+    'literal', case when v_is_choice then '' when length(v_run) > length(v_literal) then v_run
+      else v_literal end
+  );
 end;
 $$;

@@ -49,13 +49,11 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_span logloom_private.query_span;
-  v_now timestamptz;
+  v_now constant timestamptz := p_state."now";
+  v_span logloom_private.query_span := logloom_private.query_time(p_token, p_position, v_now);
 begin
-  v_span := logloom_private.query_time(p_token, p_position, p_state."now");
   if v_span.names_now and logloom_private.query_text(p_token) ~ '^[+-]' then
     -- ts:-15m, the last 15 minutes; ts:+15m, the next.
-    v_now := p_state."now";
     v_span.starts := least(v_span.starts, v_now);
     v_span.ends := greatest(v_span.ends, v_now + interval '1 microsecond');
   end if;
@@ -76,19 +74,13 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_lower logloom_private.query_span;
-  v_upper logloom_private.query_span;
+  v_lower constant logloom_private.query_span := logloom_private.query_time(
+    p_range.lower_token, p_range.lower_position, p_state."now"
+  );
+  v_upper constant logloom_private.query_span := logloom_private.query_time(
+    p_range.upper_token, p_range.upper_position, p_state."now"
+  );
 begin
-  if p_range.lower_token is not null then
-    v_lower := logloom_private.query_time(
-      p_range.lower_token, p_range.lower_position, p_state."now"
-    );
-  end if;
-  if p_range.upper_token is not null then
-    v_upper := logloom_private.query_time(
-      p_range.upper_token, p_range.upper_position, p_state."now"
-    );
-  end if;
   return logloom_private.query_check_within(
     p_state, p_field,
     case when p_range.lower_open then v_lower.ends else v_lower.starts end, v_lower.names_now,
@@ -116,23 +108,21 @@ begin
 end;
 $$;
 
-create function logloom_private.within_sql(p_leaf jsonb, p_value text, p_now_sql text)
+create function logloom_private.within_sql(p_bounds jsonb, p_value text, p_now_sql text)
 returns text
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_bounds constant jsonb := p_leaf -> 'bounds';
 begin
   return coalesce(
     nullif(concat_ws(
       ' and ',
       p_value || ' >= ' || logloom_private.instant_sql(
-        v_bounds ->> 'from', (v_bounds ->> 'from_shift')::bigint, p_now_sql
+        p_bounds ->> 'from', (p_bounds ->> 'from_shift')::bigint, p_now_sql
       ),
       p_value || ' < ' || logloom_private.instant_sql(
-        v_bounds ->> 'to', (v_bounds ->> 'to_shift')::bigint, p_now_sql
+        p_bounds ->> 'to', (p_bounds ->> 'to_shift')::bigint, p_now_sql
       )
     ), ''),
     p_value || ' is not null'

@@ -30,30 +30,14 @@ begin
 end;
 $$;
 
-create function logloom_private.word_test(p_values jsonb)
-returns text[]
+-- What holds the word holds its text.
+create function logloom_private.word_template(p_values jsonb)
+returns jsonb
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return array['', ' ~ ' || quote_literal(p_values ->> 1)];
-end;
-$$;
-
-create function logloom_private.word_sql(p_leaf jsonb, p_value text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_sql constant text := logloom_private.query_text_sql(p_leaf, p_value);
-begin
-  if p_leaf ->> 'field' = 'attrs' then
-    return v_sql;
-  end if;
-  -- LIKE tells quicker where the text is not there at all.
-  return logloom_private.query_text_sql(p_leaf || '{"test": "like"}', p_value) || ' and ' || v_sql;
+  return logloom_private.contains_template(p_values) || '{"decides": false}';
 end;
 $$;

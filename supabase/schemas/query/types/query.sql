@@ -7,7 +7,8 @@
 --   the field is attrs. The field any means every text of the record: its text columns
 --   (logloom_private.query_text_columns) and the scalars of its attributes at any depth.
 -- A leaf is a record that logloom_private.query_leaf makes once. The tests, what they compare with
--- (values or bounds) and their SQL: query/tests, a file each; how blocks answer them: blocks/tests.
+-- (values or bounds) and their SQL: query/tests, a file each; how blocks answer them:
+-- query/templates and blocks/scan.
 -- With folds_case the text is compared in the lower case of lower(… collate pg_c_utf8). A leaf is
 -- never true for a field without a value.
 --
@@ -15,6 +16,12 @@
 -- can raise on any record. No role is granted anything here: the functions that search, save
 -- searches and evaluate alerts call these with their owner's rights.
 
+-- Where the parser stands: every rule of the grammar takes one and answers one. texts, positions:
+-- the tokens as written, white space left out, and where each begins (1-based, code points); the
+-- last is the empty text, one past the end. at: the token that comes next. depth: brackets and NOTs
+-- around it. leaves, searched, steps: what the query spent of its bounds. now, names_now: the
+-- instant that now means, and whether it was named. warnings: [{position, message, suggestion}].
+-- node: what was read last.
 create type logloom_private.query_state as (
   texts text[],
   positions integer[],
@@ -29,24 +36,15 @@ create type logloom_private.query_state as (
   node jsonb
 );
 
-comment on type logloom_private.query_state is
-  'Where the parser stands: every rule of the grammar takes one and answers one. texts, positions: '
-  'the tokens as written, white space left out, and where each begins (1-based, code points); the '
-  'last is the empty text, one past the end. at: the token that comes next. depth: brackets and '
-  'NOTs around it. leaves, searched, steps: what the query spent of its bounds. now, names_now: '
-  'the instant that now means, and whether it was named. warnings: [{position, message, '
-  'suggestion}]. node: what was read last.';
-
+-- The span [starts, ends) of time that a literal names: a microsecond for an instant, a UTC day for
+-- a date. names_now: it moves with now.
 create type logloom_private.query_span as (
   starts timestamptz,
   ends timestamptz,
   names_now boolean
 );
 
-comment on type logloom_private.query_span is
-  'The span [starts, ends) of time that a literal names: a microsecond for an instant, a UTC day '
-  'for a date. names_now: it moves with now.';
-
+-- A comparison or a range as written. A null token is no bound.
 create type logloom_private.query_range as (
   lower_token text,
   lower_position integer,
@@ -56,16 +54,22 @@ create type logloom_private.query_range as (
   upper_open boolean
 );
 
-comment on type logloom_private.query_range is
-  'A comparison or a range as written. A null token is no bound.';
-
+-- A query as SQL over the alias l of logloom.logs.
+--   blank         nothing but white space
+--   tree, filter  what is asked of a record, and as a boolean expression
+--   ts_from (inclusive), ts_to (exclusive)  bounds of ts that hold for every match
+--   aggregate     the name of the first, or null; aggregate_field: its field as written;
+--                 aggregate_sql: of type double precision, for rate the count, which the caller
+--                 divides by the minutes of its range
+--   by_fields, by_sql  the fields to group by as written, and as expressions; both empty without by
+--   names_now     the query means something else as time goes by
+--   plan          what follows the filter, {} for nothing (stages.sql)
+--   warnings      [{position, message, suggestion}]
+--   steps         what compiling took
 create type logloom_private.compiled_query as (
   blank boolean,
   tree jsonb,
   filter text,
-  fields text[],
-  reads text[],
-  equality_only boolean,
   ts_from timestamptz,
   ts_to timestamptz,
   aggregate text,
@@ -78,17 +82,3 @@ create type logloom_private.compiled_query as (
   warnings jsonb,
   steps integer
 );
-
-comment on type logloom_private.compiled_query is
-  'A query as SQL over the alias l of logloom.logs. blank: nothing but white space. tree: what '
-  'logloom_private.query_sql turns into SQL for another alias or another now. filter: a boolean '
-  'expression. fields: every column the filter reads. reads: what filter and stages read, keys of '
-  'attributes as attrs.KEY. equality_only: the filter asks nothing but '
-  'equality and presence. ts_from (inclusive) and ts_to (exclusive): bounds of ts that hold for '
-  'every match. aggregate: null where the query has none, else the name of the first; '
-  'aggregate_field: its field as written; aggregate_sql: an aggregate expression of type double '
-  'precision, for rate the count, which the caller divides by the minutes of its range. by_fields, '
-  'by_sql: the fields to group by as written, and their expressions; both empty without by. '
-  'names_now: the query means something else as time goes by. plan: what follows the filter, {} '
-  'for nothing (its members: query/stages.sql). warnings: [{position, message, suggestion}]. '
-  'steps: what compiling took.';

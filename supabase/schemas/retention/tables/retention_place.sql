@@ -1,6 +1,7 @@
 create table logloom_private.retention_place (
   singleton boolean primary key default true,
   today date not null,
+  spans_through text default '',
   done_through date,
   day date,
   tenant_through text,
@@ -14,6 +15,9 @@ comment on table logloom_private.retention_place is
   'How far the day''s retention has come; the next run of the job goes on there.';
 
 comment on column logloom_private.retention_place.today is 'The UTC day for which it runs.';
+
+comment on column logloom_private.retention_place.spans_through is
+  'Up to this tenant no block spans more days than its retention allows; null: none of anybody.';
 
 comment on column logloom_private.retention_place.done_through is
   'The last day that was seen to.';

@@ -15,9 +15,6 @@ begin
 end;
 $$;
 
-grant execute on function logloom_private.tags_are_valid(text[])
-to authenticated, service_role;
-
 create table logloom.saved_searches (
   id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,

@@ -21,15 +21,6 @@ comment on type public.logloom_log_page is
   'and there only: a page may end early. '
   'warnings: what the query probably means otherwise.';
 
-create type logloom_private.found_page as (
-  logs public.logloom_log_record[],
-  last_ts timestamptz,
-  last_id uuid
-);
-
-comment on type logloom_private.found_page is
-  'Records of a page, and after which (ts, id) the next page goes on; null where there is none.';
-
 create type logloom_private.log_tail as (
   "first" bigint,
   id uuid,

@@ -18,3 +18,12 @@ create type public.logloom_tenant as (
 );
 
 comment on type public.logloom_tenant is 'A tenant with its plan. Limits are per UTC month.';
+
+create type public.logloom_plan_feature as (
+  enabled boolean,
+  "maxCount" integer,
+  "currentCount" integer
+);
+
+comment on type public.logloom_plan_feature is
+  'Whether the plan includes a feature, how many of it, and how many the tenant has.';

@@ -24,11 +24,11 @@ begin
   from unnest(p_columns) c;
   return sha256(record_send(row(
     b.first_ts, b.last_ts, b.first_write_seq, b.last_write_seq, b.first_id, b.last_id, b.records,
-    b.ts_unit, b.format, b.tenant_id, b.separator, b.run_services, b.run_levels, b.run_records,
-    b.run_templates, b.run_digits, b.templates, b.run_words, b.template_records, b.offset_records,
-    b.offset_digits, b.offset_bytes, b.digits, b.ts_low, b.ts_middle, b.ts_high, b.ts_top,
-    b.batch_prefixes, b.batch_received_at, b.batch_write_seqs, b.batch_codes, b.wide_batch_codes,
-    b.id_indexes, b.weight, v_columns
+    b.ts_unit, b.format, b.holds_counts, b.tenant_id, b.separator, b.run_services, b.run_levels,
+    b.run_records, b.run_templates, b.run_digits, b.templates, b.run_words, b.template_records,
+    b.offset_records, b.offset_digits, b.offset_bytes, b.digits, b.ts_low, b.ts_middle, b.ts_high,
+    b.ts_top, b.batch_prefixes, b.batch_received_at, b.batch_write_seqs, b.batch_codes,
+    b.wide_batch_codes, b.id_indexes, b.weight, v_columns
   )));
 end;
 $$;

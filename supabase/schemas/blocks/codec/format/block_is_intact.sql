@@ -5,14 +5,18 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_columns logloom_private.block_columns[] := '{}';
+  v_column logloom_private.block_columns;
 begin
-  return p_block.checksum = logloom_private.block_checksum(
-    p_block,
-    array(
-      select c
-      from logloom_private.block_columns c
-      where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-    )
-  );
+  -- One by one: of a table that is sharded, an array of rows is of another type.
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+  loop
+    v_columns := v_columns || v_column;
+  end loop;
+  return p_block.checksum = logloom_private.block_checksum(p_block, v_columns);
 end;
 $$;

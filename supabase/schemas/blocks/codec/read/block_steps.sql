@@ -37,7 +37,7 @@ begin
   -- Of few blocks: months in microseconds.
   if v_top is not null then
     if p_positions is not null then
-      v_top := logloom_private.elements_at(v_top, p_positions);
+      v_top := array(select v_top[unnest(p_positions)]);
     end if;
     v_steps := array(
       select o.step + (o.top::integer + 128) * 1099511627776

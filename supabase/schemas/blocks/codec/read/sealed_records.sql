@@ -14,14 +14,14 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_records constant integer := coalesce(cardinality(p_positions), p_block.records);
-  v_keys constant text[] := array(
-    select substr(r, 7) from unnest(p_reads) r where left(r, 6) = 'attrs.'
-  );
+  v_needs_attrs constant boolean := p_reads is null
+    or exists (select from unnest(p_reads) r where left(r, 5) = 'attrs');
   v_batch_received_at timestamptz[] := p_block.batch_received_at;
   v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
   v_ts timestamptz[];
   v_batches integer[];
   v_ids uuid[];
+  v_runs integer[];
   v_level text[];
   v_msg text[];
   v_service text[];
@@ -34,14 +34,15 @@ declare
   v_record_bytes text[];
   -- fields end
   v_attrs jsonb[];
+  v_names text[] := '{}';
+  v_first integer[] := '{}';
+  v_last integer[] := '{}';
+  v_values logloom_private.column_values[] := '{}';
   v_texts text[];
   v_column logloom_private.block_columns;
   v_lower integer;
   v_upper integer;
 begin
-  if v_records = 0 then
-    return;
-  end if;
   if p_reads is null or 'ts' = any(p_reads) then
     v_ts := logloom_private.block_times(p_block, p_positions);
   end if;
@@ -50,46 +51,48 @@ begin
     v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
   end if;
   if p_reads is null or p_reads && array['service', 'level'] then
-    if p_positions is null then
-      v_service := logloom_private.run_texts(p_block, p_block.run_services);
-      v_level := logloom_private.run_texts(p_block, p_block.run_levels);
-    else
-      with s as (
-        select
-          array_agg(x.start order by x.n) as starts
-        from (
-          select u.n, sum(u.records) over (order by u.n) - u.records + 1 as start
-          from unnest(p_block.run_records) with ordinality u (records, n)
-        ) x
-      )
-      select
-        array_agg((p_block.run_services)[width_bucket(p.position, s.starts)] order by p.n),
-        array_agg((p_block.run_levels)[width_bucket(p.position, s.starts)] order by p.n)
-      into v_service, v_level
-      from unnest(p_positions) with ordinality p (position, n), s;
-    end if;
+    v_runs := logloom_private.block_runs(p_block, p_positions);
+    v_service := logloom_private.elements_at(p_block.run_services, v_runs);
+    v_level := logloom_private.elements_at(p_block.run_levels, v_runs);
   end if;
   if p_reads is null or 'msg' = any(p_reads) then
-    v_msg := logloom_private.block_messages(p_block, p_positions);
+    -- Reading a message by its place takes several times as long as reading it in passing.
+    v_msg := case
+      when p_positions is null then logloom_private.block_messages(p_block)
+      when v_records * 4 <= p_block.records
+        then logloom_private.block_messages_at(p_block, p_positions)
+      else logloom_private.elements_at(logloom_private.block_messages(p_block), p_positions)
+    end;
   end if;
   for v_column in
     select c.*
     from logloom_private.block_columns c
     where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name = any(logloom_private.column_fields())
-      and (p_reads is null or c.name = any(p_reads))
+      and (
+        p_reads is null or c.name = any(p_reads) or c.name = 'attrs' and v_needs_attrs
+        or left(c.name, 6) = 'attrs.' and 'attrs' = any(p_reads)
+      )
+    -- As jsonb has its keys: a whole record's text is that which jsonb has.
+    order by octet_length(c.name), c.name collate "C"
   loop
-    v_lower := v_column.first;
-    v_upper := v_column.last;
-    if p_positions is not null then
+    if p_positions is null then
+      v_lower := v_column.first;
+      v_upper := v_column.last;
+      v_texts := logloom_private.column_texts(v_column);
+    else
       v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
       v_upper := width_bucket(v_column.last, p_positions);
+      continue when v_lower > v_upper;
+      v_texts := logloom_private.column_texts_at(v_column, p_positions[v_lower:v_upper]);
     end if;
-    continue when v_lower > v_upper;
-    v_texts := array_fill(null::text, array[v_lower - 1])
-      || logloom_private.column_texts(
-        v_column, case when p_positions is not null then p_positions[v_lower:v_upper] end
-      );
+    if left(v_column.name, 5) = 'attrs' then
+      v_names := v_names || v_column.name;
+      v_first := v_first || v_lower;
+      v_last := v_last || v_upper;
+      v_values := v_values || row(v_texts)::logloom_private.column_values;
+      continue;
+    end if;
+    v_texts := array_fill(null::text, array[v_lower - 1]) || v_texts;
     case v_column.name
       -- fields column: when '{name}' then v_{name} := v_texts;
       when 'env' then v_env := v_texts;
@@ -101,10 +104,10 @@ begin
       -- fields end
     end case;
   end loop;
-  if p_reads is null or 'attrs' = any(p_reads) then
-    v_attrs := logloom_private.block_attributes(p_block, p_positions, null);
-  elsif v_keys <> '{}' then
-    v_attrs := logloom_private.block_attributes(p_block, p_positions, v_keys);
+  if v_needs_attrs then
+    v_texts := logloom_private.attribute_texts(v_records, v_names, v_first, v_last, v_values);
+    -- A cast of the array keeps what reading each text takes, until all of them are read.
+    v_attrs := array(select unnest(v_texts)::jsonb);
   end if;
   return query
   select

@@ -17,7 +17,6 @@ begin
     select
       case
         when coalesce(f.count, 0) = 0 then f.template
-        when f.count > 1000 then logloom_private.fill_template(f.template, p_digits, f.place)
         else format(
           replace(replace(f.template, '%', '%%'), '0', '%s'),
           variadic string_to_array(

@@ -1,4 +1,5 @@
--- The texts of templates, in order: as many of each as p_counts says, with their digits.
+-- The texts of templates, in order: as many of each as p_counts says, with their digits. One call
+-- for many digits needs some 50 bytes a digit, so they are filled piece by piece.
 create function logloom_private.fill_templates(
   p_templates text[],
   p_counts integer[],
@@ -11,13 +12,46 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_templates text;
-begin
-  select string_agg(repeat(m.template || p_separator, m.count), '' order by m.n)
-  into v_templates
-  from unnest(p_templates, p_counts) with ordinality m (template, count, n);
-  return trim_array(
-    string_to_array(logloom_private.fill_template(v_templates, p_digits, 0), p_separator), 1
+  v_bytes constant bytea := convert_to(
+    (
+      select string_agg(repeat(m.template || p_separator, m.count), '' order by m.n)
+      from unnest(p_templates, p_counts) with ordinality m (template, count, n)
+    ),
+    'UTF8'
   );
+  v_begin integer := 0;
+  v_end integer;
+  v_piece text;
+  v_place bigint := 0;
+  v_count integer;
+  v_texts text[];
+begin
+  while v_begin < octet_length(v_bytes) loop
+    v_end := least(v_begin + 65536, octet_length(v_bytes));
+    -- Not within a character.
+    while v_end < octet_length(v_bytes) and get_byte(v_bytes, v_end) & 192 = 128 loop
+      v_end := v_end + 1;
+    end loop;
+    v_piece := convert_from(substring(v_bytes from v_begin + 1 for v_end - v_begin), 'UTF8');
+    v_count := octet_length(v_piece) - octet_length(replace(v_piece, '0', ''));
+    if v_count > 0 then
+      v_piece := format(
+        replace(replace(v_piece, '%', '%%'), '0', '%s'),
+        variadic string_to_array(
+          substr(
+            encode(
+              substring(p_digits from (v_place / 2)::integer + 1 for v_count / 2 + 1), 'hex'
+            ),
+            (1 + v_place % 2)::integer, v_count
+          ),
+          null
+        )
+      );
+    end if;
+    v_texts := v_texts || v_piece;
+    v_place := v_place + v_count;
+    v_begin := v_end;
+  end loop;
+  return trim_array(string_to_array(array_to_string(v_texts, ''), p_separator), 1);
 end;
 $$;

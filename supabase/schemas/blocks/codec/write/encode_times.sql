@@ -11,7 +11,7 @@ as $$
 declare
   v_first constant timestamptz := p_block.first_ts;
   v_offsets bigint[];
-  v_greatest bigint := logloom_private.microseconds_after(v_first, p_block.last_ts);
+  v_greatest bigint := extract(epoch from p_block.last_ts - v_first) * 1000000;
 begin
   select array_agg(o.ts), case when bool_and(o.ts % 1000 = 0) then 1000 else 1 end
   into v_offsets, p_block.ts_unit

@@ -42,7 +42,8 @@ $$;
 -- where there are none. LL001 where it differs. The records stay where they are.
 create function logloom_private.write_block(
   p_tenant_id text,
-  p_records logloom_private.record_arrays
+  p_records logloom_private.record_arrays,
+  p_holds_counts boolean default false
 )
 returns logloom_private.blocks
 language plpgsql
@@ -58,6 +59,7 @@ begin
     return null;
   end if;
   v_block.tenant_id := p_tenant_id;
+  v_block.holds_counts := p_holds_counts;
   v_block.records := cardinality(p_records.ids);
   -- Assigned: a function after "from" has its result stored first.
   v_encoded := logloom_private.encode_messages(

@@ -1,0 +1,98 @@
+-- SQL that yields a tenant's newest records from p_from on, sealed ones too, of those before
+-- (p_ts, p_id); with p_staged_after those that are staged for the round and arrived after it.
+create function logloom_private.alert_piece_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_ts timestamptz,
+  p_id uuid,
+  p_limit integer,
+  p_staged_after bigint
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_to constant timestamptz := p_ts + interval '1 microsecond';
+  v_before constant text := format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id);
+  v_order constant text := ' order by l.ts desc, l.id desc limit ' || p_limit;
+  v_rows text;
+begin
+  if p_staged_after is not null then
+    return 'select l.* from pg_temp.alert_writes l where ' || format(
+      'l.tenant_id = %L and l.ts >= %L::timestamptz and l.write_seq > %s and ',
+      p_tenant_id, p_from, p_staged_after
+    ) || v_before || v_order;
+  end if;
+  v_rows := 'select l.* ' || logloom_private.tenant_rows_sql(
+    p_tenant_id, p_from, v_to, v_before
+  ) || v_order;
+  -- Or may have by the time that this runs.
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
+    and p_from >= clock_timestamp() - (select s.seal_after from logloom_private.settings s)
+  then
+    return v_rows;
+  end if;
+  return 'select l.* from ((' || v_rows
+    || ') union all select l.* from logloom_private.sealed_page('
+    || format(
+      '%L, %L, %L, %L, %L, %L, %L, %L',
+      p_tenant_id, p_from, v_to, '{"type": "all"}', p_limit, 'desc', p_ts, p_id
+    )
+    || ') l) l' || v_order;
+end;
+$$;
+
+-- Reads records of alert_piece_sql in pieces that take some 20 to 80 ms, and does p_use with what
+-- p_filter, over the alias l, leaves of each: SQL over "found". Complete unless the deadline passed
+-- or it read more than p_max_records before the end.
+create function logloom_private.read_alert_pieces(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_before_ts timestamptz,
+  p_before_id uuid,
+  p_filter text,
+  p_use text,
+  p_deadline timestamptz,
+  p_max_records bigint,
+  p_staged_after bigint default null
+)
+returns logloom_private.alert_reading
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_piece_began timestamptz;
+  v_ms double precision;
+  v_size integer := 16;
+  v_records bigint := 0;
+  v_reading logloom_private.alert_reading;
+begin
+  v_reading.first_ts := p_before_ts;
+  v_reading.first_id := coalesce(p_before_id, '00000000-0000-0000-0000-000000000000');
+  loop
+    v_piece_began := clock_timestamp();
+    execute 'with piece as materialized (' || logloom_private.alert_piece_sql(
+      p_tenant_id, p_from, v_reading.first_ts, v_reading.first_id, v_size, p_staged_after
+    )
+      || '), found as (select l.* from piece l where (' || p_filter || ')), used as (' || p_use
+      || ') select c.records, o.ts, o.id, c.records < ' || v_size
+      || ' from (select count(*) as records from piece) c '
+      || 'left join (select ts, id from piece order by ts, id limit 1) o on true'
+    into v_reading;
+    v_records := v_records + v_reading.records;
+    exit when v_reading.is_complete
+      or clock_timestamp() > p_deadline
+      or v_records > p_max_records;
+    v_ms := logloom_private.milliseconds_since(v_piece_began);
+    v_size := case
+      when v_ms < 20 then least(v_size * 4, 4096)
+      when v_ms > 80 then greatest(v_size / 4, 1)
+      else v_size
+    end;
+  end loop;
+  v_reading.records := v_records;
+  return v_reading;
+end;
+$$;

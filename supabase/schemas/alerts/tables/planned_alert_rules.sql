@@ -1,0 +1,10 @@
+create view logloom_private.planned_alert_rules with (security_invoker) as
+select p.*, r.tenant_id, r.asked_at, r.last_evaluated_at
+from logloom.alert_rules r
+join logloom_private.alert_plans p
+  on p.rule_id = r.rule_id
+  and p.query_dsl = r.query_dsl
+  and p.window_minutes = r.window_minutes
+where r.enabled;
+
+comment on view logloom_private.planned_alert_rules is 'Enabled rules whose plan is valid.';

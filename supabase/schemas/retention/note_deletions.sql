@@ -1,0 +1,28 @@
+-- Adds to the tenants' runs of retention that are under way.
+create function logloom_private.note_deletions(
+  p_tenant_ids text[],
+  p_records bigint[],
+  p_partitions integer,
+  p_today date
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+-- Else, with hashing off where it is called, it goes through all tenants for each one.
+set enable_hashjoin = on
+set enable_nestloop = off
+as $$
+begin
+  insert into logloom.retention_runs as r (
+    tenant_id, kind, status, requested_by, ts_to, records, partitions
+  )
+  select
+    n.tenant_id, 'retention', 'running', 'retention',
+    logloom_private.day_start(k.first_kept_day), n.records, p_partitions
+  from unnest(p_tenant_ids, p_records) n (tenant_id, records)
+  join logloom_private.first_kept_days(p_today) k on k.tenant_id = n.tenant_id
+  where n.records > 0
+  on conflict (tenant_id, ts_to) where kind = 'retention' and status = 'running' do update
+  set records = r.records + excluded.records, partitions = r.partitions + excluded.partitions;
+end;
+$$;

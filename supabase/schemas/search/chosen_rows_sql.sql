@@ -1,0 +1,39 @@
+-- SQL from "where" on, over columns that p_sql maps from the names of aggregates and groups: what
+-- where after an aggregate asks, the keys of sort, then p_order, and the least of both limits.
+create function logloom_private.chosen_rows_sql(
+  p_plan jsonb,
+  p_sql jsonb,
+  p_order text,
+  p_limit integer
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_having constant text := (
+    select string_agg(
+      format(
+        '%s %s %L::double precision', p_sql ->> (h ->> 'name'),
+        case h ->> 'operator' when '!=' then '<>' else h ->> 'operator' end, h ->> 'number'
+      ),
+      ' and '
+    )
+    from jsonb_array_elements(p_plan -> 'having') h
+  );
+  v_keys constant text := (
+    select string_agg(
+      (p_sql ->> (k.key ->> 'name'))
+        || case when (k.key -> 'descending')::boolean then ' desc' else '' end || ' nulls last',
+      ', ' order by k.n
+    )
+    from jsonb_array_elements(p_plan -> 'sort') with ordinality k (key, n)
+  );
+begin
+  return format(
+    'where %s order by %s limit %s', coalesce(v_having, 'true'),
+    concat_ws(', ', v_keys, p_order), least(p_limit, (p_plan -> 'limit')::integer)
+  );
+end;
+$$;

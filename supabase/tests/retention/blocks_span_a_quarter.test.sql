@@ -1,0 +1,158 @@
+-- A block never spans more than a quarter of its tenant's retention, at least a day: what is past
+-- retention leaves the storage within that quarter.
+begin;
+\ir ../actors.psql
+\ir ../search/records.psql
+set local client_min_messages = warning;
+select plan(23);
+
+-- The last Sunday on which four weeks end.
+create temp table clock as
+select logloom_private.span_start(logloom_private.utc_day(now()) - 2, 28) - 1 as day;
+grant select on clock to public;
+update logloom_private.settings set seal_week_records = 5;
+
+-- Each of the 84 days before has five records.
+create temp table kept (tenant_id text, days integer, span integer);
+insert into kept
+values ('one', 1, 1), ('seven', 7, 1), ('thirty', 30, 7), ('ninety', 90, 21), ('year', 365, 28);
+insert into logloom.tenants (tenant_id, plan_id) select k.tenant_id, 'pro' from kept k;
+insert into logloom.tenant_settings (tenant_id, retention_days)
+select k.tenant_id, k.days from kept k;
+select pg_temp.add_records(jsonb_agg(jsonb_build_object(
+  'tenant', k.tenant_id, 'level', 'info', 'msg', format('event %s of %s', i, d),
+  'ts', logloom_private.day_start(c.day - d) + i * interval '4 hours'
+)))
+from clock c, kept k, generate_series(0, 83) d, generate_series(0, 4) i
+group by k.tenant_id;
+
+create function pg_temp.seal()
+returns void
+language plpgsql
+as $$
+begin
+  while logloom_private.seal_step_at(
+    logloom_private.day_start((select c.day + 2 from clock c))
+  ) is not null loop
+    null;
+  end loop;
+end;
+$$;
+-- Retention of a night, so many days after the last record.
+create function pg_temp.retain(p_days integer)
+returns void
+language plpgsql
+as $$
+begin
+  perform logloom_private.begin_retention((select c.day + p_days from clock c));
+  while logloom_private.retention_step() is not null loop
+    null;
+  end loop;
+end;
+$$;
+-- What a tenant has: records of its blocks, how many days before the last one the oldest one is,
+-- and how many days its longest block spans.
+create function pg_temp.stored(p_tenant text)
+returns integer[]
+language plpgsql
+as $$
+begin
+  return (
+    select array[
+      sum(b.records), max(c.day - logloom_private.utc_day(b.first_ts)),
+      max(logloom_private.utc_day(b.last_ts) - logloom_private.utc_day(b.first_ts) + 1)
+    ]
+    from logloom_private.blocks b, clock c
+    where b.tenant_id = p_tenant
+  );
+end;
+$$;
+
+select is(
+  logloom_private.block_days(d.days), d.wanted, 'a retention of ' || d.days || ' days'
+)
+from (
+  values (1, 1), (7, 1), (8, 2), (27, 6), (28, 7), (30, 7), (56, 14), (90, 21), (365, 28)
+) d (days, wanted);
+
+select pg_temp.seal();
+select is(pg_temp.stored(k.tenant_id), array[420, 83, k.span], k.tenant_id || ' is sealed')
+from kept k;
+
+select pg_temp.retain(1);
+select results_eq(
+  'select k.tenant_id, pg_temp.stored(k.tenant_id) from kept k order by k.days',
+  $$values
+    ('one', '{5,0,1}'::integer[]), ('seven', '{35,6,1}'), ('thirty', '{175,34,7}'),
+    ('ninety', '{420,83,21}'), ('year', '{420,83,28}')$$,
+  'what is past retention leaves the storage within a quarter'
+);
+select results_eq(
+  $$select r.tenant_id, r.records from logloom.retention_runs r order by r.records desc$$,
+  $$values ('one', 415::bigint), ('seven', 385), ('thirty', 245)$$,
+  'a receipt counts what blocks held'
+);
+
+-- What is past retention and still stored is in no answer.
+update logloom.tenant_settings set retention_days = 30 where tenant_id = 'year';
+select pg_temp.act_as_user('year', 'alice');
+select is(
+  (public.log_histogram(p_ts_from => '1970-01-01T00:00:00Z')).total,
+  (
+    select count(*)
+    from clock c, generate_series(0, 83) d
+    where c.day - d >= (now() at time zone 'UTC')::date - 30
+  ) * 5,
+  'a shortened retention holds for answers at once'
+);
+select pg_temp.act_as_postgres();
+update logloom.tenant_settings set retention_days = 8 where tenant_id = 'ninety';
+update logloom_private.settings set retention_step_tenants = 2;
+
+-- A damaged block keeps nobody else waiting.
+create temp table damaged as
+select b.block_id, b.checksum from logloom_private.blocks b where b.tenant_id = 'ninety' limit 1;
+update logloom_private.blocks b set checksum = 'damaged' from damaged d
+where b.block_id = d.block_id;
+select pg_temp.retain(1);
+select matches(
+  (select p.error from logloom_private.retention_place p), '^LL001: ', 'a damaged block is an error'
+);
+select is(pg_temp.stored('year'), '{175,34,7}', 'the next tenant''s blocks are split all the same');
+update logloom_private.blocks b set checksum = d.checksum from damaged d
+where b.block_id = d.block_id;
+select pg_temp.retain(1);
+select results_eq(
+  $$select k.tenant_id, pg_temp.stored(k.tenant_id) from kept k
+    where k.tenant_id in ('year', 'ninety') order by k.days$$,
+  $$values ('ninety', '{40,7,2}'::integer[]), ('year', '{175,34,7}')$$,
+  'blocks that span more than the new quarter are split, and what is past it goes'
+);
+select is(
+  (select sum(r.records) from logloom.retention_runs r where r.tenant_id in ('year', 'ninety')),
+  (420 - 40 + 420 - 175)::numeric, 'with receipts'
+);
+select is((select p.error from logloom_private.retention_place p), null, 'without an error');
+
+-- An erasure.
+insert into logloom.retention_runs (
+  tenant_id, kind, status, requested_by, query_dsl, ts_from, ts_to
+)
+select 'year', 'erasure', 'queued', 'alice', 'event', logloom_private.day_start(c.day - 2),
+  logloom_private.day_start(c.day + 1)
+from clock c;
+do $$
+begin
+  while logloom_private.deletion_step(
+    (select r.run_id from logloom.retention_runs r where r.kind = 'erasure')
+  ) loop
+    null;
+  end loop;
+end;
+$$;
+select is(
+  pg_temp.stored('year'), '{160,34,7}', 'an erasure writes the blocks that it touches anew'
+);
+
+select * from finish();
+rollback;
