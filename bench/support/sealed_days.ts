@@ -34,7 +34,7 @@ export async function fillDay(
     await sql`
       insert into logloom.logs (
         id, tenant_id, ts, received_at, write_seq,
-        level, msg, service, env, req_id, user_id, route, host, attrs
+        level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
       )
       select
         overlay(e.key::text
@@ -42,7 +42,7 @@ export async function fillDay(
         ${tenant}, e.ts, e.last + interval '300 milliseconds', ${1 + at / 1000}::bigint,
         e.event ->> 'level', e.event ->> 'msg', e.event ->> 'service', e.event ->> 'env',
         e.event ->> 'req_id', e.event ->> 'user_id', e.event ->> 'route', e.event ->> 'host',
-        e.event -> 'attrs'
+        e.event -> 'attrs', 200 + octet_length(e.event::text)
       from (
         select j.event, j.n, (j.event ->> 'ts')::timestamptz as ts,
           b.last, b.key
@@ -82,7 +82,7 @@ export async function copyDay(
   await sql`
     insert into logloom.logs (
       id, tenant_id, ts, received_at, write_seq,
-      level, msg, service, env, req_id, user_id, route, host, attrs
+      level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
     )
     select
       overlay(
@@ -91,7 +91,7 @@ export async function copyDay(
       )::uuid,
       l.tenant_id, l.ts + ${shift}::integer * interval '1 day',
       l.received_at + ${shift}::integer * interval '1 day', l.write_seq,
-      l.level, l.msg, l.service, l.env, l.req_id, l.user_id, l.route, l.host, l.attrs
+      l.level, l.msg, l.service, l.env, l.req_id, l.user_id, l.route, l.host, l.attrs, l.record_bytes
     from logloom.logs l
     where l.tenant_id = ${tenant} and l.ts >= ${from} and l.ts < ${from}::timestamptz + interval '1 day'
     order by l.ts, l.id`;
