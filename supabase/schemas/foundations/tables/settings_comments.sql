@@ -121,6 +121,8 @@ begin
         ('search_sample_values', 'Values of a field that list_log_fields lists at most.'),
         ('search_stage_records',
           'Records that the stages json, logfmt and patterns of a query read at most.'),
+        ('search_stage_templates',
+          'Templates of messages in blocks that the stage patterns counts, and of a block more.'),
         ('search_groups', 'Groups that an aggregate with by has at most.'),
         ('search_series', 'Groups that have a series of their own in log_series.'),
         ('alert_grace',

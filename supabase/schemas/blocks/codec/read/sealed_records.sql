@@ -1,5 +1,6 @@
 -- The records at ascending positions of a block, or all where p_positions is null. Fields
--- and keys of attrs that p_reads does not name are null, but for tenant_id; null names all.
+-- and keys of attrs that p_reads does not name are null, but for tenant_id; null names all. Of
+-- msg.exists there is an empty msg where there is one.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -50,7 +51,7 @@ begin
     v_batches := logloom_private.block_batches(p_block, p_positions);
     v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
   end if;
-  if p_reads is null or p_reads && array['service', 'level'] then
+  if p_reads is null or p_reads && array['service', 'level', 'msg.exists'] then
     v_runs := logloom_private.block_runs(p_block, p_positions);
     v_service := logloom_private.elements_at(p_block.run_services, v_runs);
     v_level := logloom_private.elements_at(p_block.run_levels, v_runs);
@@ -63,6 +64,10 @@ begin
         then logloom_private.block_messages_at(p_block, p_positions)
       else logloom_private.elements_at(logloom_private.block_messages(p_block), p_positions)
     end;
+  elsif 'msg.exists' = any(p_reads) then
+    v_msg := logloom_private.elements_at(
+      array(select case when t > 0 then '' end from unnest(p_block.run_templates) t), v_runs
+    );
   end if;
   for v_column in
     select c.*
