@@ -174,7 +174,7 @@ async function sealRange({ sql }: BenchStack, tenant: string, days: string[]): P
       select logloom_private.seal_block(${tenant}, ${days}::date[]) as sealed`;
     if (sealed === 0) break;
   }
-  await sql`select logloom_private.leave_sealed_days(${tenant}, ${days}::date[])`;
+  await sql`select logloom_private.leave_days(array[${tenant}], ${days}::date[])`;
   // What is sealed is dead rows.
   for (const day of days) {
     await sql.unsafe(`vacuum full logloom.logs_${day.replaceAll("-", "_")}`);
