@@ -40,7 +40,7 @@ begin
       v_since_flip := v_since_flip + v_events;
       exit when v_events = 0 or pg_catalog.clock_timestamp() > v_limit;
       -- Quotas and health do not wait for the end of a long run.
-      if pg_catalog.clock_timestamp() > v_noted_at + interval '1 second' then
+      if pg_catalog.clock_timestamp() > v_noted_at + '1 second'::pg_catalog.interval then
         begin
           perform logloom_private.meter_queue();
           perform logloom_private.record_job('write_logs', v_started_at);
