@@ -22,7 +22,6 @@ declare
   v_ts timestamptz[];
   v_batches integer[];
   v_ids uuid[];
-  v_runs integer[];
   v_level text[];
   v_msg text[];
   v_service text[];
@@ -51,11 +50,8 @@ begin
     v_batches := logloom_private.block_batches(p_block, p_positions);
     v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
   end if;
-  if p_reads is null or p_reads && array['service', 'level', 'msg.exists'] then
-    v_runs := logloom_private.block_runs(p_block, p_positions);
-    v_service := logloom_private.elements_at(p_block.run_services, v_runs);
-    v_level := logloom_private.elements_at(p_block.run_levels, v_runs);
-  end if;
+  select r.services, r.levels, r.messages into v_service, v_level, v_msg
+  from logloom_private.run_texts(p_block, p_positions, p_reads) r;
   if p_reads is null or 'msg' = any(p_reads) then
     -- Reading a message by its place takes several times as long as reading it in passing.
     v_msg := case
@@ -64,10 +60,6 @@ begin
         then logloom_private.block_messages_at(p_block, p_positions)
       else logloom_private.elements_at(logloom_private.block_messages(p_block), p_positions)
     end;
-  elsif 'msg.exists' = any(p_reads) then
-    v_msg := logloom_private.elements_at(
-      array(select case when t > 0 then '' end from unnest(p_block.run_templates) t), v_runs
-    );
   end if;
   for v_column in
     select c.*
