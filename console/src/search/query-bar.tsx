@@ -25,6 +25,12 @@ export function QueryBar({ run, fields, ref }: {
   ref: Ref<BarHandle>;
 }) {
   const [text, setText] = useState(run.query);
+  // What the box holds now: the page may show it a moment later.
+  const content = useRef(run.query);
+  const hold = (wanted: string) => {
+    content.current = wanted;
+    setText(wanted);
+  };
   const { history } = usePreferences();
   const box = useRef<BoxHandle>(null);
   const started = useRef<string | null>(run.query);
@@ -58,7 +64,7 @@ export function QueryBar({ run, fields, ref }: {
   useImperativeHandle(ref, () => ({
     focus: () => box.current?.focus(),
     edit: (edit) => {
-      const wanted = edit(text).trim();
+      const wanted = edit(content.current).trim();
       box.current?.put(wanted);
       go(wanted);
     },
@@ -73,7 +79,7 @@ export function QueryBar({ run, fields, ref }: {
             ref={box}
             text={text}
             fields={fields}
-            onChange={setText}
+            onChange={hold}
             onRun={start}
           />
           {text !== "" && (
@@ -107,7 +113,7 @@ export function QueryBar({ run, fields, ref }: {
           <button
             type="button"
             className="button primary"
-            onClick={() => start(text)}
+            onClick={() => start(content.current)}
           >
             Run
           </button>

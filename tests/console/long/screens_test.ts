@@ -161,8 +161,10 @@ inBrowser("a token that runs out asks to sign in, and one is back where one was"
   await page.evaluate(() => {
     location.hash = "q=level:error";
   });
-  // It was to be seen before: that the box has it says that the page is there.
-  await page.getByRole("textbox", { name: "Query" }).getByText("level:error").waitFor();
+  // It was to be seen before: that the box has it says that the page is there. Its placeholder has
+  // these words among others.
+  await page.getByRole("textbox", { name: "Query" }).getByText("level:error", { exact: true })
+    .waitFor();
   await isSeen(page, "still here");
   // From here on the service refuses the token, as it does when its time is over.
   const old = await userToken({
