@@ -5,6 +5,7 @@ const names = [
   "alerts",
   "bodies",
   "console",
+  "growth",
   "ingest",
   "neighbour",
   "receivers",

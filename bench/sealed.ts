@@ -1,26 +1,15 @@
 import { parseArgs } from "node:util";
 import { Failure } from "../local/failure.ts";
-import { userToken } from "../local/keys.ts";
 import { besideSealingFigures } from "./support/beside_sealing.ts";
 import { drawnAnew, seededRandom } from "./support/drawn_anew.ts";
 import { type Event, loadEvents } from "./support/events.ts";
-import { processorSeconds, secondsOf } from "./support/processor.ts";
-import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
+import { secondsOf } from "./support/processor.ts";
+import { measure, type Measured, type Parameters, type Question } from "./support/questions.ts";
+import { type Figure, printFigures, ratio, thousands } from "./support/report.ts";
 import { fillDay, makeDays } from "./support/sealed_days.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
 const tenant = "bench";
-
-type Parameters = Record<string, string | number>;
-
-/**
- * Milliseconds of a question: p95 over HTTP, and PostgreSQL's processor time. Infinity if it exceeds the operation's
- * time limit.
- */
-interface Measured {
-  p95: number;
-  processor: number;
-}
 
 const parts = ["day", "month", "beside"];
 
@@ -99,12 +88,12 @@ async function dayFigures(
     Math.floor(scale / 2)
   } limit 1`;
   const asked = questions(day, id);
-  const rows = await measure(bench, asked, runs);
+  const rows = await measure(bench, asked, runs, [tenant]);
 
   const sealing = await seal(bench, [day]);
   await vacuumSealed(bench);
   const sealedBytes = await sizeOf(bench, sealedTables);
-  const sealed = await measure(bench, asked, runs);
+  const sealed = await measure(bench, asked, runs, [tenant]);
 
   return [
     { name: "bytes of JSON a record", value: (json / scale).toFixed(1) },
@@ -166,10 +155,10 @@ async function monthFigures(
     operation: "search_logs",
     parameters: { p_query_dsl: `req_id:${value}`, ...range },
   }));
-  const rows = await measure(bench, asked, runs);
+  const rows = await measure(bench, asked, runs, [tenant]);
   await seal(bench, days);
   await vacuumSealed(bench);
-  const sealed = await measure(bench, asked, runs);
+  const sealed = await measure(bench, asked, runs, [tenant]);
   return comparedFigures(asked, rows, sealed, 20);
 }
 
@@ -299,12 +288,6 @@ async function sizeOf({ sql }: BenchStack, tables: string[]): Promise<number> {
   return bytes;
 }
 
-interface Question {
-  name: string;
-  operation: string;
-  parameters: Parameters;
-}
-
 function questions(day: string, id: string): Question[] {
   const end = new Date(Date.parse(day) + 86_400_000).toISOString();
   const ask = (name: string, operation: string, query: string, more: Parameters = {}) => ({
@@ -330,40 +313,4 @@ function questions(day: string, id: string): Question[] {
     },
     { name: "a record by its id", operation: "get_log", parameters: { p_id: id } },
   ];
-}
-
-async function measure(
-  bench: BenchStack,
-  asked: Question[],
-  runs: number,
-): Promise<Measured[]> {
-  const token = userToken("11111111-1111-4111-8111-111111111111", tenant);
-  const figures: Measured[] = [];
-  const processor = async () =>
-    1000 * [...await processorSeconds(bench.stack)].reduce((sum, [, seconds]) => sum + seconds, 0);
-  for (const { name, operation, parameters } of asked) {
-    const times: number[] = [];
-    let before = 0;
-    for (let run = 0; run <= runs; run++) {
-      if (run === 1) before = await processor();
-      const sent = performance.now();
-      const response = await fetch(`${bench.state.url}/rest/v1/rpc/${operation}`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-        body: JSON.stringify(parameters),
-      });
-      const text = await response.text();
-      // The first call warms up.
-      if (response.ok && run > 0) times.push(performance.now() - sent);
-      if (response.ok) continue;
-      if (JSON.parse(text).code !== "PT408") throw new Error(`${name}: ${text}`);
-      times.push(Infinity);
-      break;
-    }
-    figures.push({
-      p95: percentile(times, 0.95),
-      processor: times.includes(Infinity) ? Infinity : (await processor() - before) / runs,
-    });
-  }
-  return figures;
 }

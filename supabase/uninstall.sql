@@ -351,7 +351,8 @@ begin
         'logloom_sealing',
         'logloom_nodes',
         'logloom_health',
-        'logloom_schedules'
+        'logloom_schedules',
+        'logloom_faster_answers'
       ]
     );
   end if;

@@ -1,5 +1,6 @@
 import type { Body, Event } from "../support/events.ts";
 import { load } from "../support/load.ts";
+import { secondsWithClient, used } from "../support/processor.ts";
 import { removeAllRecords } from "../support/records.ts";
 import { percentile } from "../support/report.ts";
 import type { BenchStack } from "../support/stack.ts";
@@ -18,6 +19,39 @@ export interface Rates {
   /** Bytes of the partition for each byte of JSON, the maximum of all rounds. */
   bytesRatio: number;
   failures: [number, number][];
+  /** Microseconds of processor time an event, by phase and process, of all rounds. */
+  costs: Map<string, Map<string, number>>;
+}
+
+/** Sums what phases cost, by process. */
+class Costs {
+  readonly #phases = new Map<string, { seconds: Map<string, number>; events: number }>();
+
+  constructor(readonly bench: BenchStack) {}
+
+  /** Runs a part of a phase; `eventsOf` says how many events it was for. */
+  async of<T>(phase: string, part: () => Promise<T>, eventsOf: (done: T) => number): Promise<T> {
+    const before = await secondsWithClient(this.bench.stack);
+    const done = await part();
+    const spent = used(before, await secondsWithClient(this.bench.stack));
+    const sum = this.#phases.get(phase) ?? { seconds: new Map(), events: 0 };
+    for (const [name, seconds] of spent) {
+      sum.seconds.set(name, (sum.seconds.get(name) ?? 0) + seconds);
+    }
+    sum.events += eventsOf(done);
+    this.#phases.set(phase, sum);
+    return done;
+  }
+
+  /** Microseconds an event. */
+  get all(): Map<string, Map<string, number>> {
+    return new Map(
+      [...this.#phases].map(([phase, { seconds, events }]) => [
+        phase,
+        new Map([...seconds].map(([name, value]) => [name, value * 1e6 / events])),
+      ]),
+    );
+  }
 }
 
 /**
@@ -40,20 +74,27 @@ export async function measureRates(
     bulk: [] as number[],
   };
   const failures: [number, number][] = [];
+  const costs = new Costs(bench);
   let bytesRatio = 0;
   await pauseWriter(bench);
   for (let round = 1; round <= rounds; round++) {
     step(`Round ${round} of ${rounds}: acknowledged over HTTP, writer paused`);
-    const acknowledged = await load(
-      { connections: 4, seconds: seconds / rounds },
-      (n) => send(bodies[n % bodies.length].stamped()),
+    const acknowledged = await costs.of(
+      "acknowledged",
+      () =>
+        load(
+          { connections: 4, seconds: seconds / rounds },
+          (n) => send(bodies[n % bodies.length].stamped()),
+        ),
+      (done) => countEvents(done, bodies),
     );
+    const accepted = countEvents(acknowledged, bodies);
     failures.push(...acknowledged.failures);
-    measured.acknowledged.push(countEvents(acknowledged, bodies) / acknowledged.seconds);
+    measured.acknowledged.push(accepted / acknowledged.seconds);
 
     step("  writer, queue to partitions");
     await sql`checkpoint`;
-    const writerSeconds = await drain(bench);
+    const writerSeconds = await costs.of("writer", () => drain(bench), () => accepted);
     const [written] = await sql<{ events: number; bytes: number }[]>`
       select
         (select count(*)::integer from logloom.logs) as events,
@@ -65,7 +106,7 @@ export async function measureRates(
     bytesRatio = Math.max(bytesRatio, written.bytes / countBytes(acknowledged, bodies));
 
     step("  COPY of the same events");
-    measured.copy.push(await copy(bench));
+    measured.copy.push(await costs.of("COPY", () => copy(bench), () => accepted));
     await removeAllRecords(sql);
 
     step("  PostgREST bulk insert into a copy of the table");
@@ -78,5 +119,6 @@ export async function measureRates(
     bulk: percentile(measured.bulk, 0.5),
     bytesRatio,
     failures,
+    costs: costs.all,
   };
 }

@@ -1,5 +1,6 @@
 import type { Body } from "../support/events.ts";
 import { type Load, load, pace } from "../support/load.ts";
+import { secondsWithClient, used } from "../support/processor.ts";
 import { memory } from "../support/memory.ts";
 import type { BenchStack } from "../support/stack.ts";
 import type { Send } from "./requests.ts";
@@ -34,6 +35,8 @@ export interface Sustained {
   depths: number[];
   memoryEarly: Map<string, number> | undefined;
   memoryLate: Map<string, number>;
+  /** Microseconds of processor time an acknowledged event, by process. */
+  costs: Map<string, number>;
 }
 
 /** Sends at a rate for a while and measures how much becomes visible meanwhile. */
@@ -49,6 +52,7 @@ export async function sustain(
     async () => memoryEarly = await memory(bench.state),
     seconds * 250,
   );
+  const before = await secondsWithClient(bench.stack);
   const began = performance.now();
   let acknowledged = 0;
   const samples: Sample[] = [];
@@ -65,6 +69,7 @@ export async function sustain(
       return answer;
     },
   );
+  const spent = used(before, await secondsWithClient(bench.stack));
   clearInterval(probe);
   clearTimeout(earlySample);
   const memoryLate = await memory(bench.state);
@@ -83,6 +88,7 @@ export async function sustain(
     depths: quarters.map((part) => average(part.map(({ depth }) => depth))),
     memoryEarly,
     memoryLate,
+    costs: new Map([...spent].map(([name, value]) => [name, value * 1e6 / acknowledged])),
   };
 }
 

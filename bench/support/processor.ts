@@ -1,30 +1,42 @@
 import { readState } from "../../local/state.ts";
 import type { Stack } from "../../local/stack.ts";
 
-/** The kernel's unit of processor time. */
+/** The kernel's unit of the processor time of ended children. */
 const ticksPerSecond = 100;
 
 /** Seconds of processor time of each PostgreSQL of a stack so far, by process name. */
 export async function processorSeconds(stack: Stack): Promise<Map<string, number>> {
+  return new Map(
+    [...await secondsByProcess(stack)]
+      .filter(([name]) => name.startsWith("postgres") && name !== "postgrest"),
+  );
+}
+
+/** Seconds of processor time of each process of a stack with its children so far, by name. */
+export async function secondsByProcess(stack: Stack): Promise<Map<string, number>> {
   const processes = (await readState(stack))?.processes ?? {};
-  const times = new Map<number, { parent: number; seconds: number }>();
+  const children = new Map<number, number[]>();
   for await (const { name } of Deno.readDir("/proc")) {
     if (!/^\d+$/.test(name)) continue;
-    const stat = await Deno.readTextFile(`/proc/${name}/stat`).catch(() => "");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (fields.length < 16) continue;
-    // Its own, and that of its ended children.
-    const ticks = fields.slice(11, 15).reduce((sum, text) => sum + Number(text), 0);
-    times.set(Number(name), { parent: Number(fields[1]), seconds: ticks / ticksPerSecond });
+    const parent = Number((await statOf(Number(name)))[1]);
+    children.set(parent, [...children.get(parent) ?? [], Number(name)]);
   }
   const seconds = new Map<string, number>();
   for (const [name, { pid }] of Object.entries(processes)) {
-    if (!name.startsWith("postgres") || name === "postgrest") continue;
-    let sum = times.get(pid)?.seconds ?? 0;
-    for (const { parent, seconds } of times.values()) if (parent === pid) sum += seconds;
+    let sum = 0;
+    const pending = [pid];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      sum += await secondsOf(next) + await secondsOfEndedChildren(next);
+      pending.push(...children.get(next) ?? []);
+    }
     seconds.set(name, sum);
   }
   return seconds;
+}
+
+/** Seconds of processor time of the stack's processes and of this one, the client, so far. */
+export async function secondsWithClient(stack: Stack): Promise<Map<string, number>> {
+  return new Map([["client", await secondsOf(Deno.pid)], ...await secondsByProcess(stack)]);
 }
 
 /** The difference of two readings, by process. */
@@ -35,9 +47,27 @@ export function used(
   return new Map([...after].map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)]));
 }
 
-/** Seconds of processor time of one process so far. */
+/** Seconds of processor time of one process so far, in nanoseconds where the kernel counts them. */
 export async function secondsOf(pid: number): Promise<number> {
-  const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  let nanoseconds = 0;
+  try {
+    for await (const { name } of Deno.readDir(`/proc/${pid}/task`)) {
+      const text = await Deno.readTextFile(`/proc/${pid}/task/${name}/schedstat`);
+      nanoseconds += Number(text.split(" ")[0]);
+    }
+  } catch {
+    // It ended meanwhile.
+  }
+  return nanoseconds / 1e9;
+}
+
+async function secondsOfEndedChildren(pid: number): Promise<number> {
+  const fields = await statOf(pid);
+  return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / ticksPerSecond;
+}
+
+/** The fields of /proc/PID/stat from the process's state on. */
+async function statOf(pid: number): Promise<string[]> {
+  const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => "");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }

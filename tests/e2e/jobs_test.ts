@@ -186,7 +186,7 @@ Deno.test("the writer moves a long queue in several runs", async () => {
   const tenant = await newTenant();
   await using _pace = await changeSettings(db, {
     writer_step_events: 100,
-    writer_run_budget: "100 milliseconds",
+    writer_run_limit: "100 milliseconds",
   });
   {
     await using _writer = await stopWriter(db);
@@ -201,6 +201,24 @@ Deno.test("the writer moves a long queue in several runs", async () => {
     });
     assert.ok(runs > 1 && counts[0] > 0, `${counts}`);
   }
+});
+
+Deno.test("one run of the writer goes on while more than a step is waiting", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  await using _pace = await changeSettings(db, {
+    writer_step_events: 100,
+  });
+  await using _writer = await stopWriter(db);
+  for (let request = 0; request < 4; request++) {
+    const events = Array.from({ length: 1_000 }, (_, n) => ({ msg: "waiting", n }));
+    assert.equal((await ingest(tenant.headers, events)).status, 200);
+  }
+  // What is not a step's worth waits for the next run.
+  assert.equal(
+    await runsOf("write_logs", async () => await countRecords(db, tenant.id) === 4_000),
+    1,
+  );
 });
 
 /** Rows past their lifetime in a table that a purge empties, some a batch. */

@@ -118,6 +118,56 @@ const setup = `
     return jsonb_build_array(v_answer);
   end;
   $$;
+  -- Records by the values of fields, and messages by their shape, as above.
+  create function pg_temp.groups(
+    p_query logloom_private.compiled_query, p_at integer, p_rows text, p_tenant text
+  )
+  returns jsonb
+  language plpgsql
+  as $$
+  declare
+    v_by logloom_private.compiled_query := logloom_private.compile_query(
+      '| count() by ' || (array[
+        'env', 'host', 'attrs.a', 'attrs.n, level', 'service, attrs.b, env', 'user_id, req_id',
+        'attrs."a.b", attrs.a', 'route'
+      ])[1 + p_at % 8]
+    );
+    v_keys constant text := array_to_string(v_by.by_sql, ', ');
+    v_shape constant text := 'logloom_private.shape('
+      || logloom_private.rough_shape_sql(case when p_tenant is null then 'l.msg' else 'l.template' end)
+      || ')';
+    v_groups jsonb;
+    v_shapes jsonb;
+    v_others bigint := 0;
+  begin
+    v_by.tree := p_query.tree;
+    v_by.ts_from := '-infinity';
+    v_by.ts_to := 'infinity';
+    execute 'select jsonb_agg(r order by r) from (select jsonb_build_array(' || v_keys || ', '
+      || case when p_tenant is null then 'count(*)) as r from ' || p_rows else 'sum(l.events)) as r '
+        || (logloom_private.groups_source(p_tenant, v_by, 'infinity')).rows_sql end
+      || ' group by ' || v_keys || ') q'
+    into v_groups;
+    execute 'select jsonb_agg(r order by r) from (select jsonb_build_array(' || v_shape || ', '
+      || case when p_tenant is null then 'count(*), min(l.ts), max(l.ts)) as r from ' || p_rows
+        else 'sum(l.events), min(l.first_ts), max(l.last_ts)) as r from '
+          || 'logloom_private.sealed_patterns($1, ''-infinity'', ''infinity'', $2) l' end
+      || ' group by ' || v_shape || ') q'
+    into v_shapes
+    using p_tenant, p_query.tree;
+    if p_tenant is not null then
+      -- A place has a message of its template.
+      select count(*) into v_others
+      from (
+        select array_agg(s.place) as places, array_agg(s.template) as templates
+        from logloom_private.sealed_patterns(p_tenant, '-infinity', 'infinity', p_query.tree) s
+      ) s
+      cross join lateral logloom_private.sealed_messages(p_tenant, s.places) m
+      where array_position(s.templates, logloom_private.template_of(m.msg)) is null;
+    end if;
+    return jsonb_build_array(v_groups, v_shapes, v_others);
+  end;
+  $$;
   create function pg_temp.compare(p_events jsonb, p_queries text[], p_now timestamptz)
   returns jsonb
   language plpgsql
@@ -129,6 +179,7 @@ const setup = `
     v_found jsonb;
     v_aggregate text;
     v_source text;
+    v_rows text;
   begin
     truncate given;
     insert into given select (jsonb_populate_record(null::given, e)).* from jsonb_array_elements(p_events) e;
@@ -166,12 +217,13 @@ const setup = `
         into v_found
         using v_query.tree,
           logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan));
-        v_expected := v_expected || pg_temp.numbers(
-          v_query, jsonb_array_length(v_outcomes), format('(select l.* from given l where %s) l', v_query.filter), null
-        );
-        v_found := v_found || pg_temp.numbers(
-          v_query, jsonb_array_length(v_outcomes), null, 'sealed-queries'
-        );
+        v_rows := format('(select l.* from given l where %s) l', v_query.filter);
+        v_expected := v_expected
+          || pg_temp.numbers(v_query, jsonb_array_length(v_outcomes), v_rows, null)
+          || pg_temp.groups(v_query, jsonb_array_length(v_outcomes), v_rows, null);
+        v_found := v_found
+          || pg_temp.numbers(v_query, jsonb_array_length(v_outcomes), null, 'sealed-queries')
+          || pg_temp.groups(v_query, jsonb_array_length(v_outcomes), null, 'sealed-queries');
         v_outcomes := v_outcomes || jsonb_build_object(
           'query', v_source, 'error', null, 'rows', v_expected, 'sealed', v_found
         );

@@ -6,8 +6,13 @@
 const marker = `number:${crypto.randomUUID()}:`;
 const markedInText = new RegExp(`"${marker}([^"]*)"`, "g");
 
-/** Numbers that a double may change: 16 or more digits (some are safe), or an exponent. */
-const riskyNumber = /[:,[][ \t\n\r]*(?=-?(?![1-8]\d{15}(?![\d.eE]))\d(?:[\d.]{15}|[\d.]*[eE]))/g;
+/**
+ * Numbers that a double may change: 16 or more digits (some are safe), or an exponent. What follows must be able to
+ * follow a number outside a string, which most digits within messages cannot: only where it can, the strings before are
+ * walked to know.
+ */
+const riskyNumber =
+  /[:,[][ \t\n\r]*(?=-?(?![1-8]\d{15}(?![\d.eE]))\d(?:[\d.]{15}|[\d.]*[eE])[\d.eE+-]*[ \t\n\r]*(?:[\]}]|,[ \t\n\r]*(?:["{[\d-]|true|false|null)))/g;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[\s,\]}])/y;
 
 /** The text with those numbers marked. */

@@ -29,40 +29,39 @@ begin
 end;
 $$;
 
--- The newest records that together stay within the sample's bytes and keys: as many as are looked
--- at, decided before anything large is opened or sorted.
-create function logloom_private.log_fields_sample(
+-- SQL from "from" on: the newest records that together stay within the sample's bytes and keys,
+-- decided before anything large is opened or sorted. Of msg it matters whether there is one.
+create function logloom_private.log_fields_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query
 )
-returns integer
+returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
-  v_found integer;
-  v_records integer := 0;
-  v_cells bigint := 0;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  for v_found in
-    execute 'select case when l.fits then coalesce('
-      || '(length(l.attrs::text) - length(replace(l.attrs::text, ''": '', ''''))) / 3, 0) end '
-      || logloom_private.sized_rows_sql(
-        logloom_private.first_records_sql(
-          p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
-          p_bytes => v_settings.search_sample_bytes
-        ),
-        'l.ts desc, l.id desc', v_settings.search_sample_bytes
-      )
-  loop
-    v_cells := v_cells + v_found;
-    exit when v_found is null or v_records > 0 and v_cells > v_settings.search_sample_cells;
-    v_records := v_records + 1;
-  end loop;
-  return v_records;
+  return format(
+    'from (select l.*, sum(l.cells) over newest as cells_through, row_number() over newest as n '
+      || 'from (select l.*, coalesce((length(l.attrs::text) '
+      || '- length(replace(l.attrs::text, ''": '', ''''))) / 3, 0) as cells %s where l.fits) l '
+      || 'window newest as (order by l.ts desc, l.id desc rows unbounded preceding)) l '
+      || 'where l.n = 1 or l.cells_through <= %s',
+    logloom_private.sized_rows_sql(
+      logloom_private.first_records_sql(
+        p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
+        p_reads => array(
+          select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
+        ) || array['attrs', 'msg.exists', 'record_bytes'],
+        p_bytes => v_settings.search_sample_bytes
+      ),
+      'l.ts desc, l.id desc', v_settings.search_sample_bytes
+    ),
+    v_settings.search_sample_cells
+  );
 end;
 $$;
 
@@ -160,10 +159,7 @@ begin
       from fields f
       order by f.count desc, f.field collate "C"
     $query$,
-    logloom_private.first_records_sql(
-      p_tenant_id, p_query, logloom_private.log_fields_sample(p_tenant_id, p_query), 'desc',
-      p_bytes => v_settings.search_sample_bytes
-    ),
+    logloom_private.log_fields_sample_sql(p_tenant_id, p_query),
     v_settings.search_sample_fields, v_settings.search_sample_values,
     v_settings.search_sample_cells,
     v_sampled, v_present

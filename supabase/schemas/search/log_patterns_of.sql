@@ -49,7 +49,61 @@ begin
 end;
 $$;
 
--- The shapes of the messages that a query finds, of the newest search_stage_records.
+-- SQL: shape, count, first, last and example of the rough shapes of the newest messages, p_records
+-- at most; of sealed ones, which are counted by their templates, p_templates at most and some more,
+-- place instead of example. is_cut: there are more.
+create function logloom_private.rough_shapes_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_records integer,
+  p_templates integer
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_counted constant boolean := not p_query.plan ? 'rows'
+    and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
+  v_rows text;
+begin
+  -- The newest, for there may be more than can be looked at.
+  v_rows := case
+    when v_is_counted then logloom_private.rows_sql(
+      p_tenant_id, p_query.ts_from, p_query.ts_to, p_query.filter, array['ts', 'id', 'msg'],
+      'desc', p_records + 1
+    ) || ' order by l.ts desc, l.id desc limit ' || p_records + 1
+    else logloom_private.first_records_sql(
+      p_tenant_id, p_query, p_records + 1, 'desc',
+      p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
+    )
+  end;
+  return 'select ' || logloom_private.rough_shape_sql('r.msg') || ' as shape, '
+    || 'count(*) as count, min(r.ts) as first, max(r.ts) as last, '
+    || 'min(left(r.msg, 1000) collate "C") as example, null::bigint[] as place, '
+    || 'sum(count(*)) over () > ' || p_records || ' as is_cut from (select l.ts, l.msg '
+    || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+    || ') r group by 1'
+    || case when v_is_counted then ' union all select '
+      || logloom_private.rough_shape_sql('t.template')
+      || ', t.count, t.first, t.last, null, t.place, t.is_cut '
+      || 'from (select s.template, sum(s.events) as count, min(s.first_ts) as first, '
+      || 'max(s.last_ts) as last, min(s.place) as place, '
+      || 'sum(count(*)) over () > ' || p_templates
+      || ' as is_cut from logloom_private.sealed_patterns('
+      || format(
+        '%s, %L, %L, %L, %s',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+        p_query.ts_from, p_query.ts_to, p_query.tree, p_templates
+      )
+      || ') s group by s.template) t'
+    else '' end;
+end;
+$$;
+
+-- The shapes of the messages that a query finds: of the newest search_stage_records of those that
+-- are read, of the newest search_stage_templates of those that blocks count.
 create function logloom_private.log_patterns_of(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -62,45 +116,52 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_bound constant integer := (
-    select s.search_stage_records from logloom_private.settings s
-  );
+  v_records integer;
+  v_templates integer;
   v_columns constant jsonb := jsonb_build_object(
     'count', 'p.count', 'first', 'p.first', 'last', 'p.last', 'pattern', 'p.pattern collate "C"'
   );
   v_time constant text := 'to_char(p.%s, ''YYYY-MM-DD"T"HH24:MI:SS.US"Z"'')';
-  v_rows text;
 begin
-  -- The newest, for there may be more than can be looked at.
-  v_rows := logloom_private.first_records_sql(
-    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_bound + 1, 'desc',
-    p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
-  );
+  select s.search_stage_records, s.search_stage_templates into v_records, v_templates
+  from logloom_private.settings s;
   return query execute
-    'with records as (select l.ts, l.msg '
-      || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
-    || '), rough as (select ' || logloom_private.rough_shape_sql('r.msg') || ' as shape, '
-      || 'count(*) as count, min(r.ts) as first, max(r.ts) as last, '
-      || 'min(left(r.msg, 1000) collate "C") as example from records r group by 1'
+    'with found as materialized ('
+      || logloom_private.rough_shapes_sql(
+        p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_records,
+        v_templates
+      )
+    || '), rough as (select f.shape, sum(f.count) as count, min(f.first) as first, '
+      || 'max(f.last) as last, min(f.example) as example, min(f.place) as place '
+      || 'from found f group by 1'
     || '), patterns as (select logloom_private.shape(r.shape) as pattern, '
       || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
-      || 'min(r.example) as example from rough r group by 1) '
+      || 'min(r.example) as example, min(r.place) as place from rough r group by 1'
+    || '), chosen as materialized (select c.*, row_number() over () as n from ('
+      || 'select p.*, count(*) over () as total from patterns p '
+      || logloom_private.chosen_rows_sql(
+        p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
+      )
+    || ') c), messages as (select m.* from logloom_private.sealed_messages('
+      || logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id))
+      || ', array(select c.place from chosen c where c.example is null and c.place is not null)'
+      || ') m) '
     || 'select jsonb_build_object(''pattern'', p.pattern), p.count, jsonb_build_object('
       || '''count'', p.count, ''first'', ' || format(v_time, 'first') || ', ''last'', '
-      || format(v_time, 'last') || ', ''example'', p.example), count(*) over (), '
-      || 'case when (select sum(c.count) from patterns c) > $2 then $1 || row($3, $4, $5)'
-      || '::public.logloom_query_warning else $1 end from patterns p '
-    || logloom_private.chosen_rows_sql(
-      p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
-    )
+      || format(v_time, 'last') || ', ''example'', coalesce(p.example, left(m.msg, 1000))), '
+      || 'p.total, case when exists (select from found f where f.is_cut) '
+      || 'then $1 || row($2, $3, $4)::public.logloom_query_warning else $1 end '
+      || 'from chosen p left join messages m on m.place = p.place order by p.n'
   using
     array(
       select w
       from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
     ),
-    v_bound,
     (p_query.plan -> 'first' -> 'position')::integer,
-    format('patterns reached its limit of %s records: these are the newest', v_bound),
+    format(
+      'patterns reached its limit of %s records, or %s templates of blocks: these are the newest',
+      v_records, v_templates
+    ),
     'Narrow the filter or the range of time.';
 end;
 $$;

@@ -54,28 +54,38 @@ as $$
 declare
   v_aggregate constant jsonb :=
     jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0);
+  v_bucket constant text := format(
+    'date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => p_seconds)
+  );
+  v_keys text[] := p_query.by_sql;
   v_key text := '0';
   v_source logloom_private.counted_source;
 begin
-  if cardinality(p_query.by_sql) > 0 then
-    v_key := '(' || quote_literal((
-      select coalesce(jsonb_object_agg(g.texts::text, g.n - 1), '{}')
-      from jsonb_array_elements(p_groups) with ordinality g (texts, n)
-    )) || '::jsonb ->> jsonb_build_array('
-      || (
-        select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
-        from unnest(p_query.by_sql) b
-      )
-      || ')::text)::integer';
-  end if;
   v_source := logloom_private.stats_source(
     p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range),
     v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
   );
-  return format(
-      'select date_bin(%L::interval, l.ts, ''epoch''), ', make_interval(secs => p_seconds)
-    )
-    || v_key || ', '
+  if cardinality(v_keys) > 0 and v_source.count_sql like '%l.events%' then
+    -- Which series it is is asked of each group of a bucket, not of each minute.
+    v_source.rows_sql := 'from (select ' || v_bucket || ' as ts, sum(l.events) as events, '
+      || (
+        select string_agg(format('%s as b%s', k.sql, k.n), ', ' order by k.n)
+        from unnest(v_keys) with ordinality k (sql, n)
+      )
+      || ' ' || v_source.rows_sql || ' group by 1, '
+      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ')
+      || ') l';
+    v_keys := array(select 'l.b' || n from generate_subscripts(v_keys, 1) n);
+  end if;
+  if cardinality(v_keys) > 0 then
+    v_key := '(' || quote_literal((
+      select coalesce(jsonb_object_agg(g.texts::text, g.n - 1), '{}')
+      from jsonb_array_elements(p_groups) with ordinality g (texts, n)
+    )) || '::jsonb ->> jsonb_build_array('
+      || (select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ') from unnest(v_keys) b)
+      || ')::text)::integer';
+  end if;
+  return 'select ' || v_bucket || ', ' || v_key || ', '
     || (logloom_private.stats_values_sql(
       v_aggregate, v_source, p_seconds::numeric / 60
     ))[1]

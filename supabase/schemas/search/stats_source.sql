@@ -101,6 +101,7 @@ declare
   v_counts_sealed boolean;
   v_rows text;
   v_key text;
+  v_groups logloom_private.counted_source;
 begin
   if v_is_sealed then
     v_rows_from := greatest(v_from, coalesce(
@@ -139,6 +140,11 @@ begin
     if v_rows is not null then
       return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, null)
         ::logloom_private.counted_source;
+    elsif v_is_sealed then
+      v_groups := logloom_private.groups_source(p_tenant_id, p_query, v_rows_from);
+      if v_groups.rows_sql is not null then
+        return v_groups;
+      end if;
     end if;
   end if;
   v_key := logloom_private.only_number(p_query);

@@ -1,3 +1,37 @@
+-- Whether a column may have a text that a leaf over any text finds. p_literal stands in each such
+-- text, with 0 for each digit, in lower case where the leaf folds case; empty where none is known.
+create function logloom_private.column_may_hold(
+  p_column logloom_private.block_columns,
+  p_literal text,
+  p_folds_case boolean
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_texts text;
+begin
+  if p_literal = '' then
+    return true;
+  elsif p_column.kind = 'numbers' then
+    return p_literal ~ '^[-0]*$';
+  elsif p_column.kind <> 'templated' and strpos(p_literal, '0') > 0
+    -- Attributes are JSON texts, in which these are written otherwise.
+    or left(p_column.name, 5) = 'attrs' and p_literal ~ '["\\\u0001-\u001f\u007f]'
+  then
+    return true;
+  end if;
+  v_texts := array_to_string(
+    case p_column.kind when 'texts' then p_column.texts else p_column.dictionary end, e'\x1f'
+  );
+  return strpos(
+    case when p_folds_case then lower(v_texts collate pg_c_utf8) else v_texts end, p_literal
+  ) > 0;
+end;
+$$;
+
 -- A leaf over any text of a record: its exact bits and its candidate bits. Each column tells its
 -- part.
 create function logloom_private.any_bits(
@@ -44,6 +78,10 @@ begin
     where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
       and c.name <> 'record_bytes'
   loop
+    continue when not logloom_private.column_may_hold(
+      v_column, coalesce(p_leaf -> 'template' ->> 'literal', ''),
+      (p_leaf -> 'folds_case')::boolean
+    );
     v_values := case v_column.kind when 'dictionary' then v_column.dictionary
       else logloom_private.column_texts(v_column) end;
     execute 'select string_agg(case when '

@@ -105,6 +105,8 @@ create table logloom_private.settings (
   tenants_by_anonymous_users boolean not null default false,
   writing_clients text[] not null default '{}',
   max_page_bytes integer not null default 7340032,
+  search_stage_templates integer not null default 500000,
+  writer_run_limit interval not null default '10 seconds',
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1

@@ -1,5 +1,6 @@
 -- The records at ascending positions of a block, or all where p_positions is null. Fields
--- and keys of attrs that p_reads does not name are null, but for tenant_id; null names all.
+-- and keys of attrs that p_reads does not name are null, but for tenant_id; null names all. Of
+-- msg.exists there is an empty msg where there is one.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -21,7 +22,6 @@ declare
   v_ts timestamptz[];
   v_batches integer[];
   v_ids uuid[];
-  v_runs integer[];
   v_level text[];
   v_msg text[];
   v_service text[];
@@ -50,11 +50,8 @@ begin
     v_batches := logloom_private.block_batches(p_block, p_positions);
     v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
   end if;
-  if p_reads is null or p_reads && array['service', 'level'] then
-    v_runs := logloom_private.block_runs(p_block, p_positions);
-    v_service := logloom_private.elements_at(p_block.run_services, v_runs);
-    v_level := logloom_private.elements_at(p_block.run_levels, v_runs);
-  end if;
+  select r.services, r.levels, r.messages into v_service, v_level, v_msg
+  from logloom_private.run_texts(p_block, p_positions, p_reads) r;
   if p_reads is null or 'msg' = any(p_reads) then
     -- Reading a message by its place takes several times as long as reading it in passing.
     v_msg := case

@@ -1,0 +1,165 @@
+-- Of a block's records at p_bits the templates of their messages: how many have each, which of them
+-- are the first and the last by ts. Null for those without a message.
+create function logloom_private.block_templates(
+  p_block logloom_private.blocks,
+  p_bits varbit
+)
+returns table (template text, events integer, first integer, last integer)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  -- Read once: each use of what is stored reads it anew.
+  v_template_records constant integer[] := p_block.template_records || '{}'::integer[];
+begin
+  -- A run whose records are not asked for is not read.
+  return query
+  with runs as materialized (
+    select
+      r.n, r.records, r.templates, r.texts, r.before, r.templates_before,
+      bit_count(substring(p_bits from r.before + 1 for r.records)) as found
+    from (
+      select
+        u.*,
+        (sum(u.records) over w - u.records)::integer as before,
+        (sum(u.templates) over w - u.templates)::integer as templates_before
+      from unnest(p_block.run_records, p_block.run_templates, p_block.templates)
+        with ordinality u (records, templates, texts, n)
+      window w as (order by u.n rows unbounded preceding)
+    ) r
+  ), templates as materialized (
+    select
+      t.template, t.records, r.found = r.records as is_whole,
+      (r.before + sum(t.records) over (
+        partition by r.n order by t.n rows unbounded preceding
+      ) - t.records)::integer as before
+    from runs r
+    cross join lateral unnest(
+      string_to_array(r.texts, p_block.separator),
+      v_template_records[r.templates_before + 1:r.templates_before + r.templates]
+    ) with ordinality t (template, records, n)
+    where r.found > 0 and r.templates > 0 and t.records is not null
+    union all
+    select null, r.records, r.found = r.records, r.before
+    from runs r
+    where r.found > 0 and r.templates = 0
+  )
+  select t.template, t.records, t.before + 1, t.before + t.records
+  from templates t
+  where t.is_whole
+  union all
+  select
+    t.template, bit_count(f.bits)::integer, t.before + position(b'1' in f.bits),
+    t.before + length(rtrim(f.bits::text, '0'))
+  from (select t.* from templates t where not t.is_whole) t
+  cross join lateral (
+    select substring(p_bits from t.before + 1 for t.records) as bits
+    offset 0
+  ) f
+  where bit_count(f.bits) > 0;
+end;
+$$;
+
+-- The messages of a tenant's sealed records in [p_from, p_to) that a query finds, by template: a
+-- message with each digit replaced by 0. How many have it, when first and last, and the place of
+-- the first one, for sealed_messages; places sort by time. Several rows may have the same template.
+-- The newest blocks come first, and none after p_limit rows.
+create function logloom_private.sealed_patterns(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_tree jsonb,
+  p_limit integer default null
+)
+returns table (
+  template text,
+  events bigint,
+  first_ts timestamptz,
+  last_ts timestamptz,
+  place bigint[]
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 1000
+as $$
+declare
+  v_blocks constant bigint[] := array(
+    select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
+  );
+  v_block logloom_private.blocks;
+  v_bits varbit;
+  v_templates text[];
+  v_events integer[];
+  v_first integer[];
+  v_last integer[];
+  v_times timestamptz[];
+  v_rows integer := 0;
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id
+      and c.block_id = any(v_blocks)
+    order by c.last_ts desc
+  loop
+    exit when v_rows > p_limit;
+    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
+    continue when bit_count(v_bits) = 0;
+    select
+      array_agg(t.template), array_agg(t.events), array_agg(t.first), array_agg(t.last)
+    into v_templates, v_events, v_first, v_last
+    from logloom_private.block_templates(v_block, v_bits) t;
+    v_rows := v_rows + cardinality(v_first);
+    v_times := logloom_private.block_times(v_block, v_first || v_last);
+    return query
+    select
+      u.template, u.events::bigint, u.first, u.last,
+      array[(extract(epoch from u.first) * 1000000)::bigint, v_block.block_id, u.position]
+    from unnest(
+      v_templates, v_events, v_times[:cardinality(v_first)], v_times[cardinality(v_first) + 1:],
+      v_first
+    ) u (template, events, first, last, position);
+  end loop;
+end;
+$$;
+
+-- The messages at places of sealed_patterns, with their places.
+create function logloom_private.sealed_messages(p_tenant_id text, p_places bigint[])
+returns table (place bigint[], msg text)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 100
+as $$
+declare
+  v_block logloom_private.blocks;
+  v_times bigint[];
+  v_positions integer[];
+  v_wanted record;
+begin
+  for v_wanted in
+    select
+      u.block_id, array_agg(u.time order by u.position) as times,
+      array_agg(u.position order by u.position) as positions
+    from (
+      select p_places[n][1] as time, p_places[n][2] as block_id, p_places[n][3]::integer as position
+      from generate_series(1, coalesce(array_length(p_places, 1), 0)) n
+    ) u
+    group by u.block_id
+  loop
+    select c.* into v_block
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = v_wanted.block_id;
+    return query
+    select array[m.time, v_wanted.block_id, m.position], m.msg
+    from unnest(
+      v_wanted.times, v_wanted.positions,
+      logloom_private.block_messages_at(v_block, v_wanted.positions)
+    ) m (time, position, msg);
+  end loop;
+end;
+$$;
