@@ -41,7 +41,7 @@ export async function run(args: string[]): Promise<void> {
       from cron.job where jobname like 'logloom_%'`;
     const days = await lastDays(bench);
     const months = await monthsOf(bench, events, Number(values.records), days, runs);
-    const ranges = await rangesOf(bench, events, days, runs);
+    await rangesOf(bench, events, days, runs);
     const tenants = await tenantsOf(bench, events, Number(values.tenants), days, runs);
     if (values.figure !== undefined) {
       await Deno.writeTextFile(values.figure, growthFigure(months, tenants));
