@@ -54,5 +54,13 @@ Deno.test("over nodes a sealed day answers every question as its rows did", asyn
   const rows = await answers();
   await sealRecordsOf(db, tenant.id, orders);
   const sealed = await answers();
-  for (const [n, answer] of rows.entries()) assert.deepEqual(sealed[n], answer);
+  for (const [n, answer] of rows.entries()) {
+    assert.deepEqual(withoutExamples(sealed[n]), withoutExamples(answer));
+  }
 });
+
+/** The example of a pattern is one of its messages, and rows and blocks take different ones. */
+function withoutExamples(answer: unknown): unknown {
+  const text = JSON.stringify(answer, (key, value) => key === "example" ? typeof value : value);
+  return JSON.parse(text);
+}

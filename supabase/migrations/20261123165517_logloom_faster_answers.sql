@@ -1226,4 +1226,184 @@ REVOKE ALL ON FUNCTION "logloom_private"."sealed_messages"(text, bigint[]) FROM 
 
 REVOKE ALL ON FUNCTION "logloom_private"."sealed_patterns"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, integer) FROM PUBLIC;
 
+-- Citus finds a circle in a default that calls a function.
+DROP FUNCTION "logloom_private"."watermark"(timestamp WITH time zone);
+
+CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
+  p_tenant_id text,
+  p_rule      logloom.alert_rules
+)
+  RETURNS public.logloom_alert_preview
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because the compiler's SQL is not run under row-level security, which no index survives
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_settings logloom_private.settings;
+  v_query logloom_private.compiled_query;
+  v_source text;
+  v_is_grouped boolean;
+  v_values logloom_private.alert_window[];
+  v_result public.logloom_alert_preview;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.check_query(p_rule.query_dsl, true);
+  v_query := logloom_private.compile_query(p_rule.query_dsl);
+  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
+  if v_query.names_now then
+    perform logloom_private.refuse('alerts.preview_names_now');
+  end if;
+  v_source := 'select s.* from logloom.logs s '
+    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
+    || 'select s.* from logloom_private.sealed_rows('
+    || format(
+      '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
+    );
+  v_is_grouped := cardinality(v_query.by_fields) > 0;
+  v_result.ts_to := date_trunc('minute', least(
+    now(), logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
+  ));
+  v_result.ts_from := v_result.ts_to - v_settings.preview_span;
+  if logloom_private.has_partials(v_query) then
+    v_result.step_minutes := 1;
+    v_values := logloom_private.preview_partial_values(
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes
+    );
+  else
+    v_result.step_minutes := p_rule.window_minutes;
+    v_values := logloom_private.window_values(
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes,
+      case when v_is_grouped then v_settings.search_groups + 1 end
+    );
+    if v_is_grouped and cardinality(v_values) > v_settings.search_groups then
+      perform logloom_private.refuse_stage_bound(
+        'by', v_settings.search_groups, 'groups of all windows'
+      );
+    end if;
+  end if;
+  return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.watermark (
+  p_oldest_queued timestamp with time zone
+)
+  RETURNS timestamp WITH time zone
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_writer_started_at timestamptz;
+begin
+  -- A run that failed left its batches in the queue, so its start is as good as another's.
+  -- Nor does it matter who started it: ingest does while pg_cron is away.
+  select max(h.last_started_at) into v_writer_started_at
+  from logloom_private.job_heartbeats h
+  where h.job in ('write_logs', 'run_writer') and h.last_started_at <= clock_timestamp();
+  if v_writer_started_at is null then
+    return null;
+  end if;
+  return least(p_oldest_queued, v_writer_started_at - logloom_private.enqueue_timeout());
+end;
+$function$;
+
+CREATE OR REPLACE PROCEDURE logloom_private.evaluate_alerts()
+  LANGUAGE plpgsql
+  AS $procedure$
+declare
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_deadline constant pg_catalog.timestamptz := logloom_private.job_deadline(v_started_at);
+  v_begun logloom_private.alert_rounds;
+  v_round logloom_private.alert_rounds;
+  v_step_rules constant pg_catalog.int4 :=
+    (select s.alert_step_rules from logloom_private.settings s);
+  v_rule_ids pg_catalog.uuid[];
+  v_is_cut_short pg_catalog.bool := false;
+  v_turn pg_catalog.int4;
+  v_error pg_catalog.text;
+begin
+  -- Not two at a time; a session that is killed lets go.
+  if not pg_catalog.pg_try_advisory_lock(logloom_private.lock_key('alerts')) then
+    return;
+  end if;
+  loop
+    begin
+      v_begun := logloom_private.begin_alert_round(
+        pg_catalog.clock_timestamp(), logloom_private.watermark(
+          (logloom_private.queue_state()).oldest_received_at
+        )
+      );
+    exception when query_canceled or others then
+      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+    end;
+    commit;
+    exit when v_error is not null;
+
+    -- What is cheap, for all tenants.
+    if v_begun.window_end is not null then
+      v_round := v_begun;
+      loop
+        begin
+          exit when not logloom_private.advance_alert_groups(
+            v_round, pg_catalog.clock_timestamp() + '1 second'::pg_catalog.interval
+          );
+        exception when query_canceled or others then
+          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+          exit;
+        end;
+        commit;
+      end loop;
+      v_rule_ids := '{}';
+      loop
+        v_rule_ids := logloom_private.next_alert_rules(
+          v_rule_ids[pg_catalog.cardinality(v_rule_ids)], v_step_rules, v_round
+        );
+        exit when pg_catalog.cardinality(v_rule_ids) = 0;
+        v_is_cut_short := pg_catalog.clock_timestamp() > v_deadline;
+        exit when v_is_cut_short;
+        begin
+          perform logloom_private.judge_alert_rules(
+            v_rule_ids, v_round, pg_catalog.clock_timestamp()
+          );
+        exception when query_canceled or others then
+          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+        end;
+        commit;
+      end loop;
+      -- The next run goes on with the rules that this round has not evaluated yet.
+      exit when v_is_cut_short;
+      -- All was evaluated that does not have to be read for itself.
+      update logloom_private.alert_rounds r
+      set finished_at = pg_catalog.clock_timestamp() where r.singleton;
+      commit;
+    end if;
+    exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;
+
+    -- What is not: a turn at a time, so that the next round waits for one at most.
+    if v_round.window_end is null then
+      v_round := logloom_private.continued_alert_round();
+      commit;
+      exit when v_round.window_end is null;
+    end if;
+    begin
+      v_turn := logloom_private.read_alert_windows(v_round, pg_catalog.clock_timestamp());
+    exception when query_canceled or others then
+      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+    end;
+    commit;
+    exit when v_error is not null or v_turn is null;
+  end loop;
+  perform logloom_private.record_job('evaluate_alerts', v_started_at, v_error);
+  commit;
+  perform pg_catalog.pg_advisory_unlock(logloom_private.lock_key('alerts'));
+end;
+$procedure$;
+
+REVOKE ALL ON FUNCTION "logloom_private"."watermark"(timestamp WITH time zone) FROM PUBLIC;
+
 select logloom_private.finish_migration();

@@ -109,7 +109,9 @@ begin
   loop
     begin
       v_begun := logloom_private.begin_alert_round(
-        pg_catalog.clock_timestamp(), logloom_private.watermark()
+        pg_catalog.clock_timestamp(), logloom_private.watermark(
+          (logloom_private.queue_state()).oldest_received_at
+        )
       );
     exception when query_canceled or others then
       v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);

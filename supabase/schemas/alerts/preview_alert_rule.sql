@@ -70,7 +70,9 @@ begin
       '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
     );
   v_is_grouped := cardinality(v_query.by_fields) > 0;
-  v_result.ts_to := date_trunc('minute', least(now(), logloom_private.watermark()));
+  v_result.ts_to := date_trunc('minute', least(
+    now(), logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
+  ));
   v_result.ts_from := v_result.ts_to - v_settings.preview_span;
   if logloom_private.has_partials(v_query) then
     v_result.step_minutes := 1;

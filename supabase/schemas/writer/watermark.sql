@@ -23,10 +23,9 @@ end;
 $$;
 
 -- Everything received before is visible: the lesser of the oldest queued batch and the start of the
--- writer's last run less the enqueue timeout. Null before the writer ever ran.
-create function logloom_private.watermark(
-  p_oldest_queued timestamptz default (logloom_private.queue_state()).oldest_received_at
-)
+-- writer's last run less the enqueue timeout. Null before the writer ever ran. p_oldest_queued: of
+-- queue_state(); no default, since Citus finds a circle in one that calls a function.
+create function logloom_private.watermark(p_oldest_queued timestamptz)
 returns timestamptz
 language plpgsql
 stable

@@ -28,10 +28,14 @@ select is(logloom_private.enqueue_timeout(), '6 seconds', 'the longer one counts
 alter function public.ingest_requests(json) set statement_timeout = '5s';
 
 delete from logloom_private.job_heartbeats;
-select is(logloom_private.watermark(), null, 'before the writer ever ran nothing is known');
+select is(
+  logloom_private.watermark((logloom_private.queue_state()).oldest_received_at), null,
+  'before the writer ever ran nothing is known'
+);
 select logloom_private.record_job('write_logs', pg_temp.at('12:00:05')) \g /dev/null
 select is(
-  logloom_private.watermark(), pg_temp.at('12:00'),
+  logloom_private.watermark((logloom_private.queue_state()).oldest_received_at),
+  pg_temp.at('12:00'),
   'with an empty queue it is the last run''s start less the enqueue timeout'
 );
 select is(
