@@ -26,10 +26,10 @@ const third = workerNodes(system, stack, 3)[2];
 
 const sharded = [
   "logloom.logs",
+  "logloom_private.block_columns",
+  "logloom_private.blocks",
   "logloom_private.log_counts",
   "logloom_private.log_days",
-  "logloom_private.blocks",
-  "logloom_private.block_columns",
 ];
 
 async function shardsOn(sql: Database, port: number): Promise<number> {
