@@ -12,7 +12,13 @@ import { errorsFile, pageOfErrors, registers } from "./migrations/errors.ts";
 import { filesOfFields } from "./migrations/fields.ts";
 import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
 import { rowDifferences } from "./migrations/rows.ts";
-import { assemble, firstMigrations, lastStatement, schemaTexts } from "./migrations/schemas.ts";
+import {
+  assemble,
+  firstMigrations,
+  lastStatement,
+  schemaTexts,
+  withoutRevokes,
+} from "./migrations/schemas.ts";
 import { withScratchPostgres } from "./migrations/scratch.ts";
 import { followingVersion, versionAt } from "./migrations/versions.ts";
 import { checkout } from "./stack.ts";
@@ -103,9 +109,8 @@ async function writeDifference(name: string): Promise<void> {
     }
     const file = `${migrationsFolder}/${nextVersion(names)}_logloom_${name}.sql`;
     const remarks = rows.map((row) => `-- To be written by hand: ${row}\n`).join("");
-    await Deno.writeTextFile(file, `${review}${remarks}\n${sql}\n\n${lastStatement}\n`, {
-      createNew: true,
-    });
+    const text = `${review}${remarks}\n${withoutRevokes(sql)}\n\n${lastStatement}\n`;
+    await Deno.writeTextFile(file, text, { createNew: true });
     console.log(`${file.slice(checkout.length + 1)} is to be read and corrected by hand.`);
   });
 }

@@ -7,6 +7,12 @@ const header = `-- Assembled from supabase/schemas by npm run migration: change 
 /** Ends every migration: grants what it made. */
 export const lastStatement = "select logloom_private.finish_migration();";
 
+/** A difference without the revokes that the last statement makes for all private functions at once. */
+export function withoutRevokes(sql: string): string {
+  const revoke = /^REVOKE ALL ON (?:FUNCTION|PROCEDURE) "logloom_private"\.[^;]* FROM PUBLIC;\n*/gm;
+  return sql.replace(revoke, "").trimEnd();
+}
+
 /** A migration assembled from the schemas until a release freezes it. */
 export interface FirstMigration {
   name: string;

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { checkout } from "../stack.ts";
 import { editedMigrations, migrations, migrationsFolder, releasedMigrations } from "./released.ts";
-import { assemble, firstMigrations, lastStatement, schemaFiles } from "./schemas.ts";
+import {
+  assemble,
+  firstMigrations,
+  lastStatement,
+  schemaFiles,
+  withoutRevokes,
+} from "./schemas.ts";
 import { walk } from "../walk.ts";
 
 Deno.test("every file of supabase/schemas is in a migration, once", async () => {
@@ -74,4 +80,15 @@ Deno.test("an edited, a removed and a late migration are each reported", async (
 Deno.test("the checksums are those that sha256sum writes", async () => {
   const text = await Deno.readTextFile(`${checkout}/supabase/released-migrations.sha256`);
   assert.match(text, /^([0-9a-f]{64} {2}migrations\/\d{14}_\w+\.sql\n)*$/);
+});
+
+Deno.test("a difference revokes nothing of private functions itself", () => {
+  const kept = 'REVOKE ALL ON FUNCTION "public"."log_stats"(text) FROM PUBLIC;';
+  assert.equal(
+    withoutRevokes(
+      `create table a ();\n\nREVOKE ALL ON FUNCTION "logloom_private"."a"(text, integer) FROM PUBLIC;\n\n` +
+        `${kept}\n\nREVOKE ALL ON PROCEDURE "logloom_private"."b"() FROM PUBLIC;\n`,
+    ),
+    `create table a ();\n\n${kept}`,
+  );
 });

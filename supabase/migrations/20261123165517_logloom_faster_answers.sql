@@ -11,6 +11,8 @@ begin
   alter table logloom_private.settings
     add column search_stage_templates integer not null default 500000,
     add column writer_run_limit interval not null default '10 seconds';
+  alter table logloom_private.settings rename column search_turn to search_page_time;
+  alter table logloom_private.settings rename column tail_turn to tail_page_time;
   perform set_config('lock_timeout', '0', true);
 end;
 $$;
@@ -1135,7 +1137,7 @@ declare
   v_events pg_catalog.int4;
   v_since_flip pg_catalog.int4;
   v_flipped pg_catalog.bool := false;
-  v_noted_at pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_noted_at pg_catalog.timestamptz := v_started_at;
   v_error pg_catalog.text;
 begin
   begin
@@ -1157,11 +1159,12 @@ begin
       commit;
       v_since_flip := v_since_flip + v_events;
       exit when v_events = 0 or pg_catalog.clock_timestamp() > v_limit;
-      -- Quotas and health do not wait for the end of a long run.
+      -- Quotas, health and the watermark of alerts do not wait for the end of a long run: each
+      -- second of it is noted as a run.
       if pg_catalog.clock_timestamp() > v_noted_at + '1 second'::pg_catalog.interval then
         begin
           perform logloom_private.meter_queue();
-          perform logloom_private.record_job('write_logs', v_started_at);
+          perform logloom_private.record_job('write_logs', v_noted_at);
         exception when others then
           v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
         end;
@@ -1193,7 +1196,7 @@ begin
   exception when query_canceled or others then
     v_error := coalesce(v_error, pg_catalog.format('%s: %s', sqlstate, sqlerrm));
   end;
-  perform logloom_private.record_job('write_logs', v_started_at, v_error);
+  perform logloom_private.record_job('write_logs', v_noted_at, v_error);
   commit;
 end;
 $$;
@@ -1206,25 +1209,230 @@ comment on column logloom_private.settings.writer_run_limit is
 
 COMMENT ON COLUMN "logloom_private"."settings"."search_stage_templates" IS 'Templates of messages in blocks that the stage patterns counts, and of a block more.';
 
-REVOKE ALL ON FUNCTION "logloom_private"."block_templates"(logloom_private.blocks, bit varying) FROM PUBLIC;
+-- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
+-- after part of the range, until the page is full, by number or by p_bytes (default
+-- max_page_bytes). It begins no further part after search_page_time, so that it may find fewer.
+-- last_ts, last_id: after which the next page goes on; null where there is none.
+create or replace function logloom_private.found_page(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz,
+  p_id uuid,
+  p_bytes bigint default null,
+  out logs public.logloom_log_record[],
+  out last_ts timestamptz,
+  out last_id uuid
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_staged constant boolean := jsonb_array_length(p_query.plan -> 'rows') > 0;
+  v_parts tstzrange[];
+  v_part tstzrange;
+  v_left integer;
+  v_rows text;
+  v_sql text;
+  v_deadline timestamptz;
+  v_found public.logloom_log_record[];
+  v_is_exact boolean;
+  v_is_full boolean;
+begin
+  select clock_timestamp() + s.search_page_time, coalesce(p_bytes, s.max_page_bytes)
+  into v_deadline, p_bytes
+  from logloom_private.settings s;
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range, p_order, p_ts);
+  v_parts := logloom_private.search_parts(p_tenant_id, p_query.ts_from, p_query.ts_to, p_order);
+  -- The bound of an extraction is one of all that it reads.
+  if v_is_staged and cardinality(v_parts) > 1 then
+    v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
+  end if;
+  logs := '{}';
+  foreach v_part in array v_parts loop
+    p_query.ts_from := lower(v_part);
+    p_query.ts_to := upper(v_part);
+    v_left := p_limit + 1 - cardinality(logs);
+    v_rows := logloom_private.first_records_sql(
+      p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
+    );
+    -- Most pages have no large record, and adding up sizes costs: first as if there were none.
+    foreach v_is_exact in array array[false, true] loop
+      v_sql := logloom_private.page_sql(
+        p_query, v_rows, format('l.ts %1$s, l.id %1$s', p_order), v_left, p_bytes, v_is_exact
+      );
+      -- After a single part nothing more is opened.
+      v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
+        else logloom_private.read_apart(v_sql) end;
+      v_is_full := array_position(v_found, null) is not null;
+      -- What is extracted was measured at once.
+      exit when v_is_staged or not v_is_full;
+    end loop;
+    if v_is_full then
+      v_found := array_remove(v_found, null);
+    end if;
+    logs := case when cardinality(logs) = 0 then v_found else logs || v_found end;
+    if v_is_full or cardinality(logs) > p_limit then
+      logs := logs[1:p_limit];
+      last_ts := logs[cardinality(logs)].ts;
+      last_id := logs[cardinality(logs)].id;
+      exit;
+    elsif v_part <> v_parts[cardinality(v_parts)] and clock_timestamp() > v_deadline then
+      -- Before or after all records of the parts that are left.
+      if p_order = 'desc' then
+        last_ts := lower(v_part);
+        last_id := '00000000-0000-0000-0000-000000000000';
+      else
+        last_ts := upper(v_part) - interval '1 microsecond';
+        last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+      end if;
+      exit;
+    end if;
+    if cardinality(v_parts) > 1 then
+      p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
+    end if;
+  end loop;
+end;
+$$;
 
-REVOKE ALL ON FUNCTION "logloom_private"."blocks_with_counts"(text, bigint[], timestamp WITH time zone, timestamp WITH time zone, text) FROM PUBLIC;
+-- Moves a tail over the next p_records records, whether they match or not, since a search for those
+-- that do took too long. more: whether there were any.
+create or replace function logloom_private.examine_log_tail(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_records integer,
+  p_last bigint,
+  p_tail logloom_private.log_tail
+)
+returns logloom_private.log_tail
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_all logloom_private.compiled_query;
+  v_found public.logloom_log_record[];
+  v_first bigint;
+  v_id uuid;
+begin
+  v_all.tree := '{"type": "all"}';
+  v_all.filter := 'true';
+  -- What does not fit is null: the piece ends before it.
+  execute 'with piece as materialized ('
+    || logloom_private.log_tail_sql(
+      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
+      (select s.max_page_bytes from logloom_private.settings s), true
+    )
+    || ') select array(select l.item from (select (r.record).*, r.write_seq, r.record as item '
+    || 'from piece r where r.record is distinct from null) l where (' || p_query.filter
+    || ') order by l.write_seq, l.id), o.write_seq, o.id '
+    || 'from (select 1) _ left join lateral (select r.write_seq, r.id from piece r '
+    || 'where r.record is distinct from null order by 1 desc, 2 desc limit 1) o on true'
+  into v_found, v_first, v_id;
+  p_tail.logs := p_tail.logs || v_found;
+  p_tail.more := v_first is not null;
+  p_tail.first := coalesce(v_first, p_tail.first);
+  p_tail.id := v_id;
+  return p_tail;
+end;
+$$;
 
-REVOKE ALL ON FUNCTION "logloom_private"."column_may_hold"(logloom_private.block_columns, text, boolean) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."grouped_codes"(logloom_private.blocks, logloom_private.block_columns[], boolean, bit varying) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."groups_source"(text, logloom_private.compiled_query, timestamp WITH time zone) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."log_fields_sample_sql"(text, logloom_private.compiled_query) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."rough_shapes_sql"(text, logloom_private.compiled_query, integer, integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."sealed_groups"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, text[]) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."sealed_messages"(text, bigint[]) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION "logloom_private"."sealed_patterns"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, integer) FROM PUBLIC;
+-- Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes
+-- in its time. It looks at more and more of the writer's steps at a time: a client that was away
+-- does not read all that it missed for each page.
+create or replace function logloom_private.advance_log_tail(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_limit integer,
+  p_last bigint,
+  p_tail logloom_private.log_tail
+)
+returns logloom_private.log_tail
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_page_time constant interval := (select s.tail_page_time from logloom_private.settings s);
+  v_deadline timestamptz := clock_timestamp() + v_page_time;
+  v_steps bigint := 4;
+  v_step_last bigint;
+  v_left bigint;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_found public.logloom_log_record[];
+  v_write_seqs bigint[];
+  v_has_moved boolean := false;
+  v_records integer := 4;
+  v_began_at timestamptz;
+begin
+  begin
+    while p_tail.first <= p_last loop
+      v_step_last := least(p_tail.first + v_steps - 1, p_last);
+      v_left := p_limit + 1 - cardinality(p_tail.logs);
+      for v_fits in 0..1 loop
+        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.write_seq) from ('
+          || logloom_private.log_tail_sql(
+            p_tenant_id, p_query, v_left::integer, p_tail.first, p_tail.id, v_step_last,
+            case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
+              else v_bytes - logloom_private.answered_bytes(p_tail.logs) end,
+            v_fits = 1
+          )
+          || ') r'
+        into v_found, v_write_seqs;
+        exit when array_position(v_found, null) is null;
+      end loop;
+      v_has_moved := true;
+      if array_position(v_found, null) is not null then
+        v_found := array_remove(v_found, null);
+      end if;
+      if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
+        v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
+      end if;
+      p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
+      if cardinality(v_found) < cardinality(v_write_seqs) then
+        p_tail.more := true;
+        -- After the last that this step found; where it was, if the page was full before.
+        if cardinality(v_found) > 0 then
+          p_tail.first := v_write_seqs[cardinality(v_found)];
+          p_tail.id := v_found[cardinality(v_found)].id;
+        end if;
+        v_found := null;
+        return p_tail;
+      end if;
+      v_found := null;
+      p_tail.first := v_step_last + 1;
+      p_tail.id := null;
+      p_tail.more := p_tail.first <= p_last;
+      if clock_timestamp() > v_deadline then
+        return p_tail;
+      end if;
+      v_steps := v_steps * 4;
+    end loop;
+    return p_tail;
+  exception when query_canceled then
+    p_tail.more := true;
+  end;
+  -- Cancelled: what was found stands. Where that is nothing, some records by themselves; there is
+  -- no timeout any more, so that they are few.
+  v_deadline := clock_timestamp() + v_page_time;
+  while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
+    v_began_at := clock_timestamp();
+    p_tail := logloom_private.examine_log_tail(
+      p_tenant_id, p_query, least(v_records, p_limit), p_last, p_tail
+    );
+    v_has_moved := true;
+    exit when not p_tail.more;
+    -- Nothing ends the next piece: it must be sure to end in time by itself.
+    if clock_timestamp() - v_began_at < v_page_time / 8 then
+      v_records := least(v_records * 2, p_limit);
+    end if;
+  end loop;
+  return p_tail;
+end;
+$$;
 
 -- Citus finds a circle in a default that calls a function.
 DROP FUNCTION "logloom_private"."watermark"(timestamp WITH time zone);
@@ -1403,7 +1611,5 @@ begin
   perform pg_catalog.pg_advisory_unlock(logloom_private.lock_key('alerts'));
 end;
 $procedure$;
-
-REVOKE ALL ON FUNCTION "logloom_private"."watermark"(timestamp WITH time zone) FROM PUBLIC;
 
 select logloom_private.finish_migration();

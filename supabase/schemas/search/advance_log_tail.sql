@@ -56,8 +56,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_turn constant interval := (select s.tail_turn from logloom_private.settings s);
-  v_deadline timestamptz := clock_timestamp() + v_turn;
+  v_page_time constant interval := (select s.tail_page_time from logloom_private.settings s);
+  v_deadline timestamptz := clock_timestamp() + v_page_time;
   v_steps bigint := 4;
   v_step_last bigint;
   v_left bigint;
@@ -117,7 +117,7 @@ begin
   end;
   -- Cancelled: what was found stands. Where that is nothing, some records by themselves; there is
   -- no timeout any more, so that they are few.
-  v_deadline := clock_timestamp() + v_turn;
+  v_deadline := clock_timestamp() + v_page_time;
   while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
     v_began_at := clock_timestamp();
     p_tail := logloom_private.examine_log_tail(
@@ -126,7 +126,7 @@ begin
     v_has_moved := true;
     exit when not p_tail.more;
     -- Nothing ends the next piece: it must be sure to end in time by itself.
-    if clock_timestamp() - v_began_at < v_turn / 8 then
+    if clock_timestamp() - v_began_at < v_page_time / 8 then
       v_records := least(v_records * 2, p_limit);
     end if;
   end loop;

@@ -1,7 +1,7 @@
 -- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
 -- after part of the range, until the page is full, by number or by p_bytes (default
--- max_page_bytes). It begins no further part after search_turn, so that it may find fewer. last_ts,
--- last_id: after which the next page goes on; null where there is none.
+-- max_page_bytes). It begins no further part after search_page_time, so that it may find fewer.
+-- last_ts, last_id: after which the next page goes on; null where there is none.
 create function logloom_private.found_page(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -31,7 +31,7 @@ declare
   v_is_exact boolean;
   v_is_full boolean;
 begin
-  select clock_timestamp() + s.search_turn, coalesce(p_bytes, s.max_page_bytes)
+  select clock_timestamp() + s.search_page_time, coalesce(p_bytes, s.max_page_bytes)
   into v_deadline, p_bytes
   from logloom_private.settings s;
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range, p_order, p_ts);

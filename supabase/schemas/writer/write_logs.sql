@@ -17,7 +17,7 @@ declare
   v_events pg_catalog.int4;
   v_since_flip pg_catalog.int4;
   v_flipped pg_catalog.bool := false;
-  v_noted_at pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_noted_at pg_catalog.timestamptz := v_started_at;
   v_error pg_catalog.text;
 begin
   begin
@@ -39,11 +39,12 @@ begin
       commit;
       v_since_flip := v_since_flip + v_events;
       exit when v_events = 0 or pg_catalog.clock_timestamp() > v_limit;
-      -- Quotas and health do not wait for the end of a long run.
+      -- Quotas, health and the watermark of alerts do not wait for the end of a long run: each
+      -- second of it is noted as a run.
       if pg_catalog.clock_timestamp() > v_noted_at + '1 second'::pg_catalog.interval then
         begin
           perform logloom_private.meter_queue();
-          perform logloom_private.record_job('write_logs', v_started_at);
+          perform logloom_private.record_job('write_logs', v_noted_at);
         exception when others then
           v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
         end;
@@ -75,7 +76,7 @@ begin
   exception when query_canceled or others then
     v_error := coalesce(v_error, pg_catalog.format('%s: %s', sqlstate, sqlerrm));
   end;
-  perform logloom_private.record_job('write_logs', v_started_at, v_error);
+  perform logloom_private.record_job('write_logs', v_noted_at, v_error);
   commit;
 end;
 $$;

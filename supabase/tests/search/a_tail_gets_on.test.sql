@@ -24,7 +24,7 @@ begin
   );
 end;
 $$;
-update logloom_private.settings set tail_turn = '0' where singleton;
+update logloom_private.settings set tail_page_time = '0' where singleton;
 
 -- In one write sequence more than a call looks at.
 select pg_temp.add_records(jsonb_agg(jsonb_build_object('msg', 'number ' || i)))
@@ -69,7 +69,7 @@ select is(
 
 -- One record at a time, for longer than it takes to look at all.
 select pg_temp.act_as_postgres();
-update logloom_private.settings set tail_turn = '1 hour' where singleton;
+update logloom_private.settings set tail_page_time = '1 hour' where singleton;
 select pg_temp.act_as_user('acme', 'alice');
 create temp table long_way as
 select t.* from public.tail_logs(

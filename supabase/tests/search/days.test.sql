@@ -100,7 +100,7 @@ select is(
 
 -- A page whose time is up ends with the part of the range that it read.
 select pg_temp.act_as_postgres();
-update logloom_private.settings set search_turn = '0';
+update logloom_private.settings set search_page_time = '0';
 create function pg_temp.pages(p_order text)
 returns text
 language plpgsql
@@ -131,7 +131,7 @@ select is(
   'or oldest first, and those after it bring the rest'
 );
 select pg_temp.act_as_postgres();
-update logloom_private.settings set search_turn = '5 seconds';
+update logloom_private.settings set search_page_time = '5 seconds';
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   pg_temp.messages(

@@ -107,12 +107,12 @@ begin
         ('search_free_time',
           'After this time a search reads on only in a scan slot of its tenant '
           '(concurrent_scans).'),
-        ('search_turn',
+        ('search_page_time',
           'After this time search_logs begins no further part of its range: the page ends early.'),
         ('stored_days_counted',
           'Newest days of rows of a tenant that are counted for what it stores; older ones are '
           'taken to be like them.'),
-        ('tail_turn', 'After this time tail_logs answers with what it has.'),
+        ('tail_page_time', 'After this time tail_logs answers with what it has.'),
         ('search_sample_records', 'Records, newest first, that list_log_fields looks at.'),
         ('search_sample_bytes',
           'Bytes of records that list_log_fields looks at; one record at least.'),
