@@ -1,8 +1,6 @@
 -- Groups, patterns, series and lists of fields are answered from what blocks count.
 
-SET local check_function_bodies = off;
-
-DROP FUNCTION "logloom_private"."log_fields_sample"(text, logloom_private.compiled_query);
+set local check_function_bodies = off;
 
 do $$
 begin
@@ -16,6 +14,101 @@ begin
   perform set_config('lock_timeout', '0', true);
 end;
 $$;
+
+DROP FUNCTION "logloom_private"."log_fields_sample"(text, logloom_private.compiled_query);
+
+DROP FUNCTION "logloom_private"."watermark"(timestamp WITH time zone);
+
+CREATE OR REPLACE FUNCTION logloom_private.advance_log_tail (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_limit     integer,
+  p_last      bigint,
+  p_tail      logloom_private.log_tail
+)
+  RETURNS logloom_private.log_tail
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_page_time constant interval := (select s.tail_page_time from logloom_private.settings s);
+  v_deadline timestamptz := clock_timestamp() + v_page_time;
+  v_steps bigint := 4;
+  v_step_last bigint;
+  v_left bigint;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_found public.logloom_log_record[];
+  v_write_seqs bigint[];
+  v_has_moved boolean := false;
+  v_records integer := 4;
+  v_began_at timestamptz;
+begin
+  begin
+    while p_tail.first <= p_last loop
+      v_step_last := least(p_tail.first + v_steps - 1, p_last);
+      v_left := p_limit + 1 - cardinality(p_tail.logs);
+      for v_fits in 0..1 loop
+        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.write_seq) from ('
+          || logloom_private.log_tail_sql(
+            p_tenant_id, p_query, v_left::integer, p_tail.first, p_tail.id, v_step_last,
+            case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
+              else v_bytes - logloom_private.answered_bytes(p_tail.logs) end,
+            v_fits = 1
+          )
+          || ') r'
+        into v_found, v_write_seqs;
+        exit when array_position(v_found, null) is null;
+      end loop;
+      v_has_moved := true;
+      if array_position(v_found, null) is not null then
+        v_found := array_remove(v_found, null);
+      end if;
+      if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
+        v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
+      end if;
+      p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
+      if cardinality(v_found) < cardinality(v_write_seqs) then
+        p_tail.more := true;
+        -- After the last that this step found; where it was, if the page was full before.
+        if cardinality(v_found) > 0 then
+          p_tail.first := v_write_seqs[cardinality(v_found)];
+          p_tail.id := v_found[cardinality(v_found)].id;
+        end if;
+        v_found := null;
+        return p_tail;
+      end if;
+      v_found := null;
+      p_tail.first := v_step_last + 1;
+      p_tail.id := null;
+      p_tail.more := p_tail.first <= p_last;
+      if clock_timestamp() > v_deadline then
+        return p_tail;
+      end if;
+      v_steps := v_steps * 4;
+    end loop;
+    return p_tail;
+  exception when query_canceled then
+    p_tail.more := true;
+  end;
+  -- Cancelled: what was found stands. Where that is nothing, some records by themselves; there is
+  -- no timeout any more, so that they are few.
+  v_deadline := clock_timestamp() + v_page_time;
+  while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
+    v_began_at := clock_timestamp();
+    p_tail := logloom_private.examine_log_tail(
+      p_tenant_id, p_query, least(v_records, p_limit), p_last, p_tail
+    );
+    v_has_moved := true;
+    exit when not p_tail.more;
+    -- Nothing ends the next piece: it must be sure to end in time by itself.
+    if clock_timestamp() - v_began_at < v_page_time / 8 then
+      v_records := least(v_records * 2, p_limit);
+    end if;
+  end loop;
+  return p_tail;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.any_bits (
   p_block logloom_private.blocks,
@@ -232,6 +325,92 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.found_page (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_limit     integer,
+  p_order     text,
+  p_ts        timestamp with time zone,
+  p_id        uuid,
+  p_bytes     bigint                           DEFAULT NULL::bigint,
+  OUT         logs public.logloom_log_record[],
+  OUT         last_ts timestamp with time zone,
+  OUT         last_id uuid
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_is_staged constant boolean := jsonb_array_length(p_query.plan -> 'rows') > 0;
+  v_parts tstzrange[];
+  v_part tstzrange;
+  v_left integer;
+  v_rows text;
+  v_sql text;
+  v_deadline timestamptz;
+  v_found public.logloom_log_record[];
+  v_is_exact boolean;
+  v_is_full boolean;
+begin
+  select clock_timestamp() + s.search_page_time, coalesce(p_bytes, s.max_page_bytes)
+  into v_deadline, p_bytes
+  from logloom_private.settings s;
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range, p_order, p_ts);
+  v_parts := logloom_private.search_parts(p_tenant_id, p_query.ts_from, p_query.ts_to, p_order);
+  -- The bound of an extraction is one of all that it reads.
+  if v_is_staged and cardinality(v_parts) > 1 then
+    v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
+  end if;
+  logs := '{}';
+  foreach v_part in array v_parts loop
+    p_query.ts_from := lower(v_part);
+    p_query.ts_to := upper(v_part);
+    v_left := p_limit + 1 - cardinality(logs);
+    v_rows := logloom_private.first_records_sql(
+      p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
+    );
+    -- Most pages have no large record, and adding up sizes costs: first as if there were none.
+    foreach v_is_exact in array array[false, true] loop
+      v_sql := logloom_private.page_sql(
+        p_query, v_rows, format('l.ts %1$s, l.id %1$s', p_order), v_left, p_bytes, v_is_exact
+      );
+      -- After a single part nothing more is opened.
+      v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
+        else logloom_private.read_apart(v_sql) end;
+      v_is_full := array_position(v_found, null) is not null;
+      -- What is extracted was measured at once.
+      exit when v_is_staged or not v_is_full;
+    end loop;
+    if v_is_full then
+      v_found := array_remove(v_found, null);
+    end if;
+    logs := case when cardinality(logs) = 0 then v_found else logs || v_found end;
+    if v_is_full or cardinality(logs) > p_limit then
+      logs := logs[1:p_limit];
+      last_ts := logs[cardinality(logs)].ts;
+      last_id := logs[cardinality(logs)].id;
+      exit;
+    elsif v_part <> v_parts[cardinality(v_parts)] and clock_timestamp() > v_deadline then
+      -- Before or after all records of the parts that are left.
+      if p_order = 'desc' then
+        last_ts := lower(v_part);
+        last_id := '00000000-0000-0000-0000-000000000000';
+      else
+        last_ts := upper(v_part) - interval '1 microsecond';
+        last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+      end if;
+      exit;
+    end if;
+    if cardinality(v_parts) > 1 then
+      p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
+    end if;
+  end loop;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.grouped_codes (
   p_block   logloom_private.blocks,
   p_columns logloom_private.block_columns[],
@@ -369,24 +548,16 @@ declare
   v_settings logloom_private.settings;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  return format(
-    'from (select l.*, sum(l.cells) over newest as cells_through, row_number() over newest as n '
-      || 'from (select l.*, coalesce((length(l.attrs::text) '
-      || '- length(replace(l.attrs::text, ''": '', ''''))) / 3, 0) as cells %s where l.fits) l '
-      || 'window newest as (order by l.ts desc, l.id desc rows unbounded preceding)) l '
-      || 'where l.n = 1 or l.cells_through <= %s',
-    logloom_private.sized_rows_sql(
-      logloom_private.first_records_sql(
-        p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
-        p_reads => array(
-          select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
-        ) || array['attrs', 'msg.exists', 'record_bytes'],
-        p_bytes => v_settings.search_sample_bytes
-      ),
-      'l.ts desc, l.id desc', v_settings.search_sample_bytes
+  return logloom_private.sized_rows_sql(
+    logloom_private.first_records_sql(
+      p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
+      p_reads => array(
+        select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
+      ) || array['attrs', 'msg.exists', 'record_bytes'],
+      p_bytes => v_settings.search_sample_bytes
     ),
-    v_settings.search_sample_cells
-  );
+    'l.ts desc, l.id desc', v_settings.search_sample_bytes
+  ) || ' where l.fits';
 end;
 $function$;
 
@@ -400,6 +571,12 @@ CREATE OR REPLACE FUNCTION logloom_private.log_fields_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  -- An array is not kept: it may be as large as its record.
+  v_attributes constant text :=
+    '(select j.key, jsonb_typeof(j.value) as type, '
+    || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
+    || 'case when jsonb_typeof(j.value) in (''string'', ''number'', ''boolean'') '
+    || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%s) j limit 200)';
   v_settings logloom_private.settings;
   v_sampled text;
   v_present text;
@@ -418,17 +595,15 @@ begin
         select %5$s, l.msg is not null as has_msg, l.attrs
         %1$s
       ), attributes as (
-        select logloom_private.query_segment(a.key) as path, a.value, 1 as depth
-        from sample s, lateral (select j.* from jsonb_each(s.attrs) j limit 200) a
+        select
+          logloom_private.query_segment(a.key) as path, 1 as depth, a.type, a.object, a.value
+        from sample s, lateral %7$s a
         where length(a.key) <= 200
         union all
-        select p.path || '.' || logloom_private.query_segment(a.key), a.value, p.depth + 1
-        from attributes p,
-          lateral (
-            select j.*
-            from jsonb_each(case jsonb_typeof(p.value) when 'object' then p.value end) j
-            limit 200
-          ) a
+        select
+          p.path || '.' || logloom_private.query_segment(a.key), p.depth + 1,
+          a.type, a.object, a.value
+        from attributes p, lateral %8$s a
         where p.depth < 5 and length(p.path) + length(a.key) <= 200
       ), present as (
         select f.field, f.type, f.value
@@ -444,14 +619,10 @@ begin
         union all
         select 'msg', 'string', null from sample s where s.has_msg
         union all
-        select
-          'attrs.' || a.path,
-          jsonb_typeof(a.value),
-          case when jsonb_typeof(a.value) in ('string', 'number', 'boolean')
-            then left(a.value #>> '{}', 201) end
+        select 'attrs.' || a.path, a.type, a.value
         -- The recursion ends when nobody asks for more.
         from (select t.* from attributes t limit %4$s) a
-        where jsonb_typeof(a.value) not in ('null', 'object')
+        where a.type not in ('null', 'object')
       ), fields as (
         select
           p.field,
@@ -485,7 +656,8 @@ begin
     logloom_private.log_fields_sample_sql(p_tenant_id, p_query),
     v_settings.search_sample_fields, v_settings.search_sample_values,
     v_settings.search_sample_cells,
-    v_sampled, v_present
+    v_sampled, v_present,
+    format(v_attributes, 's.attrs'), format(v_attributes, 'p.object')
   );
 end;
 $function$;
@@ -606,6 +778,100 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
+  p_tenant_id text,
+  p_rule      logloom.alert_rules
+)
+  RETURNS public.logloom_alert_preview
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because the compiler's SQL is not run under row-level security, which no index survives
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_settings logloom_private.settings;
+  v_query logloom_private.compiled_query;
+  v_source text;
+  v_is_grouped boolean;
+  v_values logloom_private.alert_window[];
+  v_result public.logloom_alert_preview;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.check_query(p_rule.query_dsl, true);
+  v_query := logloom_private.compile_query(p_rule.query_dsl);
+  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
+  if v_query.names_now then
+    perform logloom_private.refuse('alerts.preview_names_now');
+  end if;
+  v_source := 'select s.* from logloom.logs s '
+    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
+    || 'select s.* from logloom_private.sealed_rows('
+    || format(
+      '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
+    );
+  v_is_grouped := cardinality(v_query.by_fields) > 0;
+  v_result.ts_to := date_trunc('minute', least(
+    now(), logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
+  ));
+  v_result.ts_from := v_result.ts_to - v_settings.preview_span;
+  if logloom_private.has_partials(v_query) then
+    v_result.step_minutes := 1;
+    v_values := logloom_private.preview_partial_values(
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes
+    );
+  else
+    v_result.step_minutes := p_rule.window_minutes;
+    v_values := logloom_private.window_values(
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes,
+      case when v_is_grouped then v_settings.search_groups + 1 end
+    );
+    if v_is_grouped and cardinality(v_values) > v_settings.search_groups then
+      perform logloom_private.refuse_stage_bound(
+        'by', v_settings.search_groups, 'groups of all windows'
+      );
+    end if;
+  end if;
+  return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_fields (
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text
+)
+  RETURNS SETOF public.logloom_log_field
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET work_mem TO '4MB'
+  AS $function$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  return query execute logloom_private.log_fields_sql(
+    v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
+  );
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.rough_shapes_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -653,6 +919,36 @@ begin
       )
       || ') s group by s.template) t'
     else '' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.run_texts (
+  p_block     logloom_private.blocks,
+  p_positions integer[],
+  p_reads     text[],
+  OUT         services text[],
+  OUT         levels text[],
+  OUT         messages text[]
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_runs integer[];
+begin
+  if p_reads is null or p_reads && array['service', 'level', 'msg.exists'] then
+    v_runs := logloom_private.block_runs(p_block, p_positions);
+    services := logloom_private.elements_at(p_block.run_services, v_runs);
+    levels := logloom_private.elements_at(p_block.run_levels, v_runs);
+    if 'msg.exists' = any(p_reads) then
+      messages := logloom_private.elements_at(
+        array(select case when t > 0 then '' end from unnest(p_block.run_templates) t), v_runs
+      );
+    end if;
+  end if;
 end;
 $function$;
 
@@ -871,37 +1167,6 @@ begin
 end;
 $function$;
 
--- What runs tell of the records at positions of a block, all where null, as far as p_reads asks for
--- it: service, level, and for msg.exists an empty text where there is a message.
-create function logloom_private.run_texts(
-  p_block logloom_private.blocks,
-  p_positions integer[],
-  p_reads text[],
-  out services text[],
-  out levels text[],
-  out messages text[]
-)
-language plpgsql
-stable
-parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_runs integer[];
-begin
-  if p_reads is null or p_reads && array['service', 'level', 'msg.exists'] then
-    v_runs := logloom_private.block_runs(p_block, p_positions);
-    services := logloom_private.elements_at(p_block.run_services, v_runs);
-    levels := logloom_private.elements_at(p_block.run_levels, v_runs);
-    if 'msg.exists' = any(p_reads) then
-      messages := logloom_private.elements_at(
-        array(select case when t > 0 then '' end from unnest(p_block.run_templates) t), v_runs
-      );
-    end if;
-  end if;
-end;
-$$;
-
 CREATE OR REPLACE FUNCTION logloom_private.sealed_records (
   p_block     logloom_private.blocks,
   p_positions integer[],
@@ -1118,385 +1383,6 @@ begin
 end;
 $function$;
 
--- One run of the writer, until less than a step is waiting, or to writer_run_limit: pg_cron begins
--- the next run at a full second, so the writer would rest after a run that goes beyond one. Steps,
--- each committed. Called by pg_cron. No set clause and not definer: such a procedure could not
--- commit. Every name and every type is qualified, since one of that name in pg_temp would come
--- first.
-create or replace procedure logloom_private.write_logs()
-language plpgsql
-as $$
-declare
-  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
-  v_limit constant pg_catalog.timestamptz := least(
-    v_started_at + (select s.writer_run_limit from logloom_private.settings s),
-    logloom_private.job_deadline(v_started_at)
-  );
-  v_step_events constant pg_catalog.int4 :=
-    (select s.writer_step_events from logloom_private.settings s);
-  v_events pg_catalog.int4;
-  v_since_flip pg_catalog.int4;
-  v_flipped pg_catalog.bool := false;
-  v_noted_at pg_catalog.timestamptz := v_started_at;
-  v_error pg_catalog.text;
-begin
-  begin
-    perform logloom_private.meter_queue();
-  exception when others then
-    v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-  end;
-  commit;
-  loop
-    -- What an earlier run left behind comes first, then what the flip closes.
-    v_since_flip := 0;
-    loop
-      begin
-        v_events := logloom_private.write_step();
-      exception when query_canceled or others then
-        v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-        v_events := 0;
-      end;
-      commit;
-      v_since_flip := v_since_flip + v_events;
-      exit when v_events = 0 or pg_catalog.clock_timestamp() > v_limit;
-      -- Quotas, health and the watermark of alerts do not wait for the end of a long run: each
-      -- second of it is noted as a run.
-      if pg_catalog.clock_timestamp() > v_noted_at + '1 second'::pg_catalog.interval then
-        begin
-          perform logloom_private.meter_queue();
-          perform logloom_private.record_job('write_logs', v_noted_at);
-        exception when others then
-          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-        end;
-        commit;
-        exit when v_error is not null;
-        v_noted_at := pg_catalog.clock_timestamp();
-      end if;
-    end loop;
-    exit when v_error is not null or pg_catalog.clock_timestamp() > v_limit;
-    -- A further flip in this run only where there is more than a step's worth to move.
-    exit when v_flipped and v_since_flip < v_step_events;
-    if v_flipped then
-      begin
-        perform logloom_private.empty_moved_slots();
-      exception when query_canceled or others then
-        v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-      end;
-      commit;
-      exit when v_error is not null;
-    end if;
-    v_flipped := logloom_private.flip_queue();
-    commit;
-    exit when not v_flipped;
-  end loop;
-
-  begin
-    perform logloom_private.empty_moved_slots();
-    perform logloom_private.provide_partitions();
-  exception when query_canceled or others then
-    v_error := coalesce(v_error, pg_catalog.format('%s: %s', sqlstate, sqlerrm));
-  end;
-  perform logloom_private.record_job('write_logs', v_noted_at, v_error);
-  commit;
-end;
-$$;
-
-comment on column logloom_private.settings.writer_run_budget is
-  'A call of run_writer starts no further step after this time.';
-
-comment on column logloom_private.settings.writer_run_limit is
-  'A run of the writer starts no further step after this time.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."search_stage_templates" IS 'Templates of messages in blocks that the stage patterns counts, and of a block more.';
-
--- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
--- after part of the range, until the page is full, by number or by p_bytes (default
--- max_page_bytes). It begins no further part after search_page_time, so that it may find fewer.
--- last_ts, last_id: after which the next page goes on; null where there is none.
-create or replace function logloom_private.found_page(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_range tstzrange,
-  p_limit integer,
-  p_order text,
-  p_ts timestamptz,
-  p_id uuid,
-  p_bytes bigint default null,
-  out logs public.logloom_log_record[],
-  out last_ts timestamptz,
-  out last_id uuid
-)
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_is_staged constant boolean := jsonb_array_length(p_query.plan -> 'rows') > 0;
-  v_parts tstzrange[];
-  v_part tstzrange;
-  v_left integer;
-  v_rows text;
-  v_sql text;
-  v_deadline timestamptz;
-  v_found public.logloom_log_record[];
-  v_is_exact boolean;
-  v_is_full boolean;
-begin
-  select clock_timestamp() + s.search_page_time, coalesce(p_bytes, s.max_page_bytes)
-  into v_deadline, p_bytes
-  from logloom_private.settings s;
-  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range, p_order, p_ts);
-  v_parts := logloom_private.search_parts(p_tenant_id, p_query.ts_from, p_query.ts_to, p_order);
-  -- The bound of an extraction is one of all that it reads.
-  if v_is_staged and cardinality(v_parts) > 1 then
-    v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
-  end if;
-  logs := '{}';
-  foreach v_part in array v_parts loop
-    p_query.ts_from := lower(v_part);
-    p_query.ts_to := upper(v_part);
-    v_left := p_limit + 1 - cardinality(logs);
-    v_rows := logloom_private.first_records_sql(
-      p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
-    );
-    -- Most pages have no large record, and adding up sizes costs: first as if there were none.
-    foreach v_is_exact in array array[false, true] loop
-      v_sql := logloom_private.page_sql(
-        p_query, v_rows, format('l.ts %1$s, l.id %1$s', p_order), v_left, p_bytes, v_is_exact
-      );
-      -- After a single part nothing more is opened.
-      v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
-        else logloom_private.read_apart(v_sql) end;
-      v_is_full := array_position(v_found, null) is not null;
-      -- What is extracted was measured at once.
-      exit when v_is_staged or not v_is_full;
-    end loop;
-    if v_is_full then
-      v_found := array_remove(v_found, null);
-    end if;
-    logs := case when cardinality(logs) = 0 then v_found else logs || v_found end;
-    if v_is_full or cardinality(logs) > p_limit then
-      logs := logs[1:p_limit];
-      last_ts := logs[cardinality(logs)].ts;
-      last_id := logs[cardinality(logs)].id;
-      exit;
-    elsif v_part <> v_parts[cardinality(v_parts)] and clock_timestamp() > v_deadline then
-      -- Before or after all records of the parts that are left.
-      if p_order = 'desc' then
-        last_ts := lower(v_part);
-        last_id := '00000000-0000-0000-0000-000000000000';
-      else
-        last_ts := upper(v_part) - interval '1 microsecond';
-        last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-      end if;
-      exit;
-    end if;
-    if cardinality(v_parts) > 1 then
-      p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
-    end if;
-  end loop;
-end;
-$$;
-
--- Moves a tail over the next p_records records, whether they match or not, since a search for those
--- that do took too long. more: whether there were any.
-create or replace function logloom_private.examine_log_tail(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_records integer,
-  p_last bigint,
-  p_tail logloom_private.log_tail
-)
-returns logloom_private.log_tail
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_all logloom_private.compiled_query;
-  v_found public.logloom_log_record[];
-  v_first bigint;
-  v_id uuid;
-begin
-  v_all.tree := '{"type": "all"}';
-  v_all.filter := 'true';
-  -- What does not fit is null: the piece ends before it.
-  execute 'with piece as materialized ('
-    || logloom_private.log_tail_sql(
-      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
-      (select s.max_page_bytes from logloom_private.settings s), true
-    )
-    || ') select array(select l.item from (select (r.record).*, r.write_seq, r.record as item '
-    || 'from piece r where r.record is distinct from null) l where (' || p_query.filter
-    || ') order by l.write_seq, l.id), o.write_seq, o.id '
-    || 'from (select 1) _ left join lateral (select r.write_seq, r.id from piece r '
-    || 'where r.record is distinct from null order by 1 desc, 2 desc limit 1) o on true'
-  into v_found, v_first, v_id;
-  p_tail.logs := p_tail.logs || v_found;
-  p_tail.more := v_first is not null;
-  p_tail.first := coalesce(v_first, p_tail.first);
-  p_tail.id := v_id;
-  return p_tail;
-end;
-$$;
-
--- Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes
--- in its time. It looks at more and more of the writer's steps at a time: a client that was away
--- does not read all that it missed for each page.
-create or replace function logloom_private.advance_log_tail(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_limit integer,
-  p_last bigint,
-  p_tail logloom_private.log_tail
-)
-returns logloom_private.log_tail
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_page_time constant interval := (select s.tail_page_time from logloom_private.settings s);
-  v_deadline timestamptz := clock_timestamp() + v_page_time;
-  v_steps bigint := 4;
-  v_step_last bigint;
-  v_left bigint;
-  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
-  v_found public.logloom_log_record[];
-  v_write_seqs bigint[];
-  v_has_moved boolean := false;
-  v_records integer := 4;
-  v_began_at timestamptz;
-begin
-  begin
-    while p_tail.first <= p_last loop
-      v_step_last := least(p_tail.first + v_steps - 1, p_last);
-      v_left := p_limit + 1 - cardinality(p_tail.logs);
-      for v_fits in 0..1 loop
-        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.write_seq) from ('
-          || logloom_private.log_tail_sql(
-            p_tenant_id, p_query, v_left::integer, p_tail.first, p_tail.id, v_step_last,
-            case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
-              else v_bytes - logloom_private.answered_bytes(p_tail.logs) end,
-            v_fits = 1
-          )
-          || ') r'
-        into v_found, v_write_seqs;
-        exit when array_position(v_found, null) is null;
-      end loop;
-      v_has_moved := true;
-      if array_position(v_found, null) is not null then
-        v_found := array_remove(v_found, null);
-      end if;
-      if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
-        v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
-      end if;
-      p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
-      if cardinality(v_found) < cardinality(v_write_seqs) then
-        p_tail.more := true;
-        -- After the last that this step found; where it was, if the page was full before.
-        if cardinality(v_found) > 0 then
-          p_tail.first := v_write_seqs[cardinality(v_found)];
-          p_tail.id := v_found[cardinality(v_found)].id;
-        end if;
-        v_found := null;
-        return p_tail;
-      end if;
-      v_found := null;
-      p_tail.first := v_step_last + 1;
-      p_tail.id := null;
-      p_tail.more := p_tail.first <= p_last;
-      if clock_timestamp() > v_deadline then
-        return p_tail;
-      end if;
-      v_steps := v_steps * 4;
-    end loop;
-    return p_tail;
-  exception when query_canceled then
-    p_tail.more := true;
-  end;
-  -- Cancelled: what was found stands. Where that is nothing, some records by themselves; there is
-  -- no timeout any more, so that they are few.
-  v_deadline := clock_timestamp() + v_page_time;
-  while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
-    v_began_at := clock_timestamp();
-    p_tail := logloom_private.examine_log_tail(
-      p_tenant_id, p_query, least(v_records, p_limit), p_last, p_tail
-    );
-    v_has_moved := true;
-    exit when not p_tail.more;
-    -- Nothing ends the next piece: it must be sure to end in time by itself.
-    if clock_timestamp() - v_began_at < v_page_time / 8 then
-      v_records := least(v_records * 2, p_limit);
-    end if;
-  end loop;
-  return p_tail;
-end;
-$$;
-
--- Citus finds a circle in a default that calls a function.
-DROP FUNCTION "logloom_private"."watermark"(timestamp WITH time zone);
-
-CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
-  p_tenant_id text,
-  p_rule      logloom.alert_rules
-)
-  RETURNS public.logloom_alert_preview
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
--- definer because the compiler's SQL is not run under row-level security, which no index survives
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_settings logloom_private.settings;
-  v_query logloom_private.compiled_query;
-  v_source text;
-  v_is_grouped boolean;
-  v_values logloom_private.alert_window[];
-  v_result public.logloom_alert_preview;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  perform logloom_private.take_search_slot(v_tenant_id);
-  perform logloom_private.check_query(p_rule.query_dsl, true);
-  v_query := logloom_private.compile_query(p_rule.query_dsl);
-  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
-  if v_query.names_now then
-    perform logloom_private.refuse('alerts.preview_names_now');
-  end if;
-  v_source := 'select s.* from logloom.logs s '
-    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
-    || 'select s.* from logloom_private.sealed_rows('
-    || format(
-      '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
-    );
-  v_is_grouped := cardinality(v_query.by_fields) > 0;
-  v_result.ts_to := date_trunc('minute', least(
-    now(), logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
-  ));
-  v_result.ts_from := v_result.ts_to - v_settings.preview_span;
-  if logloom_private.has_partials(v_query) then
-    v_result.step_minutes := 1;
-    v_values := logloom_private.preview_partial_values(
-      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes
-    );
-  else
-    v_result.step_minutes := p_rule.window_minutes;
-    v_values := logloom_private.window_values(
-      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes,
-      case when v_is_grouped then v_settings.search_groups + 1 end
-    );
-    if v_is_grouped and cardinality(v_values) > v_settings.search_groups then
-      perform logloom_private.refuse_stage_bound(
-        'by', v_settings.search_groups, 'groups of all windows'
-      );
-    end if;
-  end if;
-  return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.watermark (
   p_oldest_queued timestamp with time zone
 )
@@ -1611,5 +1497,93 @@ begin
   perform pg_catalog.pg_advisory_unlock(logloom_private.lock_key('alerts'));
 end;
 $procedure$;
+
+CREATE OR REPLACE PROCEDURE logloom_private.write_logs()
+  LANGUAGE plpgsql
+  AS $procedure$
+declare
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_limit constant pg_catalog.timestamptz := least(
+    v_started_at + (select s.writer_run_limit from logloom_private.settings s),
+    logloom_private.job_deadline(v_started_at)
+  );
+  v_step_events constant pg_catalog.int4 :=
+    (select s.writer_step_events from logloom_private.settings s);
+  v_events pg_catalog.int4;
+  v_since_flip pg_catalog.int4;
+  v_flipped pg_catalog.bool := false;
+  v_noted_at pg_catalog.timestamptz := v_started_at;
+  v_error pg_catalog.text;
+begin
+  begin
+    perform logloom_private.meter_queue();
+  exception when others then
+    v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+  end;
+  commit;
+  loop
+    -- What an earlier run left behind comes first, then what the flip closes.
+    v_since_flip := 0;
+    loop
+      begin
+        v_events := logloom_private.write_step();
+      exception when query_canceled or others then
+        v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+        v_events := 0;
+      end;
+      commit;
+      v_since_flip := v_since_flip + v_events;
+      exit when v_events = 0 or pg_catalog.clock_timestamp() > v_limit;
+      -- Quotas, health and the watermark of alerts do not wait for the end of a long run: each
+      -- second of it is noted as a run.
+      if pg_catalog.clock_timestamp() > v_noted_at + '1 second'::pg_catalog.interval then
+        begin
+          perform logloom_private.meter_queue();
+          perform logloom_private.record_job('write_logs', v_noted_at);
+        exception when others then
+          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+        end;
+        commit;
+        exit when v_error is not null;
+        v_noted_at := pg_catalog.clock_timestamp();
+      end if;
+    end loop;
+    exit when v_error is not null or pg_catalog.clock_timestamp() > v_limit;
+    -- A further flip in this run only where there is more than a step's worth to move.
+    exit when v_flipped and v_since_flip < v_step_events;
+    if v_flipped then
+      begin
+        perform logloom_private.empty_moved_slots();
+      exception when query_canceled or others then
+        v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+      end;
+      commit;
+      exit when v_error is not null;
+    end if;
+    v_flipped := logloom_private.flip_queue();
+    commit;
+    exit when not v_flipped;
+  end loop;
+
+  begin
+    perform logloom_private.empty_moved_slots();
+    perform logloom_private.provide_partitions();
+  exception when query_canceled or others then
+    v_error := coalesce(v_error, pg_catalog.format('%s: %s', sqlstate, sqlerrm));
+  end;
+  perform logloom_private.record_job('write_logs', v_noted_at, v_error);
+  commit;
+end;
+$procedure$;
+
+COMMENT ON COLUMN "logloom_private"."settings"."search_page_time" IS 'After this time search_logs begins no further part of its range: the page ends early.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."search_stage_templates" IS 'Templates of messages in blocks that the stage patterns counts, and of a block more.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."tail_page_time" IS 'After this time tail_logs answers with what it has.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."writer_run_budget" IS 'A call of run_writer starts no further step after this time.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."writer_run_limit" IS 'A run of the writer starts no further step after this time.';
 
 select logloom_private.finish_migration();

@@ -29,8 +29,8 @@ begin
 end;
 $$;
 
--- SQL from "from" on: the newest records that together stay within the sample's bytes and keys,
--- decided before anything large is opened or sorted. Of msg it matters whether there is one.
+-- SQL from "from" on: the newest records that together stay within the sample's bytes, decided
+-- before anything large is opened or sorted. Of msg it matters whether there is one.
 create function logloom_private.log_fields_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query
@@ -44,24 +44,16 @@ declare
   v_settings logloom_private.settings;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  return format(
-    'from (select l.*, sum(l.cells) over newest as cells_through, row_number() over newest as n '
-      || 'from (select l.*, coalesce((length(l.attrs::text) '
-      || '- length(replace(l.attrs::text, ''": '', ''''))) / 3, 0) as cells %s where l.fits) l '
-      || 'window newest as (order by l.ts desc, l.id desc rows unbounded preceding)) l '
-      || 'where l.n = 1 or l.cells_through <= %s',
-    logloom_private.sized_rows_sql(
-      logloom_private.first_records_sql(
-        p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
-        p_reads => array(
-          select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
-        ) || array['attrs', 'msg.exists', 'record_bytes'],
-        p_bytes => v_settings.search_sample_bytes
-      ),
-      'l.ts desc, l.id desc', v_settings.search_sample_bytes
+  return logloom_private.sized_rows_sql(
+    logloom_private.first_records_sql(
+      p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
+      p_reads => array(
+        select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
+      ) || array['attrs', 'msg.exists', 'record_bytes'],
+      p_bytes => v_settings.search_sample_bytes
     ),
-    v_settings.search_sample_cells
-  );
+    'l.ts desc, l.id desc', v_settings.search_sample_bytes
+  ) || ' where l.fits';
 end;
 $$;
 
@@ -77,6 +69,12 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  -- An array is not kept: it may be as large as its record.
+  v_attributes constant text :=
+    '(select j.key, jsonb_typeof(j.value) as type, '
+    || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
+    || 'case when jsonb_typeof(j.value) in (''string'', ''number'', ''boolean'') '
+    || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%s) j limit 200)';
   v_settings logloom_private.settings;
   v_sampled text;
   v_present text;
@@ -95,17 +93,15 @@ begin
         select %5$s, l.msg is not null as has_msg, l.attrs
         %1$s
       ), attributes as (
-        select logloom_private.query_segment(a.key) as path, a.value, 1 as depth
-        from sample s, lateral (select j.* from jsonb_each(s.attrs) j limit 200) a
+        select
+          logloom_private.query_segment(a.key) as path, 1 as depth, a.type, a.object, a.value
+        from sample s, lateral %7$s a
         where length(a.key) <= 200
         union all
-        select p.path || '.' || logloom_private.query_segment(a.key), a.value, p.depth + 1
-        from attributes p,
-          lateral (
-            select j.*
-            from jsonb_each(case jsonb_typeof(p.value) when 'object' then p.value end) j
-            limit 200
-          ) a
+        select
+          p.path || '.' || logloom_private.query_segment(a.key), p.depth + 1,
+          a.type, a.object, a.value
+        from attributes p, lateral %8$s a
         where p.depth < 5 and length(p.path) + length(a.key) <= 200
       ), present as (
         select f.field, f.type, f.value
@@ -121,14 +117,10 @@ begin
         union all
         select 'msg', 'string', null from sample s where s.has_msg
         union all
-        select
-          'attrs.' || a.path,
-          jsonb_typeof(a.value),
-          case when jsonb_typeof(a.value) in ('string', 'number', 'boolean')
-            then left(a.value #>> '{}', 201) end
+        select 'attrs.' || a.path, a.type, a.value
         -- The recursion ends when nobody asks for more.
         from (select t.* from attributes t limit %4$s) a
-        where jsonb_typeof(a.value) not in ('null', 'object')
+        where a.type not in ('null', 'object')
       ), fields as (
         select
           p.field,
@@ -162,7 +154,8 @@ begin
     logloom_private.log_fields_sample_sql(p_tenant_id, p_query),
     v_settings.search_sample_fields, v_settings.search_sample_values,
     v_settings.search_sample_cells,
-    v_sampled, v_present
+    v_sampled, v_present,
+    format(v_attributes, 's.attrs'), format(v_attributes, 'p.object')
   );
 end;
 $$;
@@ -178,7 +171,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
-set work_mem = '16MB'
+set work_mem = '4MB'
 as $$
 -- definer because nobody but this file makes SQL over records
 declare
