@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createKey, newTenant, rpc, type Tenant } from "../support/client.ts";
 import { openDatabase, queueIsEmpty } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
@@ -54,7 +57,7 @@ export interface Log {
   msg: string | null;
   service: string | null;
   req_id: string | null;
-  attrs: Record<string, unknown>;
+  attrs: Record<string, unknown> | null;
 }
 
 /** All that a tenant has, the oldest first, once nothing is on its way any more. */
@@ -74,45 +77,45 @@ export async function records(tenant: Tenant): Promise<Log[]> {
 }
 
 /** A proxy before the stack, which may lose an answer: nobody knows then that the events are stored. */
-export function proxy(losesAnswer: (before: number) => boolean = () => false) {
-  const requests: { idempotencyKey: string | null; events: number; path: string }[] = [];
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      const { pathname, search } = new URL(request.url);
-      const body = await request.arrayBuffer();
-      const before = requests.length;
-      const events: unknown = request.method === "POST" && pathname.endsWith("/ingest")
-        ? JSON.parse(new TextDecoder().decode(body))
-        : [];
-      requests.push({
-        idempotencyKey: request.headers.get("Idempotency-Key"),
-        events: Array.isArray(events) ? events.length : 1,
-        path: pathname,
-      });
-      const answer = await fetch(`${stack.url}${pathname}${search}`, {
-        method: request.method,
-        headers: request.headers,
-        body: request.method === "POST" ? body : null,
-      });
-      const text = await answer.text();
-      if (!losesAnswer(before)) return new Response(text, answer);
+export async function proxy(losesAnswer: (before: number) => boolean = () => false) {
+  const requests: { idempotencyKey: string | undefined; events: number }[] = [];
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await Array.fromAsync(request));
+    const { "idempotency-key": idempotencyKey, host: _, ...headers } = request.headers;
+    const isIngest = request.url === "/functions/v1/ingest";
+    const before = requests.length;
+    requests.push({
+      idempotencyKey: idempotencyKey?.toString(),
+      events: isIngest ? JSON.parse(body.toString()).length : 0,
+    });
+    const answer = await fetch(`${stack.url}${request.url}`, {
+      method: request.method,
+      headers: {
+        ...headers as Record<string, string>,
+        ...idempotencyKey !== undefined && { "Idempotency-Key": `${idempotencyKey}` },
+      },
+      body,
+    });
+    const text = await answer.text();
+    if (losesAnswer(before)) {
       // One in two says that it failed, the other breaks off.
-      if (before % 4 === 0) return new Response("Bad gateway", { status: 502 });
-      const broken = new ReadableStream({
-        start(controller) {
-          controller.enqueue(new TextEncoder().encode(text.slice(0, 5)));
-        },
-        pull(controller) {
-          controller.error(new Error("broken"));
-        },
-      });
-      return new Response(broken, { status: answer.status });
-    },
-  );
+      if (before % 4 === 0) response.writeHead(502).end("Bad gateway");
+      else response.destroy();
+    } else response.writeHead(answer.status, { "Content-Type": "application/json" }).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${server.addr.port}`,
+    url: `http://127.0.0.1:${port}`,
     requests,
-    [Symbol.asyncDispose]: () => server.shutdown(),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
   };
+}
+/** A port that nobody has at this moment. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return (listener.addr as Deno.NetAddr).port;
 }

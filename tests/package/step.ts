@@ -27,7 +27,7 @@ export const npmPackage: Step = {
     await installChromium(progress);
     await installConsolePackages("all");
     const { program } = await findRuntime(hostedVersion, progress);
-    const sources = (await walk(["tests/package", "examples"])).filter((path) =>
+    const sources = (await walk(["tests/package"])).filter((path) =>
       path.endsWith(".ts") && !path.endsWith("/step.ts")
     );
     await command([Deno.execPath(), "check", "--quiet", ...sources], {
