@@ -31,22 +31,41 @@ process.stdout.write(String(seen.length));
 log.info("at the end");
 `;
 
+const run = (deno: string) => [
+  deno,
+  "run",
+  "--allow-all",
+  "--node-modules-dir=manual",
+  "--no-lock",
+  "--quiet",
+];
+
 for (
   const [name, deno] of [["today", Deno.execPath()], [
     "hosted",
     Deno.env.get("LOGLOOM_HOSTED_DENO") ?? "",
   ]]
 ) {
+  Deno.test(`on Deno (${name}) an error that ends a program is logged`, async () => {
+    const { tenant, env } = await newTrial(`package-deno-${name}`);
+    const source = `
+import { createLogger } from "logloom";
+import process from "node:process";
+const { LOGLOOM_URL: url, LOGLOOM_API_KEY: key } = process.env;
+const log = createLogger({ url, key, service: "shop" });
+log.captureErrors();
+setTimeout(() => { throw new TypeError("no such cart"); }, 10);
+`;
+    const { code } = await runProgram(source, env, run(deno));
+    assert.equal(code, 1);
+    assert.deepEqual((await records(tenant)).map(({ msg }) => msg), [
+      "uncaught error: no such cart",
+    ]);
+  });
+
   Deno.test(`on Deno (${name}) it sends, reads, and sends what is left at the end`, async () => {
     const { tenant, env } = await newTrial(`package-deno-${name}`);
-    const { code, said } = await runProgram(program, env, [
-      deno,
-      "run",
-      "--allow-all",
-      "--node-modules-dir=manual",
-      "--no-lock",
-      "--quiet",
-    ]);
+    const { code, said } = await runProgram(program, env, run(deno));
     assert.deepEqual({ code, said }, { code: 0, said: "51by the console\n" });
     const all = await records(tenant);
     assert.equal(all.length, 52);

@@ -16,7 +16,8 @@ export interface DeliveryOptions {
   mayPass401: boolean;
   onRejected(rejected: Rejected): void;
   onError(error: Error): void;
-  waitUntil(): WaitUntil | undefined;
+  /** Keeps the runtime alive until the queue is empty; must not throw. */
+  waitUntil: WaitUntil;
 }
 
 export interface Delivery {
@@ -88,7 +89,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       dropped += oldest;
     }
     if (!isDrained) {
-      options.waitUntil()?.(new Promise<void>((resolve) => isDrained = resolve));
+      options.waitUntil(new Promise<void>((resolve) => isDrained = resolve));
     }
     next();
   }
@@ -229,7 +230,9 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   function hurry(): void {
     for (const wake of [...waiting]) wake();
     const room = keepaliveBytes - onTheWay;
-    if (queue.length > 0 && queue[0].bytes <= room) deliver(take(room)).finally(next);
+    if (queue.length > 0 && queue[0].bytes <= room) {
+      deliver(take(room)).catch(options.onError).finally(next);
+    }
   }
 
   return { add, flush, hurry };

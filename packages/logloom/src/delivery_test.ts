@@ -137,6 +137,31 @@ Deno.test("a full queue drops the oldest, and a warning counts them", async () =
   assert.deepEqual(numbers, kept);
 });
 
+Deno.test("the queue holds five megabytes at most", async () => {
+  const asked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  await using to = receiver(async (before, events) => {
+    asked.resolve();
+    if (before === 0) await release.promise;
+    return accepted(events.length);
+  });
+  await using from = trial(to.url);
+  const ballast = "x".repeat(29_000);
+  for (let n = 0; n < 10; n++) from.log.info(ballast, { n });
+  await asked.promise;
+  for (let n = 10; n < 310; n++) from.log.info(ballast, { n });
+  release.resolve();
+  await from.log.flush();
+  const numbers = to.events().filter(({ attrs }) => "n" in attrs).map(({ attrs }) =>
+    Number(attrs.n)
+  );
+  const [{ attrs: { dropped } }] = to.events().filter(({ attrs }) => "dropped" in attrs);
+  assert.equal(numbers.length + Number(dropped), 310);
+  assert.equal(numbers.at(-1), 309);
+  const queued = new TextEncoder().encode(JSON.stringify(to.events().slice(10))).length;
+  assert.ok(queued > 4_900_000 && queued < 5_300_000, `${queued}`);
+});
+
 Deno.test("a key that is not accepted ends all sending, with one warning", async () => {
   await using to = receiver(() => Response.json({ error: "Invalid token" }, { status: 401 }));
   await using from = trial(to.url);

@@ -46,7 +46,7 @@ function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): Logger 
 
   function eventOf(level: Level, msg: string, fields: Fields) {
     const event: Record<string, unknown> = { ts: new Date(), level };
-    const attrs: Record<string, unknown> = {};
+    const attrs: Record<string, unknown> = Object.create(null);
     const all: Fields = { msg, ...fields };
     all.msg = msg;
     const plain = sender.plain(all);

@@ -86,7 +86,7 @@ export function createSender(options: SenderOptions): Sender {
     mayPass401: rest !== undefined,
     onRejected: (rejected) => guarded(() => onRejected?.(rejected)),
     onError: fail,
-    waitUntil: () => waitUntil ?? foundWaitUntil(),
+    waitUntil: (promise) => guarded(() => (waitUntil ?? foundWaitUntil())?.(promise)),
   });
 
   const isSet = rest !== undefined || Boolean(key) && /^https?:/.test(project);
@@ -97,7 +97,7 @@ export function createSender(options: SenderOptions): Sender {
     try {
       act();
     } catch {
-      // A hook that throws has nobody to tell.
+      // A hook that throws has nobody to tell; a runtime may refuse to wait outside a request.
     }
   }
 
