@@ -11,6 +11,7 @@ export interface JsonFault {
 const space = /[ \t\r\n]*/y;
 const scalar =
   /(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?![\w.+-])/y;
+// deno-lint-ignore no-control-regex
 const text = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
 
 /** The first fault of a text that JSON.parse refused; undefined if none is found. */
