@@ -5,6 +5,8 @@ export interface Failure {
   readonly retryAfter?: string;
   readonly notes?: Notes;
   readonly reason?: string;
+  /** Whether the database has no such function, so that nothing was done. */
+  readonly isMissing?: true;
 }
 
 /** Headers of the database beside an answer: x-ratelimit-… for the client, x-logloom-… for us. */
