@@ -9,6 +9,7 @@ import { pgtap } from "../pgtap/step.ts";
 import { restore } from "../restore/step.ts";
 import { secrets, withoutSecrets } from "../secrets/step.ts";
 import { senders, sendersAll } from "../senders/step.ts";
+import { site } from "../site/step.ts";
 import { sql } from "../sql/step.ts";
 import { check, denoTests, type Step } from "./step.ts";
 
@@ -62,6 +63,7 @@ export const steps: Step[] = [
     isBeside: true,
     run: (context) => denoTests(unitTests, context),
   },
+  site,
   {
     name: "db-lint",
     title: "supabase db lint",
