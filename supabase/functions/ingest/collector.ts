@@ -181,7 +181,12 @@ export interface Slice {
 
 /** A batch and further parameters as JSON for Postgres. */
 export function batchJson(batch: Batch, parameters: Record<string, unknown>): string {
-  const json = unmarkNumbers(JSON.stringify({ ...parameters, ...batch }));
+  return storableJson({ ...parameters, ...batch });
+}
+
+/** JSON with numbers as they were sent, and without what Postgres cannot store. */
+export function storableJson(value: object): string {
+  const json = unmarkNumbers(JSON.stringify(value));
   return mayHoldUnstorable(json) ? replaceUnstorable(json) : json;
 }
 

@@ -3,8 +3,9 @@ import type { Failure, Notes } from "../_shared/errors.ts";
 import type { Bytes } from "./bytes.ts";
 import { type Batch, batchJson, type EventCollector, type EventError } from "./collector.ts";
 import { cutRecords } from "./cut_records.ts";
-import type { Commit } from "./group_commit.ts";
+import type { Commit, CommitRequest } from "./group_commit.ts";
 import type { Outcome } from "./protocol.ts";
+import { batchText } from "./request_text.ts";
 
 export interface Request {
   readonly caller: Caller;
@@ -72,12 +73,12 @@ function callerParameters(caller: Caller): Record<string, unknown> {
     : { p_tenant_id: caller.tenantId, p_claims: caller.claims };
 }
 
-/** Longer JSON probably has a record that is too long, so the database need not see it. */
+/** A longer text probably has a record that is too long, so the database need not see it. */
 const unaskedLength = 1024 * 1024;
 
 /**
  * Commits a slice, with retries. The database measures each record and refuses one that is too large. Only then, or if
- * the JSON itself is long, we ask for the limit and cut records to it.
+ * the text itself is long, we ask for the limit and cut records to it.
  */
 function sliceCommit(
   caller: Caller,
@@ -86,10 +87,10 @@ function sliceCommit(
   mayShare: boolean,
   commit: Commit,
 ): () => Promise<Answer> {
-  let request = batchJson(batch, parameters);
+  let request = requestOf(batch, parameters);
   let isCut = false;
   return async () => {
-    if (isCut || request.length <= unaskedLength) {
+    if (isCut || request.text.length <= unaskedLength) {
       const answer = await commit(caller, request, mayShare);
       if (isCut || answer.ok || answer.failure.status !== 413) return answer;
     }
@@ -99,10 +100,14 @@ function sliceCommit(
       known.value,
     );
     const cut = cutRecords(batch, maxBytes, maxValues);
-    request = batchJson(cut, parameters);
+    request = requestOf(cut, parameters);
     isCut = cut.p_cut !== undefined;
     return await commit(caller, request, mayShare);
   };
+}
+
+function requestOf(batch: Batch, parameters: Record<string, unknown>): CommitRequest {
+  return { text: batchText(batch, parameters), json: () => batchJson(batch, parameters) };
 }
 
 interface Limits {
@@ -113,7 +118,8 @@ interface Limits {
 
 /** Whether the database knows the caller, and its limits. */
 export function askWhoCalls(caller: Caller, commit: Commit): Promise<Answer> {
-  return commit(caller, JSON.stringify(callerParameters(caller)), true);
+  const text = JSON.stringify(callerParameters(caller));
+  return commit(caller, { text, json: () => text }, true);
 }
 
 /** The key of a repeat: the sender's, or the body's digest if it can only be a repeat. */
