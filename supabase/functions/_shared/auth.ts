@@ -9,6 +9,7 @@ import {
   type JWTVerifyOptions,
 } from "jose";
 import { describeError, failure, logFailure, type Result, success, unavailable } from "./errors.ts";
+import { createSecretKeys, secretKeyPrefix } from "./secret_keys.ts";
 import { createSigningKeys, KeysAway, type KeySet } from "./signing_keys.ts";
 import { hasUniqueNames } from "./unique_names.ts";
 import { type Claims, createVerifiedTokens } from "./verified_tokens.ts";
@@ -33,16 +34,25 @@ export function callerKey(caller: Caller): string {
   return caller.kind === "api_key" ? `key ${caller.keyDigest}` : `tenant ${caller.tenantId}`;
 }
 
-export type Authenticate = (credentials: Credentials) => Promise<Result<Caller>>;
+/** The project itself, by its secret key: whose the events are the request says. */
+export interface Project {
+  readonly kind: "project";
+}
+
+export type Authenticate = (credentials: Credentials) => Promise<Result<Caller | Project>>;
 
 export interface AuthOptions {
   readonly jwksUrl: string;
   readonly jwtSecret: string | undefined;
+  /** The project's secret keys. */
+  readonly secretKeys?: readonly string[];
   readonly now?: () => Date;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
 const leewaySeconds = 5;
+
+const project: Project = { kind: "project" };
 
 const unauthenticated = failure(401, "Invalid token, API key, or missing tenant_id");
 
@@ -54,6 +64,7 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
   const pause = options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
   const signingKeys = createSigningKeys(options.jwksUrl, now, pause);
   const verified = createVerifiedTokens(leewaySeconds, now);
+  const isSecretKey = createSecretKeys(options.secretKeys ?? []);
 
   async function verify(token: string): Promise<JWTPayload> {
     const claims: JWTVerifyOptions = {
@@ -80,6 +91,7 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
   }
 
   return async ({ kind, value }) => {
+    if (value.startsWith(secretKeyPrefix) && isSecretKey(value)) return success(project);
     if (kind === "api_key") {
       if (!isWellFormedKey(value)) return unauthenticated;
       return success({ kind: "api_key", keyDigest: sha256Hex(value) });
@@ -87,7 +99,9 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
     try {
       let claims = verified.find(value);
       if (claims === undefined) {
-        claims = usableClaims(await verify(value), payloadText(value));
+        const payload = await verify(value);
+        if (payload.role === "service_role") return success(project);
+        claims = usableClaims(payload, payloadText(value));
         if (claims === undefined) return unauthenticated;
         verified.remember(value, claims);
       }

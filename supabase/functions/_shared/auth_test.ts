@@ -8,6 +8,7 @@ import {
   createAuthenticator,
   isWellFormedKey,
   keyChecksum,
+  type Project,
 } from "./auth.ts";
 import type { Result } from "./errors.ts";
 import { closedUrl, startPeer } from "./testing.ts";
@@ -33,7 +34,10 @@ const refused = {
   },
 };
 
-function authenticate(token: string, options: Partial<AuthOptions> = {}): Promise<Result<Caller>> {
+function authenticate(
+  token: string,
+  options: Partial<AuthOptions> = {},
+): Promise<Result<Caller | Project>> {
   const authenticator = createAuthenticator({
     jwksUrl: `${closedUrl()}/jwks.json`,
     jwtSecret: secret,
@@ -114,6 +118,24 @@ Deno.test("a token that comes again is refused once its time is over", async () 
   }
 });
 
+Deno.test("a secret key of the project and a token of service_role are the project", async () => {
+  const secretKeys = ["sb_secret_one", "sb_secret_two"];
+  const authenticator = createAuthenticator({
+    jwksUrl: closedUrl(),
+    jwtSecret: undefined,
+    secretKeys,
+  });
+  const project = { ok: true, value: { kind: "project" } };
+  for (const value of secretKeys) {
+    assert.deepEqual(await authenticator({ kind: "jwt", value }), project);
+    assert.deepEqual(await authenticator({ kind: "api_key", value }), project);
+  }
+  for (const value of ["sb_secret_", "sb_secret_three", "sb_secret_one ", "SB_SECRET_ONE"]) {
+    assert.equal((await authenticator({ kind: "api_key", value })).ok, false, value);
+  }
+  assert.deepEqual(await authenticate(await hs256({ ...claims, role: "service_role" })), project);
+});
+
 Deno.test("a token without usable claims is refused", async () => {
   const { exp: _, ...withoutExp } = claims;
   const { role: __, ...withoutRole } = claims;
@@ -122,7 +144,6 @@ Deno.test("a token without usable claims is refused", async () => {
     withoutExp,
     withoutRole,
     withoutTenant,
-    { ...claims, role: "service_role" },
     { ...claims, role: "anon" },
     { ...claims, role: ["authenticated"] },
     { ...claims, sub: "" },
@@ -395,7 +416,7 @@ Deno.test("a token whose members do not have names of their own is nobody's", as
   assert.ok((await authenticate(await sign(plain))).ok);
 });
 
-function assertUnavailable(result: Result<Caller>): void {
+function assertUnavailable(result: Result<Caller | Project>): void {
   assert.ok(!result.ok);
   assert.equal(result.failure.status, 503);
   assert.equal(result.failure.error, "Tokens cannot be verified at the moment, try again");
