@@ -30,7 +30,7 @@ export type CallDatabase = (
 export const databaseAway = "The database is unavailable, try again";
 
 /** Refusals by the database itself; any other refusal is our own fault. */
-const decidedStatuses = new Set([400, 401, 403, 409, 413, 429, 503]);
+const decidedStatuses = new Set([400, 401, 403, 404, 409, 413, 429, 503]);
 
 export function createDatabase(options: DatabaseOptions): CallDatabase {
   const headers: Record<string, string> = {
