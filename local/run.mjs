@@ -24,6 +24,7 @@ const commands = {
   "from-0.1.0": "cli/from_0_1_0.ts",
   uninstall: "cli/uninstall.ts",
   lock: "local/lock.ts",
+  "package:build": "local/package_build.ts",
 };
 
 /** The help of commands that have none of their own: asking for it installs and starts nothing. */
