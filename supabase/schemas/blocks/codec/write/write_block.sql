@@ -67,7 +67,7 @@ begin
   );
   v_order := v_encoded.o_order;
   -- Each record once: compare_block cannot tell.
-  if (select count(*) from (select from unnest(v_order) o group by o) o) <> v_block.records then
+  if (select count(distinct o.place) from (select unnest(v_order) as place) o) <> v_block.records then
     raise sqlstate 'LL001' using message = 'A block has records twice';
   end if;
   -- In their place: records are some ten MB.
