@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { sha256Hex } from "../_shared/auth.ts";
-import { closedUrl, type PeerRequest, startPeer } from "../_shared/testing.ts";
-import { apiKey, startIngest, token } from "./testing.ts";
+import { closedUrl, type PeerRequest } from "../_shared/testing.ts";
+import { apiKey, startDatabase, startIngest, token } from "./testing.ts";
 
 const accepted = '{"success" : true, "ingested" : 1, "rejected" : 0}';
 const unauthenticated = { error: "Invalid token, API key, or missing tenant_id" };
@@ -50,7 +50,7 @@ function text(bytes: number): string {
 }
 
 Deno.test("an API key goes to the database as a digest, in the one call with the events", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   for (const headers of [withKey, { Authorization: `Bearer ${apiKey}` }]) {
     const answer = await post(ingest.url, { ...headers }, '{"msg":"a"}');
@@ -58,7 +58,7 @@ Deno.test("an API key goes to the database as a digest, in the one call with the
   }
   assert.equal(peer.requests.length, 2);
   for (const { path, body } of peer.requests) {
-    assert.equal(path, "/rest/v1/rpc/ingest_logs");
+    assert.equal(path, "/rest/v1/rpc/ingest_text");
     assert.deepEqual(JSON.parse(body), {
       p_key_digest: sha256Hex(apiKey),
       p_bytes: 11,
@@ -69,7 +69,7 @@ Deno.test("an API key goes to the database as a digest, in the one call with the
 });
 
 Deno.test("a token's tenant goes to the database by name; the key wins where both are sent", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   assert.equal((await post(ingest.url, withToken, "[{}]")).status, 200);
   assert.equal((await post(ingest.url, { ...withToken, ...withKey }, "[{}]")).status, 200);
@@ -104,7 +104,7 @@ Deno.test("OPTIONS is 204, other methods 405 with Allow, all with CORS headers",
 });
 
 Deno.test("the checks come in their order", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const answer = async (headers: Record<string, string>, body: string) => {
     const { status, body: said } = await post(ingest.url, headers, body);
@@ -120,8 +120,12 @@ Deno.test("the checks come in their order", async () => {
   assert.deepEqual(await answer(wrongToken, "{"), [401, unauthenticated]);
   assert.deepEqual(await answer({ Authorization: "Basic x" }, "{}"), [401, unauthenticated]);
   assert.deepEqual(await answer({ Authorization: "Digest x" }, "{}"), [401, unauthenticated]);
-  assert.deepEqual(await answer(withToken, "{"), [400, { error: "Invalid JSON" }]);
-  assert.deepEqual(await answer(withToken, ""), [400, { error: "Invalid JSON" }]);
+  assert.deepEqual(await answer(withToken, "{"), [400, {
+    error: "Invalid JSON at line 1, column 2: it ends early",
+  }]);
+  assert.deepEqual(await answer(withToken, ""), [400, {
+    error: "The request body is empty: send a JSON array of log events, or one log event",
+  }]);
   const many = `[${"0,".repeat(10_000)}0]`;
   const tooMany = [400, { error: "Too many records: 10001 (max 10000)" }];
   assert.deepEqual(await answer(withToken, many), tooMany);
@@ -131,13 +135,46 @@ Deno.test("the checks come in their order", async () => {
   }
 });
 
+Deno.test("WWW-Authenticate says where a key goes, and what is wrong with one", async () => {
+  const hint = "The API key was revoked: create_api_key makes another.";
+  await using dead = startPeer(() =>
+    Response.json({ code: "PT401", message: unauthenticated.error, hint }, { status: 401 })
+  );
+  await using ingest = startIngest(dead.url);
+  const realm = 'Bearer realm="logloom"';
+  const place = "send the key as X-API-Key, or as Authorization: Bearer";
+  const told = (description: string) =>
+    `${realm}, error="invalid_token", error_description="${description}"`;
+  const cases: [Record<string, string>, number, string][] = [
+    [{}, 400, `${realm}, error_description="Nobody is named: ${place}"`],
+    [
+      { apikey: apiKey },
+      400,
+      `${realm}, error_description="The header apikey is Supabase's: ${place}"`,
+    ],
+    [withKey, 401, told(hint)],
+    [{ "X-API-Key": `'${apiKey}'` }, 401, told("The key is in quotes: send it without them")],
+    [
+      { Authorization: `Bearer Bearer ${apiKey}` },
+      401,
+      told("Authorization is Bearer, one blank, and the key or token"),
+    ],
+  ];
+  for (const [headers, status, header] of cases) {
+    const answer = await post(ingest.url, headers, "[{}]");
+    assert.deepEqual([answer.status, answer.headers.get("WWW-Authenticate")], [status, header]);
+    assert.deepEqual(Object.keys(answer.body as object), ["error"]);
+    assert.match(answer.headers.get("Access-Control-Expose-Headers") ?? "", /www-authenticate/);
+  }
+});
+
 Deno.test("a faulty body is named to a living key only", async () => {
-  await using peer = startPeer(database);
-  await using dead = startPeer(refuseKey);
+  await using peer = startDatabase(database);
+  await using dead = startDatabase(refuseKey);
   await using ingest = startIngest(peer.url);
   await using ingestOfDead = startIngest(dead.url);
   const faults: [Record<string, string>, string, string][] = [
-    [{}, "{", "Invalid JSON"],
+    [{}, "{", "Invalid JSON at line 1, column 2: it ends early"],
     [{}, "7", 'Invalid body: expected an array of log events, a log event, or {"logs": [...]}'],
     [{}, `[${"0,".repeat(10_000)}0]`, "Too many records: 10001 (max 10000)"],
     [{ "Idempotency-Key": "k".repeat(256) }, "[]", "Idempotency-Key must have 1 to 255 characters"],
@@ -162,7 +199,7 @@ Deno.test("a faulty body is named to a living key only", async () => {
 });
 
 Deno.test("512,000 bytes are taken, one more is 413, with a length or chunked", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const exact = text(limit);
   const over = text(limit + 1);
@@ -185,7 +222,7 @@ Deno.test("512,000 bytes are taken, one more is 413, with a length or chunked", 
 });
 
 Deno.test("compressed bodies are read, and limited by what is in them", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const body = text(limit);
   const compress: [string, (data: string) => Uint8Array<ArrayBuffer>][] = [
@@ -224,7 +261,7 @@ Deno.test("a decompression bomb is given up early", async () => {
 });
 
 Deno.test("an idempotency key goes with the digest of the body, decompressed", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const body = '[{"msg":"é"}]';
   const headers = { ...withKey, "Idempotency-Key": "k".repeat(255) };
@@ -243,7 +280,7 @@ Deno.test("an idempotency key goes with the digest of the body, decompressed", a
 });
 
 Deno.test("an empty array is still the database's to answer, which checks the key", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   assert.equal((await post(ingest.url, withKey, "[]")).status, 200);
   assert.deepEqual(JSON.parse(peer.requests[0].body), {
@@ -255,7 +292,7 @@ Deno.test("an empty array is still the database's to answer, which checks the ke
 
 Deno.test("what the database decides reaches the client with Retry-After", async () => {
   for (const status of [401, 409, 429, 503]) {
-    await using peer = startPeer(() =>
+    await using peer = startDatabase(() =>
       Response.json({ code: `PT${status}`, message: `said ${status}` }, {
         status,
         headers: { "Retry-After": "7" },
@@ -284,7 +321,7 @@ Deno.test("a database that is away is 503 with Retry-After, for a faulty body to
 });
 
 Deno.test("a client that goes away in the middle of its body harms nobody", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const connection = await Deno.connect({ hostname: "127.0.0.1", port: ingest.port });
   await connection.write(new TextEncoder().encode(
@@ -299,7 +336,7 @@ Deno.test("nothing secret is logged when something fails", async () => {
   const { error } = console;
   console.error = (...values: unknown[]) => logged.push(...values);
   try {
-    await using peer = startPeer(() =>
+    await using peer = startDatabase(() =>
       Response.json({ code: "22P02", message: "secret-body" }, { status: 400 })
     );
     await using ingest = startIngest(peer.url);
@@ -315,7 +352,7 @@ Deno.test("nothing secret is logged when something fails", async () => {
   assert.deepEqual(logged.map((line) => JSON.parse(String(line))), [{
     level: "error",
     msg: "database refused the call",
-    call: "ingest_logs",
+    call: "ingest_text",
     status: 400,
     code: "22P02",
   }]);
