@@ -163,8 +163,8 @@ begin
 end;
 $$;
 
--- How many values stand null before the first one that is not, and after the last one, where p_nulls
--- are the positions of the nulls among p_count.
+-- How many values are null before the first one that is not, and after the last one, where p_nulls
+-- has the positions of the nulls among p_count.
 create function logloom_private.outer_nulls(
   p_nulls integer[],
   p_count integer,
