@@ -166,8 +166,9 @@ const setup = `
       || ' group by ' || v_keys || ') q'
     into v_groups;
     execute 'select jsonb_agg(r order by r) from (select jsonb_build_array(' || v_shape || ', '
-      || case when p_tenant is null then 'count(*), min(l.ts), max(l.ts)) as r from ' || p_rows
-        else 'sum(l.events), min(l.first_ts), max(l.last_ts)) as r from '
+      || case when p_tenant is null then 'count(*), (extract(epoch from min(l.ts)) * 1000000)::bigint, '
+          || '(extract(epoch from max(l.ts)) * 1000000)::bigint) as r from ' || p_rows
+        else 'sum(l.events), min(l.first_us), max(l.last_us)) as r from '
           || 'logloom_private.sealed_patterns($1, ''-infinity'', ''infinity'', $2) l' end
       || ' group by ' || v_shape || ') q'
     into v_shapes

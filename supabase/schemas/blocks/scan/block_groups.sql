@@ -182,11 +182,12 @@ begin
     return query execute format(
       $query$
         select %s, 0::bigint, g.events, g.total, g.minimum, g.maximum, g.doubles
-        from logloom_private.%s $7, $8, %s, $9, $10) g
+        from %s $7, $8, %s, $9, $10) g
       $query$,
       v_keys,
-      case when cardinality(v_names) = 0 then 'run_numbers($1, $2,'
-        else 'grouped_codes($1, $2, $5, $6,' end,
+      case when cardinality(v_names) = 0
+        then 'logloom_private.run_numbers($1, $2,'
+        else 'logloom_private.grouped_codes($1, $2, $5, $6,' end,
       case
         when v_number.numbers is not null then '$11'
         when v_number.wide_numbers is not null then '$12'
