@@ -30,65 +30,72 @@ export async function copyToDay(
   days: number,
   round: number,
 ): Promise<void> {
-  await copy(bench, original, original.tenant, days, round);
+  await copy(bench, original, [original.tenant], days, round);
 }
 
-/** Copies blocks and counts for a new tenant. */
-export async function copyTenant(
+/** Copies blocks and counts for new tenants. */
+export async function copyTenants(
   bench: BenchStack,
   original: Original,
-  tenant: string,
+  tenants: string[],
 ): Promise<void> {
   const { sql } = bench;
-  await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
+  await sql`
+    insert into logloom.tenants (tenant_id, plan_id)
+    select t, 'enterprise' from unnest(${tenants}::text[]) t`;
   await sql`
     insert into logloom_private.log_days (tenant_id, day)
-    select ${tenant}, d.day from logloom_private.log_days d where d.tenant_id = ${original.tenant}`;
-  await copy(bench, original, tenant, 0, 0);
+    select t, d.day
+    from logloom_private.log_days d, unnest(${tenants}::text[]) t
+    where d.tenant_id = ${original.tenant}`;
+  await copy(bench, original, tenants, 0, 0);
 }
 
 async function copy(
   { sql }: BenchStack,
   original: Original,
-  tenant: string,
+  tenants: string[],
   days: number,
   round: number,
 ): Promise<void> {
   const shift = `interval '${days} days ${round} milliseconds'`;
   const blocks = await columnsOf("blocks", {
     block_id: "m.copy_id",
-    tenant_id: "$1",
+    tenant_id: "m.tenant_id",
     first_ts: `c.first_ts + ${shift}`,
     last_ts: `c.last_ts + ${shift}`,
   });
-  const columns = await columnsOf("block_columns", { block_id: "m.copy_id", tenant_id: "$1" });
+  const columns = await columnsOf("block_columns", {
+    block_id: "m.copy_id",
+    tenant_id: "m.tenant_id",
+  });
   const counts = await columnsOf("log_counts", {
     count_id: "nextval(pg_get_serial_sequence('logloom_private.log_counts', 'count_id'))",
-    tenant_id: "$1",
+    tenant_id: "t",
     minute: `c.minute + interval '${days} days'`,
   });
   await sql.begin(async (one) => {
     await one`
       create temporary table copies on commit drop as
-      select b.block_id,
+      select t as tenant_id, b.block_id,
         nextval(pg_get_serial_sequence('logloom_private.blocks', 'block_id')) as copy_id
-      from logloom_private.blocks b
+      from logloom_private.blocks b, unnest(${tenants}::text[]) t
       where b.tenant_id = ${original.tenant} and b.block_id <= ${original.lastBlock}::bigint`;
     for (const [table, to] of [["blocks", blocks], ["block_columns", columns]] as const) {
       await one.unsafe(
         `insert into logloom_private.${table} (${to.names}) overriding system value
         select ${to.values}
         from copies m
-        join logloom_private.${table} c on c.block_id = m.block_id and c.tenant_id = $2`,
-        [tenant, original.tenant],
+        join logloom_private.${table} c on c.block_id = m.block_id and c.tenant_id = $1`,
+        [original.tenant],
       );
     }
     await one.unsafe(
       `insert into logloom_private.log_counts (${counts.names}) overriding system value
       select ${counts.values}
-      from logloom_private.log_counts c
+      from logloom_private.log_counts c, unnest($1::text[]) t
       where c.tenant_id = $2 and c.count_id <= $3::bigint`,
-      [tenant, original.tenant, original.lastCount],
+      [tenants, original.tenant, original.lastCount],
     );
   });
 

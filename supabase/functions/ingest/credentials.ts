@@ -26,6 +26,14 @@ export function findCredentials(
   return ownKey === undefined ? undefined : { kind: "api_key", value: ownKey };
 }
 
+/** For a request without credentials. */
+export function whereKeysGo(headers: Headers): string {
+  const place = "send the key as X-API-Key, or as Authorization: Bearer";
+  return headers.get("apikey")?.startsWith(keyPrefix)
+    ? `The header apikey is Supabase's: ${place}`
+    : `Nobody is named: ${place}`;
+}
+
 function ofAuthorization(authorization: string): Credentials {
   if (authorization.startsWith(keyPrefix)) return { kind: "api_key", value: authorization };
   const [, scheme = "", value = ""] = /^(\S+) +(\S+)$/.exec(authorization) ?? [];

@@ -10,13 +10,19 @@ import {
   success,
   unavailable,
 } from "../_shared/errors.ts";
-import { clientHeaders, corsHeaders, methodNotAllowed, preflight } from "../_shared/http.ts";
+import {
+  challenge,
+  clientHeaders,
+  corsHeaders,
+  methodNotAllowed,
+  preflight,
+} from "../_shared/http.ts";
 import { bodyTimeoutMs as timeForBodies, takingBodies } from "../_shared/request_body.ts";
 import { readBody } from "./body.ts";
 import type { Bytes } from "./bytes.ts";
 import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
 import { askWhoCalls, commitEvents } from "./commit.ts";
-import { findCredentials } from "./credentials.ts";
+import { findCredentials, whereKeysGo } from "./credentials.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createHolds, type Holds } from "./holds.ts";
 import { ExcessiveJson } from "./json.ts";
@@ -107,10 +113,12 @@ async function answered(
   const notes = "reply" in answer ? answer.notes : answer.failure.notes;
   if (notes?.["x-logloom-writer"] === "silent") wakeWriter();
   if ("reply" in answer) return respond(answer.reply, clientHeaders(notes));
-  const { retryAfter } = answer.failure;
+  const { status, error, retryAfter, refusal } = answer.failure;
+  const isMissing = error === missingCredentials;
   return respond(protocol.refused(incoming, answer.failure), {
     ...clientHeaders(notes),
     ...retryAfter !== undefined && { "Retry-After": retryAfter },
+    ...(isMissing || status === 401) && { "WWW-Authenticate": challenge(isMissing, refusal) },
   });
 }
 
@@ -164,7 +172,13 @@ async function ingest(
     protocol.ownKey?.(incoming),
   );
   if (credentials === undefined) {
-    return failed(failure(protocol.statusWithoutCredentials, missingCredentials));
+    return {
+      failure: {
+        status: protocol.statusWithoutCredentials,
+        error: missingCredentials,
+        refusal: whereKeysGo(incoming.headers),
+      },
+    };
   }
   const held = await heldAnswer(credentials, context);
   if (held !== undefined && protocol.refusedEach === undefined) return { failure: held };
