@@ -270,6 +270,7 @@ export type Database = {
         Returns: Json;
       };
       "ingest_requests": { Args: { "p_requests"?: Json }; Returns: Json };
+      "ingest_text": { Args: { ""?: string }; Returns: Json };
       "list_alert_addresses": {
         Args: { "p_after"?: string; "p_limit"?: number };
         Returns: Database["public"]["CompositeTypes"]["logloom_notification_address"][];

@@ -60,20 +60,22 @@ async function formatted(text: string, suffix: string): Promise<string> {
 }
 
 const section =
-  /^( *)-- fields (all|sent|shown|text|column)(?: but ([\w, ]+?))?( joined)?: (.+)\n(?:[^\n]*\n)*?\1-- fields end$/gm;
+  /^( *)-- fields (all|sent|shown|text|json|column)(?: but ([\w, ]+?))?( joined)?: (.+)\n(?:[^\n]*\n)*?\1-- fields end$/gm;
 
 /**
  * Writes the sections of an SQL text anew. "-- fields sent but ts: p_{name} {type}," begins one that
  * has such a line for each of them, "-- fields text joined: l.{name}" one with commas between them, and
- * one at its end where the template has one.
+ * one at its end where the template has one. {n} is a field's place among those that are sent, from 1.
  */
 export function sqlWithFields(sql: string, fields: RecordField[]): string {
   const found = sql.replaceAll(
     section,
     (whole, indent: string, which: string, but: string, joined: string, template: string) => {
       const ofField = joined ? template.replace(/,$/, "") : template;
-      const items = chosen(fields, which, but?.split(", ") ?? []).map(({ name, type }) =>
-        ofField.replaceAll("{name}", name).replaceAll("{type}", type)
+      const sent = chosen(fields, "sent", []);
+      const items = chosen(fields, which, but?.split(", ") ?? []).map((field) =>
+        ofField.replaceAll("{name}", field.name).replaceAll("{type}", field.type)
+          .replaceAll("{n}", `${sent.indexOf(field) + 1}`)
       );
       if (ofField !== template) items.push(`${items.pop()},`);
       const lines = joined ? wrapped(items, 100 - indent.length) : items;
@@ -98,6 +100,8 @@ function chosen(fields: RecordField[], which: string, but: string[]): RecordFiel
     ? fields.filter(({ sent }) => sent)
     : which === "text"
     ? fields.filter(({ sent, type }) => sent && type === "text")
+    : which === "json"
+    ? fields.filter(({ sent, type }) => sent && type === "jsonb")
     : which === "column"
     ? fields.filter(({ block }) => block === "column")
     : fields;

@@ -32,6 +32,12 @@ Deno.test("a section has a line for each field, or one with commas between them"
   assert.equal(sqlWithFields(expected, fields), expected);
 });
 
+Deno.test("a section may number the fields that are sent", () => {
+  const sql =
+    "-- fields sent but ts: v_{name} := v_parts[{n}];\nv_msg := v_parts[2];\n-- fields end\n";
+  assert.equal(sqlWithFields(sql, fields), sql);
+});
+
 Deno.test("a section that is not ended or not understood is refused", () => {
   assert.throws(() => sqlWithFields("  -- fields sent: {name}\n", fields), /malformed/);
   assert.throws(

@@ -17,6 +17,7 @@ import {
   success,
   unavailable,
 } from "./errors.ts";
+import { createSecretKeys, secretKeyPrefix } from "./secret_keys.ts";
 import { createSigningKeys, KeysAway, type KeySet } from "./signing_keys.ts";
 import { hasUniqueNames } from "./unique_names.ts";
 import { type Claims, createVerifiedTokens } from "./verified_tokens.ts";
@@ -42,16 +43,25 @@ export function callerKey(caller: Caller): string {
   return caller.kind === "api_key" ? `key ${caller.keyDigest}` : `tenant ${caller.tenantId}`;
 }
 
-export type Authenticate = (credentials: Credentials) => Promise<Result<Caller>>;
+/** The project itself, by its secret key: whose the events are the request says. */
+export interface Project {
+  readonly kind: "project";
+}
+
+export type Authenticate = (credentials: Credentials) => Promise<Result<Caller | Project>>;
 
 export interface AuthOptions {
   readonly jwksUrl: string;
   readonly jwtSecret: string | undefined;
+  /** The project's secret keys. */
+  readonly secretKeys?: readonly string[];
   readonly now?: () => Date;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
 const leewaySeconds = 5;
+
+const project: Project = { kind: "project" };
 
 export function createAuthenticator(options: AuthOptions): Authenticate {
   const secret = options.jwtSecret === undefined
@@ -61,6 +71,7 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
   const pause = options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
   const signingKeys = createSigningKeys(options.jwksUrl, now, pause);
   const verified = createVerifiedTokens(leewaySeconds, now);
+  const isSecretKey = createSecretKeys(options.secretKeys ?? []);
 
   async function verify(token: string): Promise<JWTPayload> {
     const claims: JWTVerifyOptions = {
@@ -87,6 +98,7 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
   }
 
   return async ({ kind, value }) => {
+    if (value.startsWith(secretKeyPrefix) && isSecretKey(value)) return success(project);
     if (kind === "api_key") {
       if (!isWellFormedKey(value)) return notKnown(faultOfKey(value));
       return success({ kind: "api_key", keyDigest: sha256Hex(value) });
@@ -94,7 +106,10 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
     try {
       let claims = verified.find(value);
       if (claims === undefined) {
-        claims = usableClaims(await verify(value), payloadText(value));
+        const payload = await verify(value);
+        const text = payloadText(value);
+        if (payload.role === "service_role" && hasUniqueNames(text)) return success(project);
+        claims = usableClaims(payload, text);
         if (claims === undefined) return notKnown(faultOfClaims(value));
         verified.remember(value, claims);
       }
@@ -182,10 +197,10 @@ function faultOfKey(value: string): string {
 
 /** A key of the project, or a token where a key belongs; undefined for anything else. */
 function faultOfKind(value: string): string | undefined {
-  const known = /^sb_(publishable|secret)_/.exec(value);
-  if (known !== null) return ofProject(`${known[1]} key`);
+  if (value.startsWith(secretKeyPrefix)) return "This is no secret key of this project";
+  if (value.startsWith("sb_publishable_")) return ofProject("publishable key");
   const role = value.startsWith("eyJ") ? unverifiedRole(value) : undefined;
-  if (role === "anon" || role === "service_role") return ofProject(`${role} key`);
+  if (role === "anon") return ofProject("anon key");
   return role === undefined ? undefined : "This is a token: send it as Authorization: Bearer";
 }
 
@@ -208,7 +223,7 @@ function faultOfToken(value: string, error: unknown): string {
   // Signatures are verified before times.
   if (error instanceof joseErrors.JWTExpired) return "The token has expired: sign in again";
   const role = unverifiedRole(value);
-  if (role === "anon" || role === "service_role") return ofProject(`${role} key`);
+  if (role === "anon") return ofProject("anon key");
   if (role === undefined) return faultOfKind(value) ?? "This is neither a key nor a token";
   return "The token is not valid for this project";
 }
@@ -216,7 +231,7 @@ function faultOfToken(value: string, error: unknown): string {
 /** Of a verified token. */
 function faultOfClaims(token: string): string {
   const role = unverifiedRole(token);
-  if (role === "anon" || role === "service_role") return ofProject(`${role} key`);
+  if (role === "anon") return ofProject("anon key");
   return "The token needs role authenticated and a top-level tenant_id claim";
 }
 

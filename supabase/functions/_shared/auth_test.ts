@@ -8,6 +8,7 @@ import {
   createAuthenticator,
   isWellFormedKey,
   keyChecksum,
+  type Project,
 } from "./auth.ts";
 import type { Result } from "./errors.ts";
 import { closedUrl, startPeer } from "./testing.ts";
@@ -33,13 +34,16 @@ const refused = {
 };
 
 /** Without what the header says of it, which has a test of its own. */
-function withoutRefusal(result: Result<Caller>): unknown {
+function withoutRefusal(result: Result<Caller | Project>): unknown {
   if (result.ok) return result;
   const { refusal: _, ...failure } = result.failure;
   return { ok: false, failure };
 }
 
-function authenticate(token: string, options: Partial<AuthOptions> = {}): Promise<Result<Caller>> {
+function authenticate(
+  token: string,
+  options: Partial<AuthOptions> = {},
+): Promise<Result<Caller | Project>> {
   const authenticator = createAuthenticator({
     jwksUrl: `${closedUrl()}/jwks.json`,
     jwtSecret: secret,
@@ -133,6 +137,24 @@ Deno.test("a token that comes again is refused once its time is over", async () 
   }
 });
 
+Deno.test("a secret key of the project and a token of service_role are the project", async () => {
+  const secretKeys = ["sb_secret_one", "sb_secret_two"];
+  const authenticator = createAuthenticator({
+    jwksUrl: closedUrl(),
+    jwtSecret: undefined,
+    secretKeys,
+  });
+  const project = { ok: true, value: { kind: "project" } };
+  for (const value of secretKeys) {
+    assert.deepEqual(await authenticator({ kind: "jwt", value }), project);
+    assert.deepEqual(await authenticator({ kind: "api_key", value }), project);
+  }
+  for (const value of ["sb_secret_", "sb_secret_three", "sb_secret_one ", "SB_SECRET_ONE"]) {
+    assert.equal((await authenticator({ kind: "api_key", value })).ok, false, value);
+  }
+  assert.deepEqual(await authenticate(await hs256({ ...claims, role: "service_role" })), project);
+});
+
 Deno.test("a token without usable claims is refused", async () => {
   const { exp: _, ...withoutExp } = claims;
   const { role: __, ...withoutRole } = claims;
@@ -141,7 +163,6 @@ Deno.test("a token without usable claims is refused", async () => {
     withoutExp,
     withoutRole,
     withoutTenant,
-    { ...claims, role: "service_role" },
     { ...claims, role: "anon" },
     { ...claims, role: ["authenticated"] },
     { ...claims, sub: "" },
@@ -423,7 +444,7 @@ Deno.test("a token whose members do not have names of their own is nobody's", as
   assert.ok((await authenticate(await sign(plain))).ok);
 });
 
-function assertUnavailable(result: Result<Caller>): void {
+function assertUnavailable(result: Result<Caller | Project>): void {
   assert.ok(!result.ok);
   assert.equal(result.failure.status, 503);
   assert.equal(result.failure.error, "Tokens cannot be verified at the moment, try again");
@@ -450,13 +471,14 @@ Deno.test("a 401 says which fault it is, and nothing that its sender could not k
     ["api_key", key.slice(0, -1), "The key is malformed: a character is wrong or missing"],
     ["api_key", "abc", "This is no key of Logloom: those begin with ll_"],
     ["api_key", "sb_publishable_abc", ofProject("publishable key")],
-    ["api_key", "sb_secret_abc", ofProject("secret key")],
+    ["api_key", "sb_secret_abc", "This is no secret key of this project"],
+    ["jwt", "sb_secret_abc", "This is no secret key of this project"],
     ["api_key", anon, ofProject("anon key")],
     ["api_key", await hs256(claims), "This is a token: send it as Authorization: Bearer"],
     ["jwt", "", "Authorization is Bearer, one blank, and the key or token"],
     ["jwt", `"${key}"`, "The key is in quotes: send it without them"],
     ["jwt", anon, ofProject("anon key")],
-    ["jwt", service, ofProject("service_role key")],
+    ["jwt", service, "The token is not valid for this project"],
     ["jwt", "abc", "This is neither a key nor a token"],
     [
       "jwt",

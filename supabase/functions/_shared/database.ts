@@ -17,11 +17,12 @@ export interface DatabaseOptions {
 
 /**
  * Calls one function of the database and returns its JSON text. `parameters` names those in the body: then PostgREST
- * passes the body on without parsing it, which saves most of the cost of a large one.
+ * passes the body on without parsing it, which saves most of the cost of a large one. For "text" the body is the one
+ * parameter, a text without a name.
  */
 export type CallDatabase = (
   name: string,
-  parameters: readonly string[],
+  parameters: readonly string[] | "text",
   body: string,
 ) => Promise<Result<string>>;
 
@@ -29,11 +30,10 @@ export type CallDatabase = (
 export const databaseAway = "The database is unavailable, try again";
 
 /** Refusals by the database itself; any other refusal is our own fault. */
-const decidedStatuses = new Set([400, 401, 403, 409, 413, 429, 503]);
+const decidedStatuses = new Set([400, 401, 403, 404, 409, 413, 429, 503]);
 
 export function createDatabase(options: DatabaseOptions): CallDatabase {
   const headers: Record<string, string> = {
-    "Content-Type": "application/json",
     apikey: options.serviceKey,
   };
   // A secret key is not a token: the gateway replaces it by one, unless another token is sent.
@@ -42,13 +42,14 @@ export function createDatabase(options: DatabaseOptions): CallDatabase {
   }
 
   return async (name, parameters, body) => {
-    const columns = parameters.length > 0 ? `?columns=${parameters.join(",")}` : "";
+    const isText = parameters === "text";
+    const columns = !isText && parameters.length > 0 ? `?columns=${parameters.join(",")}` : "";
     let response: Response;
     let text: string;
     try {
       response = await fetch(`${options.url}/rest/v1/rpc/${name}${columns}`, {
         method: "POST",
-        headers,
+        headers: { ...headers, "Content-Type": isText ? "text/plain" : "application/json" },
         body,
         redirect: "error",
         signal: AbortSignal.timeout(options.timeoutMs),
@@ -88,7 +89,10 @@ export function readAnswer(
     return { ok: false, failure: decided };
   }
   logFailure("database refused the call", { call: name, status, code });
-  return unavailable(databaseAway, whyAway(status, code));
+  const away = unavailable(databaseAway, whyAway(status, code));
+  return code === "PGRST202" && !away.ok
+    ? { ok: false, failure: { ...away.failure, isMissing: true } }
+    : away;
 }
 
 /** In our own words: a proxy may answer anything. */

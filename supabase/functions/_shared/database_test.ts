@@ -34,6 +34,21 @@ Deno.test("a call is a POST with the service role's key, and its answer passes a
   assert.equal(request.headers.get("Content-Type"), "application/json");
 });
 
+Deno.test("a text is sent as it is, for a parameter without a name", async () => {
+  await using peer = startPeer(() => new Response("[]"));
+  await database(peer.url)("ingest_text", "text", '{"p_bytes":1}\x1eé');
+  const [{ path, body, headers }] = peer.requests;
+  assert.deepEqual([path, body], ["/rest/v1/rpc/ingest_text", '{"p_bytes":1}\x1eé']);
+  assert.equal(headers.get("Content-Type"), "text/plain");
+});
+
+Deno.test("a function that the database does not have is told from one that failed", async () => {
+  for (const [code, isMissing] of [["PGRST202", true], ["PGRST203", undefined]]) {
+    await using peer = startPeer(() => Response.json({ code, message: "" }, { status: 404 }));
+    assert.equal((await failureOf(database(peer.url))).isMissing, isMissing);
+  }
+});
+
 Deno.test("a secret key is no token, so it is sent as the API key alone", async () => {
   await using peer = startPeer(() => new Response("{}"));
   const call = createDatabase({ url: peer.url, serviceKey: "sb_secret_one", timeoutMs: 5000 });

@@ -3,12 +3,15 @@ import type { Failure, Notes } from "../_shared/errors.ts";
 import type { Bytes } from "./bytes.ts";
 import { type Batch, batchJson, type EventCollector, type EventError } from "./collector.ts";
 import { cutRecords } from "./cut_records.ts";
-import type { Commit } from "./group_commit.ts";
+import type { Commit, CommitRequest } from "./group_commit.ts";
 import type { Outcome } from "./protocol.ts";
+import { batchText } from "./request_text.ts";
 
 export interface Request {
   readonly caller: Caller;
   readonly body: Bytes;
+  /** The part of the body that these events are, for metering; all of it where it is not given. */
+  readonly bytes?: number;
   readonly events: EventCollector;
   /** The key that the sender gave. */
   readonly idempotencyKey: string | undefined;
@@ -33,7 +36,7 @@ const patienceMs = [300, 700, 1000];
 /** Commits the events of a request, slice by slice; the first refused slice ends it. */
 export async function commitEvents(request: Request, commit: Commit): Promise<Committed> {
   const { caller, events, body } = request;
-  const slices = events.slices(body.length);
+  const slices = events.slices(request.bytes ?? body.length);
   const repeat = repeatParameters(request);
   const answers: string[] = [];
   let notes: Notes | undefined;
@@ -72,12 +75,12 @@ function callerParameters(caller: Caller): Record<string, unknown> {
     : { p_tenant_id: caller.tenantId, p_claims: caller.claims };
 }
 
-/** Longer JSON probably has a record that is too long, so the database need not see it. */
+/** A longer text probably has a record that is too long, so the database need not see it. */
 const unaskedLength = 1024 * 1024;
 
 /**
  * Commits a slice, with retries. The database measures each record and refuses one that is too large. Only then, or if
- * the JSON itself is long, we ask for the limit and cut records to it.
+ * the text itself is long, we ask for the limit and cut records to it.
  */
 function sliceCommit(
   caller: Caller,
@@ -86,10 +89,10 @@ function sliceCommit(
   mayShare: boolean,
   commit: Commit,
 ): () => Promise<Answer> {
-  let request = batchJson(batch, parameters);
+  let request = requestOf(batch, parameters);
   let isCut = false;
   return async () => {
-    if (isCut || request.length <= unaskedLength) {
+    if (isCut || request.text.length <= unaskedLength) {
       const answer = await commit(caller, request, mayShare);
       if (isCut || answer.ok || answer.failure.status !== 413) return answer;
     }
@@ -99,10 +102,14 @@ function sliceCommit(
       known.value,
     );
     const cut = cutRecords(batch, maxBytes, maxValues);
-    request = batchJson(cut, parameters);
+    request = requestOf(cut, parameters);
     isCut = cut.p_cut !== undefined;
     return await commit(caller, request, mayShare);
   };
+}
+
+function requestOf(batch: Batch, parameters: Record<string, unknown>): CommitRequest {
+  return { text: batchText(batch, parameters), json: () => batchJson(batch, parameters) };
 }
 
 interface Limits {
@@ -113,7 +120,8 @@ interface Limits {
 
 /** Whether the database knows the caller, and its limits. */
 export function askWhoCalls(caller: Caller, commit: Commit): Promise<Answer> {
-  return commit(caller, JSON.stringify(callerParameters(caller)), true);
+  const text = JSON.stringify(callerParameters(caller));
+  return commit(caller, { text, json: () => text }, true);
 }
 
 /** The key of a repeat: the sender's, or the body's digest if it can only be a repeat. */

@@ -2,14 +2,22 @@ import { type Caller, callerKey } from "../_shared/auth.ts";
 import { type CallDatabase, databaseAway, readAnswer } from "../_shared/database.ts";
 import { describeError, logFailure, type Result, unavailable } from "../_shared/errors.ts";
 import { eventFields } from "../_shared/record_fields.ts";
+import { requestSeparator } from "./request_text.ts";
+
+export interface CommitRequest {
+  /** For `ingest_text`. */
+  readonly text: string;
+  /** The parameters of `ingest_logs`. */
+  readonly json: () => string;
+}
 
 /**
- * Commits a request, given as the JSON of `ingest_logs`' parameters. One that may share its transaction can be
- * committed together with others of its caller. Never rejects.
+ * Commits a request. One that may share its transaction can be committed together with others of its caller. Never
+ * rejects.
  */
 export type Commit = (
   caller: Caller,
-  request: string,
+  request: CommitRequest,
   mayShare: boolean,
 ) => Promise<Result<string>>;
 
@@ -36,9 +44,11 @@ const maxRequestsInCall = 64;
 const maxCalls = 2;
 /** A request that waited this long gets 503: the database does not answer, and others wait too. */
 const maxWaitMs = 10_000;
+/** How long a database without `ingest_text` is not asked for it again: it may be upgraded at any time. */
+const jsonMs = 10_000;
 
 interface Waiting {
-  readonly request: string;
+  readonly request: CommitRequest;
   readonly since: number;
   readonly settle: (answer: Result<string>) => void;
 }
@@ -58,18 +68,29 @@ export function createGroupCommit(
   now: () => number = () => performance.now(),
 ): Commit {
   const lines = new Map<string, Line>();
-  const alone = (request: string) => callDatabase("ingest_logs", parameters, request);
+  let jsonUntil = -Infinity;
 
-  async function together(requests: string[]): Promise<Result<string>[]> {
+  async function together(requests: CommitRequest[]): Promise<Result<string>[]> {
     try {
-      if (requests.length === 1) return [await alone(requests[0])];
-      const body = `{"p_requests":[${requests.join(",")}]}`;
-      const answer = await callDatabase("ingest_requests", ["p_requests"], body);
-      return readAnswers(answer, requests.length);
+      if (now() >= jsonUntil) {
+        const body = requests.map(({ text }) => text).join(requestSeparator);
+        const answer = await callDatabase("ingest_text", "text", body);
+        if (answer.ok || !answer.failure.isMissing) return readAnswers(answer, requests.length);
+        jsonUntil = now() + jsonMs;
+      }
+      return await togetherAsJson(requests.map(({ json }) => json()));
     } catch (error) {
       logFailure("requests could not be committed", { reason: describeError(error) });
       return requests.map(() => unavailable(databaseAway));
     }
+  }
+
+  /** For a database that is not upgraded yet: it is deployed apart from this function. */
+  async function togetherAsJson(requests: string[]): Promise<Result<string>[]> {
+    if (requests.length === 1) return [await callDatabase("ingest_logs", parameters, requests[0])];
+    const body = `{"p_requests":[${requests.join(",")}]}`;
+    const answer = await callDatabase("ingest_requests", ["p_requests"], body);
+    return readAnswers(answer, requests.length);
   }
 
   function nextGroup({ waiting }: Line): Waiting[] {
@@ -90,7 +111,7 @@ export function createGroupCommit(
   }
 
   return async (caller, request, mayShare) => {
-    if (!mayShare || request.length > maxSharedLength) return await alone(request);
+    if (!mayShare || request.text.length > maxSharedLength) return (await together([request]))[0];
     const key = callerKey(caller);
     const line = lines.get(key) ?? { calls: 0, waiting: [] };
     lines.set(key, line);
@@ -108,12 +129,12 @@ interface AnswerOfOne {
   readonly body: string;
 }
 
-/** The answer of `ingest_requests`, split; a failure of the call fails each request. */
+/** The answer to several requests, split; a failure of the call fails each request. */
 function readAnswers(answer: Result<string>, count: number): Result<string>[] {
   if (!answer.ok) return Array.from({ length: count }, () => answer);
   const answers: AnswerOfOne[] = JSON.parse(answer.value);
   if (answers.length !== count) throw new Error("not an answer for each request");
   return answers.map(({ status, headers, body }) =>
-    readAnswer("ingest_requests", status, new Headers(headers), body)
+    readAnswer("ingest_text", status, new Headers(headers), body)
   );
 }

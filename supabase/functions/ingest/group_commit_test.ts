@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { createDatabase } from "../_shared/database.ts";
-import { type PeerRequest, startPeer } from "../_shared/testing.ts";
-import { type Commit, createGroupCommit } from "./group_commit.ts";
+import { startPeer } from "../_shared/testing.ts";
+import { type Commit, type CommitRequest, createGroupCommit } from "./group_commit.ts";
 
 const acme = { kind: "tenant", tenantId: "acme" } as const;
 const globex = { kind: "tenant", tenantId: "globex" } as const;
 
 /** Stands for the database: a call is answered when the test lets it be. */
-function startDatabase(answer: (requests: string[]) => unknown, now?: () => number) {
+function startDatabase(answer: (requests: number[]) => unknown, now?: () => number) {
   const arrivals: (() => void)[] = [];
   const waiting: (() => void)[] = [];
   const peer = startPeer(async ({ path, body }) => {
     const answered = new Promise<void>((go) => waiting.push(go));
     arrivals.shift()?.();
     await answered;
-    const parameters = JSON.parse(body);
-    if (path === "/rest/v1/rpc/ingest_logs") return Response.json(parameters.p_bytes);
-    const said = answer(parameters.p_requests.map((one: { p_bytes: number }) => one.p_bytes));
+    assert.equal(path, "/rest/v1/rpc/ingest_text");
+    const requests = bytesIn(body);
+    const said = requests.length === 1 ? each(requests) : answer(requests);
     return said instanceof Response ? said : Response.json(said);
   });
   return {
@@ -36,8 +36,15 @@ function each(values: unknown[]) {
   return values.map((value) => ({ status: 200, headers: {}, body: `${value}` }));
 }
 
-const request = (n: number) => JSON.stringify({ p_bytes: n });
-const pathOf = ({ path }: PeerRequest) => path.slice("/rest/v1/rpc/".length);
+function request(n: number, more = {}): CommitRequest {
+  const text = JSON.stringify({ p_bytes: n, ...more });
+  return { text, json: () => text };
+}
+
+/** The p_bytes of each request of a call. */
+function bytesIn(body: string): number[] {
+  return body.split("\x1c").map((text) => JSON.parse(text).p_bytes);
+}
 
 /** Sends two requests, which keep both calls of acme busy, then others, and lets all be answered. */
 async function sendBehindTwo(
@@ -63,15 +70,11 @@ Deno.test("requests that come while their caller's calls are under way share the
     (commit) => [3, 4, 5].map((n) => commit(acme, request(n), true)),
   );
   assert.deepEqual(answers, ["3", "4", "5"].map((value) => ({ ok: true, value })));
-  assert.deepEqual(database.requests.map(pathOf), [
-    "ingest_logs",
-    "ingest_logs",
-    "ingest_requests",
+  assert.deepEqual(database.requests.map(({ body }) => body), [
+    '{"p_bytes":1}',
+    '{"p_bytes":2}',
+    '{"p_bytes":3}\x1c{"p_bytes":4}\x1c{"p_bytes":5}',
   ]);
-  assert.equal(
-    database.requests[2].body,
-    '{"p_requests":[{"p_bytes":3},{"p_bytes":4},{"p_bytes":5}]}',
-  );
 });
 
 Deno.test("each gets the answer that is its own, with its headers", async () => {
@@ -130,7 +133,7 @@ Deno.test("a shared call that fails, or says nothing sensible, is 503 for all of
 
 Deno.test("other callers, large requests and those that may not share never wait", async () => {
   await using database = startDatabase(each);
-  const large = JSON.stringify({ p_bytes: 5, p_msg: ["x".repeat(20_000)] });
+  const large = request(5, { p_msg: ["x".repeat(20_000)] });
   const arrived = Array.from({ length: 5 }, () => database.arrival());
   const answers = [
     database.commit(acme, request(1), true),
@@ -140,7 +143,10 @@ Deno.test("other callers, large requests and those that may not share never wait
     database.commit(acme, large, true),
   ];
   await Promise.all(arrived);
-  assert.ok(database.requests.every((call) => pathOf(call) === "ingest_logs"));
+  assert.deepEqual(
+    database.requests.map(({ body }) => bytesIn(body)).sort(),
+    [[1], [2], [3], [4], [5]],
+  );
   database.answerAll();
   assert.deepEqual((await Promise.all(answers)).map((answer) => answer.ok && answer.value), [
     "1",
@@ -164,7 +170,7 @@ Deno.test("at most 64 requests share a call; the rest follows", async () => {
   const values = (await Promise.all(answers)).map((answer) => answer.ok && Number(answer.value));
   assert.deepEqual(values, Array.from({ length: 70 }, (_, n) => n + 1));
   assert.deepEqual(
-    database.requests.slice(2).map(({ body }) => JSON.parse(body).p_requests.length).sort(),
+    database.requests.slice(2).map(({ body }) => bytesIn(body).length).sort(),
     [4, 64],
   );
 });
@@ -188,5 +194,58 @@ Deno.test("behind a database that hangs nobody waits for one call after another"
   database.answerAll();
   assert.deepEqual(await young, { ok: true, value: "4" });
   await Promise.all(first);
-  assert.deepEqual(database.requests.map(({ body }) => JSON.parse(body).p_bytes), [1, 2, 4]);
+  assert.deepEqual(database.requests.map(({ body }) => bytesIn(body)), [[1], [2], [4]]);
+});
+
+/** A database that may lack ingest_text. */
+function startOlder(hasText: () => boolean) {
+  return startPeer(({ path, body }) => {
+    switch (path) {
+      case "/rest/v1/rpc/ingest_text":
+        return hasText()
+          ? Response.json(each(bytesIn(body)))
+          : Response.json({ code: "PGRST202", message: "no function" }, { status: 404 });
+      case "/rest/v1/rpc/ingest_requests":
+        return Response.json(
+          each(JSON.parse(body).p_requests.map(({ p_bytes }: { p_bytes: number }) => p_bytes)),
+        );
+      default:
+        return Response.json(JSON.parse(body).p_bytes);
+    }
+  });
+}
+
+Deno.test("a database without ingest_text gets JSON, and is asked again after a while", async () => {
+  let now = 0;
+  let isUpgraded = false;
+  await using peer = startOlder(() => isUpgraded);
+  const commit = createGroupCommit(
+    createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 5000 }),
+    () => now,
+  );
+  const callsOf = async (...numbers: number[]) => {
+    const from = peer.requests.length;
+    const answers = await Promise.all(numbers.map((n) => commit(acme, request(n), true)));
+    assert.deepEqual(answers, numbers.map((n) => ({ ok: true, value: `${n}` })));
+    return peer.requests.slice(from).map(({ path }) => path.slice("/rest/v1/rpc/".length)).sort();
+  };
+  assert.deepEqual(await callsOf(1), ["ingest_logs", "ingest_text"]);
+  isUpgraded = true;
+  now = 9999;
+  const calls = await callsOf(2, 3, 4, 5);
+  assert.ok(calls.includes("ingest_requests") && !calls.includes("ingest_text"), `${calls}`);
+  now = 10_000;
+  assert.deepEqual(await callsOf(6), ["ingest_text"]);
+});
+
+Deno.test("nothing is sent twice, whatever else a call fails with", async () => {
+  for (const code of ["57014", "PGRST203", "PGRST002", "42883"]) {
+    await using peer = startPeer(() => Response.json({ code, message: "" }, { status: 404 }));
+    const commit = createGroupCommit(
+      createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 5000 }),
+    );
+    const answer = await commit(acme, request(1), true);
+    assert.equal(!answer.ok && answer.failure.status, 503);
+    assert.equal(peer.requests.length, 1);
+  }
 });

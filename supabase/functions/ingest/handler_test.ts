@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { sha256Hex } from "../_shared/auth.ts";
-import { closedUrl, type PeerRequest, startPeer } from "../_shared/testing.ts";
-import { apiKey, startIngest, token } from "./testing.ts";
+import { closedUrl, type PeerRequest } from "../_shared/testing.ts";
+import { apiKey, startDatabase, startIngest, token } from "./testing.ts";
 
 const accepted = '{"success" : true, "ingested" : 1, "rejected" : 0}';
 const unauthenticated = { error: "Invalid token, API key, or missing tenant_id" };
@@ -50,7 +50,7 @@ function text(bytes: number): string {
 }
 
 Deno.test("an API key goes to the database as a digest, in the one call with the events", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   for (const headers of [withKey, { Authorization: `Bearer ${apiKey}` }]) {
     const answer = await post(ingest.url, { ...headers }, '{"msg":"a"}');
@@ -58,7 +58,7 @@ Deno.test("an API key goes to the database as a digest, in the one call with the
   }
   assert.equal(peer.requests.length, 2);
   for (const { path, body } of peer.requests) {
-    assert.equal(path, "/rest/v1/rpc/ingest_logs");
+    assert.equal(path, "/rest/v1/rpc/ingest_text");
     assert.deepEqual(JSON.parse(body), {
       p_key_digest: sha256Hex(apiKey),
       p_bytes: 11,
@@ -69,7 +69,7 @@ Deno.test("an API key goes to the database as a digest, in the one call with the
 });
 
 Deno.test("a token's tenant goes to the database by name; the key wins where both are sent", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   assert.equal((await post(ingest.url, withToken, "[{}]")).status, 200);
   assert.equal((await post(ingest.url, { ...withToken, ...withKey }, "[{}]")).status, 200);
@@ -104,7 +104,7 @@ Deno.test("OPTIONS is 204, other methods 405 with Allow, all with CORS headers",
 });
 
 Deno.test("the checks come in their order", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const answer = async (headers: Record<string, string>, body: string) => {
     const { status, body: said } = await post(ingest.url, headers, body);
@@ -169,8 +169,8 @@ Deno.test("WWW-Authenticate says where a key goes, and what is wrong with one", 
 });
 
 Deno.test("a faulty body is named to a living key only", async () => {
-  await using peer = startPeer(database);
-  await using dead = startPeer(refuseKey);
+  await using peer = startDatabase(database);
+  await using dead = startDatabase(refuseKey);
   await using ingest = startIngest(peer.url);
   await using ingestOfDead = startIngest(dead.url);
   const faults: [Record<string, string>, string, string][] = [
@@ -199,7 +199,7 @@ Deno.test("a faulty body is named to a living key only", async () => {
 });
 
 Deno.test("512,000 bytes are taken, one more is 413, with a length or chunked", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const exact = text(limit);
   const over = text(limit + 1);
@@ -222,7 +222,7 @@ Deno.test("512,000 bytes are taken, one more is 413, with a length or chunked", 
 });
 
 Deno.test("compressed bodies are read, and limited by what is in them", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const body = text(limit);
   const compress: [string, (data: string) => Uint8Array<ArrayBuffer>][] = [
@@ -261,7 +261,7 @@ Deno.test("a decompression bomb is given up early", async () => {
 });
 
 Deno.test("an idempotency key goes with the digest of the body, decompressed", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const body = '[{"msg":"é"}]';
   const headers = { ...withKey, "Idempotency-Key": "k".repeat(255) };
@@ -280,7 +280,7 @@ Deno.test("an idempotency key goes with the digest of the body, decompressed", a
 });
 
 Deno.test("an empty array is still the database's to answer, which checks the key", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   assert.equal((await post(ingest.url, withKey, "[]")).status, 200);
   assert.deepEqual(JSON.parse(peer.requests[0].body), {
@@ -292,7 +292,7 @@ Deno.test("an empty array is still the database's to answer, which checks the ke
 
 Deno.test("what the database decides reaches the client with Retry-After", async () => {
   for (const status of [401, 409, 429, 503]) {
-    await using peer = startPeer(() =>
+    await using peer = startDatabase(() =>
       Response.json({ code: `PT${status}`, message: `said ${status}` }, {
         status,
         headers: { "Retry-After": "7" },
@@ -321,7 +321,7 @@ Deno.test("a database that is away is 503 with Retry-After, for a faulty body to
 });
 
 Deno.test("a client that goes away in the middle of its body harms nobody", async () => {
-  await using peer = startPeer(database);
+  await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const connection = await Deno.connect({ hostname: "127.0.0.1", port: ingest.port });
   await connection.write(new TextEncoder().encode(
@@ -336,7 +336,7 @@ Deno.test("nothing secret is logged when something fails", async () => {
   const { error } = console;
   console.error = (...values: unknown[]) => logged.push(...values);
   try {
-    await using peer = startPeer(() =>
+    await using peer = startDatabase(() =>
       Response.json({ code: "22P02", message: "secret-body" }, { status: 400 })
     );
     await using ingest = startIngest(peer.url);
@@ -352,7 +352,7 @@ Deno.test("nothing secret is logged when something fails", async () => {
   assert.deepEqual(logged.map((line) => JSON.parse(String(line))), [{
     level: "error",
     msg: "database refused the call",
-    call: "ingest_logs",
+    call: "ingest_text",
     status: 400,
     code: "22P02",
   }]);

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import type { CallDatabase } from "../_shared/database.ts";
 import { success, unavailable } from "../_shared/errors.ts";
-import { startPeer } from "../_shared/testing.ts";
 import { createGuardian } from "./guardian.ts";
 import { createHolds } from "./holds.ts";
-import { apiKey, startIngest, token } from "./testing.ts";
+import { apiKey, startDatabase, startIngest, token } from "./testing.ts";
 
 const withKey = { "X-API-Key": apiKey };
 const withToken = { Authorization: `Bearer ${token}` };
@@ -37,7 +36,7 @@ Deno.test("what the database says of limits reaches the client, and nothing else
     "X-RateLimit-Reset": "1796083200",
   };
   for (const status of [200, 429]) {
-    await using peer = startPeer(() =>
+    await using peer = startDatabase(() =>
       status === 200
         ? new Response(accepted, { headers: { ...limits, "X-Logloom-Writer": "silent" } })
         : refusal({ ...limits, "Retry-After": "7", "X-Logloom-Writer": "silent" })
@@ -58,7 +57,7 @@ Deno.test("what the database says of limits reaches the client, and nothing else
 });
 
 Deno.test("a faulty request is told of the limits too", async () => {
-  await using peer = startPeer(() =>
+  await using peer = startDatabase(() =>
     new Response('{"authenticated" : true}', {
       headers: { "X-RateLimit-Limit": "100", "X-Logloom-Writer": "silent" },
     })
@@ -85,7 +84,7 @@ Deno.test("a faulty request is told of the limits too", async () => {
 });
 
 Deno.test("a refusal for the rate is repeated to the same caller without asking the database", async () => {
-  await using peer = startPeer(({ body }) =>
+  await using peer = startDatabase(({ body }) =>
     JSON.parse(body).p_tenant_id === undefined
       ? refusal({ "Retry-After": "3", "X-Logloom-Hold": hold, "X-RateLimit-Limit": "5" })
       : new Response(accepted)
@@ -105,7 +104,7 @@ Deno.test("a refusal for the rate is repeated to the same caller without asking 
 });
 
 Deno.test("an accepted request that used up the rate holds the next one", async () => {
-  await using peer = startPeer(() =>
+  await using peer = startDatabase(() =>
     new Response(accepted, { headers: { "X-Logloom-Hold": hold, "X-RateLimit-Limit": "1000" } })
   );
   await using ingest = startIngest(peer.url);
@@ -118,7 +117,7 @@ Deno.test("an accepted request that used up the rate holds the next one", async 
 });
 
 Deno.test("a refusal that may not be repeated is asked for each time", async () => {
-  await using peer = startPeer(() => refusal({ "Retry-After": "900" }));
+  await using peer = startDatabase(() => refusal({ "Retry-After": "900" }));
   await using ingest = startIngest(peer.url);
   await post(ingest.url, withKey);
   await post(ingest.url, withKey);
@@ -188,7 +187,7 @@ Deno.test("the guardian gives up where the database is away, and tries again whe
 Deno.test("a silent writer is woken by whatever the answer is", async () => {
   for (const status of [200, 429, 503]) {
     let woken = 0;
-    await using peer = startPeer(() =>
+    await using peer = startDatabase(() =>
       status === 200
         ? new Response(accepted, { headers: { "X-Logloom-Writer": "silent" } })
         : Response.json({ code: `PT${status}`, message: "no" }, {

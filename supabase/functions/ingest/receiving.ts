@@ -1,7 +1,7 @@
 import { sha256Hex } from "../_shared/auth.ts";
 import { eventFields } from "../_shared/record_fields.ts";
-import { type PeerRequest, startPeer } from "../_shared/testing.ts";
-import { apiKey, startIngest } from "./testing.ts";
+import type { PeerRequest } from "../_shared/testing.ts";
+import { apiKey, startDatabase, startIngest } from "./testing.ts";
 
 /** What the function was answered with, and what it sent to the database, for tests of protocols. */
 export interface Received {
@@ -31,7 +31,7 @@ export const maxEventBytes = 1_000_000;
 /** Sends one request to a path below `ingest`. */
 export async function receive(path: string, receiving: Receiving = {}): Promise<Received> {
   const calls: Record<string, unknown>[] = [];
-  await using peer = startPeer((request) => {
+  await using peer = startDatabase((request) => {
     const sent: Record<string, unknown> = JSON.parse(request.body);
     calls.push(sent);
     const answer = receiving.database?.(request, calls.length - 1);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { startPeer, trickle } from "../_shared/testing.ts";
-import { apiKey, startIngest } from "./testing.ts";
+import { trickle } from "../_shared/testing.ts";
+import { apiKey, startDatabase, startIngest } from "./testing.ts";
 
 Deno.test("a body that trickles is a 408 when its time is up, whoever sends it", async () => {
-  await using peer = startPeer(() => Response.json({ authenticated: true }));
+  await using peer = startDatabase(() => Response.json({ authenticated: true }));
   await using ingest = startIngest(peer.url, () => {}, 500);
   const senders: Record<string, string>[] = [
     { "X-API-Key": apiKey },

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { startPeer } from "../_shared/testing.ts";
-import { apiKey, startIngest } from "./testing.ts";
+import { apiKey, startDatabase, startIngest } from "./testing.ts";
 
 /** What Postgres accepts: no NUL, no half surrogate pair, no deep nesting, parallel arrays. */
 function assertStorable(sent: string): void {
@@ -37,7 +36,7 @@ export interface Fuzzed extends AsyncDisposable {
 
 /** The function before a database that finds fault with what it could not store. */
 export function startFuzzed(): Fuzzed {
-  const peer = startPeer(({ body }) => {
+  const peer = startDatabase(({ body }) => {
     try {
       assertStorable(body);
     } catch (error) {

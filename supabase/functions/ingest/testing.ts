@@ -1,7 +1,8 @@
 import { SignJWT } from "jose";
 import { createAuthenticator, keyChecksum } from "../_shared/auth.ts";
 import { createDatabase } from "../_shared/database.ts";
-import { closedUrl } from "../_shared/testing.ts";
+import { eventFields } from "../_shared/record_fields.ts";
+import { closedUrl, type Peer, type PeerRequest, startPeer } from "../_shared/testing.ts";
 import { createIngestHandler } from "./handler.ts";
 
 const secret = "a-secret-of-more-than-thirty-two-characters";
@@ -17,6 +18,46 @@ export const token = await new SignJWT({
 }).setProtectedHeader({ alg: "HS256" }).setExpirationTime("1h").sign(
   new TextEncoder().encode(secret),
 );
+
+/** The parameters of a request for `ingest_text`, as `ingest_logs` names them. */
+export function parametersOf(request: string): Record<string, unknown> {
+  const [head, ...columns] = request.split("\x1e");
+  const parameters = JSON.parse(head);
+  for (const [n, column] of columns.entries()) {
+    const name = `p_${eventFields[n]}`;
+    if (column === "" && name !== "p_ts") continue;
+    parameters[name] = name === "p_attrs"
+      ? JSON.parse(column)
+      : column === ""
+      ? []
+      : column.split("\x1f").map((value) => value === "\x1d" ? null : value);
+  }
+  return parameters;
+}
+
+/**
+ * Stands for the database: answers each request for `ingest_text` as `ingest_logs` would. The requests, with their
+ * parameters as JSON, are listed one by one.
+ */
+export function startDatabase(
+  answer: (request: PeerRequest) => Response | Promise<Response>,
+): Peer {
+  const requests: PeerRequest[] = [];
+  const peer = startPeer(async (call) => {
+    const answers = call.body.split("\x1c").map(async (text) => {
+      const request = { ...call, body: JSON.stringify(parametersOf(text)) };
+      requests.push(request);
+      const said = await answer(request);
+      return {
+        status: said.status,
+        headers: Object.fromEntries(said.headers),
+        body: await said.text(),
+      };
+    });
+    return Response.json(await Promise.all(answers));
+  });
+  return { url: peer.url, requests, [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose]() };
+}
 
 export interface Ingest extends AsyncDisposable {
   readonly url: string;

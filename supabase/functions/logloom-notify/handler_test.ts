@@ -26,7 +26,7 @@ class Outbox {
 
   call = (
     name: string,
-    _parameters: readonly string[],
+    _parameters: unknown,
     body: string,
   ): Promise<Result<string>> => {
     const parameters = JSON.parse(body);

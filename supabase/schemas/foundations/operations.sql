@@ -34,6 +34,7 @@ begin
     'health_report',
     'ingest_logs',
     'ingest_requests',
+    'ingest_text',
     'list_alert_addresses',
     'list_alert_deliveries',
     'list_alert_history',

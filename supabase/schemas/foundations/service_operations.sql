@@ -11,6 +11,7 @@ begin
     'health_report',
     'ingest_logs',
     'ingest_requests',
+    'ingest_text',
     'run_writer',
     'settle_alert_notification'
   ];

@@ -1,79 +1,3 @@
--- logloom_private.ingest for each of the requests, in one transaction. What holds for a caller is
--- read once for those of its requests that follow one another.
-create function logloom_private.ingest_each(p_requests json)
-returns json
-language plpgsql
-security definer
-set search_path = pg_catalog, pg_temp
-as $$
--- definer because service_role reads no digests and writes to the queue only through here
-declare
-  v_requests constant integer := json_array_length(p_requests);
-  v_parameters json;
-  v_before logloom_private.ingest_request;
-  v_request logloom_private.ingest_request;
-  v_state logloom_private.ingest_state;
-  v_accepted logloom_private.ingest_answer;
-  v_answer json;
-  v_answers json[] := '{}';
-  v_sqlstate text;
-  v_detail text;
-  v_hint text;
-begin
-  for v_parameters in select e.value from json_array_elements(p_requests) e loop
-    -- A block for each: what refuses one request leaves the others as they are.
-    begin
-      v_request := json_populate_record(null::logloom_private.ingest_request, v_parameters);
-      if v_state is null
-        or v_request.p_key_digest is distinct from v_before.p_key_digest
-        or v_request.p_tenant_id is distinct from v_before.p_tenant_id
-        or v_request.p_claims is distinct from v_before.p_claims
-      then
-        v_state := logloom_private.ingest_state(
-          v_request.p_tenant_id, v_request.p_key_digest, v_request.p_claims, v_requests
-        );
-        v_before := v_request;
-      end if;
-      v_accepted := logloom_private.ingest(v_request, v_state);
-      v_state.events := v_state.events + v_accepted.ingested;
-      if v_accepted.ingested > 0 then
-        v_state.bytes := v_state.bytes + coalesce(v_request.p_bytes, 0);
-      end if;
-      v_answer := json_build_object(
-        'status', 200, 'headers', v_accepted.headers, 'body', v_accepted.body::text
-      );
-    exception when others then
-      get stacked diagnostics
-        v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
-        v_hint = pg_exception_hint;
-      -- The note that the key was used went with what was refused.
-      if v_request.p_key_digest is not null then
-        v_state := null;
-      end if;
-      v_answer := case
-        when v_sqlstate = 'PGRST' then json_build_object(
-          'status', v_detail::json -> 'status', 'headers', v_detail::json -> 'headers',
-          'body', sqlerrm
-        )
-        when v_sqlstate like 'PT%' then json_build_object(
-          'status', substr(v_sqlstate, 3)::integer, 'headers', '{}'::json,
-          'body', json_build_object(
-            'code', v_sqlstate, 'message', sqlerrm, 'hint', nullif(v_hint, '')
-          )::text
-        )
-        else json_build_object(
-          'status', 500, 'headers', '{}'::json,
-          'body', json_build_object('code', v_sqlstate, 'message', '')::text
-        )
-      end;
-    end;
-    v_answers := v_answers || v_answer;
-  end loop;
-  perform set_config('response.headers', '[]', true);
-  return array_to_json(v_answers);
-end;
-$$;
-
 create function public.ingest_requests(p_requests json default null)
 returns json
 language plpgsql
@@ -83,12 +7,15 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '5s'
 as $$
 begin
-  return logloom_private.ingest_each(p_requests);
+  return logloom_private.ingest_each(
+    array(select e.value::text from json_array_elements(p_requests) e)
+  );
 end;
 $$;
 
 comment on function public.ingest_requests(json) is
-  'ingest_logs for several small requests that came at once: one transaction, one commit. '
+  'ingest_text for edge functions of 1.0.0: ingest_logs for several small requests that came at '
+  'once: one transaction, one commit. '
   'p_requests: array of objects, each with the parameters of ingest_logs. Returns an array in the '
   'same order, each {status, headers: {name: value}, body: text}, as ingest_logs alone would have '
   'answered; body is JSON text, of an error {code, message, hint}. What refuses one request does '

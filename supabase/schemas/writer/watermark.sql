@@ -15,7 +15,7 @@ begin
       select split_part(c.setting, '=', 2) as timeout
       from pg_catalog.pg_proc p, unnest(p.proconfig) c (setting)
       where p.pronamespace = 'public'::regnamespace
-        and p.proname in ('ingest_logs', 'ingest_requests')
+        and p.proname in ('ingest_logs', 'ingest_requests', 'ingest_text')
         and c.setting like 'statement_timeout=%'
     ) t
   );

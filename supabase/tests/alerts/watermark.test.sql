@@ -23,9 +23,9 @@ select pg_temp.set_enqueue_timeout('7500');
 select is(logloom_private.enqueue_timeout(), '7.5 seconds', 'follows a change of it');
 select pg_temp.set_enqueue_timeout('5s');
 
-alter function public.ingest_requests(json) set statement_timeout = '6s';
+alter function public.ingest_text(text) set statement_timeout = '6s';
 select is(logloom_private.enqueue_timeout(), '6 seconds', 'the longer one counts');
-alter function public.ingest_requests(json) set statement_timeout = '5s';
+alter function public.ingest_text(text) set statement_timeout = '5s';
 
 delete from logloom_private.job_heartbeats;
 select is(

@@ -112,7 +112,7 @@ select set_eq(
     select array_agg(n.name)
     from unnest(
       array[
-        'ingest_logs', 'ingest_requests', 'run_writer', 'health_report',
+        'ingest_logs', 'ingest_requests', 'ingest_text', 'run_writer', 'health_report',
         'claim_alert_notifications', 'settle_alert_notification'
       ]
     ) n (name)

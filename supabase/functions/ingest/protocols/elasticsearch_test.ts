@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { startPeer } from "../../_shared/testing.ts";
 import { receive } from "../receiving.ts";
-import { apiKey, startIngest } from "../testing.ts";
+import { apiKey, startDatabase, startIngest } from "../testing.ts";
 
 const ndjson = { "Content-Type": "application/x-ndjson" };
 const time = "2026-11-21T12:34:56.789Z";
@@ -142,7 +141,7 @@ Deno.test("what passes is refused item by item, whoever refuses; what does not, 
 Deno.test("a sender that is held for its rate is told of each item, without the database", async () => {
   const body = lines({ create: {} }, { message: "a" }, { create: {} }, { message: "b" });
   const hold = { seconds: 9, retry_after: 9, limit: "5", error: "Rate limit reached" };
-  await using peer = startPeer(() =>
+  await using peer = startDatabase(() =>
     Response.json({ code: "PT429", message: "Rate limit reached" }, {
       status: 429,
       headers: { "Retry-After": "9", "X-Logloom-Hold": JSON.stringify(hold) },
