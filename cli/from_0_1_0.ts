@@ -15,7 +15,9 @@ const help =
                                                   sends the records, as npm run ship does
 
 Records get new ids and a new received_at; their own times stay. API keys and webhook secrets are not
-carried over: make new ones.`;
+carried over: make new ones.
+
+Exit code: 0, or 1 after an error.`;
 
 /** What is carried over as rows, in the order in which it can be written, without what 1.0.0 keeps for itself. */
 const tables = [

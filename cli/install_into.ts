@@ -38,7 +38,9 @@ Run it again from a newer Logloom to upgrade: it adds migrations and replaces fu
 If a name that Logloom needs is already taken, it changes nothing and says which.
 
   --health-as NAME   the name of Logloom's function health, if the project already has one;
-                     later runs remember it`;
+                     later runs remember it
+
+Exit code: 0, or 1 after an error.`;
 
 export interface Installed {
   migrations: string[];

@@ -1,5 +1,12 @@
 import { runReading } from "./reading/command.ts";
-import { jsonLine, type LogRecord, type Stat, statLines } from "./reading/lines.ts";
+import {
+  jsonLine,
+  type LogRecord,
+  type Stat,
+  statLines,
+  type Warning,
+  warningLine,
+} from "./reading/lines.ts";
 import { connectionHelp, timeOf, wholeNumber } from "./reading/options.ts";
 import { openOutput } from "./reading/output.ts";
 
@@ -16,11 +23,19 @@ const help = `Searches the logs: npm run search -- [OPTIONS] 'QUERY'
   --no-pager       no pager, even for long output
 ${connectionHelp}
 
-Exit code: 0 after an answer, 1 after an error, 130 after Ctrl-C.`;
+Warnings of the service, and whether there is more, are on standard error.
+
+Exit code: 0 after an answer, even an empty one, 1 after an error, 130 after Ctrl-C.`;
 
 interface Page {
   logs: LogRecord[];
   next_cursor: string | null;
+  warnings: Warning[] | null;
+}
+
+/** A query that means something else than was meant mostly finds nothing, and nobody would know why. */
+function warn(warnings: Warning[] | null | undefined): void {
+  for (const warning of warnings ?? []) console.error(warningLine(warning));
 }
 
 await runReading({
@@ -53,10 +68,13 @@ await runReading({
         p_query_dsl: query,
         ...range,
         p_limit: Math.min(limit, 1000),
-      }) as Stat[];
+      }) as (Stat & { total_groups?: number; warnings?: Warning[] | null })[];
+      warn(rows[0]?.warnings);
       for (const line of values.json ? rows.map(jsonLine) : statLines(rows)) {
         if (!await output.write(line)) return;
       }
+      const groups = rows[0]?.total_groups ?? 0;
+      if (groups > rows.length) tellOfMore(`${rows.length} of ${groups} groups`);
     }
 
     async function writeRecords(): Promise<void> {
@@ -70,15 +88,18 @@ await runReading({
           p_limit: Math.min(left, 500),
           p_cursor: cursor,
         }) as Page;
+        if (cursor === null) warn(page.warnings);
         for (const record of page.logs) {
           if (!await output.write(lineOf(record))) return;
         }
         left -= page.logs.length;
         cursor = page.next_cursor;
       } while (cursor !== null && left > 0);
-      if (cursor !== null && Deno.stderr.isTerminal()) {
-        console.error(`logloom: there are more; --limit shows more than ${limit}.`);
-      }
+      if (cursor !== null) tellOfMore(`${limit} records`);
+    }
+
+    function tellOfMore(shown: string): void {
+      console.error(`logloom: these are ${shown}, and there are more: --limit N shows more.`);
     }
   },
 });

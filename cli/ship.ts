@@ -5,7 +5,7 @@ import { parseOptions } from "./options.ts";
 import { isOfShipper } from "./shipping/events.ts";
 import { follow } from "./shipping/follow.ts";
 import { readLines } from "./shipping/lines.ts";
-import { createProgress } from "./shipping/progress.ts";
+import { createProgress, type Extent } from "./shipping/progress.ts";
 import { createSender } from "./shipping/sender.ts";
 import { Shipper, type Source, type Totals } from "./shipping/shipper.ts";
 
@@ -25,7 +25,10 @@ line is a message. Files may be compressed with gzip.
   --gzip                 compress requests
   --give-up-after S      how long to retry a batch, in seconds (default 600; --follow never gives up)
 
-Exit code: 0 all events were accepted, 2 some were rejected, 1 not all could be sent.`;
+A file whose lines have their own times may be sent again: within a day nothing is stored twice.
+
+Exit code: 0 all events were accepted, 2 some were rejected, 1 not all could be sent, also after
+Ctrl-C.`;
 
 const exitCodes = { accepted: 0, notSent: 1, rejected: 2 };
 
@@ -38,7 +41,8 @@ async function main(): Promise<number> {
   let options: Options;
   let shipper: Shipper;
   const started = performance.now();
-  const progress = createProgress();
+  let extent: Extent | undefined;
+  const progress = createProgress(() => extent);
   const stop = new AbortController();
   try {
     options = readOptions(Deno.args);
@@ -72,16 +76,17 @@ async function main(): Promise<number> {
     if (failure !== undefined) return complain(failure);
     return shipper.totals.rejected > 0 ? exitCodes.rejected : exitCodes.accepted;
   };
-  if (options.follow !== undefined) {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      Deno.addSignalListener(signal, () => {
-        stop.abort();
-        setTimeout(() => Deno.exit(finished(new Failure("stopped before all was sent."))), stopMs);
-      });
-    }
+  const end = () => Deno.exit(finished(new Failure("stopped before all was sent.")));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, () => {
+      stop.abort();
+      // Of a file the rest is not sent; what is followed ends with what was read.
+      setTimeout(end, options.follow === undefined ? 0 : stopMs);
+    });
   }
   try {
-    for await (const source of sources(options, stop.signal)) await shipper.ship(source);
+    extent = await extentOf(options);
+    for await (const source of sources(options, stop.signal, extent)) await shipper.ship(source);
     await shipper.finish();
   } catch (error) {
     return finished(error);
@@ -173,7 +178,22 @@ async function readTarget(options: Options): Promise<{ url: string; apiKey: stri
   return { url: state.url, apiKey: localKey };
 }
 
-async function* sources(options: Options, signal: AbortSignal): AsyncGenerator<Source> {
+/** The size of the files; undefined where something has no known end. */
+async function extentOf({ follow, files }: Options): Promise<Extent | undefined> {
+  if (follow !== undefined || files.includes("-")) return undefined;
+  let total = 0;
+  for (const name of files) {
+    const file = await Deno.stat(fromCaller(name)).catch(() => undefined);
+    total += file?.size ?? 0;
+  }
+  return { read: 0, total };
+}
+
+async function* sources(
+  options: Options,
+  signal: AbortSignal,
+  extent: Extent | undefined,
+): AsyncGenerator<Source> {
   if (options.follow !== undefined) {
     const path = fromCaller(options.follow);
     const lines = follow({ path, fromStart: options.fromStart, pollMs: 250, signal });
@@ -182,15 +202,23 @@ async function* sources(options: Options, signal: AbortSignal): AsyncGenerator<S
   }
   for (const name of options.files) {
     if (name === "-") yield { name: "standard input", lines: readLines(Deno.stdin.readable) };
-    else yield { name, lines: readFile(name) };
+    else yield { name, lines: readFile(name, extent), isFile: true };
   }
 }
 
-async function* readFile(name: string): AsyncGenerator<string[]> {
+async function* readFile(name: string, extent: Extent | undefined): AsyncGenerator<string[]> {
   try {
     using file = await Deno.open(fromCaller(name));
     if ((await file.stat()).isDirectory) throw new Failure(`${name} is a folder.`);
-    yield* readLines(file.readable);
+    const counted = file.readable.pipeThrough(
+      new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+        transform(chunk, controller) {
+          if (extent !== undefined) extent.read += chunk.length;
+          controller.enqueue(chunk);
+        },
+      }),
+    );
+    yield* readLines(counted);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) throw new Failure(`there is no file ${name}.`);
     throw error;

@@ -113,6 +113,48 @@ Deno.test("many events go in several batches, each of them once", async () => {
   assert.deepEqual(sent.map(({ msg }) => msg).sort(), lines.sort());
 });
 
+Deno.test("a file with times of its own has the same keys in another run", async () => {
+  await using peer = startPeer(ingest);
+  const folder = await Deno.makeTempDir();
+  const lines = ["a", "b"].map((msg) => JSON.stringify({ time: "2026-11-21T10:00:00Z", msg }));
+  await Deno.writeTextFile(`${folder}/timed.log`, `${lines.join("\n")}\n`);
+  await Deno.writeTextFile(`${folder}/plain.log`, "a\nb\n");
+  const keysOf = async (...names: string[]) => {
+    const before = peer.requests.length;
+    const run = await ship(peer.url, names.map((name) => `${folder}/${name}`));
+    assert.deepEqual([run.code, run.err], [0, ""]);
+    return peer.requests.slice(before).map(({ headers }) => headers.get("Idempotency-Key"));
+  };
+  const [timed] = await keysOf("timed.log");
+  assert.match(timed ?? "", /^[0-9a-f]{64}$/);
+  assert.deepEqual(await keysOf("timed.log"), [timed]);
+  // Whatever else is sent with it.
+  assert.ok((await keysOf("timed.log", "plain.log")).includes(timed));
+  const [plain] = await keysOf("plain.log");
+  assert.notDeepEqual(await keysOf("plain.log"), [plain]);
+  await Deno.writeTextFile(`${folder}/timed.log`, `\n${lines.join("\n")}\n`);
+  assert.notDeepEqual(await keysOf("timed.log"), [timed]);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("Ctrl-C ends with the counts so far and exit code 1", async () => {
+  const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>();
+  await using peer = startPeer((request) => {
+    asked();
+    return ingest(request);
+  });
+  const child = command(peer.url, []).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode("line\n".repeat(10_001)));
+  await isAsked;
+  child.kill("SIGINT");
+  const { code, stdout, stderr } = await child.output();
+  assert.equal(code, 1);
+  assert.match(new TextDecoder().decode(stdout), /^(?:0|10,000) events accepted, 0 rejected /);
+  assert.equal(new TextDecoder().decode(stderr), "logloom: stopped before all was sent.\n");
+  await writer.abort().catch(() => {});
+});
+
 Deno.test("what cannot be sent ends with one sentence and exit code 1", async () => {
   await using peer = startPeer(() =>
     Response.json({ error: "Invalid token, API key, or missing tenant_id" }, { status: 401 })

@@ -1,6 +1,6 @@
 import { pause } from "./client/service.ts";
 import { runReading } from "./reading/command.ts";
-import type { LogRecord } from "./reading/lines.ts";
+import { type LogRecord, type Warning, warningLine } from "./reading/lines.ts";
 import { connectionHelp, wholeNumber } from "./reading/options.ts";
 import { openOutput } from "./reading/output.ts";
 
@@ -12,7 +12,10 @@ const help = `Follows the logs: npm run tail -- [OPTIONS] 'QUERY'
   --json           a JSON object a line
 ${connectionHelp}
 
-Ctrl-C ends it. While the service is unreachable it waits, and misses nothing.`;
+Ctrl-C ends it. While the service is unreachable it waits, and misses nothing. Warnings of the
+service are on standard error.
+
+Exit code: 1 after an error, 130 after Ctrl-C.`;
 
 interface Tail {
   logs: LogRecord[];
@@ -35,6 +38,10 @@ await runReading({
       p_query_dsl: query,
       p_backlog: backlog,
     }) as Tail;
+    const { warnings } = await first.call("validate_query", { p_query_dsl: query }) as {
+      warnings: Warning[];
+    };
+    for (const warning of warnings) console.error(warningLine(warning));
     const patient = await service(Infinity);
     for (;;) {
       for (const record of tail.logs) {

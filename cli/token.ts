@@ -9,7 +9,9 @@ const help = `Prints a token for the local stack: npm run token -- --tenant T --
   --role R      the claim role (default authenticated)
   --hours N     how long it is valid (default 24)
 
-The secret that signs it is the same on every machine: no hosted project accepts it.`;
+The secret that signs it is the same on every machine: no hosted project accepts it.
+
+Exit code: 0, or 1 after an error.`;
 
 await run(() => {
   const { values } = parseOptions({

@@ -31,7 +31,9 @@ Usage: npm run uninstall -- DATABASE_URL --yes-delete-all-logs [--project DIR]
   --project DIR   the folder that install-into wrote to: the names of its functions are then
                   printed. Nothing in it is changed.
 
-The SQL is supabase/uninstall.sql.`;
+The SQL is supabase/uninstall.sql.
+
+Exit code: 0, or 1 after an error.`;
 
 /** A lock timeout, or a deadlock with a request under way: try again. */
 const transient = new Set(["40P01", "55P03", "57014", "XX000"]);

@@ -24,12 +24,45 @@ const commands = {
   "from-0.1.0": "cli/from_0_1_0.ts",
   uninstall: "cli/uninstall.ts",
   lock: "local/lock.ts",
+  "package:build": "local/package_build.ts",
+};
+
+/** The help of commands that have none of their own: asking for it installs and starts nothing. */
+const help = {
+  start: `Starts a stack on this machine: npm start [-- OPTIONS]
+
+  --background     return when it is ready; npm stop ends it
+  --citus N        with N nodes of Citus
+  --functions-runtime VERSION
+                   serve the functions with that version of Deno
+  --stack NAME     which stack, dev by default`,
+  stop: "Stops the stack: npm stop [-- --stack NAME]",
+  reset: "Removes the stack's data and starts it anew: npm run reset [-- --stack NAME]",
+  migration: `Writes a migration from supabase/schemas: npm run migration -- NAME
+
+  --release        freeze the new migrations`,
+  test: `Runs the tests on stacks of their own: npm test [-- [--keep] STEP [FILE…]]
+
+  --keep           leave the stack up for the next run
+  --stop           stop that stack
+
+CONTRIBUTING.md says more.`,
+  chaos: "Kills processes while events arrive, and counts them: npm run chaos",
+  bench: "Measures: npm run bench [-- WHAT]. docs/benchmarks says what.",
+  lock: "Writes the lock files of the functions' packages: npm run lock",
+  "console:shots": "Takes the pictures of the console in docs/images: npm run console:shots",
 };
 
 const [name, ...args] = process.argv.slice(2);
 const script = commands[name];
 if (!script) {
   fail(`there is no command ${name ?? ""}; there are ${Object.keys(commands).join(", ")}.`);
+}
+
+if (help[name] && args.some((arg) => arg === "--help" || arg === "-h")) {
+  console.log(help[name]);
+  console.log("\nExit code: 0, or 1 after an error.");
+  process.exit(0);
 }
 
 const major = Number(process.versions.node.split(".")[0]);

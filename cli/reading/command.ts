@@ -30,6 +30,17 @@ export interface Reading<Own extends Options> {
   lineOf(record: LogRecord): string;
 }
 
+const hiddenMinus = "\0-";
+
+/** A query may begin with -: -service:web is a term, no option. Only -h is one of a letter. */
+function hideMinus(arg: string): string {
+  return /^-[^-]/.test(arg) && arg !== "-h" ? `\0${arg}` : arg;
+}
+
+function showMinus(arg: string): string {
+  return arg.startsWith(hiddenMinus) ? arg.slice(1) : arg;
+}
+
 /** A command that reads: common options and its own. */
 export interface ReadingCommand<Own extends Options> {
   help: string;
@@ -50,12 +61,12 @@ export async function runReading<const Own extends Options>(
   let query = "";
   try {
     const parsed = parseOptions({
-      args: Deno.args,
+      args: Deno.args.map(hideMinus),
       allowPositionals: true,
       options: { ...shared, ...options },
     });
     const named = parsed.values as Values<Record<never, never>>;
-    query = parsed.positionals.join(" ");
+    query = parsed.positionals.map(showMinus).join(" ");
     if (named.help) console.log(help);
     else {
       await read({

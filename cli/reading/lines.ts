@@ -91,6 +91,20 @@ export function statLines(rows: Stat[]): string[] {
   );
 }
 
+/** What the service takes for a probable mistake: the query is valid and means something else. */
+export interface Warning {
+  readonly position?: number | null;
+  readonly message: string;
+  readonly suggestion?: string | null;
+}
+
+/** A warning of the service, with what to write instead. */
+export function warningLine({ message, suggestion }: Warning): string {
+  return `logloom: ${harmless(message)}${
+    suggestion ? `; perhaps you mean ${harmless(suggestion)}` : ""
+  }`;
+}
+
 /** A refusal of the service, with its position in the query and the hint. */
 export function refusalLines(error: Refusal, query: string): string[] {
   const lines = [`logloom: ${harmless(error.message)}`];

@@ -11,6 +11,8 @@ export interface Batch {
   readonly events: readonly string[];
   readonly origins: readonly Origin[];
   readonly bytes: number;
+  /** Whether the events are of a file and have their own times: sent again, they are the same. */
+  readonly isRepeatable?: boolean;
 }
 
 const maxEvents = 10_000;
@@ -22,38 +24,52 @@ export class Batcher {
   #events: string[] = [];
   #origins: Origin[] = [];
   #bytes = 2;
+  #isRepeatable = true;
 
   static fits(event: string): boolean {
     return Buffer.byteLength(event) + 2 <= maxBytes;
   }
 
   /** Adds an event that fits; answers with the batch that was full before it, if any. */
-  add(event: string, origin: Origin): Batch | undefined {
+  add(event: string, origin: Origin, isRepeatable = false): Batch | undefined {
     const bytes = Buffer.byteLength(event) + 1;
     const isFull = this.#events.length === maxEvents || this.#bytes + bytes > maxBytes;
     const full = isFull ? this.take() : undefined;
     this.#events.push(event);
     this.#origins.push(origin);
     this.#bytes += bytes;
+    this.#isRepeatable &&= isRepeatable;
     return full;
+  }
+
+  /** What was collected, if it would be the same in another run: a file ends its own batches. */
+  takeRepeatable(): Batch | undefined {
+    return this.#isRepeatable ? this.take() : undefined;
   }
 
   /** The collected events, if any. */
   take(): Batch | undefined {
     if (this.#events.length === 0) return undefined;
-    const batch = { events: this.#events, origins: this.#origins, bytes: this.#bytes };
+    const batch = {
+      events: this.#events,
+      origins: this.#origins,
+      bytes: this.#bytes,
+      ...this.#isRepeatable && { isRepeatable: true },
+    };
     this.#events = [];
     this.#origins = [];
     this.#bytes = 2;
+    this.#isRepeatable = true;
     return batch;
   }
 }
 
-export function halves({ events, origins, bytes }: Batch): Batch[] {
+export function halves({ events, origins, bytes, isRepeatable }: Batch): Batch[] {
   const middle = Math.ceil(events.length / 2);
   return [[0, middle], [middle, events.length]].map(([from, to]) => ({
     events: events.slice(from, to),
     origins: origins.slice(from, to),
     bytes: Math.ceil(bytes / 2),
+    ...isRepeatable && { isRepeatable },
   }));
 }

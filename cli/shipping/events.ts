@@ -1,3 +1,5 @@
+import { aliases } from "../../supabase/functions/_shared/record_fields.ts";
+
 /** The shipper's own name, so that an access log can leave out its requests. */
 export const userAgent = "logloom-ship";
 
@@ -22,6 +24,14 @@ export function eventOf(line: string, defaults: Defaults): string | undefined {
   const added = JSON.stringify(Object.fromEntries(missing)).slice(0, -1);
   const own = trimmed.slice(1).trimStart();
   return own === "}" ? `${added}}` : `${added},${own}`;
+}
+
+const timeNames = ["ts", ...aliases.ts];
+
+/** Whether an event has a time of its own, so that the same line is the same event another day. */
+export function hasOwnTime(event: string): boolean {
+  const members = objectIn(event);
+  return members !== undefined && timeNames.some((name) => Object.hasOwn(members, name));
 }
 
 /** Whether the line reports a request of the shipper: sending it would write the next such line. */

@@ -8,8 +8,39 @@ export interface Progress {
 
 const refreshMs = 100;
 
+/** How much of the files is read; undefined for what has no known end. */
+export interface Extent {
+  read: number;
+  readonly total: number;
+}
+
+/** Counts, speed, and for files how much is done and how long the rest takes. */
+export function progressLine(totals: Totals, elapsedMs: number, extent?: Extent): string {
+  const { accepted, rejected, bytes } = totals;
+  const perSecond = Math.round((accepted + rejected) / (elapsedMs / 1000));
+  const parts = [
+    `${accepted.toLocaleString("en")} accepted, ${rejected.toLocaleString("en")} rejected`,
+    `${(bytes / 1e6).toFixed(1)} MB`,
+    `${perSecond.toLocaleString("en")}/s`,
+  ];
+  if (extent !== undefined && extent.total > 0 && extent.read > 0) {
+    const done = Math.min(1, extent.read / extent.total);
+    parts.push(`${Math.floor(100 * done)} %`, `${whileOf((elapsedMs * (1 - done)) / done)} left`);
+  }
+  return parts.join(" · ");
+}
+
+function whileOf(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
 /** One line on a terminal, updated in place; elsewhere only what belongs in a log. */
-export function createProgress(): Progress {
+export function createProgress(extent: () => Extent | undefined): Progress {
   const isTerminal = Deno.stderr.isTerminal();
   const started = performance.now();
   let lastShown = 0;
@@ -20,17 +51,12 @@ export function createProgress(): Progress {
   }
 
   return {
-    show({ accepted, rejected, bytes }) {
+    show(totals) {
       lastReason = "";
       const now = performance.now();
       if (!isTerminal || now - lastShown < refreshMs) return;
       lastShown = now;
-      const perSecond = Math.round((accepted + rejected) / ((now - started) / 1000));
-      const megabytes = (bytes / 1e6).toFixed(1);
-      write(
-        `\r\x1b[K${accepted.toLocaleString("en")} accepted, ${rejected.toLocaleString("en")} ` +
-          `rejected · ${megabytes} MB · ${perSecond.toLocaleString("en")}/s`,
-      );
+      write(`\r\x1b[K${progressLine(totals, now - started, extent())}`);
     },
     retry(reason, delayMs) {
       const seconds = (delayMs / 1000).toFixed(1);

@@ -1,11 +1,13 @@
 import { type Batch, Batcher, type Origin } from "./batches.ts";
-import { type Defaults, eventOf } from "./events.ts";
+import { type Defaults, eventOf, hasOwnTime } from "./events.ts";
 import type { Send } from "./sender.ts";
 
 /** A file or a stream, by lines; an empty list means nothing more for now. */
 export interface Source {
   readonly name: string;
   readonly lines: AsyncIterable<readonly string[]>;
+  /** Of a file that is sent from its beginning to its end. */
+  readonly isFile?: boolean;
 }
 
 export interface Totals {
@@ -48,12 +50,14 @@ export class Shipper {
   }
 
   /** Reads no faster than batches are sent. */
-  async ship({ name, lines }: Source): Promise<void> {
+  async ship({ name, lines, isFile = false }: Source): Promise<void> {
     let line = 0;
     for await (const texts of lines) {
-      for (const text of texts) await this.#add(text, { source: name, line: ++line });
+      for (const text of texts) await this.#add(text, { source: name, line: ++line }, isFile);
       if (texts.length === 0) await this.#flush();
     }
+    const last = isFile ? this.#batcher.takeRepeatable() : undefined;
+    if (last !== undefined) await this.#submit(last);
   }
 
   /** Sends the rest and waits for every answer; fails if anything could not be sent. */
@@ -63,7 +67,7 @@ export class Shipper {
     this.#throwFailure();
   }
 
-  async #add(text: string, origin: Origin): Promise<void> {
+  async #add(text: string, origin: Origin, isFile: boolean): Promise<void> {
     if (this.#options.isSkipped(text)) return;
     const event = eventOf(text, this.#options.defaults);
     if (event === undefined) return;
@@ -72,7 +76,7 @@ export class Shipper {
       this.totals.rejected++;
       return;
     }
-    const full = this.#batcher.add(event, origin);
+    const full = this.#batcher.add(event, origin, isFile && hasOwnTime(event));
     if (full !== undefined) await this.#submit(full);
   }
 

@@ -98,9 +98,15 @@ export function pageOfErrors(page: string, all: Register[]): string {
 function tableOf({ hint, errors }: Register): string {
   const rows = errors.map((error) => {
     const when = error.explanation ?? (error.hint === null ? "" : plain(shown(error.hint)));
-    return `| \`PT${error.status}\` | \`${cell(shown(error.message))}\` | ${cell(when)} |`;
+    return `| \`PT${error.status}\` | \`${error.name}\` | \`${cell(shown(error.message))}\` | ${
+      cell(when)
+    } |`;
   });
-  const table = ["| code | message | when, or what to do |", "| --- | --- | --- |", ...rows];
+  const table = [
+    "| code | name | message | when, or what to do |",
+    "| --- | --- | --- | --- |",
+    ...rows,
+  ];
   if (hint === null) return table.join("\n");
   return [`The hint of those that say nothing here: ${plain(shown(hint))}`, "", ...table].join(
     "\n",

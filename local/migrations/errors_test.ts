@@ -97,11 +97,11 @@ Beside it.
     pageOfErrors(page("| `PT400` | `Gone` | |\n"), [register]),
     page(`The hint of those that say nothing here: Read \\<this>.
 
-| code | message | when, or what to do |
-| --- | --- | --- |
-| \`PT400\` | \`A \\| …\` | Send …\\*. |
-| \`PT404\` | \`100%\` | It is \`gone\`. |
-| \`PT429\` | \`Full\` |  |
+| code | name | message | when, or what to do |
+| --- | --- | --- | --- |
+| \`PT400\` | \`parameters.a\` | \`A \\| …\` | Send …\\*. |
+| \`PT404\` | \`parameters.b\` | \`100%\` | It is \`gone\`. |
+| \`PT429\` | \`parameters.c\` | \`Full\` |  |
 `),
   );
   assert.throws(() => pageOfErrors("## Parameters\n", [register]), /no marks/);

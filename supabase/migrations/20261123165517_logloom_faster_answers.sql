@@ -8,14 +8,21 @@ begin
   perform set_config('lock_timeout', '30s', true);
   alter table logloom_private.settings
     add column search_stage_templates integer not null default 500000,
-    add column writer_run_limit interval not null default '10 seconds';
+    add column writer_run_limit interval not null default '10 seconds',
+    add column provision_by_secret_key boolean not null default false;
   alter table logloom_private.settings rename column search_turn to search_page_time;
   alter table logloom_private.settings rename column tail_turn to tail_page_time;
   perform set_config('lock_timeout', '0', true);
 end;
 $$;
 
+DROP FUNCTION "logloom_private"."ingest_each"(json);
+
 DROP FUNCTION "logloom_private"."log_fields_sample"(text, logloom_private.compiled_query);
+
+DROP FUNCTION "logloom_private"."query_field"(text, integer);
+
+DROP FUNCTION "logloom_private"."query_parse_aggregate"(logloom_private.query_state);
 
 DROP FUNCTION "logloom_private"."watermark"(timestamp WITH time zone);
 
@@ -191,6 +198,62 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.authenticate_sender (
+  p_tenant_id  text,
+  p_key_digest text,
+  p_claims     jsonb,
+  OUT          tenant_id text,
+  OUT          key_id uuid
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_last_used_at timestamptz;
+begin
+  if p_key_digest is not null then
+    select k.tenant_id, k.key_id, k.last_used_at
+    into authenticate_sender.tenant_id, authenticate_sender.key_id, v_last_used_at
+    from logloom.api_keys k
+    where k.key_digest = decode(p_key_digest, 'hex')
+      and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now())
+      and k.scopes @> '{ingest}';
+  else
+    authenticate_sender.tenant_id := case
+      when p_claims is not null then logloom_private.current_tenant_id(p_claims)
+      when not logloom_private.is_being_deleted(p_tenant_id)
+        then logloom_private.usable_id(p_tenant_id)
+    end;
+  end if;
+  if authenticate_sender.tenant_id is null then
+    -- Only who has the whole key learns what has become of it.
+    perform logloom_private.refuse(coalesce(
+      (
+        select case when k.revoked_at is null then 'callers.key_is_expired'
+          else 'callers.key_is_revoked' end
+        from logloom.api_keys k
+        where k.key_digest = decode(p_key_digest, 'hex')
+      ),
+      case when p_key_digest is null then 'callers.not_known' else 'callers.key_is_unknown' end
+    ));
+  elsif p_key_digest is null then
+    perform logloom_private.require_writing_client(p_claims);
+  elsif v_last_used_at >= date_trunc('minute', now()) is not true then
+    -- Skips a locked row: whoever holds it must not hold up ingest, and another request will do.
+    update logloom.api_keys k
+    set last_used_at = now()
+    where k.key_id = (
+      select u.key_id
+      from logloom.api_keys u
+      where u.key_id = authenticate_sender.key_id
+      for no key update skip locked
+    );
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.block_templates (
   p_block logloom_private.blocks,
   p_bits  bit varying
@@ -293,6 +356,61 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.callers_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('callers.authorization_is_missing', 400, 'Missing authorization header',
+      'Send Authorization: Bearer <access token>.', 'There is no `Authorization` header.'),
+    ('callers.not_known', 401, 'Invalid token, API key, or missing tenant_id', null,
+      'The token cannot be used, or its tenant is being deleted.'),
+    ('callers.key_is_unknown', 401, 'Invalid token, API key, or missing tenant_id',
+      'No such API key: perhaps it is one of another project.', null),
+    ('callers.key_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
+      'The API key was revoked: create_api_key makes another.', null),
+    ('callers.key_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
+      'The API key has expired: rotate_api_key or create_api_key makes another.', null),
+    ('callers.not_signed_in', 401, 'Invalid token, API key, or missing tenant_id',
+      'Sign in: the token needs role authenticated and a top-level tenant_id claim.',
+      'The token is for `anon`, or has no usable `tenant_id`.'),
+    ('callers.tenant_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
+      'The token needs a top-level tenant_id claim that is a non-blank string.', null),
+    ('callers.user_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
+      'The token needs the claim sub, which names the user.', null),
+    ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
+      'Leave p_tenant_id out: the tenant is taken from the token.',
+      'A user names another tenant. Leave `p_tenant_id` out.'),
+    ('callers.operation_is_internal', 403, '%s is only for service_role',
+      'Logloom''s functions call it with the project''s secret key.',
+      'Only the edge functions may call it.'),
+    ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
+      'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
+      'The token was issued to an OAuth client (claim `client_id`) that is not listed '
+        '([identity.md](../background/identity.md#oauth-clients)).'),
+    ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
+      'Call operations by POST with a JSON object of parameters.',
+      'An operation is called by another method than `POST`.'),
+    ('callers.tenant_must_be_named', 400, 'Missing required parameter: p_tenant_id',
+      'service_role belongs to no tenant: name one where the operation takes p_tenant_id.',
+      '`service_role` belongs to no tenant and must name one; it cannot call operations without '
+        '`p_tenant_id`.'),
+    ('callers.tenant_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
+      null, 'It is not a valid tenant id.'),
+    ('callers.role_is_missing', 403, 'This requires the role %s',
+      'Ask an owner of the tenant; list_tenant_members says who that is.',
+      'The caller''s role in the tenant is too low: `member`, `admin`, `owner` '
+        '([identity.md](../background/identity.md)).')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.column_may_hold (
   p_column     logloom_private.block_columns,
   p_literal    text,
@@ -322,6 +440,29 @@ begin
   return strpos(
     case when p_folds_case then lower(v_texts collate pg_c_utf8) else v_texts end, p_literal
   ) > 0;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.enqueue_timeout()
+  RETURNS interval
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    -- A bare number is milliseconds, as everywhere in PostgreSQL's settings.
+    select max(
+      (case when t.timeout ~ '^[0-9]+$' then t.timeout || ' ms' else t.timeout end)::interval
+    )
+    from (
+      select split_part(c.setting, '=', 2) as timeout
+      from pg_catalog.pg_proc p, unnest(p.proconfig) c (setting)
+      where p.pronamespace = 'public'::regnamespace
+        and p.proname in ('ingest_logs', 'ingest_requests', 'ingest_text')
+        and c.setting like 'statement_timeout=%'
+    ) t
+  );
 end;
 $function$;
 
@@ -532,6 +673,243 @@ begin
   return (
     'from (' || v_sql || ') l', 'coalesce(sum(l.events), 0)::double precision', null, null
   )::logloom_private.counted_source;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest (
+  p_request logloom_private.ingest_request,
+  p_state   logloom_private.ingest_state   DEFAULT NULL::logloom_private.ingest_state
+)
+  RETURNS logloom_private.ingest_answer
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because service_role reads no digests and writes to the queue only through here
+declare
+  v_plan logloom.plans;
+  v_has_rate boolean;
+  v_answer logloom_private.ingest_answer;
+  v_earlier_answer json;
+begin
+  if p_state is null then
+    p_state := logloom_private.ingest_state(
+      p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims, 1
+    );
+  end if;
+  if p_request.p_ts is null then
+    return row(
+      json_build_object(
+        'authenticated', true,
+        -- Of a time of receipt that is as long as they come.
+        'max_event_bytes', p_state.max_record_bytes
+          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
+        'max_event_values', p_state.max_record_values
+      ),
+      logloom_private.quota_headers(p_state, 0), 0
+    );
+  end if;
+  v_plan := p_state.plan;
+  v_has_rate := num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
+  if v_has_rate then
+    -- Without a lock: a request that is refused here holds nobody up and writes nothing.
+    perform logloom_private.check_rate(p_state, b)
+    from logloom_private.rate_buckets b
+    where b.tenant_id = p_state.tenant_id;
+  end if;
+  if cardinality(p_request.p_ts) > p_state.batch_max_events
+    or p_request.p_bytes > p_state.batch_max_bytes
+  then
+    perform logloom_private.refuse(
+      'ingest.request_is_too_large', p_state.batch_max_events::text, p_state.batch_max_bytes::text
+    );
+  end if;
+  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
+    p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
+  end if;
+  v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
+  v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
+  v_answer.body := json_strip_nulls(json_build_object(
+    'success', v_answer.ingested > 0 or coalesce(p_request.p_rejected, 0) = 0,
+    'ingested', v_answer.ingested,
+    'rejected', coalesce(p_request.p_rejected, 0),
+    'cut', nullif(p_request.p_cut, 0),
+    'errors', case when p_request.p_rejected > 0 then coalesce(p_request.p_errors, '[]') end
+  ));
+
+  if not p_state.is_provisioned and num_nonnulls(p_request.p_key_digest, p_request.p_claims) = 0
+    and not (select s.provision_by_secret_key from logloom_private.settings s)
+  then
+    perform logloom_private.refuse('ingest.tenant_is_not_known', p_state.tenant_id);
+  end if;
+  -- A repeat gets the first answer, also once a limit is reached.
+  if p_request.p_idempotency_key is not null then
+    v_earlier_answer := logloom_private.first_answer(
+      p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
+    );
+  end if;
+  if v_answer.ingested > 0 and v_earlier_answer is null then
+    if p_state.events >= v_plan.monthly_events_limit then
+      perform logloom_private.refuse_over_limit(
+        p_state, 'ingest.monthly_events_are_used_up', v_plan.monthly_events_limit,
+        p_state.month_end
+      );
+    elsif p_state.bytes >= v_plan.monthly_bytes_limit then
+      perform logloom_private.refuse_over_limit(
+        p_state, 'ingest.monthly_bytes_are_used_up', v_plan.monthly_bytes_limit, p_state.month_end
+      );
+    elsif p_state.queue_is_full then
+      perform logloom_private.refuse_with_headers(
+        logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
+        'ingest.queue_is_full'
+      );
+    end if;
+    if not p_state.is_provisioned then
+      perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
+    end if;
+    -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
+    -- event of its plan.
+    if p_request.p_idempotency_key is not null then
+      v_earlier_answer := logloom_private.first_answer(
+        p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice,
+        v_answer.body
+      );
+    end if;
+  end if;
+  if v_earlier_answer is not null then
+    return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+  end if;
+  if v_has_rate then
+    v_answer.headers := v_answer.headers || logloom_private.take_rate(p_state, v_answer.ingested);
+  end if;
+  if v_answer.ingested > 0 then
+    perform logloom_private.enqueue(p_state, p_request);
+  end if;
+  return v_answer;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_each (
+  p_requests text[]
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because service_role reads no digests and writes to the queue only through here
+declare
+  v_text text;
+  v_before logloom_private.ingest_request;
+  v_request logloom_private.ingest_request;
+  v_state logloom_private.ingest_state;
+  v_accepted logloom_private.ingest_answer;
+  v_answer json;
+  v_answers json[] := '{}';
+  v_sqlstate text;
+  v_detail text;
+  v_hint text;
+begin
+  foreach v_text in array p_requests loop
+    -- A block for each: what refuses one request leaves the others as they are.
+    begin
+      v_request := logloom_private.request_of_text(v_text);
+      if v_state is null
+        or v_request.p_key_digest is distinct from v_before.p_key_digest
+        or v_request.p_tenant_id is distinct from v_before.p_tenant_id
+        or v_request.p_claims is distinct from v_before.p_claims
+      then
+        v_state := logloom_private.ingest_state(
+          v_request.p_tenant_id, v_request.p_key_digest, v_request.p_claims,
+          cardinality(p_requests)
+        );
+        v_before := v_request;
+      end if;
+      v_accepted := logloom_private.ingest(v_request, v_state);
+      v_state.events := v_state.events + v_accepted.ingested;
+      if v_accepted.ingested > 0 then
+        v_state.bytes := v_state.bytes + coalesce(v_request.p_bytes, 0);
+      end if;
+      v_answer := json_build_object(
+        'status', 200, 'headers', v_accepted.headers, 'body', v_accepted.body::text
+      );
+    exception when others then
+      get stacked diagnostics
+        v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
+        v_hint = pg_exception_hint;
+      -- The note that the key was used went with what was refused.
+      if v_request.p_key_digest is not null then
+        v_state := null;
+      end if;
+      v_answer := case
+        when v_sqlstate = 'PGRST' then json_build_object(
+          'status', v_detail::json -> 'status', 'headers', v_detail::json -> 'headers',
+          'body', sqlerrm
+        )
+        when v_sqlstate like 'PT%' then json_build_object(
+          'status', substr(v_sqlstate, 3)::integer, 'headers', '{}'::json,
+          'body', json_build_object(
+            'code', v_sqlstate, 'message', sqlerrm, 'hint', nullif(v_hint, '')
+          )::text
+        )
+        else json_build_object(
+          'status', 500, 'headers', '{}'::json,
+          'body', json_build_object('code', v_sqlstate, 'message', '')::text
+        )
+      end;
+    end;
+    v_answers := v_answers || v_answer;
+  end loop;
+  perform set_config('response.headers', '[]', true);
+  return array_to_json(v_answers);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('ingest.idempotency_key_has_another_body', 409, 'Idempotency-Key was used with another body',
+      'Send a new key with a new body; repeat a key only with the same body.',
+      'A key repeats a request, body and all, for 24 hours.'),
+    ('ingest.monthly_events_are_used_up', 429, 'Monthly event limit reached: %s events',
+      'The limit is the plan''s, and starts anew with the next month (UTC).',
+      'The plan''s events of this UTC month are used up.'),
+    ('ingest.monthly_bytes_are_used_up', 429, 'Monthly byte limit reached: %s bytes',
+      'The limit is the plan''s, and starts anew with the next month (UTC).',
+      'The plan''s bytes of this UTC month are used up.'),
+    ('ingest.too_many_events', 429, 'Rate limit reached: %s events per second',
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+      'The plan allows no more for now.'),
+    ('ingest.too_many_requests', 429, 'Rate limit reached: %s requests per second',
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+      'The plan allows no more for now.'),
+    ('ingest.tenant_is_not_known', 404, 'There is no tenant %s',
+      'Make it with add_tenant_member or create_api_key, or set provision_by_secret_key in '
+        'logloom_private.settings.',
+      'A request with the project''s secret key names a tenant that there is not.'),
+    ('ingest.queue_is_full', 503, 'The queue is full, try again',
+      'The writer is behind: the endpoint health/queue tells how far.',
+      'The writer is far behind; `health/queue` says how far.'),
+    ('ingest.request_is_too_large', 413, 'Batch too large (max %s events, %s bytes)',
+      'Send it in parts. The function ingest does; the limits are in logloom_private.settings.',
+      null),
+    ('ingest.record_is_too_long', 413, 'A record is longer than %s bytes',
+      'Cut what is longest in it. The function ingest does; the limit is in '
+        'logloom_private.settings.',
+      null),
+    ('ingest.record_has_too_many_values', 413, 'A record has more than %s values',
+      'Shorten its largest arrays and objects. The function ingest does; the limit is in '
+        'logloom_private.settings.',
+      null)
+  ) e (name, status, message, hint, explanation);
 end;
 $function$;
 
@@ -778,6 +1156,91 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.objects_of_text (
+  p_text text
+)
+  RETURNS jsonb[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_text is null then
+    return null;
+  end if;
+  return array(select nullif(e.value, 'null') from jsonb_array_elements(p_text::jsonb) e);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.operations()
+  RETURNS text[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array[
+    'acknowledge_alert',
+    'add_tenant_member',
+    'check_plan_feature',
+    'claim_alert_notifications',
+    'confirm_alert_address',
+    'create_alert_rule',
+    'create_api_key',
+    'create_saved_search',
+    'create_tenant',
+    'delete_alert_rule',
+    'delete_logs',
+    'delete_saved_search',
+    'delete_tenant',
+    'get_alert_rule',
+    'get_api_key_usage',
+    'get_current_tenant',
+    'get_log',
+    'get_log_context',
+    'get_saved_search',
+    'get_saved_search_categories',
+    'get_saved_search_count',
+    'get_tenant_settings',
+    'get_tenant_usage',
+    'health_report',
+    'ingest_logs',
+    'ingest_requests',
+    'ingest_text',
+    'list_alert_addresses',
+    'list_alert_deliveries',
+    'list_alert_history',
+    'list_alert_rules',
+    'list_api_keys',
+    'list_log_fields',
+    'list_log_retention_runs',
+    'list_saved_searches',
+    'list_tenant_audit_events',
+    'list_tenant_members',
+    'log_histogram',
+    'log_series',
+    'log_stats',
+    'preview_alert_rule',
+    'remove_tenant_member',
+    'retry_alert_delivery',
+    'revoke_api_key',
+    'rotate_alert_webhook_secret',
+    'rotate_api_key',
+    'run_saved_search',
+    'run_writer',
+    'search_logs',
+    'set_tenant_member_role',
+    'settle_alert_notification',
+    'tail_logs',
+    'test_alert_rule',
+    'update_alert_rule',
+    'update_saved_search',
+    'update_tenant_settings',
+    'validate_query'
+  ];
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
   p_tenant_id text,
   p_rule      logloom.alert_rules
@@ -838,6 +1301,1360 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('query.minus_negates_nothing', 400, '- must directly precede the term that it negates',
+      'Write -term, or "-" for the character itself.', null),
+    ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
+      'Write \\ for the character itself.', null),
+    ('query.bound_is_missing', 400, 'A bound of a range is missing',
+      'Write [a TO b] or {a TO b}; a * alone leaves a bound open.', null),
+    ('query.bracket_closes_nothing', 400, 'A closing bracket has no opening bracket',
+      'Remove it, or quote it to search for it.', null),
+    ('query.bracket_is_not_closed', 400, 'A closing bracket is missing',
+      'Close the bracket that position %s opens.', null),
+    ('query.colon_is_missing', 400, 'A colon is missing after an attribute',
+      'Write @"name":value without white space.', null),
+    ('query.wildcard_in_comparison', 400, 'A comparison takes no wildcard',
+      'Quote the text, or leave the bound open with a * alone.', null),
+    ('query.field_is_missing', 400, 'A field is missing before the colon',
+      'Write field:value without white space around the colon, or quote the text.', null),
+    ('query.number_is_out_of_range', 400, 'A number is out of range',
+      'Exponents reach from -400 to 400.', null),
+    ('query.quote_is_not_closed', 400, 'A quoted text is not closed',
+      'End it with ", or write \" for the character itself.', null),
+    ('query.quoted_text_is_empty', 400, 'A quoted text to search for is empty',
+      'Write a text, or field:"" for an empty field.', null),
+    ('query.range_is_not_closed', 400, 'A range is not closed',
+      'End it with ] (inclusive) or } (exclusive).', null),
+    ('query.regex_is_not_quoted', 400, 'A regular expression must be quoted',
+      'Write ~"regex", or \~ for the character itself.', null),
+    ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
+      'Write a shorter one, such as now-15m.', null),
+    ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
+      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
+        'for it.', null),
+    ('query.term_is_missing', 400, 'A term is missing before %s',
+      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
+        'for it.', null),
+    ('query.value_is_missing_in_a_list', 400, 'A value is missing',
+      'Write field:(a OR b), values only, and close the bracket.', null),
+    ('query.comparison_needs_a_value', 400, 'A value is missing after %s',
+      'Write a number, a time or a word after it.', null),
+    ('query.test_needs_a_value', 400, 'A value is missing after %s',
+      'Write a word or a quoted text after it; "" is the empty text.', null),
+    ('query.value_has_a_blank', 400, 'A value is missing after %s',
+      'Write %2$s: no blank follows the colon.', null),
+    ('query.value_is_missing', 400, 'A value is missing after %s',
+      'Write field:value without white space around the colon; field:"" finds the empty text.',
+      null),
+    ('query.not_a_number', 400, 'An attribute is compared with a number, but this is not one: %s',
+      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without '
+        'quotes.', null),
+    ('query.nested_too_deep', 400, 'Brackets and NOTs nest deeper than 16',
+      'Remove unnecessary brackets.', null),
+    ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
+    ('query.not_a_time', 400, 'Not a time: %s',
+      'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).', null),
+    ('query.to_is_missing', 400, 'TO is missing in a range',
+      'Write [a TO b] or {a TO b}, TO in upper case.', null),
+    ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
+      'Separate segments by one dot. A segment of other characters than letters, digits, _ and '
+        '- is quoted: @"a b".c', null),
+    ('query.too_many_terms', 400, 'The query has more than 64 terms',
+      'Leave terms out, or join texts by wildcards or a regex.',
+      'Each term of a list of values counts.'),
+    ('query.too_long', 400, 'The query is longer than 2048 bytes',
+      'Shorten it, or narrow the time range instead of naming more terms.', null),
+    ('query.field_is_unknown', 400, 'Unknown field %s',
+      '%2$sQuote a text that holds a colon. The fields are %3$s and attrs.',
+      'The hint names a field that is written alike.'),
+    ('query.level_is_unknown', 400, 'Unknown level %s',
+      'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
+    ('query.level_is_a_list', 400, 'Unknown level %s', 'Write level:(%2$s)', null),
+    ('query.white_space_is_missing', 400, 'White space is missing before %s',
+      'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
+      null),
+    ('query.comparison_needs_a_colon', 400, 'White space is missing before %s',
+      'A comparison is written with a colon: %2$s', null),
+    ('query.attribute_is_missing', 400, 'attrs needs the name of an attribute',
+      'Write @name or attrs.name, such as @status.', null),
+    ('query.id_is_not_compared', 400, '%s cannot be compared',
+      'id takes a whole UUID, or * for any.', null),
+    ('query.text_is_not_compared', 400, '%s cannot be compared',
+      'Search %s for a text, a "quoted phrase" or a ~"regex".', null),
+    ('query.word_is_not_for_lists', 400, '%s is not allowed in a list of values',
+      'The values of field:(a OR b) are joined by OR; quote the word to search for it.', null),
+    ('query.comparison_has_blanks', 400, '%s is only allowed at the start of a value',
+      'Write %2$s: a colon after the field, and no blanks.', null),
+    ('query.aggregate_needs_a_bar', 400, 'A term is missing before %s',
+      'An aggregate follows a bar: %2$s', null),
+    ('query.or_is_a_word', 400, '|| is no operator',
+      'Write OR between two terms, in upper case. One | begins a stage, such as | count().', null),
+    ('query.bracket_is_of_another_language', 400, '%s is only allowed in a range of a field',
+      'Write %2$s', null),
+    ('query.field_is_of_another_language', 400, 'Unknown field %s', 'Write %2$s', null),
+    ('query.operator_is_for_values', 400, '%s is only allowed at the start of a value',
+      'Write field:>5, or quote the text.', null),
+    ('query.bracket_is_for_ranges', 400, '%s is only allowed in a range of a field',
+      'Write field:[a TO b], or quote the text.', null),
+    ('query.id_takes_no_regex', 400, '%s takes no regular expression',
+      'id takes a whole UUID, or * for any.', null),
+    ('query.time_takes_no_regex', 400, '%s takes no regular expression',
+      'Write a time or a range of times, such as ts:>now-15m.', null),
+    ('query.units_differ', 400, 'The bounds of a range have different units',
+      'Write two numbers, two durations or two sizes.', null),
+    ('query.any_takes_a_text', 400, 'any only takes a text',
+      'Write any:"text", any:=exactly, any:i=exactly, any:w=word or any:~"regex".', null),
+    ('query.not_a_network', 400, 'Not a network: %s',
+      'Write address/bits, such as 10.0.0.0/8, or quote it to compare the text.', null),
+    ('query.takes_no_test', 400, '%s takes no %s', 'Write %s:value. %s is for texts.', null),
+    ('query.word_is_empty', 400, 'A word to look for is empty',
+      'Write msg:w=error or msg:w="out of memory".', null),
+    ('query.too_many_steps', 400,
+      'The query is too complex: it takes more than 20000 steps to compile',
+      'Leave terms or regular expressions out.', null),
+    ('query.searched_texts_are_too_long', 400,
+      'The query is too complex: the texts that it looks for inside others have together more '
+        'than 512 characters', 'Shorten them: the beginning of a long message finds it too.', null),
+    ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
+      'Write %2$s, or quote the text if that is what is looked for.',
+      'An alert rule, its preview, `delete_logs` and its dry run: the query has one of the '
+        '`warnings` of a search.')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_field (
+  p_name     text,
+  p_position integer,
+  p_stage    text    DEFAULT NULL::text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_path text[];
+  v_joined text;
+  v_rest text;
+  v_near text;
+begin
+  if p_name = any(logloom_private.query_field_names()) then
+    return jsonb_build_object(
+      'field', p_name, 'name', p_name,
+      'reads', case p_name when 'any' then logloom_private.query_text_columns() || 'attrs'::text
+        else array[p_name] end
+    );
+  elsif left(p_name, 1) = '@' and p_name <> '@timestamp' then
+    v_rest := '.' || substr(p_name, 2);
+  elsif left(p_name, 6) = 'attrs.' then
+    v_rest := substr(p_name, 6);
+  elsif p_name = 'attrs' then
+    perform logloom_private.refuse_at(p_position, 'query.attribute_is_missing');
+  else
+    v_near := logloom_private.query_near_field(p_name);
+    if p_stage ~ '^(?:sum|avg|min|max|p[0-9].*)$' and v_near <> 'ts' then
+      -- These take attributes.
+      v_near := null;
+    end if;
+    perform logloom_private.refuse_at(
+      p_position,
+      case when p_stage is null then 'query.field_is_unknown' else 'stages.field_is_unknown' end,
+      logloom_private.query_excerpt(p_name),
+      coalesce('Did you mean ' || v_near || '? ', '')
+        || case when p_name collate "und-x-icu" !~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$' then ''
+          when p_stage is null
+            then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
+          else format('An attribute is written @%s. ', left(p_name, 60)) end,
+      array_to_string(logloom_private.query_field_names(), ', ')
+    );
+  end if;
+
+  -- ICU's classes, because "letters and digits of any script" is what they say.
+  if v_rest collate "und-x-icu" !~
+    '^(?:\.(?:[[:alpha:][:digit:]_-]+|"(?:[^"\\]|\\.)*"))+$'
+  then
+    perform logloom_private.refuse_at(p_position, 'query.path_is_malformed');
+  end if;
+
+  if strpos(v_rest, '"') = 0 then
+    v_path := string_to_array(substr(v_rest, 2), '.');
+    v_joined := case when cardinality(v_path) > 1 then substr(v_rest, 2) end;
+  else
+    select array_agg(logloom_private.query_text(substr(m.match[1], 2)) order by m.n)
+    into v_path
+    from regexp_matches(v_rest, '\.(?:"(?:[^"\\]|\\.)*"|[^."]+)', 'g')
+      with ordinality as m (match, n);
+  end if;
+  return jsonb_build_object(
+    'field', 'attrs', 'name', p_name, 'path', v_path, 'joined', v_joined,
+    'reads', array_remove(array['attrs.' || v_path[1], 'attrs.' || v_joined], null)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_aggregate (
+  p_name text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case
+    when p_name in ('count', 'rate', 'sum', 'avg', 'min', 'max', 'count_distinct') then p_name
+    when p_name ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$' then p_name
+    when p_name ~ '^(?:perc|pct|pc)[1-9][0-9]?$' then 'p' || substring(p_name from '[0-9]+')
+    when p_name = 'median' then 'p50'
+    when p_name in ('percentile', 'percentiles', 'quantile', 'pct') then 'p95'
+    when p_name in ('mean', 'average') then 'avg'
+    when p_name in ('dc', 'dcount', 'distinct_count', 'count_uniq', 'uniq', 'cardinality')
+      then 'count_distinct'
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_argument (
+  p_texts text[],
+  p_kind  text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := (
+    select t from unnest(p_texts) with ordinality u (t, place)
+    where t ~ '^@?[[:alpha:]_][[:alnum:]_.@-]*$' and t <> 'by' and place <= 5
+    order by place limit 1
+  );
+begin
+  return case
+    when v_name is null and p_kind = 'count_distinct' then 'user_id'
+    when v_name is null then '@duration_ms'
+    when p_kind = 'count_distinct' or left(v_name, 1) = '@' or left(v_name, 6) = 'attrs.'
+      then logloom_private.query_meant_name(v_name)
+    when p_kind in ('min', 'max') and logloom_private.query_near_field(v_name) = 'ts' then 'ts'
+    else '@' || v_name
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_comparison (
+  p_token text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts constant text[] := regexp_match(
+    p_token,
+    '^(@?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(===?|!=|<>|=~|!~|>=|<=|=|>|<)([^=].*)$'
+  );
+  v_name text;
+  v_is_not constant boolean := v_parts[2] in ('!=', '<>', '!~');
+  v_value constant text := regexp_replace(v_parts[3], '^''(.*)''$', '\1');
+begin
+  if v_parts is null then
+    return null;
+  end if;
+  v_name := case when v_parts[1] in ('earliest', 'latest') then 'ts'
+    else logloom_private.query_meant_name(v_parts[1]) end;
+  if v_parts[1] in ('earliest', 'latest') and v_parts[2] = '=' then
+    return case v_parts[1] when 'earliest' then 'ts:>=' else 'ts:<' end || v_value;
+  elsif v_parts[3] ~* '^null$' then
+    return case when v_is_not then '' else '-' end || v_name || ':*';
+  end if;
+  return case when v_is_not then '-' else '' end || v_name || ':'
+    || case
+      when v_parts[2] in ('=~', '!~') then '~"' || replace(v_value, '"', '\"') || '"'
+      when v_parts[2] in ('>', '>=', '<', '<=') then v_parts[2] || v_value
+      when v_value ~ '^[[:alnum:]_./*?-]+$' then v_value
+      else '"' || regexp_replace(v_value, '(["\\])', '\\\1', 'g') || '"'
+    end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_name (
+  p_name text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Ingest makes fields of these.
+  v_name constant text := case when p_name in ('@timestamp', '@message', '@level')
+    then substr(p_name, 2) else p_name end;
+begin
+  if left(v_name, 1) = '@' or left(v_name, 6) = 'attrs.'
+    or v_name = any(logloom_private.query_field_names())
+  then
+    return v_name;
+  end if;
+  return coalesce(logloom_private.query_near_field(v_name), '@' || v_name);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_selector (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_meant constant text := logloom_private.query_meant_comparison(
+    p_texts[p_at + 1] || logloom_private.query_text(p_texts[p_at + 2])
+  );
+begin
+  return v_meant || case
+    when p_texts[p_at - 1] is distinct from '(' then ''
+    when p_texts[p_at - 2] = 'rate' then ' | rate()'
+    when p_texts[p_at - 2] = 'count_over_time' then ' | count()'
+    else '' end
+    || case when p_texts[p_at - 1] = '(' and p_texts[2:3] = array['by', '(']
+      then ' by ' || logloom_private.query_meant_name(p_texts[4]) else '' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_stage (
+  p_texts text[],
+  p_plan  jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word constant text := lower(p_texts[1] collate "C");
+  v_column constant text := coalesce(
+    p_plan -> 'aggregates' -> 0 ->> 'name', case when p_plan ? 'patterns' then 'count' end
+  );
+  v_number constant text := coalesce(
+    (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
+  );
+  v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
+  -- The width of timechart span=5m, of bin(5m).
+  v_width text := (
+    select substring(t from '[1-9].*')
+    from unnest(p_texts) t
+    where t ~ '^(?:_time:)?[1-9][0-9]{0,4}[smhdw]$'
+    limit 1
+  );
+  v_keys text[];
+  v_kind text;
+  v_place integer;
+begin
+  if p_texts[2] in ('>', '>=', '<', '<=', '=', '!=') and v_word ~ '^[[:alpha:]_@]' then
+    return '| where ' || case when v_column is not null then array_to_string(p_texts[1:3], ' ')
+      else logloom_private.query_meant_words(p_texts, 1) end;
+  elsif v_word in ('>', '>=', '<', '<=', '=', '!=') and v_column is not null then
+    return '| where ' || v_column || ' ' || v_word || ' ' || p_texts[2];
+  elsif v_word in ('=', '!=') or v_word = '~' then
+    -- |= "text", |~ "regex"
+    return case v_word when '~' then 'msg:~' when '!=' then '-' else '' end || p_texts[2]
+      || ' before the first |';
+  elsif v_word in ('head', 'take', 'first', 'last', 'limit') then
+    return '| limit ' || v_number;
+  elsif v_word = 'tail' then
+    return '| sort by ts | limit ' || v_number;
+  elsif v_word in ('order', 'sort') then
+    return '| sort by ' || coalesce(
+      nullif(array_to_string(p_texts[coalesce(v_by, 1) + 1:], ' '), ''), 'ts desc'
+    );
+  elsif v_word in ('filter', 'search', 'having', 'where') then
+    return '| where ' || case
+      when v_column is not null and p_texts[3] ~ '^[<>=!]' then array_to_string(p_texts[2:4], ' ')
+      when v_column is not null then v_column || ' > 10'
+      else coalesce(logloom_private.query_meant_words(p_texts, 2), 'service:api') end;
+  elsif v_word in ('project', 'table', 'keep', 'select', 'display') then
+    v_keys := array(
+      select logloom_private.query_meant_name(t)
+      from unnest(p_texts[2:]) t
+      where t ~ '^@?[[:alpha:]_]'
+      limit 3
+    );
+    return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+  elsif v_word in ('parse', 'rex', 'extract', 'unpack_json', 'spath') then
+    return '| json msg, or | logfmt msg: other texts are not taken apart';
+  elsif v_word = 'unpack_logfmt' then
+    return '| logfmt msg';
+  end if;
+
+  v_keys := array(
+    select logloom_private.query_meant_name(t)
+    from unnest(
+      p_texts[coalesce(v_by, 1) + 1:coalesce(
+        case when p_texts[v_by + 1] = '(' then array_position(p_texts, ')', v_by) end,
+        cardinality(p_texts)
+      )]
+    ) with ordinality u (t, place)
+    where t ~ '^@?[[:alpha:]_][[:alnum:]_.@-]*$'
+      and lower(t collate "C") not in ('by', 'bin', 'span', 'limit', 'as', '_time', 'count', 'time')
+      and p_texts[coalesce(v_by, 1) + place::integer + 1] is distinct from '('
+    order by place
+    limit 2
+  );
+  if v_word = 'top' then
+    return format(
+      '| count() as n by %s | sort by n desc | limit %s', coalesce(v_keys[1], 'service'), v_number
+    );
+  elsif v_word in ('dedup', 'uniq', 'distinct') and p_texts[2] is distinct from '(' then
+    return format('| count() by %s: a row for each value', coalesce(v_keys[1], 'service'));
+  elsif v_word in ('bin', 'bucket', 'timeslice') then
+    return format('| count() by (%s)', coalesce(v_width, '5m'));
+  end if;
+
+  v_place := case
+    when v_word in ('stats', 'summarize', 'aggregate', 'timechart', 'chart') then (
+      select min(place) from unnest(p_texts) with ordinality u (t, place)
+      where place > 1
+        and logloom_private.query_meant_aggregate(lower(t collate "C")) is not null
+    )
+    else 1 end;
+  v_kind := coalesce(
+    logloom_private.query_meant_aggregate(lower(p_texts[v_place] collate "C")),
+    case when v_word in ('stats', 'summarize', 'aggregate', 'timechart', 'chart') then 'count' end
+  );
+  if v_kind is null then
+    return null;
+  elsif lower(p_texts[v_place] collate "C") in ('percentile', 'percentiles', 'quantile', 'pct') then
+    -- quantile(0.99, x) and percentile(x, 99)
+    v_kind := 'p' || coalesce(
+      (
+        select trim_scale(case when t::numeric <= 1 then 100 else 1 end * t::numeric)
+        from unnest(p_texts) t
+        where t ~ '^(?:[1-9][0-9]|0?[.][0-9]{1,3})$'
+        limit 1
+      ),
+      95
+    );
+  end if;
+  if v_by is null then
+    v_keys := '{}';
+  end if;
+  v_width := coalesce('(' || v_width || ')', case v_word when 'timechart' then '(5m)' end);
+  v_keys := array_remove(v_width || v_keys, null);
+  return '| ' || v_kind || '(' || case
+      when v_kind in ('count', 'rate') then ''
+      else logloom_private.query_meant_argument(p_texts[v_place + 1:], v_kind) end || ')'
+    || coalesce(' by ' || nullif(array_to_string(v_keys, ', '), ''), '');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_term (
+  p_name  text,
+  p_value text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case
+    when p_name in ('_exists_', '_missing_') and p_value ~ '^@?[[:alpha:]_]'
+      then case p_name when '_missing_' then '-' else '' end
+        || logloom_private.query_meant_name(p_value) || ':*'
+    when p_name ~ '^!.' and p_value <> ''
+      then '-' || logloom_private.query_meant_name(substr(p_name, 2)) || ':' || left(p_value, 60)
+    when p_name = 'status' and p_value ~* '^(?:debug|info|warn|warning|error|critical)$'
+      then 'level:' || p_value
+    when p_name = '*' and p_value <> '' then 'any:' || left(p_value, 60)
+    when p_name = '_time' and p_value ~ '^[1-9][0-9]{0,9}[smhdw]$' then 'ts:-' || p_value
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_words (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_texts[p_at];
+  v_word constant text := lower(p_texts[p_at + 1] collate "C");
+  v_value text := p_texts[p_at + 2];
+  v_end integer;
+begin
+  if p_at < 1 or v_word is null or v_name !~ '^@?[[:alpha:]_][[:alnum:]_.@-]*$'
+    or lower(v_name collate "C") in ('and', 'or', 'not', 'where')
+    or v_word !~ '^(?:={1,3}|!=|<>|=~|!~|~|>=?|<=?|is|in|between|like|contains)$'
+  then
+    return null;
+  elsif v_word = 'is' then
+    return case
+      when lower(v_value collate "C") = 'null'
+        then '-' || logloom_private.query_meant_name(v_name) || ':*'
+      when lower(v_value collate "C") = 'not'
+        and lower(p_texts[p_at + 3] collate "C") = 'null'
+        then logloom_private.query_meant_name(v_name) || ':*'
+    end;
+  elsif v_word = 'in' then
+    v_end := least(
+      array_position(p_texts, ')', p_at + 3), array_position(p_texts, ']', p_at + 3)
+    );
+    if v_value not in ('(', '[') or v_end is null then
+      return null;
+    end if;
+    v_value := array_to_string(p_texts[p_at + 3:v_end - 1], ' ');
+    return logloom_private.query_meant_name(v_name) || ':('
+      || regexp_replace(translate(btrim(v_value), '''', ''), '\s*,\s*', ' OR ', 'g') || ')';
+  elsif v_word in ('between', 'like', 'contains')
+    and v_value !~ (case v_word when 'between' then '^-?[0-9]' else '^[''"%/]' end)
+    and left(v_name, 1) <> '@' and left(logloom_private.query_meant_name(v_name), 1) = '@'
+  then
+    -- Two words of a message.
+    return null;
+  elsif v_word = 'between' then
+    return logloom_private.query_meant_name(v_name) || ':['
+      || v_value || ' TO ' || coalesce(nullif(p_texts[p_at + 4], ''), '*') || ']';
+  elsif not logloom_private.query_is_term(v_value) then
+    return null;
+  elsif left(v_value, 1) = '''' then
+    -- What stands in single quotes is one text, blanks and all.
+    select min(n) into v_end
+    from generate_series(p_at + 2, least(p_at + 12, cardinality(p_texts))) n
+    where p_texts[n] ~ '''$' and (n > p_at + 2 or char_length(p_texts[n]) > 1);
+    v_value := array_to_string(p_texts[p_at + 2:coalesce(v_end, p_at + 2)], ' ');
+    v_value := btrim(v_value, '''');
+  elsif v_value = 'now' and p_texts[p_at + 3] = '(' then
+    -- now() - interval '1 hour'
+    v_value := 'now-1h';
+  else
+    v_value := logloom_private.query_text(v_value);
+  end if;
+  if v_word not in ('like', 'contains') then
+    return logloom_private.query_meant_comparison(
+      v_name || case v_word when '~' then '=~' else v_word end || v_value
+    );
+  elsif v_value ~ '^/.+/$' then
+    return logloom_private.query_meant_comparison(v_name || '=~' || btrim(v_value, '/'));
+  end if;
+  v_value := case when v_word = 'contains' then '*' || v_value || '*'
+    else translate(v_value, '%', '*') end;
+  return logloom_private.query_meant_comparison(
+    v_name || '=' || case logloom_private.query_meant_name(v_name)
+      when 'msg' then btrim(v_value, '*') else v_value end
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_near_field (
+  p_name text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := lower(p_name collate "C");
+begin
+  if char_length(v_name) not between 3 and 16 and v_name <> '*' then
+    return null;
+  end if;
+  return coalesce(
+    case when v_name in ('_all', '*') then 'any' end,
+    (select f.name from unnest(logloom_private.record_fields()) f where v_name = any(f.near)),
+    (
+      select f.name
+      from unnest(logloom_private.query_field_names() || 'attrs'::text)
+        with ordinality f (name, place)
+      cross join lateral logloom_private.query_distance(v_name, f.name) d
+      where d <= case when char_length(f.name) < 5 then 1 else 2 end and d < char_length(v_name)
+      order by d, f.place
+      limit 1
+    )
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_aggregate (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant integer := p_state."at";
+  v_kind constant text := p_state.texts[v_first];
+  v_fraction numeric;
+  v_name text := v_kind;
+  v_field jsonb;
+  v_meant text;
+begin
+  if v_kind ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$' then
+    v_fraction := substr(v_kind, 2)::numeric / 100;
+  elsif v_kind not in ('count', 'rate', 'count_distinct', 'sum', 'avg', 'min', 'max') then
+    v_meant := logloom_private.query_meant_stage(
+      p_state.texts[v_first:cardinality(p_state.texts) - 1], p_plan
+    );
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first],
+        case when p_state.texts[v_first + 1] = '('
+          then 'stages.aggregate_is_of_another_language'
+          else 'stages.stage_is_of_another_language' end,
+        logloom_private.query_excerpt(v_kind),
+        v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first],
+      case when v_kind = '' then 'stages.aggregate_is_missing'
+        when p_state.texts[v_first + 1] = '(' then 'stages.aggregate_is_unknown'
+        else 'stages.stage_is_unknown' end,
+      logloom_private.query_excerpt(v_kind)
+    );
+  end if;
+  if p_state.texts[v_first + 1] <> '(' then
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first + 1],
+      'stages.bracket_is_missing',
+      v_kind,
+      logloom_private.query_meant_stage(
+        p_state.texts[v_first:cardinality(p_state.texts) - 1], p_plan
+      )
+    );
+  end if;
+  p_state."at" := v_first + 2;
+  if v_kind not in ('count', 'rate') then
+    p_state := logloom_private.query_stage_field(p_state, 'stages.aggregate_needs_a_field', v_kind);
+    v_field := p_state.node;
+    if v_kind <> 'count_distinct' and v_field ->> 'field' <> 'attrs'
+      and not (v_kind in ('min', 'max') and v_field ->> 'field' in ('ts', 'received_at'))
+    then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first + 2], 'stages.takes_an_attribute', v_kind
+      );
+    end if;
+  end if;
+  if p_state.texts[p_state."at"] <> ')' then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      case when v_field is null then 'stages.takes_no_field'
+        else 'stages.aggregate_is_not_closed' end,
+      v_kind
+    );
+  end if;
+  p_state."at" := p_state."at" + 1;
+  if p_state.texts[p_state."at"] = 'as' then
+    v_name := p_state.texts[p_state."at" + 1];
+    if v_name !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1], 'stages.name_is_missing'
+      );
+    end if;
+    p_state."at" := p_state."at" + 2;
+  end if;
+  p_state.node := jsonb_build_object(
+    'kind', v_kind, 'fraction', v_fraction, 'field', v_field, 'name', v_name
+  );
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_aggregates (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_aggregates jsonb := '[]';
+  v_first integer;
+begin
+  loop
+    v_first := p_state."at";
+    p_state := logloom_private.query_parse_aggregate(p_state, p_plan);
+    if v_first = 1 then
+      perform logloom_private.query_check_order(p_plan, 'an aggregate', p_state.positions[1]);
+    elsif v_aggregates @> jsonb_build_array(
+      jsonb_build_object('name', p_state.node ->> 'name')
+    ) then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'stages.two_columns_of_one_name', p_state.node ->> 'name'
+      );
+    elsif jsonb_array_length(v_aggregates) >= 8 then
+      perform logloom_private.refuse_at(p_state.positions[v_first], 'stages.too_many_aggregates');
+    end if;
+    v_aggregates := v_aggregates || p_state.node;
+    exit when p_state.texts[p_state."at"] <> ',';
+    p_state."at" := p_state."at" + 1;
+  end loop;
+  p_plan := p_plan || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb);
+  p_state.node := p_plan;
+  if p_state.texts[p_state."at"] = 'by' then
+    return logloom_private.query_parse_by(p_state, p_plan);
+  end if;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_item (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
+  v_depth constant integer := p_state.depth;
+  v_meant text;
+begin
+  p_state := logloom_private.query_spend(p_state, 1);
+  if v_token = 'NOT' then
+    p_state := logloom_private.query_advance(p_state);
+  elsif v_token = '-' then
+    p_state."at" := p_state."at" + 1;
+    if not logloom_private.query_is_adjacent(p_state, p_state."at")
+      or left(p_state.texts[p_state."at"], 1) not in ('(', '"')
+    then
+      perform logloom_private.refuse_at(v_position, 'query.minus_negates_nothing');
+    end if;
+  elsif left(v_token, 1) = '-' then
+    p_state.texts[p_state."at"] := substr(v_token, 2);
+    p_state.positions[p_state."at"] := v_position + 1;
+  elsif v_token = '(' then
+    if p_state.texts[p_state."at" + 1] = ')'
+      and logloom_private.query_is_adjacent(p_state, p_state."at")
+      and logloom_private.query_meant_aggregate(p_state.texts[p_state."at" - 1]) is not null
+    then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1], 'query.aggregate_needs_a_bar', ')',
+        logloom_private.query_meant_stage(p_state.texts[p_state."at" - 1:], '{}')
+      );
+    end if;
+    p_state := logloom_private.query_deepen(p_state, v_position);
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.query_parse_items(p_state, 'or');
+    if p_state.texts[p_state."at"] <> ')' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
+      );
+    end if;
+    p_state."at" := p_state."at" + 1;
+    p_state.depth := v_depth;
+    return p_state;
+  elsif v_token in ('', ')', '|', 'AND', 'OR') then
+    perform logloom_private.refuse_at(
+      v_position,
+      case v_token when '' then 'query.term_is_missing_at_the_end' else 'query.term_is_missing' end,
+      v_token
+    );
+  elsif v_token in ('[', ']', '{', '}') then
+    v_meant := case v_token
+      when '{' then logloom_private.query_meant_selector(p_state.texts, p_state."at")
+      when '[' then logloom_private.query_meant_words(p_state.texts, p_state."at" - 2) end;
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        v_position, 'query.bracket_is_of_another_language', v_token, v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);
+  elsif v_token = '""' then
+    perform logloom_private.refuse_at(v_position, 'query.quoted_text_is_empty');
+  else
+    return logloom_private.query_parse_term(p_state);
+  end if;
+
+  p_state := logloom_private.query_parse_item(logloom_private.query_deepen(p_state, v_position));
+  p_state.node := jsonb_build_object('type', 'not', 'item', p_state.node);
+  p_state.depth := v_depth;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
+  v_columns constant text[] := case
+    when p_plan ? 'patterns' then array['count', 'first', 'last', 'pattern']
+    when not v_rows then array['ts']
+    else array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a)
+      || case when p_plan ? 'bucket' then array['ts'] else '{}'::text[] end
+      || array(select b ->> 'name' from jsonb_array_elements(p_plan -> 'by') b)
+  end;
+  v_keys jsonb := '[]';
+  v_name text;
+begin
+  if p_state.texts[2] <> 'by' then
+    perform logloom_private.refuse_at(
+      p_state.positions[2],
+      'stages.sort_needs_by',
+      case when p_state.texts[2] !~ '^-?@?[[:alpha:]_]' then v_columns[1]
+        when not v_rows then 'ts'
+        else ltrim(p_state.texts[2], '-') end
+        || case when left(p_state.texts[2], 1) = '-' or p_state.texts[3] ~* '^desc$'
+          then ' desc' else '' end
+    );
+  end if;
+  p_state."at" := 2;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    p_state."at" := p_state."at" + 1;
+    v_name := p_state.texts[p_state."at"];
+    if not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        case when v_name = '' and v_rows then 'stages.sort_column_is_missing'
+          when v_name = '' then 'stages.sort_ts_is_missing'
+          when v_rows then 'stages.sort_column_is_unknown'
+          else 'stages.records_are_sorted_by_ts' end,
+        logloom_private.query_excerpt(v_name),
+        array_to_string(v_columns, ', ')
+      );
+    end if;
+    p_state."at" := p_state."at" + 1;
+    v_keys := v_keys || jsonb_build_object(
+      'name', v_name, 'descending', p_state.texts[p_state."at"] = 'desc'
+    );
+    if p_state.texts[p_state."at"] in ('asc', 'desc') then
+      p_state."at" := p_state."at" + 1;
+    end if;
+    exit when p_state.texts[p_state."at"] <> ',';
+  end loop;
+  p_state.node := p_plan || jsonb_build_object('sort', v_keys);
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_stage (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_stage constant text := p_state.texts[1];
+  v_is_aggregate constant boolean :=
+    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
+  v_fields jsonb := '[]';
+  v_meant text;
+begin
+  if not v_is_aggregate then
+    perform logloom_private.query_check_order(p_plan, v_stage, p_state.positions[1]);
+  end if;
+  p_state."at" := 2;
+  case v_stage
+    when 'json', 'logfmt' then
+      p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
+      if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
+        perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
+      end if;
+      p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
+        || jsonb_build_object('stage', v_stage, 'field', p_state.node));
+    when 'sort' then
+      p_state := logloom_private.query_parse_sort(p_state, p_plan);
+    when 'limit' then
+      if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
+        perform logloom_private.refuse_at(p_state.positions[2], 'stages.limit_is_out_of_range');
+      end if;
+      p_state."at" := 3;
+      p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
+    when 'fields' then
+      loop
+        p_state := logloom_private.query_stage_field(
+          p_state, 'stages.fields_needs_a_field', 'fields'
+        );
+        v_fields := v_fields || p_state.node;
+        exit when p_state.texts[p_state."at"] <> ',';
+        p_state."at" := p_state."at" + 1;
+      end loop;
+      p_state.node := p_plan || jsonb_build_object('fields', v_fields);
+    when 'where' then
+      p_state := logloom_private.query_parse_having(p_state, p_plan);
+    when 'patterns' then
+      p_state.node := p_plan || '{"patterns": true}';
+    else
+      p_state."at" := 1;
+      p_state := logloom_private.query_parse_aggregates(p_state, p_plan);
+  end case;
+  if p_state.texts[p_state."at"] <> '' then
+    v_meant := logloom_private.query_meant_stage(
+      p_state.texts[p_state."at":cardinality(p_state.texts) - 1], p_state.node
+    );
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'stages.bar_is_missing',
+        case when v_is_aggregate then 'the aggregate' else v_stage end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        v_meant
+      );
+    end if;
+    if v_stage = 'fields' or jsonb_array_length(p_state.node -> 'by') > 0 then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'stages.comma_is_missing',
+        case when v_is_aggregate then 'the aggregate' else v_stage end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"])
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      'stages.something_follows',
+      case when v_is_aggregate then 'the aggregate' else v_stage end,
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
+    );
+  end if;
+  p_state.node := p_state.node || jsonb_build_object(
+    'last', case when v_is_aggregate then 'an aggregate' else v_stage end
+  );
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_stages (
+  p_state  logloom_private.query_state,
+  p_source text
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_plan jsonb := '{}';
+  v_bar integer;
+  v_next integer;
+  v_read logloom_private.query_state;
+begin
+  while p_state.texts[p_state."at"] = '|' loop
+    v_bar := p_state."at";
+    if p_state.texts[v_bar + 1] = '|' and logloom_private.query_is_adjacent(p_state, v_bar + 1) then
+      perform logloom_private.refuse_at(p_state.positions[v_bar + 1], 'query.or_is_a_word');
+    end if;
+    if p_state.texts[v_bar + 1] = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
+      perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
+      p_state."at" := v_bar + 1;
+      p_state := logloom_private.query_parse_filter(logloom_private.query_advance(p_state));
+      v_plan := v_plan || jsonb_build_object(
+        'last', 'where',
+        'rows', coalesce(v_plan -> 'rows', '[]')
+          || jsonb_build_object('stage', 'where', 'tree', p_state.node)
+      );
+    else
+      v_next := v_bar + 1;
+      while p_state.texts[v_next] not in ('|', '') loop
+        v_next := v_next + 1;
+      end loop;
+      v_read := logloom_private.query_parse_stage(
+        logloom_private.query_split(
+          p_state,
+          substr(
+            p_source, p_state.positions[v_bar] + 1,
+            p_state.positions[v_next] - p_state.positions[v_bar] - 1
+          ),
+          p_state.positions[v_bar] + 1,
+          '(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]='
+        ),
+        v_plan
+      );
+      v_plan := v_read.node;
+      p_state."at" := v_next;
+      p_state.steps := v_read.steps;
+    end if;
+    v_plan := jsonb_build_object('first', jsonb_build_object(
+      'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
+    )) || v_plan || jsonb_build_object('count', coalesce((v_plan -> 'count')::integer, 0) + 1);
+  end loop;
+  p_state.node := v_plan;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_term (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant integer := p_state."at";
+  v_at integer := v_first;
+  v_name text := '';
+  v_head text;
+  v_operator text;
+  v_field jsonb;
+  v_colon integer;
+  v_meant text;
+begin
+  if left(p_state.texts[v_first], 1) = '"' then
+    return logloom_private.query_parse_free(p_state);
+  end if;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    v_head := p_state.texts[v_at];
+    if strpos(v_head, ':') > 0 and left(v_head, 1) <> '"' then
+      v_head := coalesce(substring(v_head from '^(?:[^:\\]|\\.)+'), '');
+    end if;
+    v_name := v_name || v_head;
+    exit when v_head <> p_state.texts[v_at];
+    if v_at = v_first and (v_head !~ '^(?:@|(?:attrs|@.*)\.|attrs\..*\.)$'
+      or left(p_state.texts[v_at + 1], 1) <> '"'
+      or not logloom_private.query_is_adjacent(p_state, v_at + 1))
+    then
+      v_at := null;
+      exit;
+    end if;
+    v_at := v_at + 1;
+    if not logloom_private.query_is_adjacent(p_state, v_at)
+      or not logloom_private.query_is_term(p_state.texts[v_at])
+    then
+      perform logloom_private.refuse_at(p_state.positions[v_at], 'query.colon_is_missing');
+    end if;
+  end loop;
+
+  v_operator := left(v_name, 1);
+  if v_name = '' then
+    perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
+  elsif v_operator in ('<', '>', '~') then
+    v_meant := logloom_private.query_meant_words(p_state.texts, v_first - 1);
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'query.comparison_has_blanks', v_operator, v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first], 'query.operator_is_for_values', v_operator
+    );
+  elsif v_at is null then
+    -- No colon: a free term.
+    return logloom_private.query_parse_free(p_state);
+  end if;
+  v_meant := logloom_private.query_meant_term(
+    v_name,
+    coalesce(
+      nullif(substr(p_state.texts[v_at], char_length(v_head) + 2), ''), p_state.texts[v_at + 1]
+    )
+  );
+  if v_meant is not null then
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first], 'query.field_is_of_another_language',
+      logloom_private.query_excerpt(v_name), v_meant
+    );
+  end if;
+  v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
+
+  v_colon := p_state.positions[v_at] + char_length(v_head);
+  p_state."at" := v_at;
+  p_state := logloom_private.query_take(p_state, v_head || ':');
+  if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
+    or p_state.positions[p_state."at"] <> v_colon + 1
+  then
+    if logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+      perform logloom_private.refuse_at(
+        v_colon + 1, 'query.value_has_a_blank', logloom_private.query_excerpt(v_name || ':'),
+        v_name || ':' || left(p_state.texts[p_state."at"], 60)
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      v_colon + 1, 'query.value_is_missing', logloom_private.query_excerpt(v_name || ':')
+    );
+  end if;
+  return logloom_private.query_parse_value(p_state, v_field);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_require_level (
+  p_token    text,
+  p_position integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  STRICT
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := logloom_private.query_text(p_token);
+  v_word constant text := lower(v_text collate "C");
+  v_level constant text := case
+    when v_word in ('debug', 'info', 'warn', 'error') then v_word
+    when v_word = 'trace' then 'debug'
+    when v_word in ('notice', 'information') then 'info'
+    when v_word = 'warning' then 'warn'
+    when v_word in ('err', 'critical', 'crit', 'fatal', 'panic', 'alert', 'emerg', 'emergency')
+      then 'error'
+    when v_word ~ '^[1-6][0-9](?:\.[0-9]+)?$'
+      then (array['debug', 'debug', 'info', 'warn', 'error', 'error'])[left(v_word, 1)::integer]
+  end;
+begin
+  if v_level is null and v_word ~ '^[a-z]+(?:,[a-z]+)+$' then
+    perform logloom_private.refuse_at(
+      p_position,
+      'query.level_is_a_list',
+      logloom_private.query_excerpt(v_text),
+      replace(v_word, ',', ' OR ')
+    );
+  elsif v_level is null or logloom_private.query_has_wildcard(p_token) then
+    perform logloom_private.refuse_at(
+      p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text)
+    );
+  end if;
+  return v_level;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_stage_field (
+  p_state logloom_private.query_state,
+  p_error text,
+  p_stage text
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+begin
+  if v_token in ('', '(', ')', ',', '|', '<', '>', '=', '!', '<=', '>=', '!=', '"') then
+    perform logloom_private.refuse_at(p_state.positions[p_state."at"], p_error, p_stage);
+  end if;
+  if p_stage = 'by' and p_state.texts[p_state."at" + 1] = '('
+    and v_token in ('bin', 'bucket', 'time', '_time', 'span', 'timeslice')
+  then
+    -- by bin(5m), bin(ts, 5m), time(5m)
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      'stages.width_is_a_bracket',
+      logloom_private.query_excerpt(v_token),
+      coalesce(
+        (
+          select t
+          from unnest(p_state.texts[p_state."at" + 2:]) t
+          where t ~ '^[1-9][0-9]{0,4}[smhdw]$'
+          limit 1
+        ),
+        '5m'
+      )
+    );
+  end if;
+  p_state.node := logloom_private.query_field(
+    v_token, p_state.positions[p_state."at"], p_stage
+  );
+  if v_token = 'any' then
+    perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'stages.any_is_for_filters');
+  end if;
+  p_state."at" := p_state."at" + 1;
+  return logloom_private.query_spend(p_state, 1);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_warn_free (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_word constant text := lower(v_token collate "C");
+  v_next constant text := lower(coalesce(p_state.texts[p_state."at" + 1], '') collate "C");
+  v_trap text[];
+  v_message text;
+  v_suggestion text;
+begin
+  v_suggestion := logloom_private.query_meant_words(p_state.texts, p_state."at");
+  if v_suggestion is not null then
+    v_message := format('%s is looked for as a word: a field is followed by a colon', v_token);
+  elsif exists (
+    select
+    from generate_series(1, 6) n
+    where p_state.positions[p_state."at" - n]
+        = (p_state.warnings -> -1 ->> 'position')::integer
+      and (n < 3 or lower(p_state.texts[p_state."at" - n + 1] collate "C") = 'in')
+      and logloom_private.query_meant_words(p_state.texts, p_state."at" - n) is not null
+  ) then
+    -- It belongs to a comparison that has its warning.
+    return p_state;
+  elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
+    v_message := format('%s is looked for as a word: operators are in upper case', v_token);
+    v_suggestion := upper(v_word);
+  elsif v_word in ('count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'rate', 'stats', 'sort')
+    and v_next = 'by'
+  then
+    v_message := format('%s by is looked for as words: an aggregate follows a |', v_token);
+    v_suggestion := case v_word when 'sort' then '| sort by ' when 'rate' then '| rate() by '
+      else '| count() by ' end || coalesce(p_state.texts[p_state."at" + 2], '');
+  elsif v_word in ('order', 'group') and v_next = 'by' then
+    v_message := format('%s by is looked for as words: a stage follows a |', v_token);
+    v_suggestion := case v_word when 'order' then '| sort by ' else '| count() by ' end
+      || coalesce(p_state.texts[p_state."at" + 2], '');
+  elsif v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
+    and v_word not in ('and', 'or', 'not')
+  then
+    -- avg(duration_ms), exists(user_id), i(error): (a)(b) need no blank between them.
+    v_message := format('%s is looked for as a word, beside what its brackets hold', v_token);
+    v_suggestion := case v_word
+      when 'exists' then
+        logloom_private.query_meant_name(p_state.texts[p_state."at" + 2]) || ':*'
+      else logloom_private.query_meant_stage(p_state.texts[p_state."at":], '{}') end;
+  elsif v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$' then
+    v_message := format('%s is looked for as a word: a stage follows a |', v_token);
+    v_suggestion := '| limit ' || v_next;
+  elsif v_word = 'select' and p_state."at" = 1
+    and (
+      v_next ~ '^[0-9(]'
+      or lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
+    )
+  then
+    v_message := 'This is no SQL: each of its words is looked for in msg';
+    v_suggestion := 'service:api level:error';
+  elsif v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now' then
+    v_message := 'A shift from now is written without a blank: this one is looked for as a text';
+    v_suggestion := 'now' || case left(v_token, 1) when '+' then '' else '-' end || v_token;
+  elsif v_token in ('!=', '!~') and p_state.texts[p_state."at" + 1] like '"%' then
+    v_message := format('%s is looked for as a word: - negates', v_token);
+    v_suggestion := case v_token when '!~' then '-msg:~' else '-' end
+      || p_state.texts[p_state."at" + 1];
+  elsif v_token ~ '^!.' then
+    v_message := '! is a plain character: ' || v_token || ' is looked for with it';
+    v_suggestion := '-' || substr(v_token, 2);
+  elsif v_token ~ '^[+][[:alpha:]]' then
+    v_message := '+ is a plain character: ' || v_token || ' is looked for with it';
+    v_suggestion := substr(v_token, 2);
+  elsif v_token ~ '^[[:alpha:]]+[~^][0-9.]*$' then
+    v_message := 'No term is fuzzy or boosted: ' || v_token || ' is looked for as it is';
+    v_suggestion := rtrim(v_token, '~^.0123456789');
+  elsif v_token ~ '^%.+%$' then
+    v_message := '% is no wildcard: a word is found anywhere in msg as it is';
+    v_suggestion := btrim(v_token, '%');
+  else
+    v_trap := logloom_private.query_word_trap(p_state, v_token);
+    v_message := v_trap[1];
+    v_suggestion := case when left(v_trap[2], 1) = '~' then 'msg:' else '' end
+      || v_trap[2];
+    if v_message is null then
+      v_suggestion := logloom_private.query_meant_comparison(v_token);
+      v_message := v_token || ' is looked for as a text: a field is followed by a colon';
+    end if;
+  end if;
+  return logloom_private.query_warn(
+    p_state, p_state.positions[p_state."at"], v_message, v_suggestion
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_warn_value (
+  p_state    logloom_private.query_state,
+  p_field    jsonb,
+  p_sign     text,
+  p_token    text,
+  p_position integer
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_field ->> 'name';
+  v_trap text[];
+  v_message text;
+  v_suggestion text;
+begin
+  if p_sign = '=' then
+    -- = or a comparison of other languages.
+    if p_token ~ '^=+[^=]' then
+      v_message := 'The second = belongs to the value that is looked for';
+      v_suggestion := format('%s:=%s', v_name, ltrim(p_token, '='));
+    elsif p_token ~ '^[<>].' then
+      v_message := format('The value %s is looked for: = stands after > or <', p_token);
+      v_suggestion := format('%s:%s=%s', v_name, left(p_token, 1), substr(p_token, 2));
+    end if;
+  elsif left(p_token, 1) = '"' then
+    return p_state;
+  elsif p_token ~* '^!=*null$' then
+    v_message := 'null is looked for as a text: a field without a value is found by :*';
+    v_suggestion := v_name || ':*';
+  elsif p_token = 'in' and p_state.texts[p_state."at" + 1] = '('
+    and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
+  then
+    v_message := 'in is looked for as a value, beside what its brackets hold';
+    v_suggestion := v_name || ':(' || regexp_replace(
+      array_to_string(
+        p_state.texts[p_state."at" + 2:array_position(p_state.texts, ')', p_state."at") - 1], ' '
+      ),
+      '\s*,\s*', ' OR ', 'g'
+    ) || ')';
+  elsif p_token ~ '^!=*.' then
+    v_message := format('! is a plain character: the value %s is looked for', p_token);
+    v_suggestion := format('-%s:%s', v_name, regexp_replace(p_token, '^!=*', ''));
+  elsif p_token ~* '^null$' then
+    v_message := 'null is looked for as a text: a field without a value is found by :*';
+    v_suggestion := format('-%s:*', v_name);
+  elsif (p_field ->> 'field') in ('service', 'env', 'host')
+    and p_token ~ '^[^,\\]+(?:,[^,\\]+)+$'
+  then
+    v_message := 'A comma is a plain character: this is one value';
+    v_suggestion := format('%s:(%s)', v_name, replace(p_token, ',', ' OR '));
+  elsif p_field ->> 'field' = 'attrs' and p_token ~* '^[1-5]xx$' then
+    v_message := format('%s is looked for as a text: numbers have ranges', p_token);
+    v_suggestion := format('%s:[%s00 TO %2$s99]', v_name, left(p_token, 1));
+  else
+    v_trap := logloom_private.query_word_trap(p_state, p_token);
+    v_message := v_trap[1];
+    v_suggestion := v_name || ':' || v_trap[2];
+  end if;
+  if v_suggestion is null then
+    return p_state;
+  end if;
+  return logloom_private.query_warn(p_state, p_position, v_message, v_suggestion);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_log_fields (
   p_query_dsl text,
   p_ts_from   text,
@@ -869,6 +2686,132 @@ then
     raise;
   end if;
   return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.refuse (
+  p_name   text,
+  VARIADIC p_values text[] DEFAULT '{}'::text[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  if v_error.hint is null then
+    raise exception using
+      errcode = 'PT' || v_error.status,
+      message = v_error.message,
+      detail = jsonb_build_object('name', p_name);
+  end if;
+  raise exception using
+    errcode = 'PT' || v_error.status,
+    message = v_error.message,
+    detail = jsonb_build_object('name', p_name),
+    hint = v_error.hint;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.refuse_and_keep (
+  p_name   text,
+  VARIADIC p_values text[] DEFAULT '{}'::text[]
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  -- PostgREST's way to the status of an answer; an error raised would take back what was written.
+  perform set_config('response.status', v_error.status::text, true);
+  return jsonb_build_object(
+    'code', 'PT' || v_error.status, 'message', v_error.message,
+    'details', jsonb_build_object('name', p_name)::text, 'hint', v_error.hint
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.refuse_at (
+  p_position integer,
+  p_name     text,
+  VARIADIC   p_values text[] DEFAULT '{}'::text[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  raise exception using
+    errcode = 'PT' || v_error.status,
+    message = v_error.message,
+    detail = jsonb_build_object('name', p_name, 'position', p_position),
+    hint = v_error.hint;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.refuse_with_headers (
+  p_headers jsonb,
+  p_name    text,
+  VARIADIC  p_values text[] DEFAULT '{}'::text[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  -- PostgREST's way to an answer with headers.
+  raise sqlstate 'PGRST' using
+    message = json_build_object(
+      'code', 'PT' || v_error.status, 'message', v_error.message,
+      'details', jsonb_build_object('name', p_name)::text, 'hint', v_error.hint
+    ),
+    detail = json_build_object('status', v_error.status, 'headers', p_headers);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.request_of_text (
+  p_text text
+)
+  RETURNS logloom_private.ingest_request
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts constant text[] := string_to_array(p_text, e'\x1e', '');
+  v_us constant text := e'\x1f';
+  v_gs constant text := e'\x1d';
+  v_request logloom_private.ingest_request :=
+    json_populate_record(null::logloom_private.ingest_request, v_parts[1]::json);
+begin
+  if cardinality(v_parts) = 1 then
+    return v_request;
+  end if;
+  v_request.p_ts := coalesce(string_to_array(v_parts[2], v_us, v_gs)::timestamptz[], '{}');
+  -- fields sent but ts, attrs: v_request.p_{name} := string_to_array(v_parts[1 + {n}], v_us, v_gs);
+  v_request.p_level := string_to_array(v_parts[1 + 2], v_us, v_gs);
+  v_request.p_msg := string_to_array(v_parts[1 + 3], v_us, v_gs);
+  v_request.p_service := string_to_array(v_parts[1 + 4], v_us, v_gs);
+  v_request.p_env := string_to_array(v_parts[1 + 5], v_us, v_gs);
+  v_request.p_req_id := string_to_array(v_parts[1 + 6], v_us, v_gs);
+  v_request.p_user_id := string_to_array(v_parts[1 + 7], v_us, v_gs);
+  v_request.p_route := string_to_array(v_parts[1 + 8], v_us, v_gs);
+  v_request.p_host := string_to_array(v_parts[1 + 9], v_us, v_gs);
+  -- fields end
+  -- fields json: v_request.p_{name} := logloom_private.objects_of_text(v_parts[1 + {n}]);
+  v_request.p_attrs := logloom_private.objects_of_text(v_parts[1 + 10]);
+  -- fields end
+  return v_request;
 end;
 $function$;
 
@@ -1297,6 +3240,113 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.service_operations()
+  RETURNS text[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array[
+    'claim_alert_notifications',
+    'health_report',
+    'ingest_logs',
+    'ingest_requests',
+    'ingest_text',
+    'run_writer',
+    'settle_alert_notification'
+  ];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stages_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    e.name, e.status, e.message,
+    coalesce(
+      e.hint,
+      'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
+        'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other '
+        'stages are where, sort, limit, fields, json, logfmt and patterns.'
+    ),
+    e.explanation
+  from (
+    values
+    ('stages.bracket_is_missing', 400, 'A bracket is missing after %s', 'Write %2$s', null),
+    ('stages.aggregate_is_of_another_language', 400, 'Unknown aggregate %s', 'Write %2$s', null),
+    ('stages.stage_is_of_another_language', 400, 'Unknown stage %s', 'Write %2$s', null),
+    ('stages.bar_is_missing', 400, 'Nothing may follow %s here: %s', 'Write %3$s', null),
+    ('stages.comma_is_missing', 400, 'Nothing may follow %s here: %s',
+      'Separate names by commas: service, host. A stage ends at the next | or at the end.', null),
+    ('stages.field_is_unknown', 400, 'Unknown field %s', '%2$sThe fields are %3$s.', null),
+    ('stages.width_is_a_bracket', 400, 'Unknown field %s',
+      'A width of time is written (%2$s): | count() by (%2$s)', null),
+    ('stages.aggregate_is_not_closed', 400, 'A closing bracket is missing', null, null),
+    ('stages.width_is_not_closed', 400, 'A closing bracket is missing', 'Write by (5m), service.',
+      null),
+    ('stages.aggregate_is_missing', 400, 'An aggregate is missing after |', null, null),
+    ('stages.aggregate_is_unknown', 400, 'Unknown aggregate %s', null, null),
+    ('stages.takes_an_attribute', 400, '%s takes an attribute',
+      'Write an attribute that holds numbers, such as @duration_ms.', null),
+    ('stages.takes_no_field', 400, '%s takes no field',
+      'Write %1$s(). count_distinct(user_id) counts different values.', null),
+    ('stages.stage_is_unknown', 400, 'Unknown stage %s', null, null),
+    ('stages.name_is_missing', 400, 'A name is missing after as',
+      'A name is letters, digits and _: count() as n', null),
+    ('stages.width_is_missing', 400, 'A width of time is missing after by (',
+      'Write by (5m), with s, m, h, d or w.', null),
+    ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
+    ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
+      'Name one of them: p95(@duration_ms) as slow', null),
+    ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
+    ('stages.sort_needs_by', 400, 'by is missing after sort',
+      'Write | sort by %s', null),
+    ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
+      null),
+    ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.sort_column_is_unknown', 400, 'No column to sort by: %s', 'The columns are %2$s.',
+      null),
+    ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.where_is_empty', 400, 'A comparison is missing after where',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.where_column_is_unknown', 400, 'No number to compare: %s',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.comparison_is_missing', 400, 'A comparison is missing after %s',
+      'Write >, >=, <, <=, = or != and a number.', null),
+    ('stages.number_is_missing', 400, 'A number is missing after %s',
+      'Write a number such as 10, -0.5 or 1e3.', null),
+    ('stages.limit_is_out_of_range', 400, 'limit takes a whole number from 1 to 999999',
+      'Write limit 10.', null),
+    ('stages.any_is_for_filters', 400, 'any is only allowed in a filter',
+      'Name a field, such as service or @status.', null),
+    ('stages.order_is_wrong', 400, '%s is not allowed after %s',
+      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
+        'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
+        'stands once.', null),
+    ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
+      null),
+    ('stages.takes_a_text', 400, '%s takes a field that holds a text',
+      'Write %s msg, or an attribute that holds a text.', null),
+    ('stages.something_follows', 400, 'Nothing may follow %s here: %s',
+      'A stage ends at the next | or at the end of the query.', null),
+    ('stages.aggregate_needs_a_field', 400, '%s needs a field', null, null),
+    ('stages.by_needs_a_field', 400, 'A field is missing after by', null, null),
+    ('stages.fields_needs_a_field', 400, 'A field is missing after fields',
+      'Write fields ts, msg, @status.', null),
+    ('stages.needs_a_field', 400, '%s needs a field',
+      'Write %s msg, or an attribute that holds a text.', null)
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.stats_source (
   p_tenant_id   text,
   p_query       logloom_private.compiled_query,
@@ -1405,6 +3455,36 @@ begin
   return least(p_oldest_queued, v_writer_started_at - logloom_private.enqueue_timeout());
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION public.ingest_requests (
+  p_requests json DEFAULT NULL::json
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '5s'
+  AS $function$
+begin
+  return logloom_private.ingest_each(
+    array(select e.value::text from json_array_elements(p_requests) e)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.ingest_text (
+  text DEFAULT ''::text
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '5s'
+  AS $function$
+begin
+  return logloom_private.ingest_each(string_to_array($1, e'\x1c'));
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."ingest_text"(text) FROM PUBLIC, "anon", "authenticated";
 
 CREATE OR REPLACE PROCEDURE logloom_private.evaluate_alerts()
   LANGUAGE plpgsql
@@ -1576,6 +3656,8 @@ begin
 end;
 $procedure$;
 
+COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether a request with the project''s secret key makes the tenants that it names.';
+
 COMMENT ON COLUMN "logloom_private"."settings"."search_page_time" IS 'After this time search_logs begins no further part of its range: the page ends early.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."search_stage_templates" IS 'Templates of messages in blocks that the stage patterns counts, and of a block more.';
@@ -1585,5 +3667,13 @@ COMMENT ON COLUMN "logloom_private"."settings"."tail_page_time" IS 'After this t
 COMMENT ON COLUMN "logloom_private"."settings"."writer_run_budget" IS 'A call of run_writer starts no further step after this time.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."writer_run_limit" IS 'A run of the writer starts no further step after this time.';
+
+COMMENT ON FUNCTION "public"."ingest_requests"(json) IS 'ingest_text for edge functions of 1.0.0: ingest_logs for several small requests that came at once: one transaction, one commit. p_requests: array of objects, each with the parameters of ingest_logs. Returns an array in the same order, each {status, headers: {name: value}, body: text}, as ingest_logs alone would have answered; body is JSON text, of an error {code, message, hint}. What refuses one request does not touch the others. statement_timeout is the enqueue timeout of the watermark, as there.';
+
+COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'What the edge function ingest calls: ingest_logs for one or more requests of a caller, in one transaction, with one commit. The body is plain text: the requests with file separators (U+001C) between them. A request is the JSON of ingest_logs'' parameters, or of all but the columns and then these, as logloom_private.request_of_text splits them. Returns an array in the same order, each {status, headers: {name: value}, body: text}, as ingest_logs alone would have answered; body is JSON text, of an error {code, message}. What refuses one request does not touch the others. statement_timeout is the enqueue timeout of the watermark, as there.';
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."ingest_each"(text[]) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."ingest_text"(text) TO "service_role";
 
 select logloom_private.finish_migration();

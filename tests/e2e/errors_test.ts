@@ -29,7 +29,7 @@ Deno.test("an error is answered with its status, its values, and a hint where it
     body: {
       code: "PT400",
       message: "Missing required parameter: p_id",
-      details: null,
+      details: '{"name": "parameters.missing"}',
       hint: "Send p_id in the JSON body.",
     },
   });
@@ -38,7 +38,7 @@ Deno.test("an error is answered with its status, its values, and a hint where it
     body: {
       code: "PT400",
       message: 'Unknown level "%s"',
-      details: '{"position": 7}',
+      details: '{"name": "query.level_is_unknown", "position": 7}',
       hint: "A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.",
     },
   });
@@ -47,7 +47,7 @@ Deno.test("an error is answered with its status, its values, and a hint where it
     body: {
       code: "PT400",
       message: "Missing authorization header",
-      details: null,
+      details: '{"name": "callers.authorization_is_missing"}',
       hint: "Send Authorization: Bearer <access token>.",
     },
   });

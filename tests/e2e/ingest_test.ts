@@ -286,11 +286,23 @@ Deno.test("methods other than POST are refused before anything else", async () =
 
 Deno.test("a body that is no JSON, or no list of events, is refused", async () => {
   const tenant = await newTenant();
-  const invalid = { error: "Invalid JSON" };
-  for (const body of ["", "{", "[1,]", "{'a':1}", "\u0000", "[".repeat(1000), "nul"]) {
-    assertAnswer(await ingest(tenant.headers, body), 400, invalid);
+  const invalid: [string | Uint8Array, number, string][] = [
+    ["{", 2, "it ends early"],
+    ["[1,]", 4, "a comma stands before ]"],
+    ["{'a':1}", 2, "names of members are in double quotes"],
+    ["\u0000", 1, "expected a value"],
+    ["[".repeat(1000), 1001, "it ends early"],
+    ["nul", 1, "expected a value"],
+    [new Uint8Array([0x1f, 0xff, 0xfe]), 1, "expected a value"],
+  ];
+  for (const [body, column, why] of invalid) {
+    assertAnswer(await ingest(tenant.headers, body), 400, {
+      error: `Invalid JSON at line 1, column ${column}: ${why}`,
+    });
   }
-  assertAnswer(await ingest(tenant.headers, new Uint8Array([0x1f, 0xff, 0xfe])), 400, invalid);
+  assertAnswer(await ingest(tenant.headers, ""), 400, {
+    error: "The request body is empty: send a JSON array of log events, or one log event",
+  });
   const shape = {
     error: 'Invalid body: expected an array of log events, a log event, or {"logs": [...]}',
   };

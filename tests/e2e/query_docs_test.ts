@@ -134,8 +134,8 @@ Deno.test("the errors of docs/reference/query-language.md are raised where they 
     const { status, body } = await rpc(tenant.token, "search_logs", { p_query_dsl: query });
     const { body: validity } = await rpc(tenant.token, "validate_query", { p_query_dsl: query });
     assert.deepEqual(
-      { status, message: body.message, details: JSON.parse(`${body.details}`) },
-      { status: 400, message: error, details: { position: Number(position) } },
+      { status, message: body.message, position: JSON.parse(`${body.details}`).position },
+      { status: 400, message: error, position: Number(position) },
       query,
     );
     assert.deepEqual(

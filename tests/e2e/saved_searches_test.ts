@@ -136,7 +136,7 @@ Deno.test("a query that does not compile is refused with the place of the mistak
   assert.equal(status, 400);
   assert.equal(error?.code, "PT400");
   assert.equal(error?.message, 'Unknown field "servce"');
-  assert.deepEqual(JSON.parse(error?.details ?? ""), { position: 13 });
+  assert.equal(JSON.parse(error?.details ?? "").position, 13);
   assert.ok(error?.hint);
   await refused(
     client.rpc("create_saved_search", { p_name: "blank", p_query_dsl: "  " }),

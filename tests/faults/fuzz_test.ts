@@ -7,7 +7,11 @@ import { type Answer, assertAnswer, health, ingest, newTenant } from "../support
 import { countRecords, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 
 const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 });
-const invalid = { error: "Invalid JSON" };
+
+/** The answer to what is no JSON: it says where. */
+function isInvalid(status: number, { error }: Answer["body"]): boolean {
+  return status === 400 && /^Invalid JSON at line \d+, column \d+: /.test(`${error}`);
+}
 
 async function assertNothingIsStuck(tenantId: string): Promise<void> {
   await using db = openDatabase();
@@ -34,13 +38,13 @@ Deno.test("hostile bodies get the right status, and what is accepted is stored",
     ["500,000 NULs as escapes", `{"msg":"${"\\u0000".repeat(85_000)}"}`, 200, accepted(1)],
     ["NULs in a key", '{"a\\u0000b":"\\u0000","attrs":{"\\u0000":"\\u0000"}}', 200, accepted(1)],
     ["lone surrogates", '{"msg":"\\udc00\\ud800","\\ud800":"\\udfff"}', 200, accepted(1)],
-    ["bare NUL", '{"msg":"\u0000"}', 400, invalid],
+    ["bare NUL", '{"msg":"\u0000"}', 400, undefined],
     ["invalid UTF-8 in a string", bytes('{"msg":"', 0xff, 0xc0, '"}'), 200, accepted(1)],
     ["byte order mark", bytes(0xef, 0xbb, 0xbf, '{"msg":"bom"}'), 200, accepted(1)],
-    ["UTF-16", new Uint8Array(new Uint16Array([0x5b, 0x5d]).buffer), 400, invalid],
+    ["UTF-16", new Uint8Array(new Uint16Array([0x5b, 0x5d]).buffer), 400, undefined],
     ["deep arrays in attrs", `{"attrs":{"a":${nested(100_000)}}}`, 200, accepted(1)],
     ["deep objects", objects(80_000), 200, accepted(1)],
-    ["deep and unfinished", "[".repeat(400_000), 400, invalid],
+    ["deep and unfinished", "[".repeat(400_000), 400, undefined],
     ["a deep array", nested(200_000), 200, undefined],
     ["huge numbers", '{"a":1e400,"b":-1e400,"c":1e-400,"d":123456789012345678901234567890}', 200],
     ["an endless number", `{"a":${"9".repeat(500_000)}}`, 200, accepted(1)],
@@ -53,9 +57,9 @@ Deno.test("hostile bodies get the right status, and what is accepted is stored",
     ["members of Object", '{"__proto__":1,"constructor":2,"toString":3}', 200, accepted(1)],
     ["array literals of SQL", '[{"msg":"{}"},{"msg":"NULL"},{"msg":"{a,\\"b"}]', 200, accepted(3)],
     ["SQL", `{"msg":"'; drop table logloom.logs; --","level":"info'"}`, 200, undefined],
-    ["NaN", '{"a":NaN}', 400, invalid],
-    ["single quotes", "{'msg':'a'}", 400, invalid],
-    ["two values", "{} {}", 400, invalid],
+    ["NaN", '{"a":NaN}', 400, undefined],
+    ["single quotes", "{'msg':'a'}", 400, undefined],
+    ["two values", "{} {}", 400, undefined],
   ].map(([what, body, status, answer]) => [what, body, status, answer]) as never;
   let stored = 0;
   for (const [what, body, status, answer] of cases) {
@@ -98,7 +102,8 @@ function assertDeserved(body: Uint8Array | string, { status, body: answer }: Ans
   try {
     value = JSON.parse(text);
   } catch {
-    assert.deepEqual([status, answer], [400, invalid]);
+    const isEmpty = text.trim() === "" && `${answer.error}`.startsWith("The request body is empty");
+    assert.ok(isEmpty || isInvalid(status, answer), text);
     return;
   }
   if (typeof value !== "object" || value === null) {

@@ -5,6 +5,7 @@ import { consoleAll, consoleJourneys } from "../console/step.ts";
 import { hosted, hostedAll } from "../hosted/step.ts";
 import { memory } from "../memory/step.ts";
 import { migrations } from "../migrations/step.ts";
+import { npmPackage } from "../package/step.ts";
 import { pgtap } from "../pgtap/step.ts";
 import { restore } from "../restore/step.ts";
 import { secrets, withoutSecrets } from "../secrets/step.ts";
@@ -94,6 +95,7 @@ export const steps: Step[] = [
   },
   consoleJourneys,
   senders,
+  npmPackage,
   secrets,
 ];
 
@@ -118,15 +120,16 @@ const unitTests = [
   "local",
   "citus/local",
   "types",
+  "packages/logloom/src",
   "tests/unit",
   "tests/patterns",
   "tests/sql",
 ];
 
 async function typeScript(): Promise<string[]> {
-  // The console's tests stand on packages of its own, and are checked when those are there.
+  // These stand on packages of their own, and are checked when those are there.
   const sources = ["local", "cli", "tests", "types", "citus", "bench", "supabase/functions"];
   return (await walk(sources)).filter((path) =>
-    path.endsWith(".ts") && !path.startsWith("tests/console/")
+    path.endsWith(".ts") && !/^tests\/(console|package)\//.test(path)
   );
 }

@@ -13,6 +13,7 @@ Deno.test("no file imports one that imports it again, by whatever way", async ()
     "cli",
     "console/src",
     "local",
+    "packages/logloom/src",
     "supabase/functions",
     "tests",
     "types",

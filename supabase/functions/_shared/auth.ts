@@ -2,21 +2,31 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import {
+  decodeJwt,
   decodeProtectedHeader,
   errors as joseErrors,
   type JWTPayload,
   jwtVerify,
   type JWTVerifyOptions,
 } from "jose";
-import { describeError, failure, logFailure, type Result, success, unavailable } from "./errors.ts";
+import {
+  describeError,
+  logFailure,
+  notKnown,
+  type Result,
+  success,
+  unavailable,
+} from "./errors.ts";
+import { createSecretKeys, secretKeyPrefix } from "./secret_keys.ts";
 import { createSigningKeys, KeysAway, type KeySet } from "./signing_keys.ts";
 import { hasUniqueNames } from "./unique_names.ts";
 import { type Claims, createVerifiedTokens } from "./verified_tokens.ts";
 
 /** The unchecked credentials of a request. */
-export type Credentials =
-  | { readonly kind: "api_key"; readonly value: string }
-  | { readonly kind: "jwt"; readonly value: string };
+export interface Credentials {
+  readonly kind: "api_key" | "jwt";
+  readonly value: string;
+}
 
 /** A caller as described to the database. Only the database knows whether a key is active. */
 export type Caller =
@@ -33,18 +43,25 @@ export function callerKey(caller: Caller): string {
   return caller.kind === "api_key" ? `key ${caller.keyDigest}` : `tenant ${caller.tenantId}`;
 }
 
-export type Authenticate = (credentials: Credentials) => Promise<Result<Caller>>;
+/** The project itself, by its secret key: whose the events are the request says. */
+export interface Project {
+  readonly kind: "project";
+}
+
+export type Authenticate = (credentials: Credentials) => Promise<Result<Caller | Project>>;
 
 export interface AuthOptions {
   readonly jwksUrl: string;
   readonly jwtSecret: string | undefined;
+  /** The project's secret keys. */
+  readonly secretKeys?: readonly string[];
   readonly now?: () => Date;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
 const leewaySeconds = 5;
 
-const unauthenticated = failure(401, "Invalid token, API key, or missing tenant_id");
+const project: Project = { kind: "project" };
 
 export function createAuthenticator(options: AuthOptions): Authenticate {
   const secret = options.jwtSecret === undefined
@@ -54,6 +71,7 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
   const pause = options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
   const signingKeys = createSigningKeys(options.jwksUrl, now, pause);
   const verified = createVerifiedTokens(leewaySeconds, now);
+  const isSecretKey = createSecretKeys(options.secretKeys ?? []);
 
   async function verify(token: string): Promise<JWTPayload> {
     const claims: JWTVerifyOptions = {
@@ -80,20 +98,24 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
   }
 
   return async ({ kind, value }) => {
+    if (value.startsWith(secretKeyPrefix) && isSecretKey(value)) return success(project);
     if (kind === "api_key") {
-      if (!isWellFormedKey(value)) return unauthenticated;
+      if (!isWellFormedKey(value)) return notKnown(faultOfKey(value));
       return success({ kind: "api_key", keyDigest: sha256Hex(value) });
     }
     try {
       let claims = verified.find(value);
       if (claims === undefined) {
-        claims = usableClaims(await verify(value), payloadText(value));
-        if (claims === undefined) return unauthenticated;
+        const payload = await verify(value);
+        const text = payloadText(value);
+        if (payload.role === "service_role" && hasUniqueNames(text)) return success(project);
+        claims = usableClaims(payload, text);
+        if (claims === undefined) return notKnown(faultOfClaims(value));
         verified.remember(value, claims);
       }
       return success({ kind: "tenant", tenantId: claims.tenant_id, claims });
     } catch (error) {
-      if (isTokenError(error)) return unauthenticated;
+      if (isTokenError(error)) return notKnown(faultOfToken(value, error));
       const reason = error instanceof KeysAway ? error.cause : error;
       logFailure("signing keys cannot be read", { reason: describeError(reason) });
       return unavailable("Tokens cannot be verified at the moment, try again");
@@ -160,6 +182,57 @@ function usableClaims(payload: JWTPayload, text: string): Claims | undefined {
   if (unstorable.test(JSON.stringify(payload))) return undefined;
   const claims = judged.filter((name) => name in payload).map((name) => [name, payload[name]]);
   return { ...Object.fromEntries(claims), tenant_id };
+}
+
+/** What is wrong with a value that is no key. It says nothing that its sender could not see. */
+function faultOfKey(value: string): string {
+  if (/^["'].*["']$/.test(value)) return "The key is in quotes: send it without them";
+  if (/^bearer\s/i.test(value)) return "The key stands alone in this header, without Bearer";
+  const wrongKind = faultOfKind(value);
+  if (wrongKind !== undefined) return wrongKind;
+  return value.startsWith("ll_")
+    ? "The key is malformed: a character is wrong or missing"
+    : "This is no key of Logloom: those begin with ll_";
+}
+
+/** A key of the project, or a token where a key belongs; undefined for anything else. */
+function faultOfKind(value: string): string | undefined {
+  if (value.startsWith(secretKeyPrefix)) return "This is no secret key of this project";
+  if (value.startsWith("sb_publishable_")) return ofProject("publishable key");
+  const role = value.startsWith("eyJ") ? unverifiedRole(value) : undefined;
+  if (role === "anon") return ofProject("anon key");
+  return role === undefined ? undefined : "This is a token: send it as Authorization: Bearer";
+}
+
+function ofProject(name: string): string {
+  return `This is the project's ${name}: ingest takes a key of Logloom (ll_...) or a user's token`;
+}
+
+/** What the token says of itself, which its sender can read; undefined if it is none. */
+function unverifiedRole(token: string): string | undefined {
+  try {
+    return String(decodeJwt(token).role);
+  } catch {
+    return undefined;
+  }
+}
+
+function faultOfToken(value: string, error: unknown): string {
+  if (value === "") return "Authorization is Bearer, one blank, and the key or token";
+  if (/^["'].*["']$/.test(value)) return "The key is in quotes: send it without them";
+  // Signatures are verified before times.
+  if (error instanceof joseErrors.JWTExpired) return "The token has expired: sign in again";
+  const role = unverifiedRole(value);
+  if (role === "anon") return ofProject("anon key");
+  if (role === undefined) return faultOfKind(value) ?? "This is neither a key nor a token";
+  return "The token is not valid for this project";
+}
+
+/** Of a verified token. */
+function faultOfClaims(token: string): string {
+  const role = unverifiedRole(token);
+  if (role === "anon") return ofProject("anon key");
+  return "The token needs role authenticated and a top-level tenant_id claim";
 }
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

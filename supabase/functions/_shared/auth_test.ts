@@ -8,6 +8,7 @@ import {
   createAuthenticator,
   isWellFormedKey,
   keyChecksum,
+  type Project,
 } from "./auth.ts";
 import type { Result } from "./errors.ts";
 import { closedUrl, startPeer } from "./testing.ts";
@@ -29,11 +30,20 @@ const refused = {
   failure: {
     status: 401,
     error: "Invalid token, API key, or missing tenant_id",
-    retryAfter: undefined,
   },
 };
 
-function authenticate(token: string, options: Partial<AuthOptions> = {}): Promise<Result<Caller>> {
+/** Without what the header says of it, which has a test of its own. */
+function withoutRefusal(result: Result<Caller | Project>): unknown {
+  if (result.ok) return result;
+  const { refusal: _, ...failure } = result.failure;
+  return { ok: false, failure };
+}
+
+function authenticate(
+  token: string,
+  options: Partial<AuthOptions> = {},
+): Promise<Result<Caller | Project>> {
   const authenticator = createAuthenticator({
     jwksUrl: `${closedUrl()}/jwks.json`,
     jwtSecret: secret,
@@ -57,7 +67,10 @@ Deno.test("an API key ends with the CRC32 of what precedes", async () => {
   const key = keyOf("0123456789ABCDEFGHIJKLMNOPQRST");
   assert.equal(key.slice(-6), "4EOg9I");
   const authenticator = createAuthenticator({ jwksUrl: closedUrl(), jwtSecret: undefined });
-  assert.deepEqual(await authenticator({ kind: "api_key", value: "ll_nonsense" }), refused);
+  assert.deepEqual(
+    withoutRefusal(await authenticator({ kind: "api_key", value: "ll_nonsense" })),
+    refused,
+  );
   const result = await authenticator({ kind: "api_key", value: key });
   assert.ok(result.ok && result.value.kind === "api_key");
   assert.match(result.value.keyDigest, /^[0-9a-f]{64}$/);
@@ -91,9 +104,15 @@ Deno.test("a token of the shared secret names its tenant", async () => {
 
 Deno.test("a token may be 5 seconds past its end, for clocks differ", async () => {
   assert.ok((await authenticate(await hs256({ ...claims, exp: nowSeconds - 4 }))).ok);
-  assert.deepEqual(await authenticate(await hs256({ ...claims, exp: nowSeconds - 6 })), refused);
+  assert.deepEqual(
+    withoutRefusal(await authenticate(await hs256({ ...claims, exp: nowSeconds - 6 }))),
+    refused,
+  );
   assert.ok((await authenticate(await hs256({ ...claims, nbf: nowSeconds + 4 }))).ok);
-  assert.deepEqual(await authenticate(await hs256({ ...claims, nbf: nowSeconds + 6 })), refused);
+  assert.deepEqual(
+    withoutRefusal(await authenticate(await hs256({ ...claims, nbf: nowSeconds + 6 }))),
+    refused,
+  );
 });
 
 Deno.test("a token that comes again is refused once its time is over", async () => {
@@ -110,8 +129,30 @@ Deno.test("a token that comes again is refused once its time is over", async () 
   };
   for (const [seconds, result] of [[0, accepted], [1, accepted], [14, accepted], [15, refused]]) {
     time = new Date(now.getTime() + Number(seconds) * 1000);
-    assert.deepEqual(await authenticator({ kind: "jwt", value }), result, `after ${seconds} s`);
+    assert.deepEqual(
+      withoutRefusal(await authenticator({ kind: "jwt", value })),
+      result,
+      `after ${seconds} s`,
+    );
   }
+});
+
+Deno.test("a secret key of the project and a token of service_role are the project", async () => {
+  const secretKeys = ["sb_secret_one", "sb_secret_two"];
+  const authenticator = createAuthenticator({
+    jwksUrl: closedUrl(),
+    jwtSecret: undefined,
+    secretKeys,
+  });
+  const project = { ok: true, value: { kind: "project" } };
+  for (const value of secretKeys) {
+    assert.deepEqual(await authenticator({ kind: "jwt", value }), project);
+    assert.deepEqual(await authenticator({ kind: "api_key", value }), project);
+  }
+  for (const value of ["sb_secret_", "sb_secret_three", "sb_secret_one ", "SB_SECRET_ONE"]) {
+    assert.equal((await authenticator({ kind: "api_key", value })).ok, false, value);
+  }
+  assert.deepEqual(await authenticate(await hs256({ ...claims, role: "service_role" })), project);
 });
 
 Deno.test("a token without usable claims is refused", async () => {
@@ -122,7 +163,6 @@ Deno.test("a token without usable claims is refused", async () => {
     withoutExp,
     withoutRole,
     withoutTenant,
-    { ...claims, role: "service_role" },
     { ...claims, role: "anon" },
     { ...claims, role: ["authenticated"] },
     { ...claims, sub: "" },
@@ -138,7 +178,11 @@ Deno.test("a token without usable claims is refused", async () => {
     { ...withoutTenant, app_metadata: { tenant_id: "acme" } },
   ];
   for (const payload of unusable) {
-    assert.deepEqual(await authenticate(await hs256(payload)), refused, JSON.stringify(payload));
+    assert.deepEqual(
+      withoutRefusal(await authenticate(await hs256(payload))),
+      refused,
+      JSON.stringify(payload),
+    );
   }
 });
 
@@ -162,8 +206,13 @@ Deno.test("a token that is not of our making is refused", async () => {
     await hs256(claims, "another-secret-of-more-than-thirty-two"),
     await hs256(claims, secret.repeat(2), "HS512"),
   ];
-  for (const token of tokens) assert.deepEqual(await authenticate(token), refused, token);
-  assert.deepEqual(await authenticate(await hs256(claims), { jwtSecret: undefined }), refused);
+  for (const token of tokens) {
+    assert.deepEqual(withoutRefusal(await authenticate(token)), refused, token);
+  }
+  assert.deepEqual(
+    withoutRefusal(await authenticate(await hs256(claims), { jwtSecret: undefined })),
+    refused,
+  );
 });
 
 Deno.test("random text is a refused token, and never an error", async () => {
@@ -173,7 +222,7 @@ Deno.test("random text is a refused token, and never an error", async () => {
     fc.stringMatching(/^[\w-]*\.[\w-]*\.[\w-]*$/),
   );
   await fc.assert(fc.asyncProperty(text, async (token) => {
-    assert.deepEqual(await authenticate(token), refused);
+    assert.deepEqual(withoutRefusal(await authenticate(token)), refused);
   }));
 });
 
@@ -208,7 +257,7 @@ Deno.test("tokens of the project's own keys are verified, and the keys are read 
       [await hs256(claims, JSON.stringify(keys[1])), refused],
     ] as const
   ) {
-    assert.deepEqual(await authenticator({ kind: "jwt", value: token }), result);
+    assert.deepEqual(withoutRefusal(await authenticator({ kind: "jwt", value: token })), result);
   }
   assert.equal(peer.requests.length, 1);
   assert.equal(peer.requests[0].path, "/auth/v1/.well-known/jwks.json");
@@ -390,14 +439,65 @@ Deno.test("a token whose members do not have names of their own is nobody's", as
     await new CompactSign(new TextEncoder().encode(text)).setProtectedHeader({ alg: "HS256" })
       .sign(new TextEncoder().encode(secret));
   for (const text of texts) {
-    assert.deepEqual(await authenticate(await sign(text)), refused, text);
+    assert.deepEqual(withoutRefusal(await authenticate(await sign(text))), refused, text);
   }
   assert.ok((await authenticate(await sign(plain))).ok);
 });
 
-function assertUnavailable(result: Result<Caller>): void {
+function assertUnavailable(result: Result<Caller | Project>): void {
   assert.ok(!result.ok);
   assert.equal(result.failure.status, 503);
   assert.equal(result.failure.error, "Tokens cannot be verified at the moment, try again");
   assert.match(result.failure.retryAfter ?? "", /^[1-5]$/);
 }
+
+Deno.test("a 401 says which fault it is, and nothing that its sender could not know", async () => {
+  const authenticator = createAuthenticator({
+    jwksUrl: `${closedUrl()}/jwks.json`,
+    jwtSecret: secret,
+    now: () => now,
+  });
+  const key = keyOf("0123456789ABCDEFGHIJKLMNOPQRST");
+  const anon = await hs256({ role: "anon", exp: claims.exp });
+  const service = await hs256(
+    { role: "service_role", exp: claims.exp },
+    "another secret of 32 letters",
+  );
+  const ofProject = (name: string) =>
+    `This is the project's ${name}: ingest takes a key of Logloom (ll_...) or a user's token`;
+  const cases: ["api_key" | "jwt", string, string][] = [
+    ["api_key", `"${key}"`, "The key is in quotes: send it without them"],
+    ["api_key", `Bearer ${key}`, "The key stands alone in this header, without Bearer"],
+    ["api_key", key.slice(0, -1), "The key is malformed: a character is wrong or missing"],
+    ["api_key", "abc", "This is no key of Logloom: those begin with ll_"],
+    ["api_key", "sb_publishable_abc", ofProject("publishable key")],
+    ["api_key", "sb_secret_abc", "This is no secret key of this project"],
+    ["jwt", "sb_secret_abc", "This is no secret key of this project"],
+    ["api_key", anon, ofProject("anon key")],
+    ["api_key", await hs256(claims), "This is a token: send it as Authorization: Bearer"],
+    ["jwt", "", "Authorization is Bearer, one blank, and the key or token"],
+    ["jwt", `"${key}"`, "The key is in quotes: send it without them"],
+    ["jwt", anon, ofProject("anon key")],
+    ["jwt", service, "The token is not valid for this project"],
+    ["jwt", "abc", "This is neither a key nor a token"],
+    [
+      "jwt",
+      await hs256({ ...claims, exp: nowSeconds - 6 }),
+      "The token has expired: sign in again",
+    ],
+    [
+      "jwt",
+      await hs256({ ...claims, exp: nowSeconds - 6 }, "another secret of 32 letters, not ours"),
+      "The token is not valid for this project",
+    ],
+    [
+      "jwt",
+      await hs256({ ...claims, tenant_id: undefined }),
+      "The token needs role authenticated and a top-level tenant_id claim",
+    ],
+  ];
+  for (const [kind, value, refusal] of cases) {
+    const result = await authenticator({ kind, value });
+    assert.deepEqual(result, { ok: false, failure: { ...refused.failure, refusal } }, value);
+  }
+});

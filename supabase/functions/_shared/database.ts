@@ -30,7 +30,7 @@ export type CallDatabase = (
 export const databaseAway = "The database is unavailable, try again";
 
 /** Refusals by the database itself; any other refusal is our own fault. */
-const decidedStatuses = new Set([400, 401, 403, 409, 413, 429, 503]);
+const decidedStatuses = new Set([400, 401, 403, 404, 409, 413, 429, 503]);
 
 export function createDatabase(options: DatabaseOptions): CallDatabase {
   const headers: Record<string, string> = {
@@ -77,12 +77,13 @@ export function readAnswer(
   const notes = readNotes(headers);
   if (status === 200) return { ...success(text), ...notes };
 
-  const { code, message } = readError(text);
+  const { code, message, hint } = readError(text);
   if (code.startsWith("PT") && decidedStatuses.has(status)) {
     const decided: Failure = {
       status,
       error: message,
       retryAfter: readRetryAfter(headers) ?? (status === 503 ? retrySoon() : undefined),
+      ...status === 401 && hint !== undefined && { refusal: hint },
       ...notes,
     };
     return { ok: false, failure: decided };
@@ -115,11 +116,12 @@ function readNotes(headers: Headers): { notes?: Notes } {
   return notes.length > 0 ? { notes: Object.fromEntries(notes) } : {};
 }
 
-function readError(text: string): { code: string; message: string } {
+function readError(text: string): { code: string; message: string; hint?: string } {
   try {
     const error: unknown = JSON.parse(text);
     if (typeof error === "object" && error !== null && "code" in error && "message" in error) {
-      return { code: String(error.code), message: String(error.message) };
+      const hint = "hint" in error && typeof error.hint === "string" ? error.hint : undefined;
+      return { code: String(error.code), message: String(error.message), hint };
     }
   } catch {
     return { code: "not JSON", message: "" };

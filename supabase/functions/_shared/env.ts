@@ -7,6 +7,8 @@ export interface Env {
   readonly serviceKey: string;
   /** The key's name in the project: it may be shown, the key never. */
   readonly serviceKeyName: string;
+  /** All secret keys of the project (`sb_secret_…`). */
+  readonly secretKeys: readonly string[];
   /** Set if tokens are signed with a shared secret, as on the local stack. */
   readonly jwtSecret: string | undefined;
 }
@@ -15,30 +17,28 @@ const legacyKeyName = "SUPABASE_SERVICE_ROLE_KEY";
 
 export function readEnv(get: (name: string) => string | undefined): Env {
   const supabaseUrl = withoutSlashesAtEnd(required(get, "SUPABASE_URL"));
-  const [serviceKeyName, serviceKey] = readSecretKey(get("SUPABASE_SECRET_KEYS")) ??
-    [legacyKeyName, required(get, legacyKeyName)];
+  const secretKeys = readSecretKeys(get("SUPABASE_SECRET_KEYS"));
+  const [serviceKeyName, serviceKey] = secretKeys.find(([name]) => name === "default") ??
+    secretKeys[0] ?? [legacyKeyName, required(get, legacyKeyName)];
   return {
     supabaseUrl,
     serviceKey,
     serviceKeyName,
+    secretKeys: secretKeys.map(([, key]) => key),
     jwtSecret: readSecret(get("LOGLOOM_JWT_SECRET")),
   };
 }
 
-/**
- * Name and value from the JSON object of keys that hosted functions get: `default`, else the first valid one. Invalid
- * ones count as not set.
- */
-function readSecretKey(text: string | undefined): [string, string] | undefined {
+/** Names and values from the JSON object of keys that hosted functions get. Invalid ones count as not set. */
+function readSecretKeys(text: string | undefined): [string, string][] {
   try {
     const keys: unknown = JSON.parse(text ?? "");
-    if (typeof keys !== "object" || keys === null || Array.isArray(keys)) return undefined;
-    const usable = Object.entries(keys).filter((entry): entry is [string, string] =>
+    if (typeof keys !== "object" || keys === null || Array.isArray(keys)) return [];
+    return Object.entries(keys).filter((entry): entry is [string, string] =>
       typeof entry[1] === "string" && entry[1] !== ""
     );
-    return usable.find(([name]) => name === "default") ?? usable[0];
   } catch {
-    return undefined;
+    return [];
   }
 }
 

@@ -5,6 +5,8 @@ export interface Failure {
   readonly retryAfter?: string;
   readonly notes?: Notes;
   readonly reason?: string;
+  /** Why the caller is not let in, for its header: the body of a 401 always says the same. */
+  readonly refusal?: string;
   /** Whether the database has no such function, so that nothing was done. */
   readonly isMissing?: true;
 }
@@ -22,6 +24,14 @@ export function success<T>(value: T): Result<T> {
 
 export function failure(status: number, error: string, retryAfter?: string): Result<never> {
   return { ok: false, failure: { status, error, retryAfter } };
+}
+
+/** The 401 of every door, and which fault of the credentials it is. */
+export function notKnown(refusal: string): Result<never> {
+  return {
+    ok: false,
+    failure: { status: 401, error: "Invalid token, API key, or missing tenant_id", refusal },
+  };
 }
 
 /** 1 to 5 seconds, spread so that clients do not return in step. */

@@ -23,8 +23,18 @@ export const corsHeaders = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Allow-Headers": allowedHeaders,
   "Access-Control-Expose-Headers":
-    "allow, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset",
+    "allow, retry-after, www-authenticate, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset",
 };
+
+/** WWW-Authenticate, which says what is wrong with credentials as RFC 6750 has it. */
+export function challenge(isMissing: boolean, refusal: string | undefined): string {
+  const said = refusal?.replace(/["\\]/g, "'").replace(/[^ -~]/g, "?");
+  return [
+    'Bearer realm="logloom"',
+    ...isMissing ? [] : ['error="invalid_token"'],
+    ...said === undefined ? [] : [`error_description="${said}"`],
+  ].join(", ");
+}
 
 /** `body` is JSON text, so that the database's answer passes unchanged. */
 export function jsonText(

@@ -60,6 +60,8 @@ export class EventCollector {
   /** The shared part of each event, or nothing. */
   readonly #shared: number[] = [];
   #sharedBytes = 0;
+  /** Whether events of others stand between these. */
+  #isPart = false;
   #count = 0;
   #rejected = 0;
 
@@ -92,8 +94,8 @@ export class EventCollector {
     if (this.#errors.length < maxErrors) this.#errors.push({ index, code, message });
   }
 
-  /** Adds an event; the collector owns its objects from now on. */
-  add(event: unknown, envelope: Envelope = nothing): void {
+  /** Adds an event; the collector owns its objects from now on. `position`: its index in the request. */
+  add(event: unknown, envelope: Envelope = nothing, position = this.#count): void {
     if (!isObject(event)) {
       this.reject("not_an_object", "A log event must be a JSON object");
       return;
@@ -114,7 +116,9 @@ export class EventCollector {
       this.#texts[field].push(draft.texts[field]);
     }
     this.#attrs.push(attrs);
-    this.#positions.push(this.#count++);
+    if (position !== this.#count) this.#isPart = true;
+    this.#positions.push(position);
+    this.#count++;
     if (draft.ts === null) this.haveOwnTimes = false;
   }
 
@@ -162,7 +166,7 @@ export class EventCollector {
       ...texts,
       p_attrs: unlessAllNull(part(this.#attrs)),
     };
-    if (isAll && this.#rejected === 0) return batch;
+    if (isAll && this.#rejected === 0 && !this.#isPart) return batch;
     return {
       ...batch,
       p_positions: part(this.#positions),

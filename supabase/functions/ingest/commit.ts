@@ -10,6 +10,8 @@ import { batchText } from "./request_text.ts";
 export interface Request {
   readonly caller: Caller;
   readonly body: Bytes;
+  /** The part of the body that these events are, for metering; all of it where it is not given. */
+  readonly bytes?: number;
   readonly events: EventCollector;
   /** The key that the sender gave. */
   readonly idempotencyKey: string | undefined;
@@ -34,7 +36,7 @@ const patienceMs = [300, 700, 1000];
 /** Commits the events of a request, slice by slice; the first refused slice ends it. */
 export async function commitEvents(request: Request, commit: Commit): Promise<Committed> {
   const { caller, events, body } = request;
-  const slices = events.slices(body.length);
+  const slices = events.slices(request.bytes ?? body.length);
   const repeat = repeatParameters(request);
   const answers: string[] = [];
   let notes: Notes | undefined;

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Credentials } from "../_shared/auth.ts";
+import { secretKeyPrefix } from "../_shared/secret_keys.ts";
 
 export const keyPrefix = "ll_";
 
@@ -8,7 +9,8 @@ const queryNames = ["api_key", "apikey", "token", "dd-api-key", "DD-API-KEY"];
 
 /**
  * The first credentials of a request: in headers, the query, or where the protocol puts them. The header `apikey` is
- * Supabase's; it is ours only if the protocol says so and it holds one of our keys.
+ * Supabase's: it counts with a secret key of the project, or if the protocol says so and it holds one of our keys. A
+ * secret key is never taken from an address, which proxies write down.
  */
 export function findCredentials(
   headers: Headers,
@@ -19,11 +21,21 @@ export function findCredentials(
   if (header) return { kind: "api_key", value: header };
   const authorization = headers.get("Authorization");
   if (authorization) return ofAuthorization(authorization.trim());
+  const apikey = headers.get("apikey");
+  if (apikey?.startsWith(secretKeyPrefix)) return { kind: "api_key", value: apikey };
   for (const name of queryNames) {
     const value = query.get(name);
-    if (value) return { kind: "api_key", value };
+    if (value && !value.startsWith(secretKeyPrefix)) return { kind: "api_key", value };
   }
   return ownKey === undefined ? undefined : { kind: "api_key", value: ownKey };
+}
+
+/** For a request without credentials. */
+export function whereKeysGo(headers: Headers): string {
+  const place = "send the key as X-API-Key, or as Authorization: Bearer";
+  return headers.get("apikey")?.startsWith(keyPrefix)
+    ? `The header apikey is Supabase's: ${place}`
+    : `Nobody is named: ${place}`;
 }
 
 function ofAuthorization(authorization: string): Credentials {

@@ -88,12 +88,32 @@ Deno.test("`logs` beside an event's fields is an attribute of the event", () => 
   });
 });
 
+/** A refusal of what is no JSON at some column of the first line. */
+function invalidJson(column: number, why: string): unknown {
+  const error = `Invalid JSON at line 1, column ${column}: ${why}`;
+  return { status: 400, error, retryAfter: undefined };
+}
+
 Deno.test("other bodies are refused", () => {
-  for (
-    const body of ["", "{", "[1,", "nul", "[01]", "[1.]", '["\u0001"]', "[}", '{"logs"', "[-]"]
-  ) {
-    assert.deepEqual(refusal(body), { status: 400, error: "Invalid JSON", retryAfter: undefined });
+  const invalid: [string, number, string][] = [
+    ["{", 2, "it ends early"],
+    ["[1,", 4, "it ends early"],
+    ["nul", 1, "expected a value"],
+    ["[01]", 2, "expected a value"],
+    ["[1.]", 2, "expected a value"],
+    ['["\u0001"]', 2, "a text holds a line break or another control character, or a wrong escape"],
+    ["[}", 2, "expected a value"],
+    ['{"logs"', 8, "expected : after a name"],
+    ["[-]", 2, "expected a value"],
+  ];
+  for (const [body, column, why] of invalid) {
+    assert.deepEqual(refusal(body), invalidJson(column, why), body);
   }
+  assert.deepEqual(refusal(" \n"), {
+    status: 400,
+    error: "The request body is empty: send a JSON array of log events, or one log event",
+    retryAfter: undefined,
+  });
   for (const body of ["null", "1", "1e999", '"text"', "true", '{"logs":1}', '{"logs":null}']) {
     assert.deepEqual(refusal(body), {
       status: 400,
@@ -315,11 +335,10 @@ Deno.test("a number that is no JSON number is invalid JSON, however long", () =>
       "--1e1",
     ]
   ) {
-    assert.deepEqual(refusal(`{"attrs":{"a":${number}}}`), {
-      status: 400,
-      error: "Invalid JSON",
-      retryAfter: undefined,
-    });
+    assert.deepEqual(
+      refusal(`{"attrs":{"a":${number}}}`),
+      invalidJson(15, "expected a value"),
+    );
   }
 });
 
@@ -373,11 +392,7 @@ Deno.test("a body that is nothing but brackets overflows no stack", () => {
   const objects = 85_000;
   const nested = `[{"a":${'{"":'.repeat(objects)}1e5${"}".repeat(objects)}}]`;
   assert.ok(sent(nested).length > 4 * objects);
-  assert.deepEqual(refusal("[".repeat(512_000)), {
-    status: 400,
-    error: "Invalid JSON",
-    retryAfter: undefined,
-  });
+  assert.deepEqual(refusal("[".repeat(512_000)), invalidJson(512_001, "it ends early"));
 });
 
 Deno.test("any attrs that JSON can hold arrive as they were sent", () => {

@@ -1,4 +1,4 @@
-import type { Authenticate, Credentials } from "../_shared/auth.ts";
+import type { Authenticate, Caller, Credentials, Project } from "../_shared/auth.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import {
   describeError,
@@ -10,13 +10,20 @@ import {
   success,
   unavailable,
 } from "../_shared/errors.ts";
-import { clientHeaders, corsHeaders, methodNotAllowed, preflight } from "../_shared/http.ts";
+import {
+  challenge,
+  clientHeaders,
+  corsHeaders,
+  methodNotAllowed,
+  preflight,
+} from "../_shared/http.ts";
 import { bodyTimeoutMs as timeForBodies, takingBodies } from "../_shared/request_body.ts";
 import { readBody } from "./body.ts";
 import type { Bytes } from "./bytes.ts";
 import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
-import { askWhoCalls, commitEvents } from "./commit.ts";
-import { findCredentials } from "./credentials.ts";
+import { askWhoCalls, commitEvents, type Committed } from "./commit.ts";
+import { commitForTenants } from "./commit_for_tenants.ts";
+import { findCredentials, whereKeysGo } from "./credentials.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createHolds, type Holds } from "./holds.ts";
 import { ExcessiveJson } from "./json.ts";
@@ -30,6 +37,7 @@ import {
   type Reply,
 } from "./protocol.ts";
 import { pathBelowIngest, protocolOf } from "./routes.ts";
+import { TenantEvents } from "./tenant_events.ts";
 
 export interface IngestDependencies {
   readonly authenticate: Authenticate;
@@ -107,10 +115,12 @@ async function answered(
   const notes = "reply" in answer ? answer.notes : answer.failure.notes;
   if (notes?.["x-logloom-writer"] === "silent") wakeWriter();
   if ("reply" in answer) return respond(answer.reply, clientHeaders(notes));
-  const { retryAfter } = answer.failure;
+  const { status, error, retryAfter, refusal } = answer.failure;
+  const isMissing = error === missingCredentials;
   return respond(protocol.refused(incoming, answer.failure), {
     ...clientHeaders(notes),
     ...retryAfter !== undefined && { "Retry-After": retryAfter },
+    ...(isMissing || status === 401) && { "WWW-Authenticate": challenge(isMissing, refusal) },
   });
 }
 
@@ -164,7 +174,13 @@ async function ingest(
     protocol.ownKey?.(incoming),
   );
   if (credentials === undefined) {
-    return failed(failure(protocol.statusWithoutCredentials, missingCredentials));
+    return {
+      failure: {
+        status: protocol.statusWithoutCredentials,
+        error: missingCredentials,
+        refusal: whereKeysGo(incoming.headers),
+      },
+    };
   }
   const held = await heldAnswer(credentials, context);
   if (held !== undefined && protocol.refusedEach === undefined) return { failure: held };
@@ -173,34 +189,44 @@ async function ingest(
   if (held !== undefined) return { failure: held };
   const caller = await authenticate(credentials);
   if (!body.ok) {
-    const known = caller.ok ? await askWhoCalls(caller.value, commit) : caller;
+    const known = caller.ok ? await askWho(caller.value, commit) : caller;
     return { failure: known.ok ? withNotes(body.failure, known.notes) : body.failure };
   }
   if (!caller.ok) return failed(caller);
 
   const length = "problem" in body.value ? 0 : body.value.bytes.length;
-  const events = new EventCollector(protocol.maxEvents, length);
+  const events = caller.value.kind === "project"
+    ? new TenantEvents(
+      protocol.maxEvents,
+      length,
+      incoming.headers.get("X-Logloom-Tenant") ?? undefined,
+    )
+    : new EventCollector(protocol.maxEvents, length);
   const content = "problem" in body.value
     ? failure(body.value.status, body.value.problem)
     : read(incoming, protocol, new Content(body.value.bytes), events);
   if (!content.ok || "problem" in body.value) {
     // Only the database knows whether a key is active; before that nobody learns about the body.
-    const known = await askWhoCalls(caller.value, commit);
+    const known = await askWho(caller.value, commit);
     if (!known.ok || content.ok) return failed(known);
     return { failure: withNotes(content.failure, known.notes) };
   }
 
   const { reading, idempotencyKey } = content.value;
-  const committed = await commitEvents({
-    caller: caller.value,
+  const sent = {
     body: body.value.bytes,
-    events,
     idempotencyKey,
     isRepeatKnown: protocol.isRepeatKnown,
     isPatient: protocol.isRepeatKnown && reading.overloaded === undefined,
-  }, commit);
+  };
+  let committed: Committed;
+  if (caller.value.kind === "project") {
+    committed = await commitForTenants({ ...sent, events: events as TenantEvents }, commit);
+  } else {
+    committed = await commitEvents({ ...sent, caller: caller.value, events }, commit);
+    holds.remember(caller.value, committed.notes);
+  }
   const { outcome, notes } = committed;
-  holds.remember(caller.value, notes);
   if (committed.failure === undefined) return { reply: reading.accepted(outcome), notes };
   if (reading.overloaded === undefined || !isPassing(committed.failure)) {
     return { failure: committed.failure };
@@ -254,6 +280,11 @@ function withNotes(told: Failure, notes: Notes | undefined): Failure {
   return { ...told, notes };
 }
 
+/** Only the database knows whether a key is active; a secret key is verified here. */
+async function askWho(caller: Caller | Project, commit: Commit): ReturnType<Commit> {
+  return caller.kind === "project" ? success("") : await askWhoCalls(caller, commit);
+}
+
 /** A sender above its rate is refused here, after reading but before parsing. */
 async function heldAnswer(
   credentials: Credentials,
@@ -261,5 +292,5 @@ async function heldAnswer(
 ): Promise<Failure | undefined> {
   if (holds.isEmpty()) return undefined;
   const caller = await authenticate(credentials);
-  return caller.ok ? holds.find(caller.value) : undefined;
+  return caller.ok && caller.value.kind !== "project" ? holds.find(caller.value) : undefined;
 }

@@ -120,8 +120,12 @@ Deno.test("the checks come in their order", async () => {
   assert.deepEqual(await answer(wrongToken, "{"), [401, unauthenticated]);
   assert.deepEqual(await answer({ Authorization: "Basic x" }, "{}"), [401, unauthenticated]);
   assert.deepEqual(await answer({ Authorization: "Digest x" }, "{}"), [401, unauthenticated]);
-  assert.deepEqual(await answer(withToken, "{"), [400, { error: "Invalid JSON" }]);
-  assert.deepEqual(await answer(withToken, ""), [400, { error: "Invalid JSON" }]);
+  assert.deepEqual(await answer(withToken, "{"), [400, {
+    error: "Invalid JSON at line 1, column 2: it ends early",
+  }]);
+  assert.deepEqual(await answer(withToken, ""), [400, {
+    error: "The request body is empty: send a JSON array of log events, or one log event",
+  }]);
   const many = `[${"0,".repeat(10_000)}0]`;
   const tooMany = [400, { error: "Too many records: 10001 (max 10000)" }];
   assert.deepEqual(await answer(withToken, many), tooMany);
@@ -131,13 +135,46 @@ Deno.test("the checks come in their order", async () => {
   }
 });
 
+Deno.test("WWW-Authenticate says where a key goes, and what is wrong with one", async () => {
+  const hint = "The API key was revoked: create_api_key makes another.";
+  await using dead = startPeer(() =>
+    Response.json({ code: "PT401", message: unauthenticated.error, hint }, { status: 401 })
+  );
+  await using ingest = startIngest(dead.url);
+  const realm = 'Bearer realm="logloom"';
+  const place = "send the key as X-API-Key, or as Authorization: Bearer";
+  const told = (description: string) =>
+    `${realm}, error="invalid_token", error_description="${description}"`;
+  const cases: [Record<string, string>, number, string][] = [
+    [{}, 400, `${realm}, error_description="Nobody is named: ${place}"`],
+    [
+      { apikey: apiKey },
+      400,
+      `${realm}, error_description="The header apikey is Supabase's: ${place}"`,
+    ],
+    [withKey, 401, told(hint)],
+    [{ "X-API-Key": `'${apiKey}'` }, 401, told("The key is in quotes: send it without them")],
+    [
+      { Authorization: `Bearer Bearer ${apiKey}` },
+      401,
+      told("Authorization is Bearer, one blank, and the key or token"),
+    ],
+  ];
+  for (const [headers, status, header] of cases) {
+    const answer = await post(ingest.url, headers, "[{}]");
+    assert.deepEqual([answer.status, answer.headers.get("WWW-Authenticate")], [status, header]);
+    assert.deepEqual(Object.keys(answer.body as object), ["error"]);
+    assert.match(answer.headers.get("Access-Control-Expose-Headers") ?? "", /www-authenticate/);
+  }
+});
+
 Deno.test("a faulty body is named to a living key only", async () => {
   await using peer = startDatabase(database);
   await using dead = startDatabase(refuseKey);
   await using ingest = startIngest(peer.url);
   await using ingestOfDead = startIngest(dead.url);
   const faults: [Record<string, string>, string, string][] = [
-    [{}, "{", "Invalid JSON"],
+    [{}, "{", "Invalid JSON at line 1, column 2: it ends early"],
     [{}, "7", 'Invalid body: expected an array of log events, a log event, or {"logs": [...]}'],
     [{}, `[${"0,".repeat(10_000)}0]`, "Too many records: 10001 (max 10000)"],
     [{ "Idempotency-Key": "k".repeat(256) }, "[]", "Idempotency-Key must have 1 to 255 characters"],

@@ -15,6 +15,7 @@ Deno.serve(createIngestHandler({
   authenticate: createAuthenticator({
     jwksUrl: `${env.supabaseUrl}/auth/v1/.well-known/jwks.json`,
     jwtSecret: env.jwtSecret,
+    secretKeys: env.secretKeys,
   }),
   callDatabase,
   wakeWriter: createGuardian(callDatabase),

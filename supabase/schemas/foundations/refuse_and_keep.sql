@@ -14,8 +14,8 @@ begin
   -- PostgREST's way to the status of an answer; an error raised would take back what was written.
   perform set_config('response.status', v_error.status::text, true);
   return jsonb_build_object(
-    'code', 'PT' || v_error.status, 'message', v_error.message, 'details', null,
-    'hint', v_error.hint
+    'code', 'PT' || v_error.status, 'message', v_error.message,
+    'details', jsonb_build_object('name', p_name)::text, 'hint', v_error.hint
   );
 end;
 $$;

@@ -15,7 +15,7 @@ begin
   raise exception using
     errcode = 'PT' || v_error.status,
     message = v_error.message,
-    detail = format('{"position": %s}', p_position),
+    detail = jsonb_build_object('name', p_name, 'position', p_position),
     hint = v_error.hint;
 end;
 $$;

@@ -15,7 +15,8 @@ begin
   -- PostgREST's way to an answer with headers.
   raise sqlstate 'PGRST' using
     message = json_build_object(
-      'code', 'PT' || v_error.status, 'message', v_error.message, 'hint', v_error.hint
+      'code', 'PT' || v_error.status, 'message', v_error.message,
+      'details', jsonb_build_object('name', p_name)::text, 'hint', v_error.hint
     ),
     detail = json_build_object('status', v_error.status, 'headers', p_headers);
 end;

@@ -30,7 +30,16 @@ begin
     end;
   end if;
   if authenticate_sender.tenant_id is null then
-    perform logloom_private.refuse('callers.not_known');
+    -- Only who has the whole key learns what has become of it.
+    perform logloom_private.refuse(coalesce(
+      (
+        select case when k.revoked_at is null then 'callers.key_is_expired'
+          else 'callers.key_is_revoked' end
+        from logloom.api_keys k
+        where k.key_digest = decode(p_key_digest, 'hex')
+      ),
+      case when p_key_digest is null then 'callers.not_known' else 'callers.key_is_unknown' end
+    ));
   elsif p_key_digest is null then
     perform logloom_private.require_writing_client(p_claims);
   elsif v_last_used_at >= date_trunc('minute', now()) is not true then

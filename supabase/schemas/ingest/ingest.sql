@@ -95,6 +95,11 @@ begin
     'errors', case when p_request.p_rejected > 0 then coalesce(p_request.p_errors, '[]') end
   ));
 
+  if not p_state.is_provisioned and num_nonnulls(p_request.p_key_digest, p_request.p_claims) = 0
+    and not (select s.provision_by_secret_key from logloom_private.settings s)
+  then
+    perform logloom_private.refuse('ingest.tenant_is_not_known', p_state.tenant_id);
+  end if;
   -- A repeat gets the first answer, also once a limit is reached.
   if p_request.p_idempotency_key is not null then
     v_earlier_answer := logloom_private.first_answer(

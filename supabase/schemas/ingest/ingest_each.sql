@@ -17,6 +17,7 @@ declare
   v_answers json[] := '{}';
   v_sqlstate text;
   v_detail text;
+  v_hint text;
 begin
   foreach v_text in array p_requests loop
     -- A block for each: what refuses one request leaves the others as they are.
@@ -42,7 +43,9 @@ begin
         'status', 200, 'headers', v_accepted.headers, 'body', v_accepted.body::text
       );
     exception when others then
-      get stacked diagnostics v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail;
+      get stacked diagnostics
+        v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
+        v_hint = pg_exception_hint;
       -- The note that the key was used went with what was refused.
       if v_request.p_key_digest is not null then
         v_state := null;
@@ -54,7 +57,9 @@ begin
         )
         when v_sqlstate like 'PT%' then json_build_object(
           'status', substr(v_sqlstate, 3)::integer, 'headers', '{}'::json,
-          'body', json_build_object('code', v_sqlstate, 'message', sqlerrm)::text
+          'body', json_build_object(
+            'code', v_sqlstate, 'message', sqlerrm, 'hint', nullif(v_hint, '')
+          )::text
         )
         else json_build_object(
           'status', 500, 'headers', '{}'::json,

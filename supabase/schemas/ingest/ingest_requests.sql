@@ -18,5 +18,5 @@ comment on function public.ingest_requests(json) is
   'once: one transaction, one commit. '
   'p_requests: array of objects, each with the parameters of ingest_logs. Returns an array in the '
   'same order, each {status, headers: {name: value}, body: text}, as ingest_logs alone would have '
-  'answered; body is JSON text, of an error {code, message}. What refuses one request does not '
-  'touch the others. statement_timeout is the enqueue timeout of the watermark, as there.';
+  'answered; body is JSON text, of an error {code, message, hint}. What refuses one request does '
+  'not touch the others. statement_timeout is the enqueue timeout of the watermark, as there.';

@@ -1,7 +1,10 @@
 -- Aggregates: count() as n, p95(@duration_ms) by (5m), service
 
 -- One aggregate and its name, as node.
-create function logloom_private.query_parse_aggregate(p_state logloom_private.query_state)
+create function logloom_private.query_parse_aggregate(
+  p_state logloom_private.query_state,
+  p_plan jsonb
+)
 returns logloom_private.query_state
 language plpgsql
 stable
@@ -13,10 +16,24 @@ declare
   v_fraction numeric;
   v_name text := v_kind;
   v_field jsonb;
+  v_meant text;
 begin
   if v_kind ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$' then
     v_fraction := substr(v_kind, 2)::numeric / 100;
   elsif v_kind not in ('count', 'rate', 'count_distinct', 'sum', 'avg', 'min', 'max') then
+    v_meant := logloom_private.query_meant_stage(
+      p_state.texts[v_first:cardinality(p_state.texts) - 1], p_plan
+    );
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first],
+        case when p_state.texts[v_first + 1] = '('
+          then 'stages.aggregate_is_of_another_language'
+          else 'stages.stage_is_of_another_language' end,
+        logloom_private.query_excerpt(v_kind),
+        v_meant
+      );
+    end if;
     perform logloom_private.refuse_at(
       p_state.positions[v_first],
       case when v_kind = '' then 'stages.aggregate_is_missing'
@@ -27,7 +44,12 @@ begin
   end if;
   if p_state.texts[v_first + 1] <> '(' then
     perform logloom_private.refuse_at(
-      p_state.positions[v_first + 1], 'stages.bracket_is_missing', v_kind
+      p_state.positions[v_first + 1],
+      'stages.bracket_is_missing',
+      v_kind,
+      logloom_private.query_meant_stage(
+        p_state.texts[v_first:cardinality(p_state.texts) - 1], p_plan
+      )
     );
   end if;
   p_state."at" := v_first + 2;
@@ -126,7 +148,7 @@ declare
 begin
   loop
     v_first := p_state."at";
-    p_state := logloom_private.query_parse_aggregate(p_state);
+    p_state := logloom_private.query_parse_aggregate(p_state, p_plan);
     if v_first = 1 then
       perform logloom_private.query_check_order(p_plan, 'an aggregate', p_state.positions[1]);
     elsif v_aggregates @> jsonb_build_array(

@@ -73,7 +73,7 @@ as $$
 declare
   v_name constant text := lower(p_name collate "C");
 begin
-  if char_length(v_name) > 16 then
+  if char_length(v_name) not between 3 and 16 and v_name <> '*' then
     return null;
   end if;
   return coalesce(
@@ -95,8 +95,12 @@ $$;
 -- What a name stands for: {"field": …, "name": as written, "reads": columns and attrs.KEY}, for
 -- attrs with "path", and "joined", the key that is looked up where the path leads nowhere. A quoted
 -- segment says exactly which key is meant, so a path that has one is never joined. @name is
--- attrs.name.
-create function logloom_private.query_field(p_name text, p_position integer)
+-- attrs.name. p_stage: the stage or the aggregate that names it, null in a filter.
+create function logloom_private.query_field(
+  p_name text,
+  p_position integer,
+  p_stage text default null
+)
 returns jsonb
 language plpgsql
 stable
@@ -106,6 +110,7 @@ declare
   v_path text[];
   v_joined text;
   v_rest text;
+  v_near text;
 begin
   if p_name = any(logloom_private.query_field_names()) then
     return jsonb_build_object(
@@ -120,14 +125,20 @@ begin
   elsif p_name = 'attrs' then
     perform logloom_private.refuse_at(p_position, 'query.attribute_is_missing');
   else
+    v_near := logloom_private.query_near_field(p_name);
+    if p_stage ~ '^(?:sum|avg|min|max|p[0-9].*)$' and v_near <> 'ts' then
+      -- These take attributes.
+      v_near := null;
+    end if;
     perform logloom_private.refuse_at(
       p_position,
-      'query.field_is_unknown',
+      case when p_stage is null then 'query.field_is_unknown' else 'stages.field_is_unknown' end,
       logloom_private.query_excerpt(p_name),
-      coalesce('Did you mean ' || logloom_private.query_near_field(p_name) || '? ', '')
-        || case when p_name collate "und-x-icu" ~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$'
+      coalesce('Did you mean ' || v_near || '? ', '')
+        || case when p_name collate "und-x-icu" !~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$' then ''
+          when p_stage is null
             then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
-          else '' end,
+          else format('An attribute is written @%s. ', left(p_name, 60)) end,
       array_to_string(logloom_private.query_field_names(), ', ')
     );
   end if;

@@ -22,7 +22,14 @@ declare
       then (array['debug', 'debug', 'info', 'warn', 'error', 'error'])[left(v_word, 1)::integer]
   end;
 begin
-  if v_level is null or logloom_private.query_has_wildcard(p_token) then
+  if v_level is null and v_word ~ '^[a-z]+(?:,[a-z]+)+$' then
+    perform logloom_private.refuse_at(
+      p_position,
+      'query.level_is_a_list',
+      logloom_private.query_excerpt(v_text),
+      replace(v_word, ',', ' OR ')
+    );
+  elsif v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(
       p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text)
     );

@@ -23,7 +23,15 @@ declare
   v_name text;
 begin
   if p_state.texts[2] <> 'by' then
-    perform logloom_private.refuse_at(p_state.positions[2], 'stages.sort_needs_by');
+    perform logloom_private.refuse_at(
+      p_state.positions[2],
+      'stages.sort_needs_by',
+      case when p_state.texts[2] !~ '^-?@?[[:alpha:]_]' then v_columns[1]
+        when not v_rows then 'ts'
+        else ltrim(p_state.texts[2], '-') end
+        || case when left(p_state.texts[2], 1) = '-' or p_state.texts[3] ~* '^desc$'
+          then ' desc' else '' end
+    );
   end if;
   p_state."at" := 2;
   loop

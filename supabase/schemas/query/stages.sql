@@ -28,7 +28,28 @@ begin
   if v_token in ('', '(', ')', ',', '|', '<', '>', '=', '!', '<=', '>=', '!=', '"') then
     perform logloom_private.refuse_at(p_state.positions[p_state."at"], p_error, p_stage);
   end if;
-  p_state.node := logloom_private.query_field(v_token, p_state.positions[p_state."at"]);
+  if p_stage = 'by' and p_state.texts[p_state."at" + 1] = '('
+    and v_token in ('bin', 'bucket', 'time', '_time', 'span', 'timeslice')
+  then
+    -- by bin(5m), bin(ts, 5m), time(5m)
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      'stages.width_is_a_bracket',
+      logloom_private.query_excerpt(v_token),
+      coalesce(
+        (
+          select t
+          from unnest(p_state.texts[p_state."at" + 2:]) t
+          where t ~ '^[1-9][0-9]{0,4}[smhdw]$'
+          limit 1
+        ),
+        '5m'
+      )
+    );
+  end if;
+  p_state.node := logloom_private.query_field(
+    v_token, p_state.positions[p_state."at"], p_stage
+  );
   if v_token = 'any' then
     perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'stages.any_is_for_filters');
   end if;
@@ -84,6 +105,7 @@ declare
   v_is_aggregate constant boolean :=
     v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
   v_fields jsonb := '[]';
+  v_meant text;
 begin
   if not v_is_aggregate then
     perform logloom_private.query_check_order(p_plan, v_stage, p_state.positions[1]);
@@ -124,6 +146,26 @@ begin
       p_state := logloom_private.query_parse_aggregates(p_state, p_plan);
   end case;
   if p_state.texts[p_state."at"] <> '' then
+    v_meant := logloom_private.query_meant_stage(
+      p_state.texts[p_state."at":cardinality(p_state.texts) - 1], p_state.node
+    );
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'stages.bar_is_missing',
+        case when v_is_aggregate then 'the aggregate' else v_stage end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        v_meant
+      );
+    end if;
+    if v_stage = 'fields' or jsonb_array_length(p_state.node -> 'by') > 0 then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'stages.comma_is_missing',
+        case when v_is_aggregate then 'the aggregate' else v_stage end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"])
+      );
+    end if;
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
       'stages.something_follows',

@@ -43,6 +43,7 @@ declare
   v_operator text;
   v_field jsonb;
   v_colon integer;
+  v_meant text;
 begin
   if left(p_state.texts[v_first], 1) = '"' then
     return logloom_private.query_parse_free(p_state);
@@ -74,12 +75,30 @@ begin
   if v_name = '' then
     perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
   elsif v_operator in ('<', '>', '~') then
+    v_meant := logloom_private.query_meant_words(p_state.texts, v_first - 1);
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'query.comparison_has_blanks', v_operator, v_meant
+      );
+    end if;
     perform logloom_private.refuse_at(
       p_state.positions[v_first], 'query.operator_is_for_values', v_operator
     );
   elsif v_at is null then
     -- No colon: a free term.
     return logloom_private.query_parse_free(p_state);
+  end if;
+  v_meant := logloom_private.query_meant_term(
+    v_name,
+    coalesce(
+      nullif(substr(p_state.texts[v_at], char_length(v_head) + 2), ''), p_state.texts[v_at + 1]
+    )
+  );
+  if v_meant is not null then
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first], 'query.field_is_of_another_language',
+      logloom_private.query_excerpt(v_name), v_meant
+    );
   end if;
   v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
 
@@ -89,6 +108,12 @@ begin
   if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
     or p_state.positions[p_state."at"] <> v_colon + 1
   then
+    if logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+      perform logloom_private.refuse_at(
+        v_colon + 1, 'query.value_has_a_blank', logloom_private.query_excerpt(v_name || ':'),
+        v_name || ':' || left(p_state.texts[p_state."at"], 60)
+      );
+    end if;
     perform logloom_private.refuse_at(
       v_colon + 1, 'query.value_is_missing', logloom_private.query_excerpt(v_name || ':')
     );

@@ -71,34 +71,6 @@ begin
 end;
 $$;
 
--- name=value, name!=value, name>5 as a free term: the query that was meant, or null.
-create function logloom_private.query_meant_comparison(p_token text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_parts constant text[] := regexp_match(
-    p_token, '^(@?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(==|!=|=~|!~|>=|<=|=|>|<)([^=].*)$'
-  );
-  v_name text := v_parts[1];
-begin
-  if v_parts is null then
-    return null;
-  elsif left(v_name, 1) <> '@' and left(v_name, 6) <> 'attrs.' then
-    v_name := coalesce(logloom_private.query_near_field(v_name), '@' || v_name);
-  end if;
-  return case when left(v_parts[2], 1) = '!' then '-' else '' end || v_name || ':'
-    || case
-      when v_parts[2] in ('=~', '!~') then '~"' || replace(v_parts[3], '"', '\"') || '"'
-      when v_parts[2] not in ('=', '==', '!=') then v_parts[2] || v_parts[3]
-      when v_parts[3] ~ '^[[:alnum:]_./*?-]+$' then v_parts[3]
-      else '"' || regexp_replace(v_parts[3], '(["\\])', '\\\1', 'g') || '"'
-    end;
-end;
-$$;
-
 -- The free term that comes next, a word.
 create function logloom_private.query_warn_free(p_state logloom_private.query_state)
 returns logloom_private.query_state
@@ -114,7 +86,20 @@ declare
   v_message text;
   v_suggestion text;
 begin
-  if v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
+  v_suggestion := logloom_private.query_meant_words(p_state.texts, p_state."at");
+  if v_suggestion is not null then
+    v_message := format('%s is looked for as a word: a field is followed by a colon', v_token);
+  elsif exists (
+    select
+    from generate_series(1, 6) n
+    where p_state.positions[p_state."at" - n]
+        = (p_state.warnings -> -1 ->> 'position')::integer
+      and (n < 3 or lower(p_state.texts[p_state."at" - n + 1] collate "C") = 'in')
+      and logloom_private.query_meant_words(p_state.texts, p_state."at" - n) is not null
+  ) then
+    -- It belongs to a comparison that has its warning.
+    return p_state;
+  elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
     v_message := format('%s is looked for as a word: operators are in upper case', v_token);
     v_suggestion := upper(v_word);
   elsif v_word in ('count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'rate', 'stats', 'sort')
@@ -123,6 +108,19 @@ begin
     v_message := format('%s by is looked for as words: an aggregate follows a |', v_token);
     v_suggestion := case v_word when 'sort' then '| sort by ' when 'rate' then '| rate() by '
       else '| count() by ' end || coalesce(p_state.texts[p_state."at" + 2], '');
+  elsif v_word in ('order', 'group') and v_next = 'by' then
+    v_message := format('%s by is looked for as words: a stage follows a |', v_token);
+    v_suggestion := case v_word when 'order' then '| sort by ' else '| count() by ' end
+      || coalesce(p_state.texts[p_state."at" + 2], '');
+  elsif v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
+    and v_word not in ('and', 'or', 'not')
+  then
+    -- avg(duration_ms), exists(user_id), i(error): (a)(b) need no blank between them.
+    v_message := format('%s is looked for as a word, beside what its brackets hold', v_token);
+    v_suggestion := case v_word
+      when 'exists' then
+        logloom_private.query_meant_name(p_state.texts[p_state."at" + 2]) || ':*'
+      else logloom_private.query_meant_stage(p_state.texts[p_state."at":], '{}') end;
   elsif v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$' then
     v_message := format('%s is looked for as a word: a stage follows a |', v_token);
     v_suggestion := '| limit ' || v_next;
@@ -134,16 +132,13 @@ begin
   then
     v_message := 'This is no SQL: each of its words is looked for in msg';
     v_suggestion := 'service:api level:error';
-  elsif v_word = 'is' and v_next in ('null', 'not') then
-    v_message := 'is is looked for as a word';
-    v_suggestion := case v_next when 'null' then '-' else '' end
-      || coalesce(p_state.texts[p_state."at" - 1], 'field') || ':*';
-  elsif v_word = 'in' and v_next = '(' then
-    v_message := 'in is looked for as a word';
-    v_suggestion := coalesce(p_state.texts[p_state."at" - 1], 'field') || ':(a OR b)';
   elsif v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now' then
     v_message := 'A shift from now is written without a blank: this one is looked for as a text';
     v_suggestion := 'now' || case left(v_token, 1) when '+' then '' else '-' end || v_token;
+  elsif v_token in ('!=', '!~') and p_state.texts[p_state."at" + 1] like '"%' then
+    v_message := format('%s is looked for as a word: - negates', v_token);
+    v_suggestion := case v_token when '!~' then '-msg:~' else '-' end
+      || p_state.texts[p_state."at" + 1];
   elsif v_token ~ '^!.' then
     v_message := '! is a plain character: ' || v_token || ' is looked for with it';
     v_suggestion := '-' || substr(v_token, 2);
@@ -202,6 +197,19 @@ begin
     end if;
   elsif left(p_token, 1) = '"' then
     return p_state;
+  elsif p_token ~* '^!=*null$' then
+    v_message := 'null is looked for as a text: a field without a value is found by :*';
+    v_suggestion := v_name || ':*';
+  elsif p_token = 'in' and p_state.texts[p_state."at" + 1] = '('
+    and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
+  then
+    v_message := 'in is looked for as a value, beside what its brackets hold';
+    v_suggestion := v_name || ':(' || regexp_replace(
+      array_to_string(
+        p_state.texts[p_state."at" + 2:array_position(p_state.texts, ')', p_state."at") - 1], ' '
+      ),
+      '\s*,\s*', ' OR ', 'g'
+    ) || ')';
   elsif p_token ~ '^!=*.' then
     v_message := format('! is a plain character: the value %s is looked for', p_token);
     v_suggestion := format('-%s:%s', v_name, regexp_replace(p_token, '^!=*', ''));

@@ -82,7 +82,8 @@ select throws_ok(
   $$select logloom_private.refuse_for_now(7, 'ingest.too_many_events', '5')$$,
   'PGRST',
   '{"code" : "PT429", "message" : "Rate limit reached: 5 events per second", '
-    '"hint" : "The rate is the plan''s. Retry-After says when the next request can be accepted."}',
+    '"details" : "{\"name\": \"ingest.too_many_events\"}", "hint" : '
+    '"The rate is the plan''s. Retry-After says when the next request can be accepted."}',
   'or as PostgREST takes one that has headers'
 );
 select throws_ok(

@@ -1,4 +1,5 @@
 begin;
+update logloom_private.settings set provision_by_secret_key = true;
 select plan(26);
 
 create function pg_temp.health(variadic p_path text[])

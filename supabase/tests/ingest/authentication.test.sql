@@ -1,5 +1,5 @@
 begin;
-select plan(9);
+select plan(12);
 
 select 1048576 - logloom_private.bare_record_bytes('acme', '2000-01-01T00:00:00.000001Z')
   as max_event_bytes
@@ -13,6 +13,22 @@ values
   ('acme', 'expired', 'll_cccccccc', sha256('expired'), now() - interval '1 second', null);
 
 set local role service_role;
+
+-- The hint, which ingest puts into WWW-Authenticate.
+create function pg_temp.hint_for(p_sql text)
+returns text
+language plpgsql
+as $$
+declare
+  v_hint text;
+begin
+  execute p_sql;
+  return 'let in';
+exception when sqlstate 'PT401' then
+  get stacked diagnostics v_hint = pg_exception_hint;
+  return v_hint;
+end;
+$$;
 
 prepare call_with_key as
 select public.ingest_logs(
@@ -46,6 +62,15 @@ select throws_ok(
   $$select public.ingest_logs(p_ts => array[now()])$$,
   'PT401', 'Invalid token, API key, or missing tenant_id', 'nobody is refused'
 );
+select is(
+  pg_temp.hint_for(format('execute call_with_key(%L)', k.key)), k.hint,
+  'who has a key is told: ' || k.key
+)
+from (values
+  ('revoked', 'The API key was revoked: create_api_key makes another.'),
+  ('expired', 'The API key has expired: rotate_api_key or create_api_key makes another.'),
+  ('revoke', 'No such API key: perhaps it is one of another project.')
+) k (key, hint);
 select is(
   public.ingest_logs(p_key_digest => encode(sha256('live'), 'hex'))::jsonb,
   -- Of 1 MiB, what names, the tenant and the time of receipt leave.

@@ -1,4 +1,5 @@
 begin;
+update logloom_private.settings set provision_by_secret_key = true;
 set local timezone = 'UTC';
 select plan(15);
 
@@ -48,7 +49,8 @@ select is((select sum(events)::integer from logloom_private.queue), 3, 'a repeat
 select throws_ok(
   $$select pg_temp.send('acme', 'k1', 'other body', 3)$$,
   'PGRST',
-  '{"code" : "PT409", "message" : "Idempotency-Key was used with another body", "hint" : '
+  '{"code" : "PT409", "message" : "Idempotency-Key was used with another body", '
+  '"details" : "{\"name\": \"ingest.idempotency_key_has_another_body\"}", "hint" : '
   '"Send a new key with a new body; repeat a key only with the same body."}',
   'the same key with another body'
 );

@@ -1,4 +1,5 @@
 begin;
+update logloom_private.settings set provision_by_secret_key = true;
 set local timezone = 'UTC';
 \ir ../ingest_answer.psql
 select plan(17);

@@ -1,4 +1,5 @@
 begin;
+update logloom_private.settings set provision_by_secret_key = true;
 select plan(5);
 
 create temp table answer as

@@ -193,7 +193,8 @@ select pg_temp.act_as_postgres();
 select is(
   pg_temp.confirm('ops@example.com', pg_temp.wrong(c.code)),
   '{
-    "code": "PT400", "message": "The code is wrong", "details": null, "status": "400",
+    "code": "PT400", "message": "The code is wrong", "status": "400",
+    "details": "{\"name\": \"notifications.code_is_wrong\"}",
     "hint": "The last one that was mailed is good, for five tries."
   }', 'a wrong code is refused'
 )

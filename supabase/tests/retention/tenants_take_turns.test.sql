@@ -22,7 +22,8 @@ select pg_temp.act_as_user('acme', 'alice');
 select pg_temp.erase(i) from generate_series(1, 10) i;
 select throws_ok(
   'select pg_temp.erase(11)', 'PGRST',
-  '{"code" : "PT429", "message" : "Too many deletions are open (max 10)", "hint" : '
+  '{"code" : "PT429", "message" : "Too many deletions are open (max 10)", "details" : '
+    || '"{\"name\": \"usage.too_many_deletions\"}", "hint" : '
     || '"list_log_retention_runs shows them. One deletion with OR does the work of several."}',
   'an eleventh is refused'
 );

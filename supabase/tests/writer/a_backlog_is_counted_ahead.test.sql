@@ -1,5 +1,6 @@
 -- However far behind the writer is, what is asked of the queue looks at a few batches.
 begin;
+update logloom_private.settings set provision_by_secret_key = true;
 select plan(12);
 
 update logloom_private.settings set writer_meter_batches = 3;

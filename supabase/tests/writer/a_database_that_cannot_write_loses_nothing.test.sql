@@ -1,4 +1,5 @@
 begin;
+update logloom_private.settings set provision_by_secret_key = true;
 select plan(4);
 
 select public.ingest_logs(p_tenant_id => 'acme', p_ts => array[now()], p_msg => array['a']);

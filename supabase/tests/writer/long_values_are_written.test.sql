@@ -1,4 +1,5 @@
 begin;
+update logloom_private.settings set provision_by_secret_key = true;
 select plan(3);
 
 update logloom_private.settings set max_record_bytes = 8388608 where singleton;

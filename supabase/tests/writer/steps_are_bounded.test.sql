@@ -1,4 +1,5 @@
 begin;
+update logloom_private.settings set provision_by_secret_key = true;
 select plan(5);
 
 update logloom_private.settings set writer_step_events = 4, writer_step_batches = 3;

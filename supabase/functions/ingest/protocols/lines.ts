@@ -1,7 +1,8 @@
-import { success } from "../../_shared/errors.ts";
+import { failure, type Result, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../collector.ts";
 import type { Envelope } from "../draft.ts";
 import { addMember, isObject, type JsonObject, parseJson, setMember } from "../json.ts";
+import { jsonFault } from "../json_fault.ts";
 import { levelOf, levelText } from "../levels.ts";
 import { endOfString } from "../numbers.ts";
 import { type Content, errorReply, json, type Protocol, receiver } from "../protocol.ts";
@@ -13,7 +14,8 @@ import { accessOf } from "./access_log.ts";
 export const lines: Protocol = {
   ...receiver,
   read(incoming, content, events) {
-    addLines(content, incoming.query, events);
+    const added = addLines(content, incoming.query, events);
+    if (!added.ok) return added;
     return success({
       accepted: ({ ingested, rejected, cut }) =>
         json(200, { success: true, ingested, rejected, ...cut > 0 && { cut } }),
@@ -38,9 +40,61 @@ export function* linesOf(text: string): Generator<string> {
 }
 
 /** Adds the events of a text; the query fills fields that lines lack. */
-export function addLines(content: Content, query: URLSearchParams, events: EventCollector): void {
+export function addLines(
+  content: Content,
+  query: URLSearchParams,
+  events: EventCollector,
+): Result<void> {
   const envelope = { defaults: defaultsOf(query) };
-  for (const line of linesOf(content.text)) addLine(line, content, envelope, events);
+  const { text } = content;
+  const whole = wholeOf(text, content);
+  if (whole !== undefined) {
+    for (const event of Array.isArray(whole) ? whole : [whole]) {
+      const wrapped = isObject(event) ? wrappedEvents(event) : undefined;
+      for (const one of wrapped ?? [event]) events.add(one, envelope);
+    }
+  } else if (brokenOver.test(text)) {
+    return failure(400, invalidJson(text));
+  } else {
+    for (const line of linesOf(text)) addLine(line, content, envelope, events);
+  }
+  return success(undefined);
+}
+
+/** A first line that begins JSON and does not end it. */
+const opens = /^\s*(?:\[\s*\{|[[{](?:.*[[{,])?\s*$)/;
+
+/** A body of JSON over several lines: an array, an object, or objects in a row. */
+function wholeOf(text: string, content: Content): unknown {
+  const first = linesOf(text).next().value;
+  if (first === undefined || !opens.test(first) || content.parse(first) !== undefined) {
+    return undefined;
+  }
+  return content.parse(text) ?? (first.trim()[0] === "{" ? concatenated(text, content) : undefined);
+}
+
+/** JSON whose first bracket has a line of its own, as no log does. */
+const brokenOver = /^\s*(?:\[[ \t\r]*\n\s*\{|\{[ \t\r]*\n\s*")/;
+
+/** The events of `{"logs": [...]}` or `{"events": [...]}`: objects, and nothing beside them. */
+export function wrappedEvents(body: JsonObject): JsonObject[] | undefined {
+  const list = body.logs ?? body.events;
+  if (!Array.isArray(list) || Object.keys(body).length > 1) return undefined;
+  return list.every(isObject) ? list : undefined;
+}
+
+/** What is wrong with a body, where, and how one event costs only itself. */
+export function invalidJson(text: string): string {
+  const fault = jsonFault(text);
+  if (fault === undefined) return "Invalid JSON";
+  const { line, column, why } = fault;
+  const isList = /^\s*\[\s*\{/.test(text);
+  return `Invalid JSON at line ${line}, column ${column}: ${why}${
+    isList
+      ? ". No event of the array was stored. Sent as application/x-ndjson, one event a line, a " +
+        "faulty one costs only itself"
+      : ""
+  }`;
 }
 
 /** Adds the events of a body: an array, one object, or one event a line. */
@@ -101,7 +155,7 @@ function eventsOf(line: string, content: Content): (JsonObject | undefined)[] {
   const first = line.trimStart()[0];
   if (first === "{") {
     const value = content.parse(line);
-    if (isObject(value)) return [value];
+    if (isObject(value)) return wrappedEvents(value) ?? [value];
     const values = concatenated(line, content);
     if (values !== undefined) return values;
   } else if (first === "[") {

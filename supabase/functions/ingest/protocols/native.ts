@@ -12,9 +12,11 @@ import {
   type Reading,
   receiver,
 } from "../protocol.ts";
-import { addLines, isNdjsonType, linesOf } from "./lines.ts";
+import { addLines, invalidJson, isNdjsonType, linesOf, wrappedEvents } from "./lines.ts";
 
 const maxEvents = 10_000;
+
+const emptyBody = "The request body is empty: send a JSON array of log events, or one log event";
 
 const limits = { sentBytes: 512_000, bytes: 512_000 };
 
@@ -34,8 +36,8 @@ export const ndjson: Protocol = {
   ...receiver,
   statusWithoutCredentials: 400,
   read(incoming, content, events) {
-    addLines(content, incoming.query, events);
-    return success(reading);
+    const added = addLines(content, incoming.query, events);
+    return added.ok ? success(reading) : added;
   },
   refused: errorReply,
 };
@@ -58,6 +60,7 @@ function readNative(
   events: EventCollector,
 ): Result<Reading> {
   const { text } = content;
+  if (text.trim() === "") return failure(400, emptyBody);
   const parsed = content.parse(text);
   if (parsed !== undefined) {
     const list = listOf(parsed);
@@ -65,11 +68,11 @@ function readNative(
     for (const event of list.value) events.add(event);
     return success(reading);
   }
-  if (!holdsLines(contentType(incoming.headers), text)) return failure(400, "Invalid JSON");
+  if (!holdsLines(contentType(incoming.headers), text)) return failure(400, invalidJson(text));
   const count = [...linesOf(text)].length;
   if (count > maxEvents) return tooMany(count);
-  addLines(content, incoming.query, events);
-  return success(reading);
+  const added = addLines(content, incoming.query, events);
+  return added.ok ? success(reading) : added;
 }
 
 function refusedNatively(incoming: Incoming, told: Failure) {
@@ -89,6 +92,8 @@ function listOf(body: unknown): Result<readonly unknown[]> {
 }
 
 function logsOf(body: Record<string, unknown>): readonly unknown[] | undefined {
+  const wrapped = wrappedEvents(body);
+  if (wrapped !== undefined) return wrapped;
   // Beside other fields of an event, `logs` is an ordinary attribute.
   if (!Object.hasOwn(body, "logs") || Object.keys(body).some((key) => ownKeys.has(key))) {
     return [body];

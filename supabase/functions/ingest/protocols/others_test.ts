@@ -376,7 +376,10 @@ Deno.test("lines: NDJSON, logfmt, and text with its time and level", async () =>
     assert.deepEqual(events, expected, `${path} ${headers["Content-Type"]}`);
   }
   const broken = await receive("", { headers: { "Content-Type": "text/plain" }, body: '{"a":' });
-  assert.deepEqual([broken.status, broken.text], [400, '{"error":"Invalid JSON"}']);
+  assert.deepEqual([broken.status, broken.text], [
+    400,
+    '{"error":"Invalid JSON at line 1, column 6: it ends early"}',
+  ]);
   const many = await receive("/lines", { body: "x\n".repeat(20_001) });
   assert.equal(many.status, 413);
 });
@@ -490,4 +493,51 @@ Deno.test("one that only the database finds to have too many values is cut to th
   const { n, logloom_cut } = events.at(-1)?.attrs as Record<string, number[]>;
   assert.deepEqual(logloom_cut, { "attrs.n": 9000 });
   assert.ok(n.length > 3800 && n.length < 4096, String(n.length));
+});
+
+Deno.test("JSON over several lines, or in a member of its own, is read as what it is", async () => {
+  const events = [{ msg: "a" }, { msg: "b" }];
+  const pretty = JSON.stringify(events, null, 2);
+  const bodies = [
+    pretty,
+    JSON.stringify({ logs: events }),
+    JSON.stringify({ events }),
+    JSON.stringify({ events }, null, 2),
+    JSON.stringify({ logs: events }, null, 2),
+    events.map((event) => JSON.stringify(event, null, 2)).join("\n"),
+    `[{"msg":"a"},\n{"msg":"b"}]`,
+    `[{"msg":"a"}\n,{"msg":"b"}]`,
+  ];
+  const ndjson = { "Content-Type": "application/x-ndjson" };
+  for (const body of bodies) {
+    for (const [path, headers] of [["", ndjson], ["/lines", {}]] as const) {
+      const received = await receive(path, { headers, body });
+      assert.deepEqual([received.status, received.events], [200, events], body);
+    }
+  }
+  for (const body of [JSON.stringify({ events }), JSON.stringify({ logs: events })]) {
+    assert.deepEqual((await receive("", { headers: json, body })).events, events, body);
+  }
+  // Beside other members, or without objects, it is an attribute.
+  for (const attrs of [{ events, n: 1 }, { events: [1] }, { events: 2 }]) {
+    const received = await receive("", { headers: json, body: JSON.stringify(attrs) });
+    assert.deepEqual(received.events, [{ attrs }]);
+  }
+});
+
+Deno.test("a NaN costs its own line, or the whole array, which says so", async () => {
+  const headers = { "Content-Type": "application/x-ndjson" };
+  const lines = await receive("", { headers, body: '{"msg":"a"}\n{"n":NaN}\n{"msg":"b"}' });
+  assert.deepEqual(lines.events, [{ msg: "a" }, { msg: '{"n":NaN}' }, { msg: "b" }]);
+  const refusal = "NaN is no JSON value, null is. No event of the array was stored. Sent as " +
+    "application/x-ndjson, one event a line, a faulty one costs only itself";
+  const array = await receive("", { headers: json, body: '[{"msg":"a"},{"n":NaN}]' });
+  assert.deepEqual([array.status, JSON.parse(array.text)], [400, {
+    error: `Invalid JSON at line 1, column 19: ${refusal}`,
+  }]);
+  const pretty = await receive("", { headers, body: '[\n  {"msg":"a"},\n  {"n":NaN}\n]' });
+  assert.deepEqual([pretty.status, JSON.parse(pretty.text)], [400, {
+    error: `Invalid JSON at line 3, column 8: ${refusal}`,
+  }]);
+  assert.deepEqual([...array.events, ...pretty.events], []);
 });

@@ -25,6 +25,10 @@ begin
     ('ingest.too_many_requests', 429, 'Rate limit reached: %s requests per second',
       'The rate is the plan''s. Retry-After says when the next request can be accepted.',
       'The plan allows no more for now.'),
+    ('ingest.tenant_is_not_known', 404, 'There is no tenant %s',
+      'Make it with add_tenant_member or create_api_key, or set provision_by_secret_key in '
+        'logloom_private.settings.',
+      'A request with the project''s secret key names a tenant that there is not.'),
     ('ingest.queue_is_full', 503, 'The queue is full, try again',
       'The writer is behind: the endpoint health/queue tells how far.',
       'The writer is far behind; `health/queue` says how far.'),

@@ -18,6 +18,7 @@ create table logloom_private.settings (
   writer_guard_silence interval not null default '10 seconds',
   rate_hold_max interval not null default '3 seconds',
   ingest_future_limit interval not null default '24 hours',
+  provision_by_secret_key boolean not null default false,
   batch_max_events integer not null default 10000,
   batch_max_bytes integer not null default 8388608,
   max_record_bytes integer not null default 1048576,

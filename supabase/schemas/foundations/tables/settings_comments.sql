@@ -41,6 +41,8 @@ begin
           'How long the function ingest may repeat a refusal for the rate without asking the '
           'database.'),
         ('ingest_future_limit', 'Ingest rejects an event whose ts lies further ahead.'),
+        ('provision_by_secret_key',
+          'Whether a request with the project''s secret key makes the tenants that it names.'),
         ('batch_max_events',
           'Events that one batch of the queue holds at most; what the function ingest sends in '
           'one call.'),

@@ -1,0 +1,247 @@
+import { isPage, later, type WaitUntil } from "./host.ts";
+
+/** An event that the service refused, with the reason. */
+export interface Rejected {
+  readonly event: Record<string, unknown>;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface DeliveryOptions {
+  /** Sends a body once; a repeat has the same key. */
+  post(body: string, idempotencyKey: string, isSmall: boolean): Promise<Response>;
+  /** The event that says how many were dropped, as JSON text. */
+  noteOf(dropped: number): string;
+  /** Whether a 401 may pass: a user signs in. */
+  mayPass401: boolean;
+  onRejected(rejected: Rejected): void;
+  onError(error: Error): void;
+  /** Keeps the runtime alive until the queue is empty; must not throw. */
+  waitUntil: WaitUntil;
+}
+
+export interface Delivery {
+  /** Takes an event, as JSON text. */
+  add(text: string): void;
+  /** Sends what has been taken; false if that was not done in so many milliseconds. */
+  flush(withinMs?: number): Promise<boolean>;
+  /** The page may be gone in a moment: sends what fits into its last requests. */
+  hurry(): void;
+}
+
+interface Queued {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+interface Batch {
+  readonly events: Queued[];
+  readonly bytes: number;
+  /** How many events it reports as dropped, by an event at its start. */
+  readonly dropped: number;
+}
+
+interface Answer {
+  success?: boolean;
+  error?: string;
+  errors?: { index: number; code: string; message: string }[];
+}
+
+/** What browsers let a page send while it goes away, with room for headers. */
+const keepaliveBytes = 60_000;
+const batchEvents = 500;
+// A page may go away at any time: each of its requests must outlive it.
+const batchBytes = isPage ? keepaliveBytes : 256 * 1024;
+const batchMs = 2000;
+const queueEvents = 10_000;
+const queueBytes = 5_000_000;
+const firstDelayMs = 500;
+const longestDelayMs = 30_000;
+const patienceMs = 300_000;
+
+const encoder = new TextEncoder();
+
+/** A bounded queue, sent in batches, one at a time and in order. */
+export function createDelivery(options: DeliveryOptions): Delivery {
+  let queue: Queued[] = [];
+  let bytes = 0;
+  let dropped = 0;
+  let onTheWay = 0;
+  let isRefused = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let sending: Promise<void> | undefined;
+  let isDrained: (() => void) | undefined;
+  const waiting = new Set<() => void>();
+
+  const isFull = () => queue.length >= batchEvents || bytes >= batchBytes;
+
+  function add(text: string): void {
+    if (isRefused) return;
+    const size = encoder.encode(text).length + 1;
+    queue.push({ text, bytes: size });
+    bytes += size;
+    let oldest = 0;
+    while (queue.length - oldest > queueEvents || bytes > queueBytes) {
+      bytes -= queue[oldest++].bytes;
+    }
+    if (oldest > 0) {
+      queue.splice(0, oldest);
+      dropped += oldest;
+    }
+    if (!isDrained) {
+      options.waitUntil(new Promise<void>((resolve) => isDrained = resolve));
+    }
+    next();
+  }
+
+  function next(): void {
+    if (isFull()) send();
+    else if (queue.length > 0) timer ??= later(send, batchMs);
+    else if (!sending) {
+      isDrained?.();
+      isDrained = undefined;
+    }
+  }
+
+  /** Sends what is in the queue by now. */
+  function send(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    return sending ??= sendQueue().catch(options.onError).finally(() => {
+      sending = undefined;
+      next();
+    });
+  }
+
+  async function sendQueue(): Promise<void> {
+    let left = queue.length;
+    while (left > 0 && queue.length > 0) {
+      const batch = take(batchBytes);
+      left -= batch.events.length;
+      await deliver(batch);
+    }
+  }
+
+  function take(most: number): Batch {
+    let count = 0;
+    let size = 0;
+    while (count < queue.length && count < batchEvents) {
+      const one = queue[count].bytes;
+      if (count > 0 && size + one > most) break;
+      size += one;
+      count++;
+    }
+    const batch = { events: queue.splice(0, count), bytes: size, dropped };
+    bytes -= size;
+    dropped = 0;
+    return batch;
+  }
+
+  async function deliver(batch: Batch): Promise<void> {
+    const texts = batch.events.map(({ text }) => text);
+    if (batch.dropped > 0) texts.unshift(options.noteOf(batch.dropped));
+    const body = `[${texts.join()}]`;
+    // randomUUID is missing on pages over plain HTTP.
+    const key = crypto.getRandomValues(new Uint32Array(4)).join("-");
+    const began = Date.now();
+    onTheWay += batch.bytes;
+    try {
+      for (let tries = 0; !isRefused; tries++) {
+        const { status, answer, reason, retryAfterMs } = await exchange(body, key, batch.bytes);
+        if (status === 200) {
+          for (const { index, code, message } of answer.errors ?? []) {
+            options.onRejected({ event: JSON.parse(texts[index]), code, message });
+          }
+          return;
+        }
+        if (status === 401 && !options.mayPass401) {
+          isRefused = true;
+          queue = [];
+          bytes = 0;
+          options.onError(new Error(`${reason}: nothing more is sent`));
+          return;
+        }
+        const passes = status === 0 || status === 401 || status === 408 || status === 429 ||
+          status >= 500;
+        if (!passes || status !== 401 && Date.now() - began >= patienceMs) {
+          dropped += batch.dropped + batch.events.length;
+          options.onError(new Error(`${reason}: ${batch.events.length} events are lost`));
+          return;
+        }
+        if (status === 401) options.onError(new Error(`${reason}: waiting for a session`));
+        const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** tries) * (1 + Math.random()) / 2;
+        await pause(Math.min(patienceMs, Math.max(delay, retryAfterMs)));
+      }
+    } finally {
+      onTheWay -= batch.bytes;
+    }
+  }
+
+  async function exchange(body: string, key: string, size: number) {
+    try {
+      const response = await options.post(body, key, size <= keepaliveBytes);
+      const answer = parsed(await response.text());
+      // What is no answer of the service, a sign-in page of a network for example, acknowledges nothing.
+      const status = response.ok && answer.success === undefined ? 0 : response.status;
+      const after = response.headers.get("Retry-After") ?? "";
+      const afterMs = Number(after) * 1000 || Date.parse(after) - Date.now();
+      return {
+        status,
+        answer,
+        reason: `${response.status} ${answer.error ?? ""}`.trim(),
+        retryAfterMs: afterMs > 0 ? afterMs : 0,
+      };
+    } catch (error) {
+      return { status: 0, answer: {} as Answer, reason: `${error}`, retryAfterMs: 0 };
+    }
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        waiting.delete(wake);
+        resolve();
+      };
+      const timer = later(wake, ms);
+      waiting.add(wake);
+    });
+  }
+
+  async function flush(withinMs?: number): Promise<boolean> {
+    // A timer would keep a program that has ended alive, again and again.
+    if (!sending && queue.length === 0) return true;
+    // What is being sent first, then what came meanwhile.
+    const all = async () => {
+      await sending;
+      if (queue.length > 0) await send();
+      return true;
+    };
+    if (withinMs === undefined) return await all();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<boolean>((resolve) => timer = setTimeout(resolve, withinMs, false));
+    try {
+      return await Promise.race([all(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  function hurry(): void {
+    for (const wake of [...waiting]) wake();
+    const room = keepaliveBytes - onTheWay;
+    if (queue.length > 0 && queue[0].bytes <= room) {
+      deliver(take(room)).catch(options.onError).finally(next);
+    }
+  }
+
+  return { add, flush, hurry };
+}
+
+function parsed(text: string): Answer {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}

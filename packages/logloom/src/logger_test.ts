@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { captureConsole } from "./console.ts";
+import { createLogger, type Level } from "./index.ts";
+import { receiver, trial } from "./testing.ts";
+
+Deno.test("levels, samples and fields that follow", async () => {
+  await using to = receiver();
+  await using from = trial(to.url, { level: "info", sample: { warn: 0 } });
+  const request = from.log.with({ req_id: "r-1", cart: 7 });
+  for (const level of ["debug", "info", "warn", "error"] as Level[]) request[level](level);
+  request.info("own", { cart: 8, level: "mine", msg: "mine", ["__proto__"]: 1 });
+  await from.log.flush();
+  assert.deepEqual(
+    to.events().map(({ level, msg, req_id, attrs }) => [level, msg, req_id, attrs]),
+    [
+      ["info", "info", "r-1", { cart: 7 }],
+      ["error", "error", "r-1", { cart: 7 }],
+      ["info", "own", "r-1", JSON.parse('{ "cart": 8, "level": "mine", "__proto__": 1 }')],
+    ],
+  );
+});
+
+Deno.test("an error is logged with its name, stack and cause", async () => {
+  await using to = receiver();
+  await using from = trial(to.url);
+  const error = Object.assign(new TypeError("declined", { cause: new Error("no funds") }), {
+    code: 51,
+  });
+  from.log.error("payment failed", { error, order: 7 });
+  from.log.error(error);
+  from.log.warn("again", error);
+  await from.log.flush();
+  const [first, second, third] = to.events();
+  const { stack, cause, ...said } = first.attrs.error as Record<string, unknown>;
+  assert.deepEqual(said, { name: "TypeError", message: "declined", code: 51 });
+  assert.match(`${stack}`, /^TypeError: declined\n +at /);
+  assert.equal((cause as Record<string, unknown>).message, "no funds");
+  assert.equal(first.attrs.order, 7);
+  assert.deepEqual([second.msg, second.attrs.error], ["declined", first.attrs.error]);
+  assert.deepEqual([third.msg, third.attrs.error], ["again", first.attrs.error]);
+});
+
+Deno.test("nothing that a program or a hook does makes logging throw", async () => {
+  await using to = receiver();
+  const thrown = () => {
+    throw new Error("mine");
+  };
+  await using from = trial(to.url, { transform: thrown, onError: thrown });
+  await using unkept = trial(to.url, { waitUntil: thrown });
+  unkept.log.info("sent");
+  await unkept.log.flush();
+  from.log.info("a", {
+    get value() {
+      return thrown();
+    },
+  });
+  await using other = trial(to.url);
+  other.log.info("b", {
+    get value() {
+      return thrown();
+    },
+  });
+  await using nowhere = trial("not an address");
+  nowhere.log.info("c");
+  assert.equal(await nowhere.log.flush(), true);
+  await other.log.flush();
+  assert.deepEqual(to.events().map(({ msg }) => msg), ["sent"]);
+  assert.deepEqual(other.failures, ["mine"]);
+  assert.deepEqual(nowhere.failures, ["url or key is missing: nothing is sent"]);
+});
+
+Deno.test("without an address or a key nothing is sent, and the console says so once", async () => {
+  const failures: string[] = [];
+  await using log = createLogger({
+    service: "api",
+    url: undefined,
+    key: "",
+    onError: ({ message }) => failures.push(message),
+  });
+  log.info("a");
+  assert.equal(await log.flush(), true);
+  assert.deepEqual(failures, ["url or key is missing: nothing is sent"]);
+});
+
+Deno.test("an event can be changed or dropped before it is sent", async () => {
+  await using to = receiver();
+  await using from = trial(to.url, {
+    transform: (event) => event.msg === "noise" ? null : { ...event, host: "h-1" },
+  });
+  from.log.info("noise");
+  from.log.info("signal");
+  await from.log.flush();
+  assert.deepEqual(to.events().map(({ msg, host }) => [msg, host]), [["signal", "h-1"]]);
+});
+
+Deno.test("a request is logged with its route, status, time and trace", async () => {
+  await using to = receiver();
+  await using from = trial(to.url);
+  const trace = "5b8efff798038103d269b633813fc60c";
+  const answer = await from.log.withRequest(
+    new Request("http://shop.example/pay?card=1", {
+      method: "POST",
+      headers: { traceparent: `00-${trace}-eee19b7ec3c1b174-01` },
+    }),
+    (log) => {
+      log.info("paying");
+      return new Response("paid", { status: 201 });
+    },
+  );
+  assert.equal(await answer.text(), "paid");
+  const failing = new Request("http://shop.example/", { headers: { "X-Request-Id": "r-2" } });
+  await assert.rejects(
+    from.log.withRequest(failing, () => Promise.reject(new Error("no shop"))),
+    { message: "no shop" },
+  );
+  await from.log.flush();
+  const [inside, paid, failed] = to.events();
+  assert.deepEqual([inside.msg, inside.req_id, inside.route], ["paying", trace, "/pay"]);
+  const { ms, ...rest } = paid.attrs;
+  assert.ok(typeof ms === "number" && ms >= 0);
+  assert.deepEqual([paid.level, paid.msg, paid.req_id, rest], [
+    "info",
+    "POST /pay 201",
+    trace,
+    { method: "POST", status: 201 },
+  ]);
+  assert.deepEqual([failed.level, failed.msg, failed.req_id], ["error", "GET / 500", "r-2"]);
+  assert.equal((failed.attrs.error as Record<string, unknown>).message, "no shop");
+});
+
+Deno.test("what a program writes to the console is logged and still shown", async () => {
+  await using to = receiver();
+  await using from = trial(to.url);
+  const shown: unknown[][] = [];
+  const { log, error, info } = console;
+  console.log = console.error = (...args: unknown[]) => shown.push(args);
+  try {
+    const restore = captureConsole(from.log, { levels: ["info", "error"] });
+    const failure = new Error("gone");
+    console.log("%s has %d items%c", "cart", 3, "color: red", { user: "u-1" });
+    console.error("cannot save:", failure);
+    console.info();
+    restore();
+    console.log("not any more");
+    assert.deepEqual(shown.map(([first]) => first), [
+      "%s has %d items%c",
+      "cannot save:",
+      "not any more",
+    ]);
+  } finally {
+    Object.assign(console, { log, error, info });
+  }
+  await from.log.flush();
+  const [first, second, third, ...more] = to.events();
+  assert.deepEqual(more, []);
+  assert.deepEqual([first.level, first.msg, first.attrs], [
+    "info",
+    "cart has 3 items",
+    { args: [{ user: "u-1" }] },
+  ]);
+  assert.deepEqual([second.level, second.msg], ["error", "cannot save: gone"]);
+  assert.equal((second.attrs.error as Record<string, unknown>).message, "gone");
+  assert.equal(third.msg, "");
+});

@@ -1,0 +1,291 @@
+export type Json = string | number | boolean | null | { [name: string]: Json } | Json[];
+
+export type Level = "debug" | "info" | "warn" | "error";
+
+export interface LogRecord {
+  id: string;
+  tenant_id: string;
+  ts: string;
+  received_at: string;
+  level: Level | null;
+  msg: string | null;
+  service: string | null;
+  env: string | null;
+  req_id: string | null;
+  user_id: string | null;
+  route: string | null;
+  host: string | null;
+  attrs: { [name: string]: Json } | null;
+}
+
+/** A probable mistake in a query. */
+export interface QueryWarning {
+  position: number | null;
+  message: string;
+  suggestion: string | null;
+}
+
+export interface LogPage {
+  logs: LogRecord[];
+  /** Null on the last page. */
+  next_cursor: string | null;
+  ts_from: string;
+  ts_to: string;
+  warnings: QueryWarning[];
+}
+
+export interface LogTail {
+  logs: LogRecord[];
+  next_cursor: string;
+  /** Whether to ask again at once. */
+  more: boolean;
+}
+
+export interface StatRow {
+  group: { [name: string]: string | null };
+  /** The first aggregate. */
+  value: number | null;
+  /** All of them, by name. */
+  values: { [name: string]: Json };
+  total_groups: number;
+  warnings: QueryWarning[];
+}
+
+export interface Series {
+  interval_seconds: number;
+  /** The group is null for all that have no series of their own. */
+  series: {
+    group: { [name: string]: string | null } | null;
+    points: [ts: string, value: number | null][];
+  }[];
+  warnings: QueryWarning[];
+}
+
+export interface Histogram {
+  interval_seconds: number;
+  total: number;
+  buckets: { ts: string; count: number; levels: { [level in Level | "none"]: number } }[];
+}
+
+export interface Field {
+  field: string;
+  type: "string" | "number" | "boolean" | "array" | "timestamp" | "uuid" | "mixed";
+  count: number;
+  values: { value: string; count: number }[];
+}
+
+export interface QueryValidity {
+  valid: boolean;
+  error: string | null;
+  position: number | null;
+  hint: string | null;
+  warnings: QueryWarning[];
+}
+
+export interface SavedSearch {
+  id: string;
+  name: string;
+  description: string | null;
+  query_dsl: string;
+  category: string | null;
+  is_shared: boolean;
+  tags: string[];
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  last_run_at: string | null;
+  run_count: number;
+}
+
+export interface PlanFeature {
+  enabled: boolean;
+  maxCount: number;
+  currentCount: number;
+}
+
+export type Channel = "email" | "webhook";
+export type Comparison = "gt" | "gte" | "lt" | "lte" | "eq" | "neq";
+export type Group = { [name: string]: string | null };
+
+export interface AlertRule {
+  rule_id: string;
+  tenant_id: string;
+  name: string;
+  description: string | null;
+  query_dsl: string;
+  threshold: number;
+  comparison: Comparison;
+  window_minutes: number;
+  cooldown_minutes: number;
+  enabled: boolean;
+  notification_destinations: Channel[];
+  notification_config: { email?: string; webhook_url?: string; [name: string]: Json | undefined };
+  created_at: string;
+  updated_at: string;
+  last_evaluated_at: string | null;
+  last_value: number | null;
+  last_error: string | null;
+}
+
+export interface AlertPreview {
+  ts_from: string;
+  ts_to: string;
+  step_minutes: number;
+  alerts: { window_start: string; window_end: string; value: number | null; group: Group | null }[];
+  series: PreviewPoint[];
+  total_alerts: number;
+  /** These three are null for a rule without `by`. */
+  groups: { group: Group; alerts: number; series: PreviewPoint[] }[] | null;
+  total_groups: number | null;
+  crowded_windows: number | null;
+}
+
+export interface PreviewPoint {
+  ts: string;
+  value: number | null;
+}
+
+export interface Alert {
+  alert_id: string;
+  rule_id: string;
+  tenant_id: string;
+  triggered_at: string;
+  value: number;
+  threshold: number;
+  acknowledged: boolean;
+  acknowledged_at: string | null;
+  acknowledged_by: string | null;
+  notification_sent: boolean;
+  notification_sent_at: string | null;
+  notification_channels: Channel[];
+  notification_error: string | null;
+  window_start: string | null;
+  window_end: string | null;
+  group: Group | null;
+}
+
+export interface AlertDelivery {
+  delivery_id: string;
+  alert_id: string | null;
+  rule_id: string | null;
+  channel: Channel;
+  status: "pending" | "delivered" | "failed";
+  attempts: number;
+  created_at: string;
+  last_attempt_at: string | null;
+  next_attempt_at: string | null;
+  delivered_at: string | null;
+  last_status: number | null;
+  last_error: string | null;
+  purpose: "alert" | "test" | "confirmation";
+  gives_up_at: string;
+}
+
+export interface AlertAddress {
+  email: string;
+  confirmed: boolean;
+  confirmed_at: string | null;
+  code_expires_at: string | null;
+  tries_left: number | null;
+}
+
+export interface Tenant {
+  tenant_id: string;
+  plan_id: string;
+  plan_name: string;
+  created_at: string;
+  monthly_events_limit: number;
+  monthly_bytes_limit: number;
+  features: {
+    saved_searches: boolean;
+    max_saved_searches: number;
+    alerts: boolean;
+    max_alerts: number;
+  };
+}
+
+export interface Stored {
+  sealed_bytes: number;
+  hot_bytes: number;
+}
+
+export interface TenantSettings {
+  tenant_id: string;
+  pipeline_config: { retention_days: number; compression: boolean };
+  notification_preferences: { email_enabled: boolean; webhook_enabled: boolean };
+  stored: Stored;
+}
+
+export interface Usage {
+  tenant_id: string;
+  month: string;
+  events: number;
+  bytes: number;
+  monthly_events_limit: number;
+  monthly_bytes_limit: number;
+  events_percent: number;
+  bytes_percent: number;
+  projected_events: number;
+  projected_bytes: number;
+  resets_at: string;
+  months: { month: string; events: number; bytes: number }[];
+  days: { day: string; events: number; bytes: number }[];
+  stored: Stored;
+}
+
+export interface Member {
+  user_id: string;
+  role: "member" | "admin" | "owner";
+  email: string | null;
+  created_at: string;
+}
+
+export interface ApiKey {
+  key_id: string;
+  tenant_id: string;
+  name: string;
+  key_prefix: string;
+  scopes: string[];
+  status: "active" | "revoked" | "expired";
+  created_at: string;
+  last_used_at: string | null;
+  expires_at: string | null;
+  revoked_at: string | null;
+}
+
+export interface ApiKeyUsage {
+  key_id: string;
+  name: string;
+  created_at: string;
+  last_used_at: string | null;
+  days_since_creation: number;
+  days_since_last_use: number | null;
+}
+
+export interface AuditEvent {
+  event_id: string;
+  tenant_id: string;
+  occurred_at: string;
+  actor: string;
+  action: string;
+  subject: string | null;
+  details: { [name: string]: Json };
+  client_id: string | null;
+}
+
+export interface RetentionRun {
+  run_id: string;
+  tenant_id: string;
+  kind: "retention" | "erasure";
+  status: "queued" | "running" | "done" | "interrupted" | "failed";
+  requested_by: string | null;
+  requested_at: string;
+  query_dsl: string | null;
+  ts_from: string | null;
+  ts_to: string | null;
+  dry_run: boolean;
+  records: number;
+  partitions: number;
+  finished_at: string | null;
+  error: string | null;
+}

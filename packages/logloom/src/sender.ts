@@ -1,0 +1,141 @@
+import { createDelivery, type Rejected } from "./delivery.ts";
+import { foundWaitUntil, host, isPage, type WaitUntil, warn } from "./host.ts";
+import { createPlain, type ValueOptions } from "./values.ts";
+
+/** A supabase-js client, as far as it is needed. */
+export interface SupabaseClientLike {
+  schema(name: "public"): { url: string; fetch?: typeof fetch };
+}
+
+export interface SenderOptions extends ValueOptions {
+  /** The project's address. */
+  readonly url?: string;
+  /** An API key of Logloom, `ll_…`. */
+  readonly key?: string;
+  /** Instead of an address and a key: events are sent as the user who is signed in. */
+  readonly supabase?: SupabaseClientLike;
+  readonly service?: string;
+  readonly env?: string;
+  /** Told of each event that the service refuses. */
+  readonly onRejected?: (rejected: Rejected) => void;
+  /** Told of what fails; without it each new failure is a warning on the console. */
+  readonly onError?: (error: Error) => void;
+  /** Keeps the runtime alive until events are sent; found by itself in Supabase's functions and on Vercel. */
+  readonly waitUntil?: WaitUntil;
+}
+
+/** Sends events in batches. None of its functions throws. */
+export interface Sender {
+  /** Takes an event of plain JSON; its service and environment are the sender's where it has none. */
+  add(event: Record<string, unknown>): void;
+  flush(withinMs?: number): Promise<boolean>;
+  /** Sends what it has taken, for at most ten seconds. */
+  close(): Promise<void>;
+  /** Reports a failure of what the caller gave. */
+  fail(error: unknown): void;
+  /** Makes plain JSON of what a program gives. */
+  plain(members: Record<string, unknown>): Record<string, unknown>;
+  /** Uses another `waitUntil` from now on. */
+  useWaitUntil(waitUntil: WaitUntil): void;
+}
+
+const timeoutMs = 30_000;
+const exitMs = 10_000;
+
+export function createSender(options: SenderOptions): Sender {
+  const { url, key, supabase, service, env, onRejected, onError } = options;
+  const rest = supabase?.schema("public");
+  const send = rest?.fetch ?? fetch;
+  const project = (rest ? rest.url.replace(/\/rest\/v1\/?$/, "") : url ?? "").replace(/\/+$/, "");
+  const said = new Set<string>();
+  let waitUntil = options.waitUntil;
+
+  function fail(error: unknown): void {
+    const known = error instanceof Error ? error : new Error(String(error));
+    guarded(() => {
+      if (onError) onError(known);
+      else if (!said.has(known.message) && said.size < 20) {
+        said.add(known.message);
+        warn(`logloom: ${known.message}`);
+      }
+    });
+  }
+
+  const delivery = createDelivery({
+    post: (body, idempotencyKey, isSmall) =>
+      send(`${project}/functions/v1/ingest`, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          "Idempotency-Key": idempotencyKey,
+          ...rest ? {} : { "X-API-Key": `${key}` },
+        },
+        body,
+        signal: AbortSignal.timeout(timeoutMs),
+        ...isPage && isSmall && { keepalive: true },
+      }),
+    noteOf: (dropped) =>
+      JSON.stringify({
+        ts: new Date(),
+        level: "warn",
+        msg: `logloom: ${dropped} events were dropped`,
+        service,
+        env,
+        attrs: { dropped },
+      }),
+    mayPass401: rest !== undefined,
+    onRejected: (rejected) => guarded(() => onRejected?.(rejected)),
+    onError: fail,
+    waitUntil: (promise) => guarded(() => (waitUntil ?? foundWaitUntil())?.(promise)),
+  });
+
+  const isSet = rest !== undefined || Boolean(key) && /^https?:/.test(project);
+  if (!isSet) fail(new Error("url or key is missing: nothing is sent"));
+  const plain = createPlain(options);
+
+  function guarded(act: () => void): void {
+    try {
+      act();
+    } catch {
+      // A hook that throws has nobody to tell; a runtime may refuse to wait outside a request.
+    }
+  }
+
+  const hide = () => {
+    if (host.document?.visibilityState === "hidden") delivery.hurry();
+  };
+  const exit = async () => {
+    if (await delivery.flush(exitMs)) return;
+    unlisten();
+    fail(new Error(`not everything was sent within ${exitMs / 1000} s before the end`));
+  };
+  if (isPage) {
+    host.addEventListener?.("pagehide", delivery.hurry);
+    host.document?.addEventListener("visibilitychange", hide);
+  } else host.process?.on?.("beforeExit", exit);
+
+  function unlisten(): void {
+    host.removeEventListener?.("pagehide", delivery.hurry);
+    host.document?.removeEventListener("visibilitychange", hide);
+    host.process?.off?.("beforeExit", exit);
+  }
+
+  return {
+    add(event) {
+      if (!isSet) return;
+      try {
+        delivery.add(JSON.stringify({ service, env, ...event }));
+      } catch (error) {
+        fail(error);
+      }
+    },
+    flush: (withinMs) => delivery.flush(withinMs),
+    async close() {
+      await exit();
+      unlisten();
+    },
+    fail,
+    plain,
+    useWaitUntil: (other) => waitUntil = other,
+  };
+}

@@ -1,0 +1,137 @@
+export interface ValueOptions {
+  /**
+   * What must not leave the program: `"password"` is a member of this name at any depth, `"user.email"` a path (`*`
+   * stands for any member), a pattern is replaced in every text.
+   */
+  readonly redact?: readonly (string | RegExp)[];
+  /** How deep values may be nested: 8 unless told otherwise. */
+  readonly maxDepth?: number;
+  /** How many characters an event may have: 32,000 unless told otherwise. */
+  readonly maxSize?: number;
+}
+
+/** Makes plain JSON of an event's members, within limits and without what is redacted. It never throws. */
+export type Plain = (members: Record<string, unknown>) => Record<string, unknown>;
+
+const redacted = "[redacted]";
+
+export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: ValueOptions): Plain {
+  const patterns = redact.filter((one) => one instanceof RegExp)
+    .map((one) => new RegExp(one, one.flags.replace("g", "") + "g"));
+  const paths = redact.filter((one) => typeof one === "string")
+    .map((one) => one.toLowerCase().split("."));
+
+  const isRedacted = (path: readonly string[]) =>
+    paths.some((one) =>
+      one.length === 1
+        ? one[0] === path.at(-1)
+        : one.length === path.length && one.every((name, n) => name === "*" || name === path[n])
+    );
+
+  return (members) => {
+    let left = maxSize;
+    const above = new Set<object>();
+
+    function text(value: string): string {
+      for (const pattern of patterns) value = value.replace(pattern, redacted);
+      const kept = value.length > left ? `${value.slice(0, Math.max(0, left))}…` : value;
+      left -= kept.length;
+      return kept;
+    }
+
+    function walk(value: unknown, path: readonly string[]): unknown {
+      try {
+        return plain(value, path);
+      } catch (error) {
+        return text(`[${error}]`);
+      }
+    }
+
+    function plain(value: unknown, path: readonly string[]): unknown {
+      if (value === null || typeof value === "boolean" || value === undefined) return value;
+      if (typeof value === "number") return Number.isFinite(value) ? value : `${value}`;
+      if (typeof value === "function") return `[function ${value.name}]`;
+      if (typeof value !== "object") return text(String(value));
+      if (above.has(value)) return "[circular]";
+      const known = namedText(value);
+      if (known !== undefined) return text(known);
+      const isList = Array.isArray(value) || value instanceof Set;
+      if (above.size >= maxDepth) return isList ? "[list]" : "[object]";
+      above.add(value);
+      try {
+        const { toJSON } = value as { toJSON?: unknown };
+        if (typeof toJSON === "function") return plain(toJSON.call(value), path);
+        if (isList) return list(value, path);
+        return object(membersOf(value), path);
+      } finally {
+        above.delete(value);
+      }
+    }
+
+    function list(values: Iterable<unknown>, path: readonly string[]): unknown[] {
+      const result: unknown[] = [];
+      for (const one of values) {
+        if ((left -= 2) < 0) return [...result, "…"];
+        result.push(walk(one, [...path, `${result.length}`]) ?? null);
+      }
+      return result;
+    }
+
+    function object(
+      entries: Iterable<[unknown, unknown]>,
+      path: readonly string[],
+    ): Record<string, unknown> {
+      // A member that is called __proto__ is a member.
+      const result: Record<string, unknown> = Object.create(null);
+      for (const [key, one] of entries) {
+        const name = `${String(key)}`;
+        const below = [...path, name.toLowerCase()];
+        if ((left -= name.length + 4) < 0) {
+          result["…"] = "…";
+          break;
+        }
+        const made = isRedacted(below) ? redacted : walk(one, below);
+        if (made !== undefined) result[name] = made;
+      }
+      return result;
+    }
+
+    return object(Object.entries(members), []);
+  };
+}
+
+/** The text of what JSON would show as {} or as a long list. */
+function namedText(value: object): string | undefined {
+  if (value instanceof Date) return Number.isNaN(+value) ? "Invalid Date" : value.toISOString();
+  if (value instanceof RegExp || value instanceof URLSearchParams) return String(value);
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+    return `[${value.constructor.name} of ${value.byteLength} bytes]`;
+  }
+}
+
+function membersOf(value: object): Iterable<[unknown, unknown]> {
+  if (value instanceof Map) return value;
+  if (value instanceof Error) {
+    const { name, message, stack, cause } = value;
+    return Object.entries(Object.assign({ name, message, stack, cause }, value));
+  }
+  if (value instanceof Response) {
+    const { status, statusText, url } = value;
+    return Object.entries({ status, statusText, url });
+  }
+  if (value instanceof Request) return Object.entries({ method: value.method, url: value.url });
+  return lazyEntries(value);
+}
+
+/** A getter that throws costs its own member. */
+function* lazyEntries(value: object): Iterable<[string, unknown]> {
+  for (const key of Object.keys(value)) {
+    let member: unknown;
+    try {
+      member = (value as Record<string, unknown>)[key];
+    } catch (error) {
+      member = `[${error}]`;
+    }
+    yield [key, member];
+  }
+}

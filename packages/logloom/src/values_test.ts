@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { createPlain } from "./values.ts";
+
+const plain = (members: Record<string, unknown>, options = {}): unknown =>
+  JSON.parse(JSON.stringify(createPlain(options)(members)));
+
+Deno.test("values that JSON cannot hold become something to read", () => {
+  const cycle: Record<string, unknown> = { name: "a" };
+  cycle.self = cycle;
+  const shared = { n: 1 };
+  assert.deepEqual(
+    plain({
+      cycle,
+      shared: [shared, shared],
+      big: 2n ** 70n,
+      not: NaN,
+      date: new Date(0),
+      never: new Date(NaN),
+      map: new Map<unknown, unknown>([["a", 1], [2, new Set(["x"])]]),
+      bytes: new Uint8Array(12),
+      pattern: /a+/g,
+      url: new URL("https://shop.example/a"),
+      run: function run() {},
+      symbol: Symbol("s"),
+      missing: undefined,
+      list: [undefined, null],
+      response: new Response("body", { status: 404, statusText: "Not Found" }),
+      request: new Request("https://shop.example/pay", { method: "POST" }),
+      own: { toJSON: () => ({ as: "told" }) },
+      ["__proto__"]: 5,
+    }),
+    JSON.parse(`{
+      "cycle": { "name": "a", "self": "[circular]" },
+      "shared": [{ "n": 1 }, { "n": 1 }],
+      "big": "1180591620717411303424",
+      "not": "NaN",
+      "date": "1970-01-01T00:00:00.000Z",
+      "never": "Invalid Date",
+      "map": { "a": 1, "2": ["x"] },
+      "bytes": "[Uint8Array of 12 bytes]",
+      "pattern": "/a+/g",
+      "url": "https://shop.example/a",
+      "run": "[function run]",
+      "symbol": "Symbol(s)",
+      "list": [null, null],
+      "response": { "status": 404, "statusText": "Not Found", "url": "" },
+      "request": { "method": "POST", "url": "https://shop.example/pay" },
+      "own": { "as": "told" },
+      "__proto__": 5
+    }`),
+  );
+});
+
+Deno.test("a value that throws costs its own member", () => {
+  const hostile = {
+    good: 1,
+    get bad() {
+      throw new Error("mine");
+    },
+    json: {
+      toJSON() {
+        throw new Error("mine too");
+      },
+    },
+  };
+  assert.deepEqual(plain({ hostile }), {
+    hostile: { good: 1, bad: "[Error: mine]", json: "[Error: mine too]" },
+  });
+});
+
+Deno.test("depth and size are limited", () => {
+  const deep = { a: { b: { c: { d: 1 } } }, list: [[[[1]]]] };
+  assert.deepEqual(plain({ deep }, { maxDepth: 2 }), {
+    deep: { a: { b: "[object]" }, list: ["[list]"] },
+  });
+  const large = { first: "x".repeat(50), second: "y".repeat(100), third: 3 };
+  assert.deepEqual(plain(large, { maxSize: 100 }), {
+    first: "x".repeat(50),
+    second: `${"y".repeat(31)}…`,
+    "…": "…",
+  });
+  const text = JSON.stringify(plain({ list: Array(1_000_000).fill(7) }));
+  assert.ok(text.length < 40_000, `${text.length}`);
+});
+
+Deno.test("what is named does not leave the program", () => {
+  const redact = ["Password", "user.email", "cards.*.number", /\b\d{4}-\d{4}\b/];
+  assert.deepEqual(
+    plain({
+      password: "a",
+      deep: [{ PASSWORD: { a: 1 } }],
+      user: { email: "a@b.example", name: "Ann" },
+      other: { email: "kept" },
+      cards: [{ number: 1, kind: "debit" }],
+      text: "card 1234-5678, card 8765-4321",
+    }, { redact }),
+    {
+      password: "[redacted]",
+      deep: [{ PASSWORD: "[redacted]" }],
+      user: { email: "[redacted]", name: "Ann" },
+      other: { email: "kept" },
+      cards: [{ number: "[redacted]", kind: "debit" }],
+      text: "card [redacted], card [redacted]",
+    },
+  );
+});

@@ -1,0 +1,16 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+
+export const secretKeyPrefix = "sb_secret_";
+
+/** Tells whether a value is one of the project's secret keys, in a time that does not depend on the keys. */
+export function createSecretKeys(keys: readonly string[]): (value: string) => boolean {
+  const known = keys.map(digestOf);
+  return (value) => {
+    const digest = digestOf(value);
+    return known.filter((one) => timingSafeEqual(one, digest)).length > 0;
+  };
+}
+
+function digestOf(value: string): Uint8Array {
+  return createHash("sha256").update(value).digest();
+}

@@ -1,0 +1,109 @@
+import { endOfString } from "./numbers.ts";
+
+/** Where a text stops being JSON, and why. */
+export interface JsonFault {
+  /** From 1, in characters. */
+  readonly line: number;
+  readonly column: number;
+  readonly why: string;
+}
+
+const space = /[ \t\r\n]*/y;
+const scalar =
+  /(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?![\w.+-])/y;
+// deno-lint-ignore no-control-regex
+const text = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
+
+/** The first fault of a text that JSON.parse refused; undefined if none is found. */
+export function jsonFault(json: string): JsonFault | undefined {
+  /** The open brackets. */
+  const open: string[] = [];
+  /** What comes next: a value, a name of a member, or what follows a value. */
+  let next: "value" | "first" | "name" | "end" = "value";
+  let at = 0;
+  const taken = (pattern: RegExp) => {
+    pattern.lastIndex = at;
+    const length = pattern.exec(json)?.[0].length ?? 0;
+    at += length;
+    return length > 0;
+  };
+  while (true) {
+    taken(space);
+    const letter = json[at];
+    const inside = open[open.length - 1];
+    if (letter === undefined) {
+      return open.length === 0 && next === "end" ? undefined : fault(json, at, "it ends early");
+    }
+    if (next === "end") {
+      if (inside === undefined) return fault(json, at, "something follows the end");
+      if (letter === ",") next = inside === "{" ? "name" : "value";
+      else if (letter === (inside === "{" ? "}" : "]")) open.pop();
+      else return fault(json, at, `expected , or ${inside === "{" ? "}" : "]"}`);
+      at++;
+      continue;
+    }
+    if (next === "first" && letter === (inside === "{" ? "}" : "]")) {
+      open.pop();
+      at++;
+      next = "end";
+      continue;
+    }
+    if (inside === "{" && (next === "first" || next === "name")) {
+      if (!taken(text)) return fault(json, at, whyNoName(json, at));
+      taken(space);
+      if (json[at] !== ":") return fault(json, at, "expected : after a name");
+      at++;
+      next = "value";
+      continue;
+    }
+    if (letter === "{" || letter === "[") {
+      open.push(letter);
+      at++;
+      next = "first";
+      continue;
+    }
+    if (!taken(text) && !taken(scalar)) return fault(json, at, whyNoValue(json, at));
+    next = "end";
+  }
+}
+
+function whyNoName(json: string, at: number): string {
+  if (json[at] === "}") return "a comma stands before }";
+  return json[at] === '"' ? whyNoText(json, at) : "names of members are in double quotes";
+}
+
+function whyNoValue(json: string, at: number): string {
+  const word = /[-+]?[A-Za-z]+/y;
+  word.lastIndex = at;
+  const found = word.exec(json)?.[0] ?? "";
+  if (/^[-+]?(?:NaN|Infinity|inf|nan|undefined|None)$/.test(found)) {
+    return `${found} is no JSON value, null is`;
+  }
+  if (/^(?:True|False)$/.test(found)) return `${found} is no JSON value, ${found.toLowerCase()} is`;
+  switch (json[at]) {
+    case '"':
+      return whyNoText(json, at);
+    case "'":
+      return "texts are in double quotes";
+    case "]":
+      return "a comma stands before ]";
+    case "/":
+    case "#":
+      return "JSON has no comments";
+    default:
+      return "expected a value";
+  }
+}
+
+function whyNoText(json: string, at: number): string {
+  if (endOfString(json, at) >= json.length && !json.endsWith('"')) return "a text is not closed";
+  return "a text holds a line break or another control character, or a wrong escape";
+}
+
+function fault(json: string, at: number, why: string): JsonFault {
+  const before = json.slice(0, at);
+  const start = before.lastIndexOf("\n") + 1;
+  let line = 1;
+  for (let n = before.indexOf("\n"); n !== -1; n = before.indexOf("\n", n + 1)) line++;
+  return { line, column: [...before.slice(start)].length + 1, why };
+}

@@ -1,0 +1,145 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+// @deno-types="../../console/node_modules/playwright-core/index.d.ts"
+import { chromium, type Page } from "../../console/node_modules/playwright-core/index.mjs";
+import { chromium as executablePath } from "../../local/browser.ts";
+import { checkout } from "../../local/stack.ts";
+import { eventually } from "../support/eventually.ts";
+import { stack } from "../support/stack.ts";
+import { newTrial, records, type Trial } from "./programs.ts";
+import { project } from "./project.ts";
+
+const scripts: Record<string, string> = {
+  "/logloom.js": `${project}/node_modules/logloom/dist/index.js`,
+  "/supabase.js": `${project}/node_modules/@supabase/supabase-js/dist/umd/supabase.js`,
+};
+
+/** A page of another origin than the service. */
+async function withPage(
+  { tenant, env }: Trial,
+  html: string,
+  act: (page: Page) => Promise<void>,
+): Promise<void> {
+  const config = `
+    export const url = ${JSON.stringify(stack.url)};
+    export const key = ${JSON.stringify(env.LOGLOOM_API_KEY)};
+    export const publishableKey = ${JSON.stringify(stack.anonKey)};
+    export const options = { accessToken: async () => ${JSON.stringify(tenant.token)} };`;
+  const served = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async (request) => {
+      const { pathname } = new URL(request.url);
+      const script = pathname === "/config.js"
+        ? config
+        : pathname in scripts && await Deno.readTextFile(scripts[pathname]);
+      return script
+        ? new Response(script, { headers: { "Content-Type": "text/javascript" } })
+        : new Response(html, { headers: { "Content-Type": "text/html" } });
+    },
+  );
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  try {
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${served.addr.port}/shop`);
+    await act(page);
+  } finally {
+    await browser.close();
+    await served.shutdown();
+  }
+}
+
+const keyed = `<!DOCTYPE html><title>shop</title><script type="module">
+  import { createLogger } from "./logloom.js";
+  import { key, url } from "./config.js";
+  window.log = createLogger({ url, key, service: "page" });
+  window.log.captureErrors();
+</script>`;
+
+interface Logging {
+  log: { info(msg: string, fields?: object): void };
+}
+
+const loggerIsThere = (page: Page) => page.waitForFunction(() => "log" in globalThis);
+
+/** The records, once there are so many. */
+const arrived = ({ tenant }: Trial, count: number) =>
+  eventually(`${count} records`, async () => {
+    const all = await records(tenant);
+    return all.length >= count && all;
+  });
+
+const inBrowser = (name: string, fn: () => Promise<void>) =>
+  Deno.test({ name, fn, sanitizeOps: false, sanitizeResources: false });
+
+inBrowser("a page that goes away at once has sent what it logged", async () => {
+  const trial = await newTrial("package-page");
+  await withPage(trial, keyed, async (page) => {
+    await loggerIsThere(page);
+    await page.evaluate(() => {
+      const { log } = globalThis as unknown as Logging;
+      for (let n = 0; n < 300; n++) log.info("left behind", { n });
+      addEventListener("pagehide", () => log.info("the last word"), { capture: true });
+      location.href = "about:blank";
+    });
+    await page.waitForURL("about:blank");
+    const all = await arrived(trial, 301);
+    assert.deepEqual(
+      all.map(({ msg, attrs }) => attrs?.n ?? msg).toSorted((a, b) => Number(a) - Number(b)),
+      [...Array(300).keys(), "the last word"],
+    );
+  });
+});
+
+inBrowser(
+  "a page that is closed while a batch is on its way loses and doubles nothing",
+  async () => {
+    const trial = await newTrial("package-page");
+    await withPage(trial, keyed, async (page) => {
+      await loggerIsThere(page);
+      await page.evaluate(() => {
+        const { log } = globalThis as unknown as Logging;
+        // Full at 500: the first batch is sent now, the rest when the page goes.
+        for (let n = 0; n < 540; n++) log.info("event", { n });
+      });
+      await page.close({ runBeforeUnload: true });
+      const numbers = (await arrived(trial, 540)).map(({ attrs }) => Number(attrs?.n));
+      assert.deepEqual(numbers.toSorted((a, b) => a - b), [...Array(540).keys()]);
+    });
+  },
+);
+
+inBrowser("what nobody caught in a page is logged", async () => {
+  const trial = await newTrial("package-page");
+  await withPage(trial, keyed, async (page) => {
+    await loggerIsThere(page);
+    await page.evaluate(() => {
+      setTimeout(() => {
+        throw new TypeError("no such cart");
+      });
+      Promise.reject(new Error("no such order"));
+    });
+    const texts = (await arrived(trial, 2)).map(({ level, msg }) => `${level} ${msg}`);
+    assert.deepEqual(texts.toSorted(), [
+      "error uncaught error: no such cart",
+      "error unhandled rejection: no such order",
+    ]);
+  });
+});
+
+inBrowser(
+  "examples/browser.html: the page logs as its user, also when it is left at once",
+  async () => {
+    const trial = await newTrial("example-page");
+    const html = await Deno.readTextFile(`${checkout}/examples/browser.html`);
+    await withPage(trial, html, async (page) => {
+      await page.evaluate(() => {
+        document.querySelector("button")?.click();
+        location.href = "about:blank";
+      });
+      await page.waitForURL("about:blank");
+      const [{ service, msg, attrs }, ...more] = await arrived(trial, 1);
+      assert.deepEqual(more, []);
+      assert.deepEqual([service, msg, attrs], ["shop-page", "order placed", null]);
+    });
+  },
+);

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { checkout } from "../../local/stack.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort, newTrial, records, type Trial } from "./programs.ts";
+import { project } from "./project.ts";
+
+/** Runs an example as a server until it has answered a request. */
+async function serving(
+  name: string,
+  [program, ...args]: string[],
+  env: Record<string, string>,
+  request: () => Promise<Response>,
+): Promise<{ answer: string; said: string; code: number }> {
+  await Deno.copyFile(`${checkout}/examples/${name}`, `${project}/${name}`);
+  const server = new Deno.Command(program, {
+    args,
+    cwd: project,
+    env,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const answer = await eventually(`an answer of ${name}`, async () => {
+    const response = await request();
+    return `${response.status} ${await response.text()}`;
+  });
+  server.kill("SIGTERM");
+  const { stdout, stderr, code } = await server.output();
+  const decoder = new TextDecoder();
+  return { answer, said: decoder.decode(stdout) + decoder.decode(stderr), code };
+}
+
+const arrived = ({ tenant }: Trial, count: number) =>
+  eventually(`${count} records`, async () => {
+    const all = await records(tenant);
+    return all.length >= count && all;
+  });
+
+Deno.test("examples/node_pino.mjs: a server logs its requests, the last ones before it ends", async () => {
+  const trial = await newTrial("example-pino");
+  const port = freePort();
+  const { answer, said, code } = await serving(
+    "node_pino.mjs",
+    ["node", "node_pino.mjs"],
+    { ...trial.env, PORT: `${port}` },
+    () => fetch(`http://127.0.0.1:${port}/cart`, { headers: { "X-Request-Id": "r-1" } }),
+  );
+  assert.deepEqual([answer, code], ["200 Hello\n", 0]);
+  assert.match(said, /"msg":"GET \/cart"/);
+  const [listening, request] = await arrived(trial, 2);
+  assert.deepEqual([listening.msg, listening.service], ["listening", "shop"]);
+  assert.deepEqual([request.msg, request.req_id, request.attrs?.status], ["GET /cart", "r-1", 200]);
+});
+
+Deno.test("examples/edge_function.ts: the answer does not wait, the function lives until the log is sent", async () => {
+  const trial = await newTrial("example-edge");
+  const port = freePort();
+  const check = ["check", "--quiet", "--node-modules-dir=manual", "--no-lock", "edge_function.ts"];
+  await Deno.copyFile(`${checkout}/examples/edge_function.ts`, `${project}/edge_function.ts`);
+  const checked = await new Deno.Command(Deno.execPath(), { args: check, cwd: project }).output();
+  assert.equal(checked.code, 0, new TextDecoder().decode(checked.stderr));
+  // What the hosted runtime gives to a function.
+  await Deno.writeTextFile(
+    `${project}/edge_runtime.ts`,
+    `
+    let kept = 0;
+    const { serve } = Deno;
+    const options = { hostname: "127.0.0.1", port: ${port} };
+    Deno.serve = ((handler: Deno.ServeHandler) => serve(options, handler)) as typeof Deno.serve;
+    Object.assign(globalThis, {
+      EdgeRuntime: {
+        waitUntil(promise: Promise<unknown>) {
+          kept++;
+          promise.then(() => Deno.writeTextFileSync("kept.txt", String(kept)));
+        },
+      },
+    });
+    await import("./edge_function.ts");`,
+  );
+  const { env } = trial;
+  let took = 0;
+  const { answer } = await serving(
+    "edge_function.ts",
+    [
+      Deno.env.get("LOGLOOM_HOSTED_DENO") ?? "",
+      "run",
+      "--allow-all",
+      "--no-check",
+      "--no-lock",
+      "--node-modules-dir=manual",
+      "edge_runtime.ts",
+    ],
+    {
+      SUPABASE_URL: env.LOGLOOM_URL,
+      LOGLOOM_KEY: env.LOGLOOM_API_KEY,
+    },
+    async () => {
+      const began = performance.now();
+      const response = await fetch(`http://127.0.0.1:${port}/checkout`, {
+        method: "POST",
+        body: '{"order":7}',
+      });
+      took = performance.now() - began;
+      await eventually(
+        "what was to be waited for is over",
+        () => Deno.readTextFile(`${project}/kept.txt`),
+      );
+      return response;
+    },
+  );
+  assert.equal(answer, '200 {"order":7,"state":"placed"}');
+  assert.ok(took < 1500, `${took}`);
+  assert.equal(await Deno.readTextFile(`${project}/kept.txt`), "1");
+  const [placed, request] = await arrived(trial, 2);
+  assert.deepEqual([placed.msg, placed.attrs], ["order placed", { order: 7 }]);
+  assert.deepEqual([request.msg, request.level], ["POST /checkout 200", "info"]);
+});
+
+Deno.test("each example has ten to forty lines", async () => {
+  const lengths: Record<string, number> = {};
+  for await (const { name } of Deno.readDir(`${checkout}/examples`)) {
+    lengths[name] = (await Deno.readTextFile(`${checkout}/examples/${name}`)).split("\n").length -
+      1;
+  }
+  assert.deepEqual(Object.keys(lengths).toSorted(), [
+    "browser.html",
+    "edge_function.ts",
+    "node_pino.mjs",
+  ]);
+  assert.ok(
+    Object.values(lengths).every((lines) => lines >= 10 && lines <= 40),
+    JSON.stringify(lengths),
+  );
+});

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createKey, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { openDatabase, queueIsEmpty } from "../support/database.ts";
+import { stack } from "../support/stack.ts";
+import { project } from "./project.ts";
+
+export interface Trial {
+  readonly tenant: Tenant;
+  /** What a program finds in its environment. */
+  readonly env: Record<string, string>;
+}
+
+export async function newTrial(name: string, url = stack.url): Promise<Trial> {
+  const tenant = await newTenant(name);
+  const { key_value: key } = await createKey(tenant);
+  return {
+    tenant,
+    env: {
+      LOGLOOM_URL: url,
+      LOGLOOM_API_KEY: key,
+      LOGLOOM_TOKEN: tenant.token,
+      LOGLOOM_ANON_KEY: stack.anonKey,
+      NO_COLOR: "1",
+      DENO_NO_UPDATE_CHECK: "1",
+    },
+  };
+}
+
+export interface Ended {
+  readonly code: number;
+  readonly said: string;
+}
+
+/** Runs a program of the project to its end. */
+export async function runProgram(
+  source: string,
+  env: Record<string, string>,
+  [program, ...args]: string[] = ["node", "--no-warnings"],
+): Promise<Ended> {
+  const file = await Deno.makeTempFile({ dir: project, suffix: ".mjs" });
+  await Deno.writeTextFile(file, source);
+  const { code, stdout, stderr } = await new Deno.Command(program, {
+    args: [...args, file],
+    cwd: project,
+    env,
+    stdin: "null",
+  }).output();
+  const decoder = new TextDecoder();
+  return { code, said: decoder.decode(stdout) + decoder.decode(stderr) };
+}
+
+export interface Log {
+  level: string | null;
+  msg: string | null;
+  service: string | null;
+  req_id: string | null;
+  attrs: Record<string, unknown> | null;
+}
+
+/** All that a tenant has, the oldest first, once nothing is on its way any more. */
+export async function records(tenant: Tenant): Promise<Log[]> {
+  await using sql = openDatabase();
+  await queueIsEmpty(sql);
+  const all: Log[] = [];
+  let cursor: string | null = null;
+  do {
+    const { status, body }: { status: number; body: { logs: Log[]; next_cursor: string | null } } =
+      await rpc(tenant.token, "search_logs", { p_order: "asc", p_limit: 1000, p_cursor: cursor });
+    assert.equal(status, 200);
+    all.push(...body.logs);
+    cursor = body.next_cursor;
+  } while (cursor !== null);
+  return all;
+}
+
+/** A proxy before the stack, which may lose an answer: nobody knows then that the events are stored. */
+export async function proxy(losesAnswer: (before: number) => boolean = () => false) {
+  const requests: { idempotencyKey: string | undefined; events: number }[] = [];
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await Array.fromAsync(request));
+    const { "idempotency-key": idempotencyKey, host: _, ...headers } = request.headers;
+    const isIngest = request.url === "/functions/v1/ingest";
+    const before = requests.length;
+    requests.push({
+      idempotencyKey: idempotencyKey?.toString(),
+      events: isIngest ? JSON.parse(body.toString()).length : 0,
+    });
+    const answer = await fetch(`${stack.url}${request.url}`, {
+      method: request.method,
+      headers: {
+        ...headers as Record<string, string>,
+        ...idempotencyKey !== undefined && { "Idempotency-Key": `${idempotencyKey}` },
+      },
+      body,
+    });
+    const text = await answer.text();
+    if (losesAnswer(before)) {
+      // One in two says that it failed, the other breaks off.
+      if (before % 4 === 0) response.writeHead(502).end("Bad gateway");
+      else response.destroy();
+    } else response.writeHead(answer.status, { "Content-Type": "application/json" }).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+/** A port that nobody has at this moment. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return (listener.addr as Deno.NetAddr).port;
+}

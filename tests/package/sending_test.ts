@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { newTrial, proxy, records, runProgram } from "./programs.ts";
+import { project } from "./project.ts";
+
+const create = `
+import { createLogger } from "logloom";
+const log = createLogger({
+  url: process.env.LOGLOOM_URL,
+  key: process.env.LOGLOOM_API_KEY,
+  service: "shop",
+  env: "test",
+});
+`;
+
+Deno.test("the package is one package, and sending is 4 kB at most", async () => {
+  const there = [...Deno.readDirSync(`${project}/node_modules`)].map(({ name }) => name);
+  const own = JSON.parse(await Deno.readTextFile(`${project}/node_modules/.package-lock.json`));
+  assert.ok(there.includes("logloom"));
+  assert.deepEqual(Object.keys(own.packages), ["node_modules/logloom"]);
+  const sending = await Deno.readFile(`${project}/node_modules/logloom/dist/index.js`);
+  const size = gzipSync(sending, { level: 9 }).length;
+  console.log(`sending: ${size} bytes gzipped`);
+  assert.ok(size <= 4000, `${size}`);
+});
+
+Deno.test("every event arrives once, through a proxy that loses half of all answers", async () => {
+  await using between = await proxy((before) => before % 2 === 0);
+  const { tenant, env } = await newTrial("package-lossy", between.url);
+  const { code, said } = await runProgram(
+    `${create}
+for (let n = 0; n < 2000; n++) {
+  log.info("event " + n, { n });
+  if (n % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+// Nothing more: the program ends, and what is left is sent.
+`,
+    env,
+  );
+  assert.deepEqual({ code, said }, { code: 0, said: "" });
+  const keys = new Set(between.requests.map(({ idempotencyKey }) => idempotencyKey));
+  assert.ok(keys.size < between.requests.length, "an answer was lost");
+  const numbers = (await records(tenant)).map(({ attrs }) => attrs?.n);
+  assert.deepEqual(numbers.toSorted((a, b) => Number(a) - Number(b)), [...Array(2000).keys()]);
+});
+
+Deno.test("the order in which events were logged is kept", async () => {
+  const { tenant, env } = await newTrial("package-order");
+  await runProgram(
+    `${create}
+for (let n = 0; n < 20; n++) {
+  log.info("event", { n });
+  await new Promise((resolve) => setTimeout(resolve, 2));
+}
+await log.flush();
+`,
+    env,
+  );
+  assert.deepEqual(
+    (await records(tenant)).map(({ service, attrs }) => [service, attrs]),
+    Array.from({ length: 20 }, (_, n) => ["shop", { n }]),
+  );
+});
+
+Deno.test("a program that ends by an error has logged it, and fails as before", async () => {
+  const { tenant, env } = await newTrial("package-crash");
+  const { code, said } = await runProgram(
+    `${create}
+log.captureErrors();
+setTimeout(() => { throw new TypeError("no such cart"); }, 10);
+setTimeout(() => {}, 60_000);
+`,
+    env,
+  );
+  assert.equal(code, 1);
+  assert.match(said, /TypeError: no such cart\n +at /);
+  const [{ level, msg, attrs }, ...more] = await records(tenant);
+  assert.deepEqual(more, []);
+  assert.deepEqual([level, msg], ["error", "uncaught error: no such cart"]);
+  assert.equal((attrs?.error as Record<string, unknown>).name, "TypeError");
+});
+
+Deno.test("a rejection that nobody handles is logged too", async () => {
+  const { tenant, env } = await newTrial("package-rejection");
+  const { code } = await runProgram(
+    `${create}
+log.captureErrors();
+Promise.reject(new Error("no such order"));
+setTimeout(() => {}, 60_000);
+`,
+    env,
+  );
+  assert.equal(code, 1);
+  assert.deepEqual((await records(tenant)).map(({ msg }) => msg), [
+    "uncaught error: no such order",
+  ]);
+});
+
+Deno.test("a service that is away does not keep a program from ending for longer than ten seconds", async () => {
+  const began = performance.now();
+  const { code, said } = await runProgram(`${create}\nlog.info("a");\n`, {
+    LOGLOOM_URL: "http://127.0.0.1:9",
+    LOGLOOM_API_KEY: "ll_key",
+  });
+  assert.equal(code, 0);
+  assert.equal(said, "logloom: not everything was sent within 10 s before the end\n");
+  const seconds = (performance.now() - began) / 1000;
+  assert.ok(seconds > 9 && seconds < 20, `${seconds}`);
+});
+
+Deno.test("await using sends what is left", async () => {
+  const { tenant, env } = await newTrial("package-using");
+  const dispose = `
+{
+  const log = create();
+  log.info("a");
+  await log[Symbol.asyncDispose]();
+}
+process.exit(0);
+`;
+  const made = create.replace("const log =", "const create = () =>");
+  assert.equal((await runProgram(`${made}${dispose}`, env)).code, 0);
+  assert.deepEqual((await records(tenant)).map(({ msg }) => msg), ["a"]);
+});
