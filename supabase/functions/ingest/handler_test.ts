@@ -137,7 +137,7 @@ Deno.test("the checks come in their order", async () => {
 
 Deno.test("WWW-Authenticate says where a key goes, and what is wrong with one", async () => {
   const hint = "The API key was revoked: create_api_key makes another.";
-  await using dead = startPeer(() =>
+  await using dead = startDatabase(() =>
     Response.json({ code: "PT401", message: unauthenticated.error, hint }, { status: 401 })
   );
   await using ingest = startIngest(dead.url);
