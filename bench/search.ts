@@ -70,7 +70,7 @@ export async function fill(
     await sql`
       insert into logloom.logs (
         id, tenant_id, ts, received_at, write_seq,
-        level, msg, service, env, req_id, user_id, route, host, attrs
+        level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes
       )
       select
         (lpad(to_hex((extract(epoch from r.ts) * 1000)::bigint), 12, '0') || '7'
@@ -79,7 +79,7 @@ export async function fill(
         ${(days - ago) * Math.ceil(perDay / 20_000)}::bigint + r.n / 20000,
         e.event ->> 'level', e.event ->> 'msg', e.event ->> 'service', e.event ->> 'env',
         e.event ->> 'req_id', e.event ->> 'user_id', e.event ->> 'route', e.event ->> 'host',
-        e.event -> 'attrs'
+        e.event -> 'attrs', 200 + octet_length(e.event::text)
       from (
         select
           g.n,

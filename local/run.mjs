@@ -50,6 +50,7 @@ CONTRIBUTING.md says more.`,
   chaos: "Kills processes while events arrive, and counts them: npm run chaos",
   bench: "Measures: npm run bench [-- WHAT]. docs/benchmarks says what.",
   lock: "Writes the lock files of the functions' packages: npm run lock",
+  "package:build": "Builds the package in packages/logloom: npm run package:build",
   "console:shots": "Takes the pictures of the console in docs/images: npm run console:shots",
 };
 

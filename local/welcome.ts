@@ -2,12 +2,14 @@ import { demoTenant } from "./demo.ts";
 import type { State } from "./state.ts";
 
 /** Tells you what is running and what to try first. */
-export function welcome({ url, databaseUrl, logs, demo, hasConsole, warnings }: State): void {
+export function welcome(state: State): void {
+  const { url, anonKey, databaseUrl, logs, demo, hasConsole, warnings } = state;
   const strong = (text: string) => Deno.stdout.isTerminal() ? `\x1b[1m${text}\x1b[0m` : text;
   console.log(`
 ${strong("Logloom is running")}
 
   API        ${url}
+  Anon key   ${anonKey}
   Database   ${databaseUrl}
   Logs       ${logs}
 `);

@@ -76,7 +76,7 @@ Deno.test("each event of a request may name its tenant; one that names none cost
   await using db = openDatabase();
   assert.deepEqual((await recordsOf(db, a.id, 2)).map(({ msg, attrs }) => [msg, attrs]), [
     ["one", { n: 1 }],
-    ["three", {}],
+    ["three", null],
   ]);
   assert.deepEqual((await recordsOf(db, b.id, 1)).map(({ msg }) => msg), ["two"]);
 });

@@ -80,8 +80,16 @@ const setup = `
     v_answer jsonb;
     v_source logloom_private.counted_source;
     v_aggregates jsonb;
+    v_keys text[];
+    v_by constant logloom_private.compiled_query := logloom_private.compile_query(
+      '| count()' || (array[
+        '', ' by service', ' by level, service', ' by level', ' by env', ' by host, level',
+        ' by service, attrs.b, env', ' by attrs.a', ' by user_id', ' by level, env, level'
+      ])[case v_part when 2 then p_at % 4 else p_at % 10 end + 1]
+    );
   begin
-    p_query.by_fields := (array['{}', '{service}', '{level,service}', '{level}'])[p_at % 4 + 1];
+    p_query.by_fields := v_by.by_fields;
+    p_query.by_sql := v_by.by_sql;
     -- Aggregates in turn: with the other ones, with count alone, and alone.
     v_aggregates := (
       select jsonb_agg(jsonb_build_object(
@@ -93,27 +101,31 @@ const setup = `
       from unnest((array['p95 count', 'sum avg min max p50 count', 'count', 'avg'])[v_part + 1:v_part + 1]) p,
         string_to_table(p, ' ') k
     );
-    p_query.plan := jsonb_build_object('aggregates', v_aggregates);
+    p_query.plan := jsonb_build_object(
+      'aggregates', v_aggregates, 'by', coalesce(v_by.plan -> 'by', '[]')
+    );
     if p_tenant is null then
-      v_source := ('from ' || p_rows, 'count(*)::double precision', null, null);
+      v_source := ('from ' || p_rows, 'count(*)::double precision', null, false);
     elsif v_part = 2 then
       v_source := (
         'from (' || logloom_private.sealed_counts_sql(p_tenant, p_query, '-infinity', 'infinity')
-          || ') l', 'coalesce(sum(l.events), 0)::double precision', null, null
+          || ') l', 'coalesce(sum(l.events), 0)::double precision', null, false
       );
     else
       p_query.ts_from := '-infinity';
       p_query.ts_to := 'infinity';
-      v_source := logloom_private.numbers_source(
+      v_source := logloom_private.groups_source(
         p_tenant, p_query, 'infinity', logloom_private.only_number(p_query)
       );
     end if;
+    v_keys := coalesce(v_source.keys_sql, p_query.by_sql);
     execute 'select jsonb_agg(r order by r) from (select jsonb_build_array('
-      || array_to_string(array(select 'l.' || f from unnest(p_query.by_fields) f)
-        || logloom_private.stats_values_sql(v_aggregates, v_source, 1), ', ')
+      || array_to_string(
+        v_keys || logloom_private.stats_values_sql(v_aggregates, v_source, 1), ', '
+      )
       || ') as r ' || v_source.rows_sql
-      || case when p_query.by_fields = '{}' then '' else ' group by l.'
-        || array_to_string(p_query.by_fields, ', l.') end || ') r'
+      || case when v_keys = '{}' then '' else ' group by ' || array_to_string(v_keys, ', ') end
+      || ') r'
     into v_answer;
     return jsonb_build_array(v_answer);
   end;
@@ -132,7 +144,8 @@ const setup = `
         'attrs."a.b", attrs.a', 'route'
       ])[1 + p_at % 8]
     );
-    v_keys constant text := array_to_string(v_by.by_sql, ', ');
+    v_source logloom_private.counted_source;
+    v_keys text := array_to_string(v_by.by_sql, ', ');
     v_shape constant text := 'logloom_private.shape('
       || logloom_private.rough_shape_sql(case when p_tenant is null then 'l.msg' else 'l.template' end)
       || ')';
@@ -143,14 +156,19 @@ const setup = `
     v_by.tree := p_query.tree;
     v_by.ts_from := '-infinity';
     v_by.ts_to := 'infinity';
+    if p_tenant is not null then
+      v_source := logloom_private.groups_source(p_tenant, v_by, 'infinity');
+      v_keys := array_to_string(v_source.keys_sql, ', ');
+    end if;
     execute 'select jsonb_agg(r order by r) from (select jsonb_build_array(' || v_keys || ', '
       || case when p_tenant is null then 'count(*)) as r from ' || p_rows else 'sum(l.events)) as r '
-        || (logloom_private.groups_source(p_tenant, v_by, 'infinity')).rows_sql end
+        || v_source.rows_sql end
       || ' group by ' || v_keys || ') q'
     into v_groups;
     execute 'select jsonb_agg(r order by r) from (select jsonb_build_array(' || v_shape || ', '
-      || case when p_tenant is null then 'count(*), min(l.ts), max(l.ts)) as r from ' || p_rows
-        else 'sum(l.events), min(l.first_ts), max(l.last_ts)) as r from '
+      || case when p_tenant is null then 'count(*), (extract(epoch from min(l.ts)) * 1000000)::bigint, '
+          || '(extract(epoch from max(l.ts)) * 1000000)::bigint) as r from ' || p_rows
+        else 'sum(l.events), min(l.first_us), max(l.last_us)) as r from '
           || 'logloom_private.sealed_patterns($1, ''-infinity'', ''infinity'', $2) l' end
       || ' group by ' || v_shape || ') q'
     into v_shapes

@@ -11,8 +11,20 @@ export interface JsonFault {
 const space = /[ \t\r\n]*/y;
 const scalar =
   /(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?![\w.+-])/y;
-// deno-lint-ignore no-control-regex
-const text = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
+
+/** The position after the text that opens at `quote`; undefined if it is none. */
+function endOfText(json: string, quote: number): number | undefined {
+  for (let at = quote + 1; at < json.length; at++) {
+    const letter = json[at];
+    if (letter === '"') return at + 1;
+    if (letter < " ") return undefined;
+    if (letter !== "\\") continue;
+    at++;
+    if (json[at] === "u" && /^[0-9a-fA-F]{4}$/.test(json.slice(at + 1, at + 5))) at += 4;
+    else if (!'"\\/bfnrt'.includes(json[at] ?? " ")) return undefined;
+  }
+  return undefined;
+}
 
 /** The first fault of a text that JSON.parse refused; undefined if none is found. */
 export function jsonFault(json: string): JsonFault | undefined {
@@ -26,6 +38,11 @@ export function jsonFault(json: string): JsonFault | undefined {
     const length = pattern.exec(json)?.[0].length ?? 0;
     at += length;
     return length > 0;
+  };
+  const textTaken = () => {
+    const end = json[at] === '"' ? endOfText(json, at) : undefined;
+    at = end ?? at;
+    return end !== undefined;
   };
   while (true) {
     taken(space);
@@ -49,7 +66,7 @@ export function jsonFault(json: string): JsonFault | undefined {
       continue;
     }
     if (inside === "{" && (next === "first" || next === "name")) {
-      if (!taken(text)) return fault(json, at, whyNoName(json, at));
+      if (!textTaken()) return fault(json, at, whyNoName(json, at));
       taken(space);
       if (json[at] !== ":") return fault(json, at, "expected : after a name");
       at++;
@@ -62,7 +79,7 @@ export function jsonFault(json: string): JsonFault | undefined {
       next = "first";
       continue;
     }
-    if (!taken(text) && !taken(scalar)) return fault(json, at, whyNoValue(json, at));
+    if (!textTaken() && !taken(scalar)) return fault(json, at, whyNoValue(json, at));
     next = "end";
   }
 }

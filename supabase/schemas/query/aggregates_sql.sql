@@ -14,13 +14,8 @@ end;
 $$;
 
 -- An aggregate as an expression of type double precision; for rate the count. Times are seconds
--- since 1970. p_number, p_double: expressions in place of the attribute's number.
-create function logloom_private.query_aggregate_sql(
-  p_aggregate jsonb,
-  p_alias text,
-  p_number text default null,
-  p_double text default null
-)
+-- since 1970.
+create function logloom_private.query_aggregate_sql(p_aggregate jsonb, p_alias text)
 returns text
 language plpgsql
 immutable
@@ -50,15 +45,14 @@ begin
       v_kind, logloom_private.query_value_sql(p_aggregate -> 'field', p_alias)
     );
   end if;
-  v_number := coalesce(p_number, 'logloom_private.json_number('
-    || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')');
+  v_number := 'logloom_private.json_number('
+    || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')';
   return case
     when v_kind = 'sum' then 'logloom_private.finite_double(coalesce(sum(' || v_number || '), 0))'
     when v_kind in ('avg', 'min', 'max')
       then 'logloom_private.finite_double(' || v_kind || '(' || v_number || '))'
     else 'logloom_private.finite_double(percentile_cont(' || (p_aggregate ->> 'fraction')
-      || ') within group (order by '
-      || coalesce(p_double, 'logloom_private.finite_double(' || v_number || ')') || '))'
+      || ') within group (order by logloom_private.finite_double(' || v_number || ')))'
   end;
 end;
 $$;

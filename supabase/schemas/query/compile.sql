@@ -46,7 +46,7 @@ begin
   while p_state.texts[p_state."at"] = '|' loop
     v_bar := p_state."at";
     if p_state.texts[v_bar + 1] = '|' and logloom_private.query_is_adjacent(p_state, v_bar + 1) then
-      perform logloom_private.refuse_at(p_state.positions[v_bar + 1], 'query.or_is_a_word');
+      perform logloom_private.refuse_at(p_state.positions[v_bar + 1], 'stages.or_is_a_word');
     end if;
     if p_state.texts[v_bar + 1] = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);

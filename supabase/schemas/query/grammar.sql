@@ -32,7 +32,7 @@ begin
       and logloom_private.query_meant_aggregate(p_state.texts[p_state."at" - 1]) is not null
     then
       perform logloom_private.refuse_at(
-        p_state.positions[p_state."at" + 1], 'query.aggregate_needs_a_bar', ')',
+        p_state.positions[p_state."at" + 1], 'stages.aggregate_needs_a_bar', ')',
         logloom_private.query_meant_stage(p_state.texts[p_state."at" - 1:], '{}')
       );
     end if;
@@ -59,7 +59,7 @@ begin
       when '[' then logloom_private.query_meant_words(p_state.texts, p_state."at" - 2) end;
     if v_meant is not null then
       perform logloom_private.refuse_at(
-        v_position, 'query.bracket_is_of_another_language', v_token, v_meant
+        v_position, 'query.range_is_foreign', v_token, v_meant
       );
     end if;
     perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);

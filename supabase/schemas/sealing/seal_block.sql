@@ -1,15 +1,18 @@
 -- From rows to blocks: one transaction a block, so that a reader's snapshot has either.
 
--- The last record, oldest first, of a tenant's day that goes into a block of seal_block_records and
--- seal_block_bytes, of which p_share days have a share; at least p_at_least records (0 or 1). Null:
--- none. A backend holds several copies of long texts at once, hence the bytes.
-create function logloom_private.block_end(
+-- The oldest records of a tenant's day that go into a block of seal_block_records and
+-- seal_block_bytes, of which p_share days have a share, as the range in which they stand; at least
+-- p_at_least records (0 or 1). Null: none. A backend holds several copies of long texts at once,
+-- hence the bytes.
+create function logloom_private.block_range(
   p_tenant_id text,
   p_day date,
   p_share integer,
-  p_at_least integer
+  p_at_least integer,
+  out first_ts timestamptz,
+  out last_ts timestamptz,
+  out last_id uuid
 )
-returns logloom_private.log_key
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -18,55 +21,53 @@ declare
   v_settings logloom_private.settings;
   v_from constant timestamptz := logloom_private.day_start(p_day);
   v_to constant timestamptz := logloom_private.day_start(p_day + 1);
-  v_read text;
   v_records integer;
   v_bytes bigint;
+  v_sizes bigint[];
   v_ts timestamptz[];
   v_ids uuid[];
-  v_end logloom_private.log_key;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  v_read := format(
+  execute format(
     $query$
-      select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as bytes
+      select count(*), sum(w.size), array_agg(w.size), array_agg(w.ts), array_agg(w.id)
       from (
-        select
-          l.ts, l.id,
-          greatest(
-            coalesce(l.record_bytes, octet_length(to_json(l)::text)),
-            200 + coalesce(octet_length(l.msg), 0)
-              -- What is compressed is measured as it is unpacked.
-              + coalesce(
-                case when pg_column_compression(l.attrs) is null then pg_column_size(l.attrs)
-                  else pg_column_size(l.attrs #> '{}') end,
-                0
-              )
-          ) as bytes
-        from logloom.logs l
-        where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
-        order by l.ts, l.id
-        limit %s
-      ) r
+        select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as size
+        from (
+          select
+            l.ts, l.id,
+            greatest(
+              coalesce(l.record_bytes, octet_length(to_json(l)::text)),
+              200 + coalesce(octet_length(l.msg), 0)
+                -- What is compressed is measured as it is unpacked.
+                + coalesce(
+                  case when pg_column_compression(l.attrs) is null then pg_column_size(l.attrs)
+                    else pg_column_size(l.attrs #> '{}') end,
+                  0
+                )
+            ) as bytes
+          from logloom.logs l
+          where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
+          order by l.ts, l.id
+          limit %s
+        ) r
+      ) w
     $query$,
     p_tenant_id, v_from, v_to,
     greatest(v_settings.seal_block_records / p_share, 1)
-  );
-  execute format(
-    'select count(*), sum(w.bytes), array_agg(w.ts), array_agg(w.id) from (%s) w', v_read
   )
-  into v_records, v_bytes, v_ts, v_ids;
-  -- Few are as large as that: their sums are made only then.
-  if v_bytes > v_settings.seal_block_bytes / p_share then
-    execute format(
-      'select greatest(count(*) filter (where r.total <= %s), %s) '
-        || 'from (select sum(w.bytes) over (order by w.ts, w.id) as total from (%s) w) r',
-      v_settings.seal_block_bytes / p_share, p_at_least, v_read
-    )
-    into v_records;
+  into v_records, v_bytes, v_sizes, v_ts, v_ids;
+  -- Mostly the bytes of few records are too many: the last ones are left out, without a second look
+  -- at the rows.
+  while v_records > p_at_least and v_bytes > v_settings.seal_block_bytes / p_share loop
+    v_bytes := v_bytes - v_sizes[v_records];
+    v_records := v_records - 1;
+  end loop;
+  if v_records > 0 then
+    first_ts := v_ts[1];
+    last_ts := v_ts[v_records];
+    last_id := v_ids[v_records];
   end if;
-  v_end.ts := v_ts[v_records];
-  v_end.id := v_ids[v_records];
-  return v_end;
 end;
 $$;
 
@@ -83,7 +84,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_day date;
-  v_end logloom_private.log_key;
+  v_oldest record;
   v_range text;
   v_ranges text[] := '{}';
   v_holds_counts constant boolean := p_holds_counts or cardinality(p_days) > 1;
@@ -93,14 +94,15 @@ declare
 begin
   foreach v_day in array p_days loop
     -- A block has one record at least, however large that is.
-    v_end := logloom_private.block_end(
+    v_oldest := logloom_private.block_range(
       p_tenant_id, v_day, cardinality(p_days), (v_ranges = '{}')::integer
     );
-    continue when v_end.ts is null;
+    continue when v_oldest.first_ts is null;
+    -- From the first one on: before it stand the index entries of what was sealed.
     v_ranges := v_ranges || format(
       'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
         || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
-      p_tenant_id, logloom_private.day_start(v_day), v_end.ts, v_end.ts, v_end.id
+      p_tenant_id, v_oldest.first_ts, v_oldest.last_ts, v_oldest.last_ts, v_oldest.last_id
     );
   end loop;
   if v_ranges = '{}' then

@@ -1,10 +1,12 @@
--- Rows of the fields that a bound query groups by, and events: for how many records a row stands.
--- Sealed ones come from columns of blocks. Null where a field that it groups by is none of these.
--- The tenant has rows from p_rows_from on.
+-- Rows of what a bound query groups by, and events: for how many records a row stands. With p_key
+-- the numbers of this attribute, and what their sums need, in rows of which not each stands for
+-- records. Sealed ones come from columns of blocks. Null where a field that it groups by is none of
+-- these. The tenant has rows from p_rows_from on.
 create function logloom_private.groups_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
-  p_rows_from timestamptz
+  p_rows_from timestamptz,
+  p_key text default null
 )
 returns logloom_private.counted_source
 language plpgsql
@@ -13,49 +15,100 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_by constant jsonb := p_query.plan -> 'by';
-  v_fields constant text[] := array(
-    select distinct f ->> 'field' from jsonb_array_elements(v_by) f order by 1
+  v_exact constant boolean := p_key is not null and jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
   );
-  v_keys constant text[] := array(
-    select distinct concat_ws('.', f ->> 'field', f -> 'path' ->> 0)
-    from jsonb_array_elements(v_by) f
-    order by 1
+  v_doubles constant boolean := p_key is not null and jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction != null)'
   );
-  v_attributes constant text := (
-    select string_agg(
-      format('jsonb_build_object(%L::text, g.keys[%s]::jsonb)', substr(k.name, 7), k.n), ' || '
-    )
-    from unnest(v_keys) with ordinality k (name, n)
-    where k.name like 'attrs.%'
+  v_names constant text[] := array(
+    select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
+    from jsonb_array_elements(v_by) with ordinality f (field, n)
+    order by f.n
   );
+  v_by_names constant text[] := array(select distinct n from unnest(v_names) n order by 1);
+  v_columns constant text[] := array(
+    select 'k' || n from generate_series(1, cardinality(v_names)) n
+  ) || array['events'] || case when v_exact
+    then array['numbers', 'total', 'minimum', 'maximum'] else '{}' end;
+  v_keys text;
   v_sql text;
 begin
   if jsonb_path_exists(v_by, '$[*] ? (@.path.size() > 1)')
-    or not v_fields <@ (logloom_private.column_fields() || array['attrs', 'level', 'service'])
+    or exists (
+      select
+      from jsonb_array_elements(v_by) f
+      where f ->> 'field' <> all(
+        logloom_private.column_fields() || array['attrs', 'level', 'service']
+      )
+    )
   then
     return null;
   end if;
-  v_sql := 'select ' || (
+  v_keys := (
     select string_agg(
-      case f.name when 'attrs' then v_attributes || ' as attrs'
-        else format('g.keys[%s] as %I', array_position(v_keys, f.name), f.name) end,
-      ', ' order by f.n
+      format(
+        case when k.name like 'attrs.%' then '(g.keys[%s]::jsonb #>> ''{}'')' else 'g.keys[%s]' end
+          || ' as k%s, ',
+        array_position(v_by_names, k.name), k.n
+      ),
+      '' order by k.n
     )
-    from unnest(v_fields) with ordinality f (name, n)
-  ) || ', g.events from (select s.keys, sum(s.events) as events '
-    || 'from logloom_private.sealed_groups(' || format(
-      '%s, %L, %L, %L, %L',
-      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      p_query.ts_from, p_query.ts_to, p_query.tree, v_keys
-    ) || ') s group by s.keys) g';
+    from unnest(v_names) with ordinality k (name, n)
+  );
+  v_sql := format(
+    'logloom_private.sealed_groups(%s, %L, %L, %L, %L, %L, %L, %L)',
+    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+    p_query.ts_from, p_query.ts_to, p_query.tree, v_by_names, p_key, v_exact, v_doubles
+  );
+  if p_key is null then
+    v_sql := format('(select s.keys, sum(s.events) as events from %s s group by s.keys)', v_sql);
+  end if;
+  v_sql := concat(
+    'select ', v_keys, 'g.events',
+    case when v_exact then ', g.numbers, g.total, g.minimum, g.maximum' end,
+    case when v_doubles then ', g.doubles' end, ' from ', v_sql, ' g'
+  );
   if p_rows_from < p_query.ts_to then
-    v_sql := v_sql || ' union all select l.' || array_to_string(v_fields, ', l.') || ', 1 '
-      || logloom_private.rows_sql(
-        p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter, v_keys
-      );
+    v_keys := (
+      select string_agg(format('%s as k%s, ', b.sql, b.n), '' order by b.n)
+      from unnest(p_query.by_sql) with ordinality b (sql, n)
+    );
+    v_sql := v_sql || concat(
+      ' union all select ', (select string_agg(format('l.k%s, ', n), '' order by n)
+        from generate_series(1, cardinality(v_names)) n), '1',
+      case when v_exact
+        then ', (l.number is not null)::integer, l.number, l.number, l.number' end,
+      case when v_doubles then ', array[logloom_private.finite_double(l.number)]' end,
+      ' from (select ', v_keys,
+      case when p_key is null then 'null'
+        else format('logloom_private.json_number(l.attrs -> %L)', p_key) end, ' as number ',
+      logloom_private.rows_sql(
+        p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
+        array_remove(v_names || ('attrs.' || p_key), null)
+      ),
+      ' offset 0) l'
+    );
+  end if;
+  if v_doubles then
+    -- A row a number, after which the others are null. Sorted while there is a row a group: nothing
+    -- sorts the numbers then.
+    v_sql := 'select ' || (
+      select string_agg(
+        case when c.name like 'k%' then 's.' || c.name
+          else format('unnest(array[s.%1$s]) as %1$s', c.name) end, ', ' order by c.n
+      )
+      from unnest(v_columns) with ordinality c (name, n)
+    ) || ', unnest(s.doubles) as double from (' || v_sql || ') s' || coalesce(
+      ' order by ' || (
+        select string_agg('s.k' || n, ', ' order by n) from generate_subscripts(v_names, 1) n
+      ),
+      ''
+    );
   end if;
   return (
-    'from (' || v_sql || ') l', 'coalesce(sum(l.events), 0)::double precision', null, null
+    'from (' || v_sql || ') l', 'coalesce(sum(l.events), 0)::double precision',
+    array(select 'l.k' || n from generate_subscripts(v_names, 1) n order by n), p_key is not null
   )::logloom_private.counted_source;
 end;
 $$;

@@ -18,7 +18,7 @@ declare
   v_only_counts constant boolean := not jsonb_path_exists(
     v_aggregates, '$[*] ? (@.kind != "count" && @.kind != "rate")'
   );
-  v_keys text[] := p_query.by_sql;
+  v_keys text[];
   v_names text[] := p_query.by_fields;
   v_source logloom_private.counted_source;
   v_values text[];
@@ -26,14 +26,15 @@ declare
   v_sorted jsonb;
   v_grouped text;
 begin
+  v_source := logloom_private.stats_source(
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_only_counts, v_bucket
+  );
+  v_keys := coalesce(v_source.keys_sql, p_query.by_sql);
   if v_bucket is not null then
     v_keys := format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => v_bucket))
       || v_keys;
     v_names := 'ts'::text || v_names;
   end if;
-  v_source := logloom_private.stats_source(
-    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_only_counts, v_bucket
-  );
   v_values := logloom_private.stats_values_sql(
     v_aggregates, v_source,
     coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60

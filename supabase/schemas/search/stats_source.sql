@@ -1,5 +1,5 @@
--- The attribute that a query reads numbers of, where this is all that its aggregates read but for
--- service and level; null otherwise.
+-- The attribute that a query reads numbers of, where its aggregates read nothing else; null
+-- otherwise.
 create function logloom_private.only_number(p_query logloom_private.compiled_query)
 returns text
 language plpgsql
@@ -15,66 +15,12 @@ declare
 begin
   if jsonb_array_length(v_fields) = 1 and v_fields -> 0 ->> 'field' = 'attrs'
     and jsonb_array_length(v_fields -> 0 -> 'path') = 1
-    and p_query.by_fields <@ array['level', 'service']
     and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
     and not p_query.plan -> 'aggregates' @> '[{"kind": "count_distinct"}]'
   then
     return v_fields -> 0 -> 'path' ->> 0;
   end if;
   return null;
-end;
-$$;
-
--- Rows of service, level and a number, of which an aggregate makes what it makes of records;
--- records says for how many a row stands. The tenant has rows from p_rows_from on. While there is a
--- row a run they come sorted by what they are grouped by: nothing sorts the numbers then.
-create function logloom_private.numbers_source(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_rows_from timestamptz,
-  p_key text
-)
-returns logloom_private.counted_source
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_exact constant boolean := jsonb_path_exists(
-    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
-  );
-  v_doubles constant boolean := jsonb_path_exists(
-    p_query.plan -> 'aggregates', '$[*] ? (@.fraction != null)'
-  );
-  v_number constant text := format('logloom_private.json_number(l.attrs -> %L)', p_key);
-  v_sql text := format(
-    'select s.service, s.level, s.events, s.numbers, s.doubles '
-      || 'from logloom_private.sealed_numbers(%s, %L, %L, %L, %L, %L, %L) s',
-    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    p_query.ts_from, p_query.ts_to, p_query.tree, p_key, v_exact, v_doubles
-  );
-begin
-  if p_rows_from < p_query.ts_to then
-    v_sql := v_sql || ' union all select l.service, l.level, 1, '
-      || case when v_exact then format('array[%s]', v_number) else 'null' end || ', '
-      || case when v_doubles then format('array[logloom_private.finite_double(%s)]', v_number)
-        else 'null' end
-      || ' '
-      || logloom_private.rows_sql(
-        p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
-        array['service', 'level', 'attrs.' || p_key]
-      );
-  end if;
-  return (
-    'from (select s.service, s.level, unnest(array[s.events]) as records'
-      || case when v_exact then ', unnest(s.numbers) as number' else '' end
-      || case when v_doubles then ', unnest(s.doubles) as double' else '' end
-      || ' from (' || v_sql || ') s'
-      || case when p_query.by_fields = '{}' then ''
-        else ' order by s.' || array_to_string(p_query.by_fields, ', s.') end
-      || ') l',
-    'coalesce(sum(l.records), 0)::double precision', 'l.number', 'l.double'
-  )::logloom_private.counted_source;
 end;
 $$;
 
@@ -100,7 +46,7 @@ declare
   v_counted_from timestamptz := p_query.ts_from;
   v_counts_sealed boolean;
   v_rows text;
-  v_key text;
+  v_key constant text := logloom_private.only_number(p_query);
   v_groups logloom_private.counted_source;
 begin
   if v_is_sealed then
@@ -138,18 +84,19 @@ begin
         || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l';
     end if;
     if v_rows is not null then
-      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, null)
+      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, false)
         ::logloom_private.counted_source;
-    elsif v_is_sealed then
-      v_groups := logloom_private.groups_source(p_tenant_id, p_query, v_rows_from);
-      if v_groups.rows_sql is not null then
-        return v_groups;
-      end if;
     end if;
   end if;
-  v_key := logloom_private.only_number(p_query);
-  if v_is_sealed and v_key is not null then
-    return logloom_private.numbers_source(p_tenant_id, p_query, v_rows_from, v_key);
+  if v_is_sealed and (
+    p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
+    or v_key is not null
+  )
+  then
+    v_groups := logloom_private.groups_source(p_tenant_id, p_query, v_rows_from, v_key);
+    if v_groups.rows_sql is not null then
+      return v_groups;
+    end if;
   end if;
   -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
   -- and of one alone PostgreSQL 17 does not count the memory.
@@ -161,7 +108,7 @@ begin
           || case when p_bucket is null then '{}' else array['ts'] end
       end
     )),
-    'count(l.tenant_id)::double precision', null, null
+    'count(l.tenant_id)::double precision', null, false
   )::logloom_private.counted_source;
 end;
 $$;

@@ -31,14 +31,19 @@ begin
   ), templates as materialized (
     select
       t.template, t.records, r.found = r.records as is_whole,
-      (r.before + sum(t.records) over (
-        partition by r.n order by t.n rows unbounded preceding
-      ) - t.records)::integer as before
+      r.before + (t.last - t.records)::integer as before
     from runs r
-    cross join lateral unnest(
-      string_to_array(r.texts, p_block.separator),
-      v_template_records[r.templates_before + 1:r.templates_before + r.templates]
-    ) with ordinality t (template, records, n)
+    cross join lateral (
+      -- As they are stored: sorting them would take longer than all the rest.
+      select u.*, sum(u.records) over (rows unbounded preceding) as last
+      from (
+        select
+          unnest(string_to_array(r.texts, p_block.separator)) as template,
+          unnest(
+            v_template_records[r.templates_before + 1:r.templates_before + r.templates]
+          ) as records
+      ) u
+    ) t
     where r.found > 0 and r.templates > 0 and t.records is not null
     union all
     select null, r.records, r.found = r.records, r.before
@@ -62,9 +67,9 @@ end;
 $$;
 
 -- The messages of a tenant's sealed records in [p_from, p_to) that a query finds, by template: a
--- message with each digit replaced by 0. How many have it, when first and last, and the place of
--- the first one, for sealed_messages; places sort by time. Several rows may have the same template.
--- The newest blocks come first, and none after p_limit rows.
+-- message with each digit replaced by 0. How many have it, when first and last in microseconds
+-- since 1970, and the place of the first one, for sealed_messages; places sort by time. Several
+-- rows may have the same template. The newest blocks come first, and none after p_limit rows.
 create function logloom_private.sealed_patterns(
   p_tenant_id text,
   p_from timestamptz,
@@ -75,8 +80,8 @@ create function logloom_private.sealed_patterns(
 returns table (
   template text,
   events bigint,
-  first_ts timestamptz,
-  last_ts timestamptz,
+  first_us bigint,
+  last_us bigint,
   place bigint[]
 )
 language plpgsql
@@ -95,7 +100,8 @@ declare
   v_events integer[];
   v_first integer[];
   v_last integer[];
-  v_times timestamptz[];
+  v_steps bigint[];
+  v_from bigint;
   v_rows integer := 0;
 begin
   for v_block in
@@ -113,15 +119,20 @@ begin
     into v_templates, v_events, v_first, v_last
     from logloom_private.block_templates(v_block, v_bits) t;
     v_rows := v_rows + cardinality(v_first);
-    v_times := logloom_private.block_times(v_block, v_first || v_last);
+    v_steps := logloom_private.block_steps(v_block, v_first || v_last);
+    v_from := extract(epoch from v_block.first_ts) * 1000000;
     return query
     select
-      u.template, u.events::bigint, u.first, u.last,
-      array[(extract(epoch from u.first) * 1000000)::bigint, v_block.block_id, u.position]
-    from unnest(
-      v_templates, v_events, v_times[:cardinality(v_first)], v_times[cardinality(v_first) + 1:],
-      v_first
-    ) u (template, events, first, last, position);
+      u.template, u.events::bigint, u.first, u.last, array[u.first, v_block.block_id, u.position]
+    from (
+      select
+        s.template, s.events, v_from + s.first * v_block.ts_unit as first,
+        v_from + s.last * v_block.ts_unit as last, s.position
+      from unnest(
+        v_templates, v_events, v_steps[:cardinality(v_first)],
+        v_steps[cardinality(v_first) + 1:], v_first
+      ) s (template, events, first, last, position)
+    ) u;
   end loop;
 end;
 $$;

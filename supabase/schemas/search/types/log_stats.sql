@@ -15,11 +15,11 @@ comment on type public.logloom_log_stat is
 create type logloom_private.counted_source as (
   rows_sql text,
   count_sql text,
-  number_sql text,
-  double_sql text
+  keys_sql text[],
+  has_numbers boolean
 );
 
 comment on type logloom_private.counted_source is
   'Where an aggregate reads: SQL from "from" on with the alias l, and what count() is over it. '
-  'number_sql and double_sql are there where it has numbers in place of the attribute: numeric, '
-  'and logloom_private.finite_double of them.';
+  'keys_sql: what it is grouped by, where this is not by_sql of the query. has_numbers: it has '
+  'numbers, total, minimum and maximum, and double in place of the attribute.';

@@ -163,6 +163,45 @@ begin
 end;
 $$;
 
+-- How many values are null before the first one that is not, and after the last one, where p_nulls
+-- has the positions of the nulls among p_count.
+create function logloom_private.outer_nulls(
+  p_nulls integer[],
+  p_count integer,
+  out before integer,
+  out after integer
+)
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_last constant integer := cardinality(p_nulls);
+  v_most integer := v_last;
+  v_try integer;
+begin
+  before := 0;
+  while before < v_most loop
+    v_try := (before + v_most + 1) / 2;
+    if p_nulls[v_try] = v_try then
+      before := v_try;
+    else
+      v_most := v_try - 1;
+    end if;
+  end loop;
+  after := 0;
+  v_most := v_last;
+  while after < v_most loop
+    v_try := (after + v_most + 1) / 2;
+    if p_nulls[v_last + 1 - v_try] = p_count + 1 - v_try then
+      after := v_try;
+    else
+      v_most := v_try - 1;
+    end if;
+  end loop;
+end;
+$$;
+
 -- Values from position p_first of a block on as a column, without those at both ends that are null;
 -- null where all of them are. The column attrs begins with the first record.
 create function logloom_private.encode_column(p_name text, p_first integer, p_values text[])
@@ -174,19 +213,17 @@ as $$
 declare
   v_values text[] := p_values;
   v_column logloom_private.block_columns;
+  v_outer record;
   v_first integer := 1;
   v_last integer := cardinality(p_values);
 begin
   if p_values[1] is null or p_values[v_last] is null then
-    select min(u.n), max(u.n) into v_first, v_last
-    from (select unnest(p_values) as v, generate_series(1, cardinality(p_values)) as n) u
-    where u.v is not null;
-    if v_first is null then
+    v_outer := logloom_private.outer_nulls(array_positions(p_values, null), v_last);
+    if v_outer.before = v_last then
       return null;
-    elsif p_name = 'attrs' then
-      v_first := 1;
-      v_last := cardinality(p_values);
-    else
+    elsif p_name <> 'attrs' then
+      v_first := 1 + v_outer.before;
+      v_last := v_last - v_outer.after;
       v_values := p_values[v_first:v_last];
     end if;
   end if;

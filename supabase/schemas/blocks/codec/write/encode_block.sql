@@ -1,4 +1,4 @@
--- What settings.seal_block_bytes bounds, as block_end has it of rows.
+-- What settings.seal_block_bytes bounds, as block_range has it of rows.
 create function logloom_private.weight_of(p_records logloom_private.record_arrays)
 returns bigint
 language plpgsql
@@ -51,9 +51,9 @@ begin
   o_block := p_block;
   o_block.format := v_formats[cardinality(v_formats)];
   o_block.weight := logloom_private.weight_of(p_records);
-  select min(t), max(t) into o_block.first_ts, o_block.last_ts from unnest(p_records.ts) t;
-  select min(w), max(w) into o_block.first_write_seq, o_block.last_write_seq
-  from unnest(p_records.write_seqs) w;
+  select min(r.ts), max(r.ts), min(r.write_seq), max(r.write_seq)
+  into o_block.first_ts, o_block.last_ts, o_block.first_write_seq, o_block.last_write_seq
+  from (select unnest(p_records.ts) as ts, unnest(p_records.write_seqs) as write_seq) r;
   o_block := logloom_private.encode_times(o_block, p_records.ts);
   o_block := logloom_private.encode_ids(
     o_block, p_records.ids, p_records.received_at, p_records.write_seqs

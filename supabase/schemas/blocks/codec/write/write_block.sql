@@ -67,7 +67,9 @@ begin
   );
   v_order := v_encoded.o_order;
   -- Each record once: compare_block cannot tell.
-  if (select count(*) from (select from unnest(v_order) o group by o) o) <> v_block.records then
+  if v_block.records <> (
+    select count(distinct o.place) from (select unnest(v_order) as place) o
+  ) then
     raise sqlstate 'LL001' using message = 'A block has records twice';
   end if;
   -- In their place: records are some ten MB.

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import type { State } from "./state.ts";
+import { welcome } from "./welcome.ts";
+
+Deno.test("a start prints the address and the anon key, which supabase-js asks for", () => {
+  const said: string[] = [];
+  const { log } = console;
+  console.log = (text: string) => said.push(text);
+  try {
+    welcome(
+      {
+        url: "http://u",
+        anonKey: "eyJ",
+        databaseUrl: "d",
+        logs: "l",
+        warnings: [],
+      } as never as State,
+    );
+  } finally {
+    console.log = log;
+  }
+  assert.match(said.join("\n"), /API {8}http:\/\/u\n {2}Anon key {3}eyJ\n/);
+});

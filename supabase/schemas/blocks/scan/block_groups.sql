@@ -1,0 +1,203 @@
+-- logloom_private.json_number of each value of a column of attrs.
+create function logloom_private.column_numbers(p_column logloom_private.block_columns)
+returns numeric[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_each numeric[];
+begin
+  if p_column.kind <> 'dictionary' then
+    return array(
+      select logloom_private.json_number(t.value::jsonb)
+      from unnest(logloom_private.column_texts(p_column)) with ordinality t (value, n)
+      order by t.n
+    );
+  end if;
+  v_each := array(
+    select logloom_private.json_number(d.value::jsonb)
+    from unnest(p_column.dictionary) with ordinality d (value, n)
+    order by d.n
+  );
+  if p_column.codes is null and p_column.wide_codes is null then
+    return array_fill(v_each[1], array[p_column.last - p_column.first + 1]);
+  end if;
+  return array(
+    select v_each[coalesce(c.code::integer + 129, c.wide_code)]
+    from unnest(p_column.codes, p_column.wide_codes) with ordinality c (code, wide_code, n)
+    order by c.n
+  );
+end;
+$$;
+
+-- As block_groups, from records.
+create function logloom_private.read_groups(
+  p_block logloom_private.blocks,
+  p_bits varbit,
+  p_by text[],
+  p_counts boolean,
+  p_key text,
+  p_doubles boolean
+)
+returns table (
+  keys text[],
+  events bigint,
+  numbers bigint,
+  total numeric,
+  minimum numeric,
+  maximum numeric,
+  doubles double precision[]
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query execute format(
+    $query$
+      select
+        g.keys, case when $4 then count(*) else 0 end, count(g.number), sum(g.number),
+        min(g.number), max(g.number), %s
+      from (
+        select array[%s]::text[] as keys, %s as number
+        from logloom_private.sealed_records($1, $2, $3) g
+      ) g
+      group by 1
+    $query$,
+    case when p_doubles then
+      'array_agg(logloom_private.finite_double(g.number)) filter (where g.number is not null)'
+      else 'null::double precision[]' end,
+    array_to_string(
+      array(
+        select case
+          when b.name like 'attrs.%' then format('(g.attrs -> %L)::text', substr(b.name, 7))
+          else format('g.%I', b.name)
+        end
+        from unnest(p_by) with ordinality b (name, n)
+        order by b.n
+      ),
+      ', '
+    ),
+    case when p_key is null then 'null::numeric'
+      else format('logloom_private.json_number(g.attrs -> %L)', p_key) end
+  )
+  using p_block,
+    case when bit_count(p_bits) < p_block.records then logloom_private.bit_positions(p_bits) end,
+    array_remove(p_by || ('attrs.' || p_key), null), p_counts;
+end;
+$$;
+
+-- A block's records at p_bits by the values of fields, as sealed_groups has them: with p_counts how
+-- many there are. With p_key the numbers of this attribute, in rows of their own: with p_exact how
+-- many, their sum and both ends, with p_doubles each as logloom_private.finite_double. No record is
+-- made, but where a field has no dictionary, where the key may be among the others, and where
+-- little is found.
+create function logloom_private.block_groups(
+  p_block logloom_private.blocks,
+  p_bits varbit,
+  p_by text[],
+  p_counts boolean,
+  p_key text,
+  p_exact boolean,
+  p_doubles boolean
+)
+returns table (
+  keys text[],
+  events bigint,
+  numbers bigint,
+  total numeric,
+  minimum numeric,
+  maximum numeric,
+  doubles double precision[]
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_names constant text[] := array(
+    select b.name from unnest(p_by) b (name) where b.name not in ('service', 'level') order by 1
+  );
+  v_by_run constant boolean := cardinality(v_names) < cardinality(p_by);
+  v_count constant bigint := bit_count(p_bits);
+  v_columns logloom_private.block_columns[];
+  v_number logloom_private.block_columns;
+  v_keys text;
+begin
+  v_columns := array(
+    select k
+    from logloom_private.block_columns k
+    where k.tenant_id = p_block.tenant_id and k.block_id = p_block.block_id
+      and k.name = any(v_names) and k.kind = 'dictionary'
+    order by k.name
+  );
+  if p_key is not null then
+    select k.* into v_number
+    from logloom_private.block_columns k
+    where k.tenant_id = p_block.tenant_id and k.block_id = p_block.block_id
+      and k.name in ('attrs', 'attrs.' || p_key) and k.dictionary is distinct from array['{}']
+    order by k.name desc
+    limit 1;
+  end if;
+  if cardinality(v_columns) < cardinality(v_names) or v_number.name = 'attrs'
+    or v_count * 32 < p_block.records and cardinality(v_names) > 0
+  then
+    return query
+    select r.*
+    from logloom_private.read_groups(p_block, p_bits, p_by, p_counts, p_key, p_doubles) r;
+    return;
+  end if;
+
+  v_keys := format('array[%s]::text[]', array_to_string(
+    array(
+      select case b.name
+        when 'service' then '$3[g.run]'
+        when 'level' then '$4[g.run]'
+        else format('($5[%1$s]).dictionary[g.codes[%1$s]]', array_position(v_names, b.name))
+      end
+      from unnest(p_by) with ordinality b (name, n)
+      order by b.n
+    ),
+    ', '
+  ));
+  if p_counts then
+    return query execute format(
+      $query$
+        select %s, g.events, 0::bigint, null::numeric, null::numeric, null::numeric,
+          null::double precision[]
+        from %s g
+      $query$,
+      v_keys,
+      case when cardinality(v_names) = 0
+        then 'logloom_private.found_runs($1, $2, 1, $7)'
+        else 'logloom_private.grouped_codes($1, $2, $5, $6, 1, $7, null::integer[], false, '
+          || 'false)' end
+    )
+    using p_block.run_records, p_bits, p_block.run_services, p_block.run_levels, v_columns,
+      v_by_run, p_block.records;
+  end if;
+  if v_number.name is not null then
+    return query execute format(
+      $query$
+        select %s, 0::bigint, g.events, g.total, g.minimum, g.maximum, g.doubles
+        from %s $7, $8, %s, $9, $10) g
+      $query$,
+      v_keys,
+      case when cardinality(v_names) = 0
+        then 'logloom_private.run_numbers($1, $2,'
+        else 'logloom_private.grouped_codes($1, $2, $5, $6,' end,
+      case
+        when v_number.numbers is not null then '$11'
+        when v_number.wide_numbers is not null then '$12'
+        else '$13'
+      end
+    )
+    using p_block.run_records, p_bits, p_block.run_services, p_block.run_levels, v_columns,
+      v_by_run, v_number.first, v_number.last, p_exact, p_doubles, v_number.numbers,
+      v_number.wide_numbers,
+      case when v_number.kind <> 'numbers' then logloom_private.column_numbers(v_number) end;
+  end if;
+end;
+$$;
