@@ -40,8 +40,10 @@ const parameters = [
 /** A longer request justifies its own call, and would delay small ones. */
 const maxSharedLength = 16_384;
 const maxRequestsInCall = 64;
-/** Calls at a time for a caller's small requests: while one waits, the other runs. */
+/** Calls at a time for a caller's small requests: the second one only while the first hangs. */
 const maxCalls = 2;
+/** Longer than a call takes on a busy machine. */
+const hangsMs = 200;
 /** A request that waited this long gets 503: the database does not answer, and others wait too. */
 const maxWaitMs = 10_000;
 /** How long a database without `ingest_text` is not asked for it again: it may be upgraded at any time. */
@@ -54,18 +56,22 @@ interface Waiting {
 }
 
 interface Line {
+  readonly key: string;
   calls: number;
+  /** Set while requests wait. */
+  timer: ReturnType<typeof setTimeout> | undefined;
   readonly waiting: Waiting[];
 }
 
 /**
- * A small request goes to the database at once if its caller has a free call. Otherwise it waits for one to end, and
- * all waiting requests share one call and one commit: a group commit, one step earlier, that pays the cost of a call
- * once.
+ * A small request goes to the database at once if no call of its caller is under way. Otherwise it waits for that to
+ * end, and all waiting requests share the next call and its commit: a group commit, one step earlier, that pays the
+ * cost of a call once. They do not wait for a call that hangs.
  */
 export function createGroupCommit(
   callDatabase: CallDatabase,
   now: () => number = () => performance.now(),
+  patienceMs = hangsMs,
 ): Commit {
   const lines = new Map<string, Line>();
   let jsonUntil = -Infinity;
@@ -93,31 +99,45 @@ export function createGroupCommit(
     return readAnswers(answer, requests.length);
   }
 
-  function nextGroup({ waiting }: Line): Waiting[] {
+  function nextGroup(line: Line): Waiting[] {
+    const { waiting } = line;
+    clearTimeout(line.timer);
+    line.timer = undefined;
     while (waiting.length > 0 && now() - waiting[0].since > maxWaitMs) {
       waiting.shift()?.settle(unavailable(databaseAway));
     }
-    return waiting.splice(0, maxRequestsInCall);
+    const group = waiting.splice(0, maxRequestsInCall);
+    if (waiting.length > 0) awaitCall(line);
+    return group;
   }
 
-  async function serve(key: string, line: Line): Promise<void> {
+  /** Where the call that requests wait for hangs, they get another. */
+  function awaitCall(line: Line): void {
+    line.timer ??= setTimeout(() => {
+      line.timer = undefined;
+      if (line.calls < maxCalls) serve(line);
+    }, patienceMs);
+  }
+
+  async function serve(line: Line): Promise<void> {
     line.calls++;
     for (let group = nextGroup(line); group.length > 0; group = nextGroup(line)) {
       const answers = await together(group.map(({ request }) => request));
       for (const [n, { settle }] of group.entries()) settle(answers[n]);
     }
     line.calls--;
-    if (line.calls === 0) lines.delete(key);
+    if (line.calls === 0) lines.delete(line.key);
   }
 
   return async (caller, request, mayShare) => {
     if (!mayShare || request.text.length > maxSharedLength) return (await together([request]))[0];
     const key = callerKey(caller);
-    const line = lines.get(key) ?? { calls: 0, waiting: [] };
+    const line = lines.get(key) ?? { key, calls: 0, timer: undefined, waiting: [] };
     lines.set(key, line);
     return await new Promise((settle) => {
       line.waiting.push({ request, since: now(), settle });
-      if (line.calls < maxCalls) serve(key, line);
+      if (line.calls === 0) serve(line);
+      else awaitCall(line);
     });
   };
 }

@@ -24,6 +24,7 @@ function startDatabase(answer: (requests: number[]) => unknown, now?: () => numb
     commit: createGroupCommit(
       createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 5000 }),
       now,
+      60_000,
     ),
     arrival: () => new Promise<void>((arrived) => arrivals.push(arrived)),
     /** Answers the calls that are under way, oldest first. */
@@ -46,33 +47,32 @@ function bytesIn(body: string): number[] {
   return body.split("\x1c").map((text) => JSON.parse(text).p_bytes);
 }
 
-/** Sends two requests, which keep both calls of acme busy, then others, and lets all be answered. */
-async function sendBehindTwo(
+/** Sends a request, which keeps acme's call busy, then others, and lets all be answered. */
+async function sendBehindOne(
   database: ReturnType<typeof startDatabase>,
   send: (commit: Commit) => ReturnType<Commit>[],
 ) {
-  const busy = [database.arrival(), database.arrival()];
-  const first = [1, 2].map((n) => database.commit(acme, request(n), true));
-  await Promise.all(busy);
+  const busy = database.arrival();
+  const first = database.commit(acme, request(1), true);
+  await busy;
   const called = database.arrival();
   const others = send(database.commit);
   database.answerAll();
   await called;
   database.answerAll();
-  await Promise.all(first);
+  await first;
   return await Promise.all(others);
 }
 
-Deno.test("requests that come while their caller's calls are under way share the next one", async () => {
+Deno.test("requests that come while their caller's call is under way share the next one", async () => {
   await using database = startDatabase(each);
-  const answers = await sendBehindTwo(
+  const answers = await sendBehindOne(
     database,
     (commit) => [3, 4, 5].map((n) => commit(acme, request(n), true)),
   );
   assert.deepEqual(answers, ["3", "4", "5"].map((value) => ({ ok: true, value })));
   assert.deepEqual(database.requests.map(({ body }) => body), [
     '{"p_bytes":1}',
-    '{"p_bytes":2}',
     '{"p_bytes":3}\x1c{"p_bytes":4}\x1c{"p_bytes":5}',
   ]);
 });
@@ -87,7 +87,7 @@ Deno.test("each gets the answer that is its own, with its headers", async () => 
     },
     { status: 500, headers: {}, body: '{"code":"22P02","message":""}' },
   ]);
-  const [accepted, limited, refused] = await sendBehindTwo(
+  const [accepted, limited, refused] = await sendBehindOne(
     database,
     (commit) => [3, 4, 5].map((n) => commit(acme, request(n), true)),
   );
@@ -117,7 +117,7 @@ Deno.test("a shared call that fails, or says nothing sensible, is 503 for all of
   ];
   for (const failure of failures) {
     await using database = startDatabase(failure);
-    const answers = await sendBehindTwo(
+    const answers = await sendBehindOne(
       database,
       (commit) => [3, 4].map((n) => commit(acme, request(n), true)),
     );
@@ -134,10 +134,9 @@ Deno.test("a shared call that fails, or says nothing sensible, is 503 for all of
 Deno.test("other callers, large requests and those that may not share never wait", async () => {
   await using database = startDatabase(each);
   const large = request(5, { p_msg: ["x".repeat(20_000)] });
-  const arrived = Array.from({ length: 5 }, () => database.arrival());
+  const arrived = Array.from({ length: 4 }, () => database.arrival());
   const answers = [
     database.commit(acme, request(1), true),
-    database.commit(acme, request(2), true),
     database.commit(globex, request(3), true),
     database.commit(acme, request(4), false),
     database.commit(acme, large, true),
@@ -145,12 +144,11 @@ Deno.test("other callers, large requests and those that may not share never wait
   await Promise.all(arrived);
   assert.deepEqual(
     database.requests.map(({ body }) => bytesIn(body)).sort(),
-    [[1], [2], [3], [4], [5]],
+    [[1], [3], [4], [5]],
   );
   database.answerAll();
   assert.deepEqual((await Promise.all(answers)).map((answer) => answer.ok && answer.value), [
     "1",
-    "2",
     "3",
     "4",
     "5",
@@ -159,28 +157,27 @@ Deno.test("other callers, large requests and those that may not share never wait
 
 Deno.test("at most 64 requests share a call; the rest follows", async () => {
   await using database = startDatabase(each);
-  const busy = [database.arrival(), database.arrival()];
-  const answers = [1, 2].map((n) => database.commit(acme, request(n), true));
-  await Promise.all(busy);
-  for (let n = 3; n <= 70; n++) answers.push(database.commit(acme, request(n), true));
-  const followers = [database.arrival(), database.arrival()];
-  database.answerAll();
-  await Promise.all(followers);
+  const busy = database.arrival();
+  const answers = [database.commit(acme, request(1), true)];
+  await busy;
+  for (let n = 2; n <= 70; n++) answers.push(database.commit(acme, request(n), true));
+  for (let followers = 0; followers < 2; followers++) {
+    const called = database.arrival();
+    database.answerAll();
+    await called;
+  }
   database.answerAll();
   const values = (await Promise.all(answers)).map((answer) => answer.ok && Number(answer.value));
   assert.deepEqual(values, Array.from({ length: 70 }, (_, n) => n + 1));
-  assert.deepEqual(
-    database.requests.slice(2).map(({ body }) => bytesIn(body).length).sort(),
-    [4, 64],
-  );
+  assert.deepEqual(database.requests.map(({ body }) => bytesIn(body).length), [1, 64, 5]);
 });
 
 Deno.test("behind a database that hangs nobody waits for one call after another", async () => {
   let now = 0;
   await using database = startDatabase(each, () => now);
-  const busy = [database.arrival(), database.arrival()];
-  const first = [1, 2].map((n) => database.commit(acme, request(n), true));
-  await Promise.all(busy);
+  const busy = database.arrival();
+  const first = database.commit(acme, request(1), true);
+  await busy;
   const old = database.commit(acme, request(3), true);
   now = 10_000;
   const young = database.commit(acme, request(4), true);
@@ -193,8 +190,38 @@ Deno.test("behind a database that hangs nobody waits for one call after another"
   await called;
   database.answerAll();
   assert.deepEqual(await young, { ok: true, value: "4" });
-  await Promise.all(first);
-  assert.deepEqual(database.requests.map(({ body }) => bytesIn(body)), [[1], [2], [4]]);
+  await first;
+  assert.deepEqual(database.requests.map(({ body }) => bytesIn(body)), [[1], [4]]);
+});
+
+Deno.test("requests behind a call that hangs get another, and those behind both wait", async () => {
+  const waiting: (() => void)[] = [];
+  const arrivals = [1, 2, 3].map(() => Promise.withResolvers<void>());
+  const calls: number[][] = [];
+  await using peer = startPeer(async ({ body }) => {
+    const requests = bytesIn(body);
+    const answered = new Promise<void>((go) => waiting.push(go));
+    calls.push(requests);
+    arrivals[calls.length - 1].resolve();
+    await answered;
+    return Response.json(each(requests));
+  });
+  const commit = createGroupCommit(
+    createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 5000 }),
+    () => 0,
+    1,
+  );
+  const answers = [commit(acme, request(1), true)];
+  await arrivals[0].promise;
+  answers.push(commit(acme, request(2), true), commit(acme, request(3), true));
+  await arrivals[1].promise;
+  answers.push(commit(acme, request(4), true));
+  waiting[1]();
+  await arrivals[2].promise;
+  waiting.forEach((go) => go());
+  const values = (await Promise.all(answers)).map((answer) => answer.ok && answer.value);
+  assert.deepEqual(values, ["1", "2", "3", "4"]);
+  assert.deepEqual(calls, [[1], [2, 3], [4]]);
 });
 
 /** A database that may lack ingest_text. */
