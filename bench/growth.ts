@@ -137,6 +137,7 @@ async function tenantsOf(
   const source = "small-1";
   await fillDays(bench, events, source, days, recordsOfSmallTenant / daysOfMonth);
   await sealRange(bench, source, days);
+  await vacuum(bench);
   const original = await originalOf(bench, source);
   let made = 1;
   for (const size of sizes) {

@@ -4,7 +4,8 @@ begin;
 \ir ../install.psql
 select plan(5);
 
-update logloom_private.settings set count_services_max = 2, count_service_length_max = 10;
+update logloom_private.settings
+set count_services_max = 2, count_service_length_max = 10, provision_by_secret_key = true;
 select public.ingest_logs(
   p_tenant_id => t.tenant_id,
   p_ts => array[

@@ -9,6 +9,7 @@ import {
 import { batchText } from "../../supabase/functions/ingest/request_text.ts";
 import { bearer, call, newTenant } from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
+import { putOnPlan } from "../support/plans.ts";
 import { stack } from "../support/stack.ts";
 
 const letters = fc.string({
@@ -64,6 +65,7 @@ Deno.test("random events are stored the same as text and as JSON, alone and toge
   const [asText, together, asJson, ofOldFunctions] = await Promise.all(
     ["a", "b", "c", "d"].map((name) => newTenant(name)),
   );
+  for (const tenant of [asText, together, asJson, ofOldFunctions]) await putOnPlan(sql, tenant, {});
   const to = ({ id }: { id: string }) => ({ p_tenant_id: id, p_bytes: 1 });
 
   let texts = 0;

@@ -186,6 +186,9 @@ Deno.test("a limit is a row: a lower one holds from the next request on", async 
 
 Deno.test("a caller of the database itself is told that a record is too large", async () => {
   await using db = openDatabase();
+  await db`
+    insert into logloom.tenants (tenant_id, plan_id) values ('long-records', 'free')
+    on conflict do nothing`;
   await assert.rejects(
     () =>
       db`select public.ingest_logs(

@@ -248,6 +248,8 @@ class Bytes extends Measure {
   readonly ofElement = 2;
   readonly ofContainer = 0;
   readonly ofEmpty = 2;
+  /** A long text is asked for several times. */
+  readonly #ofLongTexts = new Map<string, number>();
 
   ofKey(key: string): number {
     return jsonBytes(key) + 4;
@@ -256,13 +258,20 @@ class Bytes extends Measure {
   ofSimple(value: unknown): number {
     switch (typeof value) {
       case "string":
-        return markedNumber(value)?.length ?? jsonBytes(value);
+        return markedNumber(value)?.length ?? this.#ofText(value);
       case "number":
         return numberText(value).length;
       case "boolean":
         return value ? 4 : 5;
     }
     return 4;
+  }
+
+  #ofText(text: string): number {
+    if (text.length < 10_000) return jsonBytes(text);
+    const bytes = this.#ofLongTexts.get(text) ?? jsonBytes(text);
+    this.#ofLongTexts.set(text, bytes);
+    return bytes;
   }
 }
 

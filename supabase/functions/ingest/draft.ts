@@ -183,7 +183,7 @@ const envColumn = textFields.indexOf("env");
 
 /** Of Datadog's tags (`env:prod,team:pay`), the one that is a field; the tags stay. */
 function envOfTags(tags: unknown): Text {
-  if (typeof tags !== "string") return null;
+  if (typeof tags !== "string" || !tags.includes("env:")) return null;
   return /(?:^|,)\s*env:([^,]*)/.exec(tags)?.[1].trim() || null;
 }
 
