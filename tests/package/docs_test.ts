@@ -3,9 +3,10 @@ import { checkout } from "../../local/stack.ts";
 import { newTrial, records, runProgram } from "./programs.ts";
 import { project } from "./project.ts";
 
-const page = await Deno.readTextFile(`${checkout}/docs/guides/send/programs.md`);
+const programs = await Deno.readTextFile(`${checkout}/docs/guides/send/programs.md`);
+const tutorial = await Deno.readTextFile(`${checkout}/docs/start/README.md`);
 
-function block(name: string): string {
+function block(name: string, page = programs): string {
   const text = new RegExp(`^\`\`\`js ${name.replace(".", "\\.")}\n([\\s\\S]*?)^\`\`\``, "m")
     .exec(page)?.[1];
   assert.ok(text, name);
@@ -41,6 +42,32 @@ for (const [name, wanted] of Object.entries(examples)) {
     );
   });
 }
+
+Deno.test("the tutorial's app logs what the tutorial shows", async () => {
+  const { tenant, env } = await newTrial("package-tutorial");
+  const orders = ["1", "2", "declined"];
+  // The app serves until it is stopped; here it ends once it was asked.
+  const asked = `
+    for (const order of ${JSON.stringify(orders)}) {
+      await fetch("http://127.0.0.1:8787/orders/" + order);
+    }
+    await log.flush();
+    process.exit();`;
+  const { code, said } = await runProgram(block("shop.mjs", tutorial) + asked, {
+    ...env,
+    BASE_URL: env.LOGLOOM_URL,
+    KEY: env.LOGLOOM_API_KEY,
+  });
+  assert.deepEqual({ code, said }, { code: 0, said: "" });
+  assert.deepEqual(
+    (await records(tenant)).map(({ level, msg, service }) => [level, msg, service]),
+    [
+      ["info", "order placed", "shop"],
+      ["info", "order placed", "shop"],
+      ["error", "card declined", "shop"],
+    ],
+  );
+});
 
 Deno.test("the package's README compiles", async () => {
   const readme = await Deno.readTextFile(`${checkout}/packages/logloom/README.md`);
