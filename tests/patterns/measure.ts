@@ -24,6 +24,8 @@ const measured = 4;
 const longest = 8 * 1024 * 1024;
 /** As long as a measurement has to be, so that it is one. */
 const leastMs = 3;
+/** What took so long and did not double is judged by it: no longer text is tried. */
+const plainMs = 100;
 
 /** The worst of what can be asked of a pattern, or the first that is too much. */
 export function worstCost(source: string, flags: string): Cost {
@@ -72,6 +74,15 @@ function firstLook(pattern: RegExp, letters: Letters): number {
 function costOf(pattern: RegExp, letters: Letters): Cost {
   let length = lookLength;
   while (8 * length <= longest && wallMs(pattern, textOf(letters, length)) < leastMs) length *= 2;
+  let cost = costFrom(pattern, letters, length);
+  // A cache that a text has outgrown looks like a square once; a square looks like one ever after.
+  while (
+    cost.doubling > mostForDouble && cost.milliseconds[2] < plainMs && 8 * cost.length <= longest
+  ) cost = costFrom(pattern, letters, 2 * cost.length);
+  return cost;
+}
+
+function costFrom(pattern: RegExp, letters: Letters, length: number): Cost {
   const texts = [length, 2 * length, 4 * length].map((many) => textOf(letters, many));
   // A text that was put together becomes one when it is first read.
   for (const text of texts) run(pattern, text);
