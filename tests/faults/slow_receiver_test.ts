@@ -51,7 +51,7 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
       where tenant_id = ${slow.id} and claim_id is not null`;
     return row.claims;
   };
-  await hanging.wait(10, 30_000);
+  await hanging.wait(10);
   assert.equal(await under(), 10, "half of the places stay free");
 
   const ruleIds = await Promise.all(
@@ -61,7 +61,7 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
     const { status } = await rpc(other.token, "test_alert_rule", { p_rule_id: ruleId });
     assert.equal(status, 200);
   }
-  await receiver.wait(5, 60_000);
+  await receiver.wait(5);
   // All came before any of the others had ended, by an answer or by its time-out.
   const [ended] = await db`
     select count(*)::integer as deliveries from logloom_private.notifications
@@ -75,5 +75,5 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
       select count(*)::integer as deliveries from logloom_private.notifications
       where tenant_id = ${slow.id} and status = 'delivered'`;
     return row.deliveries === 150;
-  }, { within: 90_000 });
+  });
 });
