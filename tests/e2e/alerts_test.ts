@@ -381,7 +381,8 @@ Deno.test("webhooks of a tenant are limited by the hour, whatever becomes of its
         select ${tenant.id}, ${p_rule_id}, n, 2 from generate_series(1, 5) n`;
     }
   }
-  assert.deepEqual(tests, [200, 200, 200, 429]);
+  // Unless another hour has begun.
+  if (hour() === began) assert.deepEqual(tests, [200, 200, 200, 429]);
   await eventually("what is beyond waits", async () => {
     const [row] = await db`
       select
