@@ -37,7 +37,7 @@ import {
   type Reply,
 } from "./protocol.ts";
 import { pathBelowIngest, protocolOf } from "./routes.ts";
-import { TenantEvents } from "./tenant_events.ts";
+import { TenantEvents, tenantOfHeader } from "./tenant_events.ts";
 
 export interface IngestDependencies {
   readonly authenticate: Authenticate;
@@ -199,7 +199,7 @@ async function ingest(
     ? new TenantEvents(
       protocol.maxEvents,
       length,
-      incoming.headers.get("X-Logloom-Tenant") ?? undefined,
+      tenantOfHeader(incoming.headers.get("X-Logloom-Tenant")),
     )
     : new EventCollector(protocol.maxEvents, length);
   const content = "problem" in body.value

@@ -1,6 +1,7 @@
 -- Whose a request is: of the API key where one is given, else of the tenant of the verified claims,
 -- else of the tenant that service_role names. PT401, also for a key that is unknown, revoked,
--- expired or out of scope; PT403 for the token of an OAuth client that may only read.
+-- expired or out of scope; PT403 for the token of an OAuth client that may only read; PT404 for a
+-- tenant that service_role names and that cannot be.
 create function logloom_private.authenticate_sender(
   p_tenant_id text,
   p_key_digest text,
@@ -30,6 +31,10 @@ begin
     end;
   end if;
   if authenticate_sender.tenant_id is null then
+    -- Whoever may send for any tenant is known.
+    if num_nonnulls(p_key_digest, p_claims) = 0 and p_tenant_id is not null then
+      perform logloom_private.refuse('ingest.tenant_is_not_known', p_tenant_id);
+    end if;
     -- Only who has the whole key learns what has become of it.
     perform logloom_private.refuse(coalesce(
       (
