@@ -74,6 +74,15 @@ export interface Field {
   values: { value: string; count: number }[];
 }
 
+/** Of a query that aggregates, `stats` has the rows and `logs` is empty. */
+export interface SavedSearchRun {
+  logs: LogRecord[];
+  next_cursor: string | null;
+  ts_from: string;
+  ts_to: string;
+  stats: StatRow[] | null;
+}
+
 export interface QueryValidity {
   valid: boolean;
   error: string | null;
@@ -189,6 +198,13 @@ export interface AlertAddress {
   tries_left: number | null;
 }
 
+/** `secret` is told only here. */
+export interface WebhookSecret {
+  rule_id: string;
+  secret: string;
+  previous_valid_until: string | null;
+}
+
 export interface Tenant {
   tenant_id: string;
   plan_id: string;
@@ -202,6 +218,12 @@ export interface Tenant {
     alerts: boolean;
     max_alerts: number;
   };
+}
+
+export interface TenantDeletion {
+  deletion_id: string;
+  tenant_id: string;
+  requested_at: string;
 }
 
 export interface Stored {
@@ -233,9 +255,12 @@ export interface Usage {
   stored: Stored;
 }
 
+/** From the least to the most rights. */
+export type Role = "member" | "admin" | "owner";
+
 export interface Member {
   user_id: string;
-  role: "member" | "admin" | "owner";
+  role: Role;
   email: string | null;
   created_at: string;
 }
@@ -251,6 +276,19 @@ export interface ApiKey {
   last_used_at: string | null;
   expires_at: string | null;
   revoked_at: string | null;
+}
+
+/** `key_value` is told only here. */
+export interface CreatedApiKey {
+  key_id: string;
+  tenant_id: string;
+  name: string;
+  key_prefix: string;
+  key_value: string;
+  scopes: string[];
+  status: ApiKey["status"];
+  created_at: string;
+  expires_at: string | null;
 }
 
 export interface ApiKeyUsage {
@@ -288,4 +326,16 @@ export interface RetentionRun {
   partitions: number;
   finished_at: string | null;
   error: string | null;
+}
+
+/** What was asked for is done. */
+export interface Success {
+  success: true;
+}
+
+export interface HealthReport {
+  status: "healthy" | "degraded" | "unhealthy";
+  timestamp: string;
+  /** Each says its status too, and a reason unless it is healthy. */
+  checks: { [name: string]: { [name: string]: Json } };
 }
