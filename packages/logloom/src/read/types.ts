@@ -46,7 +46,7 @@ export interface StatRow {
   /** The first aggregate. */
   value: number | null;
   /** All of them, by name. */
-  values: { [name: string]: Json };
+  values: { [name: string]: number | string | null };
   total_groups: number;
   warnings: QueryWarning[];
 }
@@ -140,7 +140,7 @@ export interface AlertPreview {
   ts_from: string;
   ts_to: string;
   step_minutes: number;
-  alerts: { window_start: string; window_end: string; value: number | null; group: Group | null }[];
+  alerts: { window_start: string; window_end: string; value: number; group: Group | null }[];
   series: PreviewPoint[];
   total_alerts: number;
   /** These three are null for a rule without `by`. */
