@@ -5,7 +5,7 @@ import { callAsOwner, type Database, openDatabase, stopJob } from "../support/da
 import { keepRecords } from "../support/plans.ts";
 import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
-import { asUser, newUser, served, type User } from "../support/users.ts";
+import { asUser, newUser, type User } from "../support/users.ts";
 
 interface Example {
   operation: string;
@@ -80,7 +80,7 @@ for (const [way, send] of Object.entries(ways)) {
       await using _evaluator = await stopJob(db, "evaluate_alerts");
       await using _sender = await stopJob(db, "send_notifications");
       const user = await newUser();
-      await served(user.client.rpc("update_tenant_settings"));
+      await user.client.call("update_tenant_settings", {});
       await db`update logloom.tenants set plan_id = 'pro' where tenant_id = ${user.tenantId}`;
       // What stands in the page for what differs from run to run, and is known before.
       const actual = new Map([
