@@ -22,6 +22,6 @@ export function standingOf(delivery: AlertDelivery, zone: Zone, now = Date.now()
   const next = Date.parse(next_attempt_at) <= now
     ? "next attempt now"
     : `next attempt ${ago(next_attempt_at, now)}`;
-  const until = `, until ${shortTime(Date.parse(gives_up_at), zone)}`;
+  const until = gives_up_at === null ? "" : `, until ${shortTime(Date.parse(gives_up_at), zone)}`;
   return { word: "retrying", tone: "warn", about: next + until };
 }

@@ -19,6 +19,6 @@ export function marksOf(query: string, verdict: QueryValidity | null): Diagnosti
   return (verdict?.warnings ?? []).map((warning) => ({
     ...place(warning.position),
     severity: "warning",
-    message: [warning.message, warning.suggestion].filter(Boolean).join(" — "),
+    message: `${warning.message} — ${warning.suggestion}`,
   }));
 }

@@ -44,9 +44,7 @@ export function QueryVerdict({ text }: { text: string }) {
       </p>
     );
   }
-  const told = verdict?.warnings?.map(({ message, suggestion }) =>
-    suggestion ? `${message} — ${suggestion}` : message
-  );
+  const told = verdict?.warnings?.map(({ message, suggestion }) => `${message} — ${suggestion}`);
   const warnings = told?.length ? told : otherLanguage(text);
   return (
     <p className={warnings.length ? "verdict warn" : "verdict"} role="status">

@@ -17,8 +17,15 @@ export type OperationName = keyof Operations;
 export type ParametersOf<Name extends OperationName> = Operations[Name]["parameters"];
 export type AnswerOf<Name extends OperationName> = Operations[Name]["answer"];
 
+/** The operations whose answer is a list in pages. */
+export type ListName = {
+  [Name in OperationName]: Name extends `list_${string}`
+    ? "p_after" extends keyof ParametersOf<Name> ? Name : never
+    : never;
+}[OperationName];
+
 /** The member by which the next page of a list is asked for. */
-const idOf = {
+const idOf: Record<ListName, string> = {
   list_saved_searches: "id",
   list_alert_rules: "rule_id",
   list_alert_history: "alert_id",
@@ -28,9 +35,8 @@ const idOf = {
   list_api_keys: "key_id",
   list_tenant_audit_events: "event_id",
   list_log_retention_runs: "run_id",
-} as const satisfies Partial<Record<OperationName, string>>;
+};
 
-export type ListName = keyof typeof idOf;
 export type Item<Name extends ListName> = AnswerOf<Name>[number];
 
 /** `15m`, `24h`, `7d` ago, `now-1h`, an ISO 8601 time, or a Date. */

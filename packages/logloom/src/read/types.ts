@@ -20,9 +20,10 @@ export interface LogRecord {
 
 /** A probable mistake in a query. */
 export interface QueryWarning {
-  position: number | null;
+  position: number;
   message: string;
-  suggestion: string | null;
+  /** What to write instead. */
+  suggestion: string;
 }
 
 export interface LogPage {
@@ -42,7 +43,7 @@ export interface LogTail {
 }
 
 export interface StatRow {
-  group: { [name: string]: string | null };
+  group: Group;
   /** The first aggregate. */
   value: number | null;
   /** All of them, by name. */
@@ -53,12 +54,14 @@ export interface StatRow {
 
 export interface Series {
   interval_seconds: number;
-  /** The group is null for all that have no series of their own. */
-  series: {
-    group: { [name: string]: string | null } | null;
-    points: [ts: string, value: number | null][];
-  }[];
+  series: SeriesLine[];
   warnings: QueryWarning[];
+}
+
+export interface SeriesLine {
+  /** Null for all groups that have no line of their own. */
+  group: Group | null;
+  points: [ts: string, value: number | null][];
 }
 
 export interface Histogram {
@@ -140,13 +143,20 @@ export interface AlertPreview {
   ts_from: string;
   ts_to: string;
   step_minutes: number;
-  alerts: { window_start: string; window_end: string; value: number; group: Group | null }[];
+  alerts: PreviewAlert[];
   series: PreviewPoint[];
   total_alerts: number;
   /** These three are null for a rule without `by`. */
   groups: { group: Group; alerts: number; series: PreviewPoint[] }[] | null;
   total_groups: number | null;
   crowded_windows: number | null;
+}
+
+export interface PreviewAlert {
+  window_start: string;
+  window_end: string;
+  value: number;
+  group: Group | null;
 }
 
 export interface PreviewPoint {
@@ -176,7 +186,7 @@ export interface Alert {
 export interface AlertDelivery {
   delivery_id: string;
   alert_id: string | null;
-  rule_id: string | null;
+  rule_id: string;
   channel: Channel;
   status: "pending" | "delivered" | "failed";
   attempts: number;
@@ -187,7 +197,7 @@ export interface AlertDelivery {
   last_status: number | null;
   last_error: string | null;
   purpose: "alert" | "test" | "confirmation";
-  gives_up_at: string;
+  gives_up_at: string | null;
 }
 
 export interface AlertAddress {
@@ -306,7 +316,7 @@ export interface AuditEvent {
   occurred_at: string;
   actor: string;
   action: string;
-  subject: string | null;
+  subject: string;
   details: { [name: string]: Json };
   client_id: string | null;
 }
@@ -316,11 +326,11 @@ export interface RetentionRun {
   tenant_id: string;
   kind: "retention" | "erasure";
   status: "queued" | "running" | "done" | "interrupted" | "failed";
-  requested_by: string | null;
+  requested_by: string;
   requested_at: string;
   query_dsl: string | null;
   ts_from: string | null;
-  ts_to: string | null;
+  ts_to: string;
   dry_run: boolean;
   records: number;
   partitions: number;
