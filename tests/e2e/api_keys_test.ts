@@ -4,6 +4,7 @@ import {
   assertAnswer,
   assertRpcError,
   call,
+  clientOf,
   createKey,
   ingest,
   newTenant,
@@ -127,7 +128,7 @@ Deno.test("an expired key says so", async () => {
   const { key_id } = await createKey(tenant, { p_expires_at });
   await using db = openDatabase();
   await db`update logloom.api_keys set expires_at = now() where key_id = ${key_id}`;
-  const { body } = await rpc<ApiKey[]>(tenant.token, "list_api_keys");
+  const body = await clientOf(tenant.token).call("list_api_keys", {});
   assert.deepEqual(body.map(({ status }) => status), ["expired"]);
 });
 
