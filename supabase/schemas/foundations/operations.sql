@@ -15,6 +15,7 @@ begin
     'confirm_alert_address',
     'create_alert_rule',
     'create_api_key',
+    'create_ingest_token',
     'create_saved_search',
     'create_tenant',
     'delete_alert_rule',

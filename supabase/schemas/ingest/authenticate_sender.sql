@@ -1,13 +1,15 @@
--- Whose a request is: of the API key where one is given, else of the tenant of the verified claims,
--- else of the tenant that service_role names. PT401, also for a key that is unknown, revoked,
--- expired or out of scope; PT403 for the token of an OAuth client that may only read; PT404 for a
--- tenant that service_role names and that cannot be.
+-- Whose a request is: of the API key or ingest token where one is given, else of the tenant of the
+-- verified claims, else of the tenant that service_role names. service: the only one that may be
+-- sent for. PT401, also for a key that is unknown, revoked, expired or out of scope; PT403 for the
+-- token of an OAuth client that may only read; PT404 for a tenant that service_role names and that
+-- cannot be.
 create function logloom_private.authenticate_sender(
   p_tenant_id text,
   p_key_digest text,
   p_claims jsonb,
   out tenant_id text,
-  out key_id uuid
+  out key_id uuid,
+  out service text
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -23,6 +25,13 @@ begin
       and k.revoked_at is null
       and (k.expires_at is null or k.expires_at > now())
       and k.scopes @> '{ingest}';
+    if not found then
+      select t.tenant_id, t.service
+      into authenticate_sender.tenant_id, authenticate_sender.service
+      from logloom_private.ingest_tokens t
+      where t.token_digest = decode(p_key_digest, 'hex')
+        and logloom_private.ingest_token_is_alive(t);
+    end if;
   else
     authenticate_sender.tenant_id := case
       when p_claims is not null then logloom_private.current_tenant_id(p_claims)
@@ -43,11 +52,17 @@ begin
         from logloom.api_keys k
         where k.key_digest = decode(p_key_digest, 'hex')
       ),
+      (
+        select case when t.expires_at <= now() then 'callers.ingest_token_is_expired'
+          else 'callers.ingest_token_is_revoked' end
+        from logloom_private.ingest_tokens t
+        where t.token_digest = decode(p_key_digest, 'hex')
+      ),
       case when p_key_digest is null then 'callers.not_known' else 'callers.key_is_unknown' end
     ));
   elsif p_key_digest is null then
     perform logloom_private.require_writing_client(p_claims);
-  elsif v_last_used_at >= date_trunc('minute', now()) is not true then
+  elsif key_id is not null and v_last_used_at >= date_trunc('minute', now()) is not true then
     -- Skips a locked row: whoever holds it must not hold up ingest, and another request will do.
     update logloom.api_keys k
     set last_used_at = now()

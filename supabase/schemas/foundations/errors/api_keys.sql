@@ -23,6 +23,18 @@ begin
       'Both keys work for so long; 10080 minutes are a week.', '`rotate_api_key`: a week at most.'),
     ('api_keys.not_active', 400, 'Invalid p_key_id: the API key is revoked or expired',
       'Create a new key.', '`rotate_api_key`: create a new key.'),
+    ('api_keys.token_service_is_invalid', 400,
+      'Invalid p_service: 1 to 200 characters after trimming',
+      'The token sends for this service alone.', '`create_ingest_token`: it is blank or too long.'),
+    ('api_keys.token_lifetime_is_out_of_range', 400, 'Invalid p_expires_in: 1 to %s seconds',
+      'Make another token when this one has expired.',
+      '`create_ingest_token`: `settings.ingest_token_lifetime` at most.'),
+    ('api_keys.too_many_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s)',
+      'Retry-After says when the next one expires. One token can serve many pages.',
+      'The plan''s `max_ingest_tokens`.'),
+    ('api_keys.too_many_new_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s per minute)',
+      'Use a token until it expires. One token can serve many pages.',
+      'The plan''s `ingest_tokens_per_minute`.'),
     ('api_keys.not_found', 404, 'API key not found',
       'list_api_keys shows the keys of this tenant.', 'The tenant has no such key.')
   ) e (name, status, message, hint, explanation);
