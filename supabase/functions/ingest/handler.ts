@@ -23,7 +23,7 @@ import type { Bytes } from "./bytes.ts";
 import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
 import { askWhoCalls, commitEvents, type Committed } from "./commit.ts";
 import { commitForTenants } from "./commit_for_tenants.ts";
-import { findCredentials, whereKeysGo } from "./credentials.ts";
+import { findCredentials, whereKeysGo } from "../_shared/credentials.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createHolds, type Holds } from "./holds.ts";
 import { ExcessiveJson } from "./json.ts";

@@ -1,5 +1,5 @@
 import { success } from "../../_shared/errors.ts";
-import { keyPrefix } from "../credentials.ts";
+import { keyPrefix } from "../../_shared/credentials.ts";
 import { addMember, isObject, type JsonObject } from "../json.ts";
 import { errorReply, json, type Protocol, receiver } from "../protocol.ts";
 import { addJson, defaultsOf, shortParameter, takenApart } from "./lines.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import type { Credentials } from "../_shared/auth.ts";
-import { secretKeyPrefix } from "../_shared/secret_keys.ts";
+import type { Credentials } from "./auth.ts";
+import { secretKeyPrefix } from "./secret_keys.ts";
 
 export const keyPrefix = "ll_";
 
