@@ -14,7 +14,6 @@ begin
   end if;
   perform logloom_private.note_key_use(v_key);
   v_scope.tenant_id := v_key.tenant_id;
-  v_scope.actor := v_key.key_id::text;
   return v_scope;
 end;
 $$;

@@ -9,7 +9,6 @@ declare
   v_scope logloom_private.reading_scope;
 begin
   v_scope.tenant_id := logloom_private.resolve_tenant();
-  v_scope.actor := logloom_private.actor();
   return v_scope;
 end;
 $$;
