@@ -21,6 +21,7 @@ const isolates = (["", "-2", "-3"] as const).flatMap((n): ProcessName[] => [
   `ingest${n}`,
   `health${n}`,
   `logloom-notify${n}`,
+  `logloom-read${n}`,
 ]);
 
 /** Kills one process after the other, a new one when the last one is back, until it is disposed. */

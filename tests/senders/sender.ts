@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
-import { createKey, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { clientOf, createKey, ingest, newTenant, type Tenant } from "../support/client.ts";
 import { changeSettings, type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
 import { eventually, pause } from "../support/eventually.ts";
 import { keepDown } from "../support/processes.ts";
@@ -166,10 +166,9 @@ export interface Log {
 /** Waits until a search finds as many events as are wanted, and gives them back. */
 export async function found({ tenant }: Trial, query: string, count = 1): Promise<Log[]> {
   const search = async () => {
-    const { status, body } = await rpc<{ logs: Log[] }>(tenant.token, "search_logs", {
+    const body = await clientOf(tenant.token).call("search_logs", {
       p_query_dsl: query,
     });
-    assert.equal(status, 200, JSON.stringify(body));
     return body.logs;
   };
   await eventually(`${count} events of ${query}`, async () => (await search()).length >= count);

@@ -1,6 +1,6 @@
 import net from "node:net";
 import postgres from "postgres";
-import type { LogRecord as ShownRecord } from "../../supabase/functions/_shared/record_fields.ts";
+import type { LogRecord as ShownRecord } from "../../packages/logloom/src/read.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 
