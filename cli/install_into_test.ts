@@ -78,7 +78,11 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
     assert.equal(await refusal(path, "logs-health"), "installed");
   }
   const { functions } = await installInto(shop.path);
-  assert.deepEqual(functions, ["ingest", "logs-health", "logloom-notify"], "it is remembered");
+  assert.deepEqual(
+    functions,
+    ["ingest", "logs-health", "logloom-notify", "logloom-read"],
+    "it is remembered",
+  );
   assert.deepEqual(await sections(shop.path), functions);
   assert.match(
     await Deno.readTextFile(`${shop.path}/supabase/config.toml`),
@@ -89,6 +93,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
     "health",
     "ingest",
     "logloom-notify",
+    "logloom-read",
     "logs-health",
   ]);
   const folder = `${shop.path}/supabase/functions`;
@@ -164,7 +169,7 @@ Deno.test("a function that has another name since is renamed, with its section",
   };
   await using shop = await project(old);
   const { functions, formerFunctions } = await installInto(shop.path);
-  assert.deepEqual(functions, ["ingest", "health", "logloom-notify"]);
+  assert.deepEqual(functions, ["ingest", "health", "logloom-notify", "logloom-read"]);
   assert.deepEqual(formerFunctions, ["notify"]);
   assert.deepEqual(await functionFolders(shop.path), ["_logloom", ...[...functions].sort()].sort());
   assert.deepEqual(await sections(shop.path), functions);
