@@ -103,7 +103,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   assert.match(
     await afterwards(shop.path),
-    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify$/,
+    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify\n.*logloom-read$/,
   );
   assert.match(
     await afterwards(),
@@ -112,7 +112,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   // Another name later: the folder of the former one goes.
   const renamed = await installInto(shop.path, { healthAs: "status" });
-  assert.deepEqual(renamed.functions, ["ingest", "status", "logloom-notify"]);
+  assert.deepEqual(renamed.functions, ["ingest", "status", "logloom-notify", "logloom-read"]);
   assert.deepEqual(renamed.formerFunctions, ["logs-health"]);
   assert.deepEqual(await sections(shop.path), renamed.functions);
   assert.equal(await exists(`${folder}/logs-health`), false);
