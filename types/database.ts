@@ -211,7 +211,7 @@ export type Database = {
         };
       };
       "get_log_context": {
-        Args: { "p_after"?: number; "p_before"?: number; "p_id"?: string; "p_ts"?: string };
+        Args: { "p_after"?: number; "p_before"?: number; "p_id": string; "p_ts"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_record"][];
         SetofOptions: {
           from: "*";
@@ -517,7 +517,7 @@ export type Database = {
       "run_saved_search": {
         Args: {
           "p_cursor"?: string;
-          "p_id"?: string;
+          "p_id": string;
           "p_limit"?: number;
           "p_ts_from"?: string;
           "p_ts_to"?: string;

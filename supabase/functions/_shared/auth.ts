@@ -185,7 +185,7 @@ function usableClaims(payload: JWTPayload, text: string): Claims | undefined {
 }
 
 /** What is wrong with a value that is no key. It says nothing that its sender could not see. */
-function faultOfKey(value: string): string {
+export function faultOfKey(value: string): string {
   if (/^["'].*["']$/.test(value)) return "The key is in quotes: send it without them";
   if (/^bearer\s/i.test(value)) return "The key stands alone in this header, without Bearer";
   const wrongKind = faultOfKind(value);

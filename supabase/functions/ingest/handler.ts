@@ -1,5 +1,6 @@
 import type { Authenticate, Caller, Credentials, Project } from "../_shared/auth.ts";
 import type { CallDatabase } from "../_shared/database.ts";
+import { findCredentials, whereKeysGo } from "../_shared/credentials.ts";
 import {
   describeError,
   type Failure,
@@ -23,10 +24,10 @@ import type { Bytes } from "./bytes.ts";
 import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
 import { askWhoCalls, commitEvents, type Committed } from "./commit.ts";
 import { commitForTenants } from "./commit_for_tenants.ts";
-import { findCredentials, takeLeadingToken, whereKeysGo } from "./credentials.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createHolds, type Holds } from "./holds.ts";
 import { ExcessiveJson } from "./json.ts";
+import { takeLeadingToken } from "./leading_token.ts";
 import {
   Content,
   type Incoming,
@@ -37,7 +38,7 @@ import {
   type Reply,
 } from "./protocol.ts";
 import { pathBelowIngest, protocolOf } from "./routes.ts";
-import { TenantEvents } from "./tenant_events.ts";
+import { TenantEvents, tenantOfHeader } from "./tenant_events.ts";
 
 export interface IngestDependencies {
   readonly authenticate: Authenticate;
@@ -189,7 +190,7 @@ async function ingest(
       failure: {
         status: protocol.statusWithoutCredentials,
         error: missingCredentials,
-        refusal: whereKeysGo(incoming),
+        refusal: whereKeysGo(incoming.headers, incoming.query),
       },
     };
   }
@@ -210,7 +211,7 @@ async function ingest(
     ? new TenantEvents(
       protocol.maxEvents,
       length,
-      incoming.headers.get("X-Logloom-Tenant") ?? undefined,
+      tenantOfHeader(incoming.headers.get("X-Logloom-Tenant")),
     )
     : new EventCollector(protocol.maxEvents, length);
   const content = "problem" in body.value

@@ -50,6 +50,7 @@ begin
     'log_series',
     'log_stats',
     'preview_alert_rule',
+    'read_logs',
     'remove_tenant_member',
     'retry_alert_delivery',
     'revoke_api_key',

@@ -33,7 +33,7 @@ end;
 $$;
 
 -- Limits, provisioning, idempotency and enqueue in the transaction of the call. p_state: where it
--- is known from another request of the caller in it. PT401, PT409, PT413, PT429, PT503.
+-- is known from another request of the caller in it. PT401, PT404, PT409, PT413, PT429, PT503.
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state default null

@@ -56,7 +56,7 @@ select throws_ok(
 );
 select throws_ok(
   $$select public.ingest_logs(p_tenant_id => ' ', p_ts => array[now()])$$,
-  'PT401', 'Invalid token, API key, or missing tenant_id', 'a blank tenant is refused'
+  'PT404', 'There is no tenant  ', 'a blank tenant is refused'
 );
 select throws_ok(
   $$select public.ingest_logs(p_ts => array[now()])$$,

@@ -41,6 +41,12 @@ begin
       'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
       'The token was issued to an OAuth client (claim `client_id`) that is not listed '
         '([identity.md](../background/identity.md#oauth-clients)).'),
+    ('callers.key_may_only_read', 403, 'This API key may only read',
+      'create_api_key makes one that sends: p_scopes ["ingest"].', null),
+    ('callers.key_may_only_send', 403, 'This API key may only send',
+      'create_api_key makes one that reads: p_scopes ["read"].', null),
+    ('callers.operation_is_outside', 403, '%s is not open to this caller',
+      'What reads by it is limited to other operations.', null),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
       'Call operations by POST with a JSON object of parameters.',
       'An operation is called by another method than `POST`.'),

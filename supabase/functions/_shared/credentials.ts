@@ -1,8 +1,6 @@
 import { Buffer } from "node:buffer";
-import { type Credentials, hasKeyPrefix, tokenPrefix } from "../_shared/auth.ts";
-import { secretKeyPrefix } from "../_shared/secret_keys.ts";
-import type { Bytes } from "./bytes.ts";
-import type { Incoming } from "./protocol.ts";
+import { type Credentials, hasKeyPrefix, tokenPrefix } from "./auth.ts";
+import { secretKeyPrefix } from "./secret_keys.ts";
 
 /** Names of the key in the address, for webhooks that cannot set a header. */
 const queryNames = ["api_key", "apikey", "token", "dd-api-key", "DD-API-KEY"];
@@ -36,24 +34,8 @@ function mayStandInAddresses(value: string): boolean {
   return !value.startsWith(secretKeyPrefix) && !value.startsWith(tokenPrefix);
 }
 
-/** How a body of `sendBeacon` begins, which sends no headers: `{"token":"llt_…", "events":[…]}`. */
-const leadingToken = /^\s*\{\s*"token"\s*:\s*"(llt_[0-9A-Za-z]+)"\s*,/;
-
-/** The token at the beginning of a body, and the body without it. */
-export function takeLeadingToken(
-  body: Bytes,
-): { readonly credentials: Credentials; readonly body: Bytes } | undefined {
-  const [taken, value] = leadingToken.exec(
-    new TextDecoder("latin1").decode(body.subarray(0, 200)),
-  ) ?? [];
-  if (taken === undefined) return undefined;
-  const rest = body.slice(taken.length - 1);
-  rest[0] = "{".charCodeAt(0);
-  return { credentials: { kind: "api_key", value }, body: rest };
-}
-
 /** For a request without credentials. */
-export function whereKeysGo({ headers, query }: Incoming): string {
+export function whereKeysGo(headers: Headers, query: URLSearchParams): string {
   if ([...query.values()].some((value) => value.startsWith(tokenPrefix))) {
     return "An ingest token is not taken from an address: send it as Authorization: Bearer";
   }
