@@ -21,10 +21,10 @@ async function withPage(
   html: string,
   act: (page: Page) => Promise<void>,
 ): Promise<void> {
-  const { body: { token } } = await rpc(tenant.token, "create_ingest_token", {
+  const { status, body: { token } } = await rpc(tenant.token, "create_ingest_token", {
     p_service: "page",
-    p_expires_in: 60,
   });
+  assert.equal(status, 200);
   const config = `
     export const token = ${JSON.stringify(token)};
     export const url = ${JSON.stringify(stack.url)};
