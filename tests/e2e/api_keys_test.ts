@@ -97,11 +97,11 @@ Deno.test("an expiry in the past and an unknown scope are refused", async () => 
     400,
     "Invalid p_expires_at: it is in the past",
   );
-  for (const p_scopes of [["read"], [], ["ingest", "read"], [null]]) {
+  for (const p_scopes of [["write"], [], ["ingest", "write"], [null]]) {
     assertRpcError(
       await create({ p_scopes }),
       400,
-      "Invalid p_scopes: the only scope is ingest",
+      "Invalid p_scopes: ingest, read, or both",
     );
   }
   assert.equal((await create({ p_expires_at: "not a time" })).status, 400);

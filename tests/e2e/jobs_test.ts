@@ -168,7 +168,7 @@ Deno.test("an alert round evaluates every tenant once, in as many runs as it tak
     await eventually("a minute has passed", async () => {
       await runJob("evaluate_alerts");
       return (await evaluated()) > 0;
-    }, { within: 75_000, every: 500 });
+    }, { every: 500 });
     const first = await evaluated();
     assert.ok(first > 0 && first < tenants.length, `${first}`);
     await runsOf("evaluate_alerts", async () => (await evaluated()) === tenants.length);

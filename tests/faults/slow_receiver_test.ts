@@ -50,7 +50,7 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
       where tenant_id = ${slow.id} and claim_id is not null`;
     return row.claims;
   };
-  await hanging.wait(10, 30_000);
+  await hanging.wait(10);
   assert.equal(await under(), 10, "half of the places stay free");
 
   const ruleIds = await Promise.all(
@@ -59,7 +59,7 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
   for (const ruleId of ruleIds) {
     await clientOf(other.token).call("test_alert_rule", { p_rule_id: ruleId });
   }
-  await receiver.wait(5, 60_000);
+  await receiver.wait(5);
   // All came before any of the others had ended, by an answer or by its time-out.
   const [ended] = await db`
     select count(*)::integer as deliveries from logloom_private.notifications
@@ -73,5 +73,5 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
       select count(*)::integer as deliveries from logloom_private.notifications
       where tenant_id = ${slow.id} and status = 'delivered'`;
     return row.deliveries === 150;
-  }, { within: 90_000 });
+  });
 });
