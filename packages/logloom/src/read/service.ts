@@ -19,6 +19,15 @@ export interface Session {
   readonly fetch?: typeof fetch;
 }
 
+/** An API key with the scope `read`, for what is read without a user. */
+export interface ReadKey {
+  /** The project's address. */
+  readonly url: string;
+  readonly key: string;
+  readonly token?: undefined;
+  readonly fetch?: typeof fetch;
+}
+
 export interface Patience {
   /**
    * How long a call is tried again while the service is away or busy, in milliseconds: 10 seconds unless told otherwise.
@@ -53,7 +62,7 @@ const longestDelayMs = 5_000;
 export const reads: RegExp = /^(check|get|list|log|preview|run|search|tail|validate)_/;
 
 export function createService(
-  source: SupabaseClientLike | Session,
+  source: SupabaseClientLike | Session | ReadKey,
   { patienceMs = 10_000, onRetry, timeoutMs = 30_000, parse = JSON.parse }: ReaderOptions,
 ): Service {
   const door = doorOf(source);
@@ -78,7 +87,7 @@ export function createService(
   }
 
   async function once(operation: string, body: string, signal?: AbortSignal): Promise<unknown> {
-    const path = `/rest/v1/rpc/${operation}`;
+    const path = `${door.operations}/${operation}`;
     const init = { method: "POST", headers: { "Content-Type": "application/json" }, body };
     let { response, text } = await ask(path, init, signal);
     if (response.status === 401 && await door.refused?.()) {
@@ -119,24 +128,39 @@ export function createService(
   };
 }
 
+const operations = "/rest/v1/rpc";
+
 interface Door {
+  /** The path before an operation's name. */
+  operations: string;
   send(path: string, init: RequestInit): Promise<Response>;
   refused?: Session["refused"];
 }
 
-function doorOf(source: SupabaseClientLike | Session): Door {
+function doorOf(source: SupabaseClientLike | Session | ReadKey): Door {
   const named = { "X-Client-Info": "logloom-read" };
   if ("schema" in source) {
     const { url, fetch: send = fetch } = source.schema("public");
     const project = url.replace(/\/rest\/v1\/?$/, "");
     return {
+      operations,
       send: (path, init) =>
         send(project + path, { ...init, headers: { ...named, ...init.headers } }),
     };
   }
-  const { url, token, key, refused, fetch: send = fetch } = source;
+  const { url, fetch: send = fetch } = source;
   const project = url.replace(/\/+$/, "");
+  if (source.token === undefined) {
+    const headers = { ...named, "X-API-Key": source.key };
+    return {
+      operations: "/functions/v1/logloom-read/v1",
+      send: (path, init) =>
+        send(project + path, { ...init, headers: { ...headers, ...init.headers } }),
+    };
+  }
+  const { token, key, refused } = source;
   return {
+    operations,
     refused,
     async send(path, init) {
       const current = typeof token === "string" ? token : await token();
