@@ -36,4 +36,5 @@ $$;
 
 comment on function public.create_api_key(text, text, timestamptz, text[]) is
   'Creates an API key and returns it with key_value, this once. p_name: 1 to 100 characters after '
-  'trimming. p_expires_at: none by default. p_scopes: ingest (the default), read, or both. Errors: PT400 (plan limit, too), PT401, PT403.';
+  'trimming. p_expires_at: none by default. p_scopes: ingest (the default), read, or both. '
+  'Errors: PT400 (plan limit, too), PT401, PT403.';

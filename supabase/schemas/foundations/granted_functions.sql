@@ -38,8 +38,8 @@ begin
         'token_is_valid', 'trim_space'
       ]),
       ('service_role', array[
-        'claim_due_notifications', 'ingest', 'ingest_each', 'read_by_key', 'read_health', 'run_writer_in_place',
-        'settle_claim'
+        'claim_due_notifications', 'ingest', 'ingest_each', 'read_by_key', 'read_health',
+        'run_writer_in_place', 'settle_claim'
       ])
   ) g (roles, names);
 end;

@@ -58,7 +58,9 @@ select is(
   'a key with the scope read reads'
 );
 select is(
-  public.read_logs(pg_temp.digest('reads'), 'log_stats', '{"p_query_dsl": "| count() by host"}')::text,
+  public.read_logs(
+    pg_temp.digest('reads'), 'log_stats', '{"p_query_dsl": "| count() by host"}'
+  )::text,
   '[]',
   'rows that there are not are an empty list'
 );
@@ -110,7 +112,9 @@ select is(
 );
 select is(
   pg_temp.attempt(
-    format('select logloom_private.read_by_key(%L, ''search_logs'', ''{}'')', pg_temp.digest('reads'))
+    format(
+      'select logloom_private.read_by_key(%L, ''search_logs'', ''{}'')', pg_temp.digest('reads')
+    )
   ),
   '42501 permission denied for function read_by_key',
   'nor the digest of a key'
