@@ -178,8 +178,8 @@ export interface Alert {
   notification_sent_at: string | null;
   notification_channels: Channel[];
   notification_error: string | null;
-  window_start: string | null;
-  window_end: string | null;
+  window_start: string;
+  window_end: string;
   group: Group | null;
 }
 
