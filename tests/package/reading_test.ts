@@ -105,15 +105,26 @@ Deno.test("a supabase-js client reads as its user, and a range can be a word", a
   assert.equal((await logs.search("", { since: "now-2d", until: "1d" })).logs.length, 0);
 });
 
-Deno.test("a read key reads without a user, and no more than that", async () => {
-  const tenant = await filled([{ msg: "a" }, { msg: "b" }]);
+Deno.test("a key with the scope read searches, pages and tails, and does nothing else", async () => {
+  const tenant = await filled([{ msg: "a", level: "error" }, { msg: "b" }]);
   const { key_value: key } = await createKey(tenant, { p_scopes: ["read"] });
   const logs = createReader({ url: stack.url, key });
-  assert.deepEqual((await Array.fromAsync(logs.records(""), ({ msg }) => msg)).sort(), ["a", "b"]);
-  assert.equal((await logs.stats("| count()"))[0].value, 2);
+  const found: string[] = [];
+  for await (const { msg } of logs.records("", { order: "asc" })) found.push(String(msg));
+  assert.deepEqual(found.sort(), ["a", "b"]);
+  assert.equal((await logs.stats("level:error"))[0].value, 1);
+  assert.equal((await logs.fields()).some(({ field }) => field === "level"), true);
+  await send(tenant, [{ msg: "c" }]);
+  for await (const { msg } of logs.tail("msg:c", { backlog: 1 })) {
+    assert.equal(msg, "c");
+    break;
+  }
   const error = await logs.call("list_api_keys", {}).catch((error: unknown) => error);
   assert.ok(error instanceof LogloomError);
-  assert.equal(error.status, 404);
+  assert.deepEqual([error.status, error.message], [
+    404,
+    "No such reading operation: list_api_keys",
+  ]);
 });
 
 Deno.test("an error has its code, status, place in the query and hint", async () => {

@@ -114,7 +114,10 @@ export interface Reader {
 const pageSize = 1000;
 const tailEveryMs = 1000;
 
-/** The service for the user of a session, which supabase-js has or an access token names, or for a read key. */
+/**
+ * Reads logs as the user of a session, of a supabase-js client or named by an access token, or by an API key with the
+ * scope `read`.
+ */
 export function createReader(
   source: SupabaseClientLike | Session | ReadKey,
   options: ReaderOptions = {},

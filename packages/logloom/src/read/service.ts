@@ -19,12 +19,12 @@ export interface Session {
   readonly fetch?: typeof fetch;
 }
 
-/** An API key with the scope `read`, for what is read without a user. */
+/** A program that reads by an API key with the scope `read`: the reading operations alone. */
 export interface ReadKey {
   /** The project's address. */
   readonly url: string;
+  /** `ll_…` */
   readonly key: string;
-  readonly token?: undefined;
   readonly fetch?: typeof fetch;
 }
 
@@ -128,14 +128,14 @@ export function createService(
   };
 }
 
-const operations = "/rest/v1/rpc";
-
 interface Door {
-  /** The path before an operation's name. */
-  operations: string;
+  /** The path above the operations. */
+  readonly operations: string;
   send(path: string, init: RequestInit): Promise<Response>;
   refused?: Session["refused"];
 }
+
+const rpc = "/rest/v1/rpc";
 
 function doorOf(source: SupabaseClientLike | Session | ReadKey): Door {
   const named = { "X-Client-Info": "logloom-read" };
@@ -143,24 +143,23 @@ function doorOf(source: SupabaseClientLike | Session | ReadKey): Door {
     const { url, fetch: send = fetch } = source.schema("public");
     const project = url.replace(/\/rest\/v1\/?$/, "");
     return {
-      operations,
+      operations: rpc,
       send: (path, init) =>
         send(project + path, { ...init, headers: { ...named, ...init.headers } }),
     };
   }
-  const { url, fetch: send = fetch } = source;
-  const project = url.replace(/\/+$/, "");
-  if (source.token === undefined) {
-    const headers = { ...named, "X-API-Key": source.key };
+  const project = source.url.replace(/\/+$/, "");
+  if (!("token" in source)) {
+    const { key, fetch: send = fetch } = source;
     return {
       operations: "/functions/v1/logloom-read/v1",
       send: (path, init) =>
-        send(project + path, { ...init, headers: { ...headers, ...init.headers } }),
+        send(project + path, { ...init, headers: { ...named, "X-API-Key": key, ...init.headers } }),
     };
   }
-  const { token, key, refused } = source;
+  const { token, key, refused, fetch: send = fetch } = source;
   return {
-    operations,
+    operations: rpc,
     refused,
     async send(path, init) {
       const current = typeof token === "string" ? token : await token();
