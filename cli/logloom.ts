@@ -2,6 +2,7 @@ import { isAbsolute, join } from "node:path";
 import { Failure } from "../packages/logloom/src/cli/failure.ts";
 import { type Host, run } from "../packages/logloom/src/cli/frame.ts";
 import { makeProgram } from "../packages/logloom/src/cli/main.ts";
+import { leave } from "../packages/logloom/src/cli/output.ts";
 import { checkout, stackNamed } from "../local/stack.ts";
 import { runningState } from "../local/state.ts";
 import { refuseTaken } from "./options.ts";
@@ -38,4 +39,4 @@ const host: Host = {
   inspect: (command) => refuseTaken(command.options.map(({ long }) => long?.slice(2) ?? "")),
 };
 
-Deno.exit(await run(Deno.args, host, (cli) => makeProgram(cli, [token])));
+await leave(await run(Deno.args, host, (cli) => makeProgram(cli, [token])));

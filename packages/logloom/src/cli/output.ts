@@ -43,6 +43,15 @@ function lineWriter(stream: Writable): Output["write"] {
     );
 }
 
+/** Ends the program once all that it said is written: a pipe takes 64 kB at a time. */
+export async function leave(code: number): Promise<never> {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", () => {});
+    await new Promise<void>((resolve) => stream.write("", () => resolve()));
+  }
+  process.exit(code);
+}
+
 async function openPager(): Promise<ChildProcess | null> {
   const named = process.env.PAGER;
   const [program, ...args] = named ? ["sh", "-c", named] : ["less", "-FRX"];

@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { exitCodes, Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../frame.ts";
 import { wholeNumber } from "../options.ts";
+import { leave } from "../output.ts";
 import { endsOf } from "../shipping/ends.ts";
 import { isOfShipper } from "../shipping/events.ts";
 import { follow, isMissing } from "../shipping/follow.ts";
@@ -95,7 +96,7 @@ async function shipAll(cli: Cli, files: readonly string[], options: Options): Pr
   const end = () => {
     tell();
     console.error("logloom: stopped before all was sent.");
-    process.exit(exitCodes.failed);
+    leave(exitCodes.failed);
   };
   // Of a file the rest is not sent; what is followed ends with what was read.
   cli.signal.addEventListener("abort", () => {
