@@ -10,7 +10,7 @@ const common = {
 
 export default defineConfig([
   // Each entry is a file that stands alone, so that a page loads one.
-  ...["index", "console", "pino", "read", "winston"].map((name) => ({
+  ...["index", "console", "pino", "read", "tenants", "winston"].map((name) => ({
     ...common,
     entry: `src/${name}.ts`,
     platform: "neutral" as const,

@@ -1,6 +1,6 @@
 import type { Command } from "./frame.ts";
 import { createReader, type Reader } from "../read/reader.ts";
-import { createCall, type ReaderOptions, type Session } from "../read/service.ts";
+import type { ReaderOptions, Session } from "../read/service.ts";
 import { parseExactly } from "./exact.ts";
 import { Failure } from "./failure.ts";
 import type { Cli } from "./frame.ts";
@@ -137,13 +137,4 @@ export async function openReader(
     parse: parseExactly,
     onRetry: retrying(what),
   });
-}
-
-/** Calls an operation that changes something: once, since its answer may be lost. */
-export async function openWriter(
-  cli: Cli,
-  options: TargetOptions,
-): Promise<(operation: string, parameters: object) => Promise<unknown>> {
-  const call = createCall(await readSession(cli, options), { patienceMs: 0, parse: parseExactly });
-  return (operation, parameters) => call(operation, parameters, { signal: cli.signal });
 }

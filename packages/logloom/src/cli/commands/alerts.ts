@@ -1,12 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import type { AlertDelivery, AlertPreview, AlertRule } from "../../read/types.ts";
+import type { ParametersOf } from "../../read/reader.ts";
+import type { AlertRule } from "../../read/types.ts";
 import { jsonOf } from "../exact.ts";
 import { Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../frame.ts";
 import { columns, harmless, jsonLine } from "../lines.ts";
 import { timeOf, wholeNumber } from "../options.ts";
-import { openReader, openWriter, type TargetOptions, withTarget } from "../target.ts";
+import { openReader, type TargetOptions, withTarget } from "../target.ts";
 
 interface Options extends TargetOptions {
   json?: true;
@@ -109,12 +110,12 @@ function create(cli: Cli): Command {
       for (const [option, name] of required) {
         if (rule[name] === undefined) throw new Failure(`${option} is missing, or a file has it.`);
       }
-      const write = await openWriter(cli, options);
-      const made = await write("create_alert_rule", {
+      const reader = await openReader(cli, options);
+      const made = await reader.call("create_alert_rule", {
         p_cooldown_minutes: 30,
         p_enabled: true,
-        ...rule,
-      }) as AlertRule;
+        ...rule as Rule,
+      }, cli);
       console.log(options.json ? jsonLine(made) : `Made ${harmless(made.name)}: ${made.rule_id}`);
     });
 }
@@ -140,7 +141,10 @@ const members = [
   "notification_config",
 ];
 
-async function ruleOf(cli: Cli, options: RuleOptions): Promise<Record<string, unknown>> {
+type Rule = ParametersOf<"create_alert_rule">;
+
+/** What the options and the file say; whether it is a rule is for the service to tell. */
+async function ruleOf(cli: Cli, options: RuleOptions): Promise<Partial<Rule>> {
   const { name, description, query, above, below, email, webhook, file } = options;
   const rule: Record<string, unknown> = {};
   const written = file === undefined ? {} : await objectIn(cli, file);
@@ -172,7 +176,7 @@ async function ruleOf(cli: Cli, options: RuleOptions): Promise<Record<string, un
       ...webhook !== undefined && { webhook_url: webhook },
     };
   }
-  return rule;
+  return rule as Partial<Rule>;
 }
 
 function numberOf(value: string): number {
@@ -204,15 +208,15 @@ function preview(cli: Cli): Command {
     .action(async (id: string | undefined, options: RuleOptions) => {
       const { p_query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes } =
         await ruleOf(cli, options);
-      const write = await openWriter(cli, options);
-      const answer = await write("preview_alert_rule", {
+      const reader = await openReader(cli, options);
+      const answer = await reader.call("preview_alert_rule", {
         p_rule_id: id,
         p_query_dsl,
         p_threshold,
         p_comparison,
         p_window_minutes,
         p_cooldown_minutes,
-      }) as AlertPreview;
+      }, cli);
       if (options.json) return console.log(jsonLine(answer));
       const times = answer.total_alerts === 1 ? "once" : `${answer.total_alerts} times`;
       console.log(`It would have fired ${times} from ${answer.ts_from} to ${answer.ts_to}.`);
@@ -226,8 +230,8 @@ function test(cli: Cli): Command {
   return newPart(cli, "test", "Sends a test notification to each destination of a rule", [example])
     .argument("<id>", "the rule's id")
     .action(async (id: string, options: Options) => {
-      const write = await openWriter(cli, options);
-      const sent = await write("test_alert_rule", { p_rule_id: id }) as AlertDelivery[];
+      const reader = await openReader(cli, options);
+      const sent = await reader.call("test_alert_rule", { p_rule_id: id }, cli);
       if (options.json) return console.log(jsonLine(sent));
       for (const { channel, status, last_error } of sent) {
         console.log(`${channel}: ${status}${last_error ? `, ${harmless(last_error)}` : ""}`);
@@ -248,8 +252,8 @@ function resume(cli: Cli): Command {
 }
 
 async function enable(cli: Cli, id: string, isOn: boolean, options: Options): Promise<void> {
-  const write = await openWriter(cli, options);
-  const rule = await write("update_alert_rule", { p_rule_id: id, p_enabled: isOn }) as AlertRule;
+  const reader = await openReader(cli, options);
+  const rule = await reader.call("update_alert_rule", { p_rule_id: id, p_enabled: isOn }, cli);
   console.log(
     options.json ? jsonLine(rule) : `${harmless(rule.name)} is ${isOn ? "on" : "paused"}.`,
   );
@@ -259,8 +263,8 @@ function remove(cli: Cli): Command {
   return newPart(cli, "delete", "Deletes a rule and its history", [example])
     .argument("<id>", "the rule's id")
     .action(async (id: string, options: Options) => {
-      const write = await openWriter(cli, options);
-      const answer = await write("delete_alert_rule", { p_rule_id: id });
+      const reader = await openReader(cli, options);
+      const answer = await reader.call("delete_alert_rule", { p_rule_id: id }, cli);
       console.log(options.json ? jsonLine(answer) : `Deleted ${id}.`);
     });
 }

@@ -81,7 +81,11 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
     assert.equal(await refusal(path, "logs-health"), "installed");
   }
   const { functions } = await installInto(shop.path, ours);
-  assert.deepEqual(functions, ["ingest", "logs-health", "logloom-notify"], "it is remembered");
+  assert.deepEqual(
+    functions,
+    ["ingest", "logs-health", "logloom-notify", "logloom-read"],
+    "it is remembered",
+  );
   assert.deepEqual(await sections(shop.path), functions);
   assert.match(
     await Deno.readTextFile(`${shop.path}/supabase/config.toml`),
@@ -92,6 +96,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
     "health",
     "ingest",
     "logloom-notify",
+    "logloom-read",
     "logs-health",
   ]);
   const folder = `${shop.path}/supabase/functions`;
@@ -101,7 +106,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   assert.match(
     await afterwards(ours, shop.path),
-    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify$/,
+    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify\n.*logloom-read$/,
   );
   assert.match(
     await afterwards(ours),
@@ -110,7 +115,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   // Another name later: the folder of the former one goes.
   const renamed = await installInto(shop.path, ours, { healthAs: "status" });
-  assert.deepEqual(renamed.functions, ["ingest", "status", "logloom-notify"]);
+  assert.deepEqual(renamed.functions, ["ingest", "status", "logloom-notify", "logloom-read"]);
   assert.deepEqual(renamed.formerFunctions, ["logs-health"]);
   assert.deepEqual(await sections(shop.path), renamed.functions);
   assert.equal(await exists(`${folder}/logs-health`), false);
@@ -166,7 +171,7 @@ Deno.test("a function that has another name since is renamed, with its section",
   };
   await using shop = await project(old);
   const { functions, formerFunctions } = await installInto(shop.path, ours);
-  assert.deepEqual(functions, ["ingest", "health", "logloom-notify"]);
+  assert.deepEqual(functions, ["ingest", "health", "logloom-notify", "logloom-read"]);
   assert.deepEqual(formerFunctions, ["notify"]);
   assert.deepEqual(await functionFolders(shop.path), ["_logloom", ...[...functions].sort()].sort());
   assert.deepEqual(await sections(shop.path), functions);

@@ -1,16 +1,12 @@
+import type { CreatedApiKey } from "../../read/types.ts";
 import { Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../frame.ts";
 import { columns, jsonLine } from "../lines.ts";
 import { wholeNumber } from "../options.ts";
-import { openReader, openWriter, type TargetOptions, withTarget } from "../target.ts";
+import { openReader, type TargetOptions, withTarget } from "../target.ts";
 
 interface Options extends TargetOptions {
   json?: true;
-}
-
-interface Created {
-  key_id: string;
-  key_value: string;
 }
 
 export function keys(cli: Cli): Command {
@@ -52,9 +48,9 @@ function create(cli: Cli): Command {
     .option("--expires-at <time>", "when it stops working, as 2027-01-31; else never")
     .option("--json", "all of it as a JSON object")
     .action(async (name: string, options: Options & { expiresAt?: string }) => {
-      const write = await openWriter(cli, options);
+      const reader = await openReader(cli, options);
       const parameters = { p_name: name, p_expires_at: options.expiresAt };
-      show(await write("create_api_key", parameters) as Created, options);
+      show(await reader.call("create_api_key", parameters, cli), options);
     });
 }
 
@@ -67,9 +63,9 @@ function rotate(cli: Cli): Command {
     .option("--json", "all of it as a JSON object")
     .action(async (id: string, options: Options & { overlap: string }) => {
       const overlap = wholeNumber("--overlap", options.overlap, 0, 10_080);
-      const write = await openWriter(cli, options);
+      const reader = await openReader(cli, options);
       const parameters = { p_key_id: id, p_overlap_minutes: overlap };
-      show(await write("rotate_api_key", parameters) as Created, options);
+      show(await reader.call("rotate_api_key", parameters, cli), options);
     });
 }
 
@@ -80,12 +76,12 @@ function revoke(cli: Cli): Command {
     .argument("<id>", "the key's id, as list shows it")
     .action(async (id: string, options: Options) => {
       if (id.startsWith("ll_")) throw new Failure("name the key's id, not the key: list shows it.");
-      await (await openWriter(cli, options))("revoke_api_key", { p_key_id: id });
+      await (await openReader(cli, options)).call("revoke_api_key", { p_key_id: id }, cli);
       console.log(`Revoked ${id}.`);
     });
 }
 
-function show(key: Created, { json }: Options): void {
+function show(key: CreatedApiKey, { json }: Options): void {
   console.log(json ? jsonLine(key) : key.key_value);
   if (!json) console.error(`Its id is ${key.key_id}. The key is shown only now.`);
 }

@@ -1,6 +1,8 @@
 import { LogloomError } from "../../read/error.ts";
 import { createReader } from "../../read/reader.ts";
+import type { Session } from "../../read/service.ts";
 import type { Cli } from "../frame.ts";
+import { functionNames } from "../guest/files.ts";
 import { environment } from "../options.ts";
 import { readProfile } from "../profiles.ts";
 import { accessToken, claimsOf } from "../sessions.ts";
@@ -23,7 +25,7 @@ export async function checkHealth(url: string, signal: AbortSignal): Promise<Fin
       "functions",
       simple.reason,
       simple.status === 404
-        ? "Deploy the functions: supabase functions deploy ingest health logloom-notify."
+        ? `Deploy the functions: supabase functions deploy ${functionNames.join(" ")}.`
         : "Check the address, and whether the project is paused.",
     )];
   }
@@ -96,14 +98,14 @@ export async function checkSession(cli: Cli, options: TargetOptions): Promise<Fi
 /** A token of this moment, so that the hook is asked now. */
 async function freshToken(
   options: TargetOptions,
-  token: string | (() => string | Promise<string>),
+  token: Session["token"],
 ): Promise<string> {
   if (typeof token === "string") return token;
   const name = profileName(options);
   const isRenewable = (await readProfile(name))?.session?.refresh_token !== undefined;
   return isRenewable && environment("LOGLOOM_TOKEN") === undefined
     ? await accessToken(name, true)
-    : await token();
+    : await token() ?? "";
 }
 
 function hookFinding(token: string): Finding {
