@@ -105,6 +105,8 @@ export async function run(
   };
   let code: number = exitCodes.done;
   process.on("SIGINT", abort).on("SIGTERM", abort);
+  // The reader of a pipe may close it: `| head`.
+  process.stdout.on("error", () => {});
   try {
     const program = makeProgram(cli);
     program.hook("preAction", (_, command) => {

@@ -106,16 +106,12 @@ function create(cli: Cli): Command {
     .option("--webhook <url>", "where to post")
     .option("--paused", "make it, and do not evaluate it yet")
     .action(async (options: RuleOptions) => {
-      const rule = await ruleOf(cli, options);
+      const rule = { p_cooldown_minutes: 30, p_enabled: true, ...await ruleOf(cli, options) };
       for (const [option, name] of required) {
         if (rule[name] === undefined) throw new Failure(`${option} is missing, or a file has it.`);
       }
       const reader = await openReader(cli, options);
-      const made = await reader.call("create_alert_rule", {
-        p_cooldown_minutes: 30,
-        p_enabled: true,
-        ...rule as Rule,
-      }, cli);
+      const made = await reader.call("create_alert_rule", rule as Rule, cli);
       console.log(options.json ? jsonLine(made) : `Made ${harmless(made.name)}: ${made.rule_id}`);
     });
 }
