@@ -95,7 +95,7 @@ export type Database = {
         };
       };
       "create_ingest_token": {
-        Args: { "p_expires_in"?: number; "p_service": string; "p_tenant_id"?: string };
+        Args: { "p_expires_in"?: number; "p_service"?: string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_ingest_token"];
         SetofOptions: {
           from: "*";
@@ -463,6 +463,10 @@ export type Database = {
           isOneToOne: true;
           isSetofReturn: false;
         };
+      };
+      "read_logs": {
+        Args: { "p_key_digest"?: string; "p_operation"?: string; "p_parameters"?: Json };
+        Returns: Json;
       };
       "remove_tenant_member": {
         Args: { "p_tenant_id"?: string; "p_user_id": string };

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { createReader, LogloomError, type LogRecord } from "../../packages/logloom/src/read.ts";
-import { clientOf, ingest, newTenant, supabase, type Tenant } from "../support/client.ts";
+import {
+  clientOf,
+  createKey,
+  ingest,
+  newTenant,
+  supabase,
+  type Tenant,
+} from "../support/client.ts";
 import { openDatabase, queueIsEmpty } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 import { proxy } from "./programs.ts";
@@ -96,6 +103,28 @@ Deno.test("a supabase-js client reads as its user, and a range can be a word", a
   const logs = createReader(supabase(tenant.token));
   assert.equal((await logs.search("", { since: "15m" })).logs.length, 2);
   assert.equal((await logs.search("", { since: "now-2d", until: "1d" })).logs.length, 0);
+});
+
+Deno.test("a key with the scope read searches, pages and tails, and does nothing else", async () => {
+  const tenant = await filled([{ msg: "a", level: "error" }, { msg: "b" }]);
+  const { key_value: key } = await createKey(tenant, { p_scopes: ["read"] });
+  const logs = createReader({ url: stack.url, key });
+  const found: string[] = [];
+  for await (const { msg } of logs.records("", { order: "asc" })) found.push(String(msg));
+  assert.deepEqual(found.sort(), ["a", "b"]);
+  assert.equal((await logs.stats("level:error"))[0].value, 1);
+  assert.equal((await logs.fields()).some(({ field }) => field === "level"), true);
+  await send(tenant, [{ msg: "c" }]);
+  for await (const { msg } of logs.tail("msg:c", { backlog: 1 })) {
+    assert.equal(msg, "c");
+    break;
+  }
+  const error = await logs.call("list_api_keys", {}).catch((error: unknown) => error);
+  assert.ok(error instanceof LogloomError);
+  assert.deepEqual([error.status, error.message], [
+    404,
+    "No such reading operation: list_api_keys",
+  ]);
 });
 
 Deno.test("an error has its code, status, place in the query and hint", async () => {

@@ -14,6 +14,7 @@ import type {
   CreatedApiKey,
   Field,
   Histogram,
+  IngestToken,
   LogPage,
   LogRecord,
   LogTail,
@@ -72,6 +73,10 @@ export interface Operations {
       p_tenant_id?: string;
     };
     answer: CreatedApiKey;
+  };
+  create_ingest_token: {
+    parameters: { p_expires_in?: number; p_service?: string; p_tenant_id?: string };
+    answer: IngestToken;
   };
   create_saved_search: {
     parameters: {

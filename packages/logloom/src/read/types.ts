@@ -280,7 +280,7 @@ export interface ApiKey {
   tenant_id: string;
   name: string;
   key_prefix: string;
-  scopes: string[];
+  scopes: ("ingest" | "read")[];
   status: "active" | "revoked" | "expired";
   created_at: string;
   last_used_at: string | null;
@@ -295,10 +295,17 @@ export interface CreatedApiKey {
   name: string;
   key_prefix: string;
   key_value: string;
-  scopes: string[];
+  scopes: ("ingest" | "read")[];
   status: ApiKey["status"];
   created_at: string;
   expires_at: string | null;
+}
+
+/** `token` is told only here. */
+export interface IngestToken {
+  token: string;
+  expires_at: string;
+  service: string;
 }
 
 export interface ApiKeyUsage {
