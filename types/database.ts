@@ -95,7 +95,7 @@ export type Database = {
         };
       };
       "create_ingest_token": {
-        Args: { "p_expires_in"?: number; "p_service"?: string; "p_tenant_id"?: string };
+        Args: { "p_expires_in"?: number; "p_service": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_ingest_token"];
         SetofOptions: {
           from: "*";

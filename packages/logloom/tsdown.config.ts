@@ -14,6 +14,8 @@ export default defineConfig([
     ...common,
     entry: `src/${name}.ts`,
     platform: "neutral" as const,
+    // What may be left out by another bundler lies within functions.
+    outputOptions: { comments: false },
     dts: { oxc: {} },
     deps: { neverBundle: [/^node:/, "winston-transport"] },
   })),

@@ -157,6 +157,37 @@ Deno.test("a service that is away is asked again for as long as wanted", async (
   assert.ok(asked.length >= 1 && asked.length <= 3, `${asked}`);
 });
 
+Deno.test("a change is made once, though its answer is lost", async () => {
+  const { token } = await newTenant("reading");
+  await using between = await proxy(() => true);
+  const logs = createReader({ url: between.url, token });
+  const search = { p_name: "n", p_query_dsl: "level:error" };
+  const error = await logs.call("create_saved_search", search).catch((error: unknown) => error);
+  assert.ok(error instanceof LogloomError);
+  assert.deepEqual([error.status, error.isAway, between.requests.length], [502, true, 1]);
+  assert.equal(await clientOf(token).call("get_saved_search_count", {}), 1);
+});
+
+Deno.test("a token that is refused is taken anew, once", async () => {
+  const { token } = await newTenant("reading");
+  let [current, refusals] = ["old", 0];
+  const session = { url: stack.url, token: () => current };
+  const renewed = createReader({
+    ...session,
+    refused() {
+      refusals += 1;
+      current = token;
+      return true;
+    },
+  });
+  assert.deepEqual(await renewed.call("list_api_keys", {}), []);
+  current = "old";
+  const ended = createReader({ ...session, refused: () => (refusals += 1) < 0 });
+  const error = await ended.call("list_api_keys", {}).catch((error: unknown) => error);
+  assert.ok(error instanceof LogloomError);
+  assert.deepEqual([error.status, refusals], [401, 2]);
+});
+
 Deno.test("all of a long answer is read, page after page, and reading can be ended", async () => {
   const tenant = await filled(Array.from({ length: 2203 }, (_, n) => ({ msg: "event", n })));
   await using between = await proxy();

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
-import type { ApiKey, CreatedApiKey } from "../service/logloom.ts";
+import type { ApiKey, CreatedApiKey, Scope } from "../service/logloom.ts";
 import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
 import { plain } from "../shared/plain.ts";
 
@@ -22,7 +22,7 @@ export function NewKeyDialog({ onMade, onClose }: {
   const [name, setName] = useState("");
   const [days, setDays] = useState("");
   const [right, setRight] = useState("ingest");
-  const scopes = right.split(" ");
+  const scopes = right.split(" ") as Scope[];
   const create = useChange("create_api_key", ["list_api_keys"]);
   return (
     <Dialog title="New API key" onClose={onClose}>
