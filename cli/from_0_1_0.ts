@@ -177,7 +177,7 @@ export async function shipAll(
     try {
       say(`${file}: ${records} records of ${JSON.stringify(tenant_id)}`);
       const { code } = await new Deno.Command(Deno.execPath(), {
-        args: ["run", "--allow-all", `${checkout}/cli/ship.ts`, join(folder, file)],
+        args: ["run", "--allow-all", `${checkout}/cli/logloom.ts`, "ship", join(folder, file)],
         env: { LOGLOOM_URL: url, LOGLOOM_API_KEY: key.key_value },
       }).spawn().status;
       if (code === 1) {

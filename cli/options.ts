@@ -8,7 +8,7 @@ const ofNpm = new Set(["help", "json", "key", "url", "user", "role", "yes", "for
  * Without `--` npm takes a script's options for its own: it hands over the rest, and the values as npm_config_…. A
  * command that went on would do something else than was asked.
  */
-function refuseTaken(names: string[]): void {
+export function refuseTaken(names: readonly string[]): void {
   const variable = "npm_lifecycle_event";
   // A shipper beside a stack may read no more than its own variables.
   if (Deno.permissions.querySync({ name: "env", variable }).state !== "granted") return;

@@ -4,7 +4,7 @@ import { jwtSecret } from "../local/stack.ts";
 
 async function token(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", new URL("token.ts", import.meta.url).pathname, ...args],
+    args: ["run", "--allow-all", new URL("logloom.ts", import.meta.url).pathname, "token", ...args],
     env: { NO_COLOR: "1" },
   }).output();
   const decoder = new TextDecoder();
@@ -33,7 +33,7 @@ Deno.test("a missing or malformed option is one sentence", async () => {
     [["--tenant", "t"], "--user is missing; --help lists the options."],
     [
       ["--tenant", "t", "--user", "u", "--hours", "-1"],
-      "Option '--hours' argument is ambiguous; --help lists the options.",
+      "--hours takes a number above 0 and up to 87600, not -1.",
     ],
     [
       ["--tenant", "t", "--user", "u", "--hours", "x"],

@@ -1,7 +1,6 @@
-/** An expected failure: a taken port, a missing tool, no network. Its message is enough, so no stack trace is shown. */
-export class Failure extends Error {
-  override name = "Failure";
-}
+import { Failure, sentence as ofCommand } from "../packages/logloom/src/cli/failure.ts";
+
+export { Failure };
 
 /** Runs a command's body and turns a failure into a sentence and an exit code. */
 export async function run(body: () => Promise<void>): Promise<never> {
@@ -17,13 +16,7 @@ export async function run(body: () => Promise<void>): Promise<never> {
 
 /** The message of an error, for people. */
 export function sentence(error: unknown): string {
-  if (error instanceof Failure) return error.message;
-  const message = error instanceof Error ? error.message : String(error);
-  if (/no space left|ENOSPC|os error 28/i.test(message)) {
-    return "the disk is full; free some space and run the command again.";
-  }
-  if (error instanceof Deno.errors.PermissionDenied) {
-    return `${message}. Was this checkout set up by another user?`;
-  }
-  return `${message} (LOGLOOM_DEBUG=1 shows where)`;
+  return error instanceof Deno.errors.PermissionDenied
+    ? `${error.message}. Was this checkout set up by another user?`
+    : ofCommand(error);
 }

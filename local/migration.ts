@@ -20,7 +20,7 @@ import {
   withoutRevokes,
 } from "./migrations/schemas.ts";
 import { withScratchPostgres } from "./migrations/scratch.ts";
-import { followingVersion, versionAt } from "./migrations/versions.ts";
+import { followingVersion, versionAt } from "../packages/logloom/src/cli/guest/versions.ts";
 import { checkout } from "./stack.ts";
 
 // npm run migration [-- NAME]: brings supabase/migrations up to date with supabase/schemas.

@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
+import { dirname } from "node:path";
 import { command } from "./command.ts";
 import { exists, removeIfThere } from "./files.ts";
+import {
+  filesBelow,
+  functionFiles,
+  functionNames,
+  ourShared,
+} from "../packages/logloom/src/cli/guest/files.ts";
 import { checkout } from "./stack.ts";
 
 /** The tools that build and check the npm package have a lock file of their own. */
@@ -30,9 +37,12 @@ export async function buildPackage(progress: (step: string) => void): Promise<st
   await installTools(progress);
   progress("Building the package");
   await removeIfThere(`${source}/dist`);
-  await packageTool("typescript/bin/tsc", ["--project", "."], "The package's types are wrong");
+  for (const part of [".", "src/cli"]) {
+    await packageTool("typescript/bin/tsc", ["--project", part], "The package's types are wrong");
+  }
   await packageTool("tsdown/dist/run.mjs", ["--logLevel=error"], "Building the package failed");
   await Deno.copyFile(`${checkout}/LICENSE`, `${source}/dist/LICENSE`);
+  await copyInstallation();
   const packed = await tarball();
   await Deno.mkdir(`${checkout}/.logloom`, { recursive: true });
   await removeIfThere(packed);
@@ -41,6 +51,31 @@ export async function buildPackage(progress: (step: string) => void): Promise<st
     failure: "Packing the package failed",
   });
   return packed;
+}
+
+/** What install-into and uninstall need of a clone, and the licences of what the command line is built with. */
+async function copyInstallation(): Promise<void> {
+  const folder = `${checkout}/supabase`;
+  const functions = await functionFiles(`${folder}/functions`, functionNames, "health");
+  const files = [
+    ...await filesBelow(`${folder}/migrations`),
+    ...[...functions.keys()].map((path) =>
+      `${folder}/functions/${path.replace(`${ourShared}/`, "_shared/")}`
+    ),
+    `${folder}/schemas/foundations/operations.sql`,
+    `${folder}/uninstall.sql`,
+  ];
+  for (const file of files) await copy(file, `${source}/dist/supabase${file.slice(folder.length)}`);
+  for (const [library, file] of Object.entries(licences)) {
+    await copy(`${checkout}/node_modules/${library}/${file}`, `${source}/dist/licences/${library}`);
+  }
+}
+
+const licences = { commander: "LICENSE", "smol-toml": "LICENSE" };
+
+async function copy(from: string, to: string): Promise<void> {
+  await Deno.mkdir(dirname(to), { recursive: true });
+  await Deno.copyFile(from, to);
 }
 
 async function installTools(progress: (step: string) => void): Promise<void> {

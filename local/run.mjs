@@ -15,14 +15,9 @@ const commands = {
   test: "tests/run.ts",
   chaos: "tests/chaos/run.ts",
   bench: "bench/main.ts",
-  ship: "cli/ship.ts",
   "console:shots": "console/shots/main.ts",
-  token: "cli/token.ts",
-  search: "cli/search.ts",
-  tail: "cli/tail.ts",
-  "install-into": "cli/install_into.ts",
+  logloom: "cli/logloom.ts",
   "from-0.1.0": "cli/from_0_1_0.ts",
-  uninstall: "cli/uninstall.ts",
   lock: "local/lock.ts",
   "package:build": "local/package_build.ts",
 };
@@ -54,8 +49,13 @@ CONTRIBUTING.md says more.`,
   "console:shots": "Takes the pictures of the console in docs/images: npm run console:shots",
 };
 
+/** Commands of `npm run logloom` that have a script of their own. */
+const ofLogloom = ["search", "tail", "ship", "token", "install-into", "uninstall"];
+for (const name of ofLogloom) commands[name] = commands.logloom;
+
 const [name, ...args] = process.argv.slice(2);
 const script = commands[name];
+if (ofLogloom.includes(name)) args.unshift(name);
 if (!script) {
   fail(`there is no command ${name ?? ""}; there are ${Object.keys(commands).join(", ")}.`);
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { functionNames } from "../packages/logloom/src/cli/guest/files.ts";
 import { fromFileUrl } from "./files.ts";
 
 export const checkout = fromFileUrl(new URL("..", import.meta.url));
@@ -18,8 +19,7 @@ export const databasePassword = "postgres";
 export const stackNames = ["dev", "test", "beside", "kept", "bench", "scratch"] as const;
 export type StackName = (typeof stackNames)[number];
 
-/** The edge functions, each in a process of its own. */
-export const functionNames = ["ingest", "health", "logloom-notify", "logloom-read"] as const;
+export { functionNames };
 export type FunctionName = (typeof functionNames)[number];
 
 /** The addresses and files of a stack, independent of the machine's set-up. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { uninstall } from "../../cli/uninstall.ts";
+import { uninstall } from "../../packages/logloom/src/cli/commands/uninstall.ts";
 import { pushMigrations } from "../../local/database.ts";
 import { installLayer, localShards } from "../local/nodes.ts";
 import { checkout } from "../../local/stack.ts";
@@ -17,6 +17,8 @@ import {
   sealRecordsOf,
   tenantWithDay,
 } from "./sealed_day.ts";
+
+const ours = `${checkout}/supabase`;
 
 const folder = `${Deno.env.get("LOGLOOM_PROJECT")}/supabase/migrations`;
 
@@ -134,7 +136,7 @@ Deno.test("uninstalling takes what is on the nodes too", async () => {
     select s.setconfig as settings from pg_db_role_setting s
     where s.setrole = 'postgres'::regrole and s.setdatabase = 0`;
   const own = settings.filter((text: string) => !text.startsWith("citus."));
-  assert.equal(await uninstall(stack.databaseUrl, () => {}), true);
+  assert.equal(await uninstall(stack.databaseUrl, ours, () => {}), true);
   const nothing = {
     success: true,
     result: own.map((text: string) => `setting ${text}`).join(", "),

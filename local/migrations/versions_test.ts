@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { migrations } from "./released.ts";
-import { followingVersion, isTime } from "./versions.ts";
+import { followingVersion, isTime } from "../../packages/logloom/src/cli/guest/versions.ts";
 
 Deno.test("the version of each migration is a time that there is", async () => {
   const names = await migrations();

@@ -2,6 +2,9 @@ import { checkout, type Stack } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
 import { npmProgram } from "../system.ts";
 
+/** Variables that the command line looks at, whether they are there or not. */
+const alsoRead = ["INIT_CWD", "LOGLOOM_DEBUG", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"];
+
 /** Sends the gateway's access log to the demo tenant: real events on a new machine, with our own tool. */
 export function shipperProcess(stack: Stack, apiKey: string, file: string): ProcessDefinition {
   const env = { LOGLOOM_URL: stack.url, LOGLOOM_API_KEY: apiKey };
@@ -12,9 +15,10 @@ export function shipperProcess(stack: Stack, apiKey: string, file: string): Proc
     "--no-prompt",
     "--cached-only",
     `--allow-net=${new URL(stack.url).host}`,
-    `--allow-env=${[...Object.keys(env), "INIT_CWD"].join(",")}`,
+    `--allow-env=${[...Object.keys(env), ...alsoRead].join(",")}`,
     `--allow-read=${file}`,
-    `${checkout}/cli/ship.ts`,
+    `${checkout}/cli/logloom.ts`,
+    "ship",
     `--follow=${file}`,
   ];
   return {

@@ -9,7 +9,7 @@ import { stack } from "../support/stack.ts";
 const checkout = new URL("../..", import.meta.url).pathname;
 
 /** `npm run ship` for a tenant, as a person would call it. */
-async function start(args: string[], tenant = newTenant()) {
+async function start(args: string[], tenant = newTenant(), key?: string) {
   const { id, token } = await tenant;
   const { key_value } = await createKey(await tenant);
   const child = new Deno.Command(Deno.execPath(), {
@@ -18,10 +18,11 @@ async function start(args: string[], tenant = newTenant()) {
       "--allow-all",
       "--cached-only",
       `--config=${checkout}deno.json`,
-      `${checkout}cli/ship.ts`,
+      `${checkout}cli/logloom.ts`,
+      "ship",
       ...args,
     ],
-    env: { LOGLOOM_URL: stack.url, LOGLOOM_API_KEY: key_value, NO_COLOR: "1" },
+    env: { LOGLOOM_URL: stack.url, LOGLOOM_API_KEY: key ?? key_value, NO_COLOR: "1" },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
@@ -140,7 +141,7 @@ Deno.test("what cannot be sent for now is sent later, and once", async () => {
 });
 
 Deno.test("a key that is not accepted ends the shipping with the reason", async () => {
-  const run = await start(["--key=ll_wrong"]);
+  const run = await start([], newTenant(), "ll_wrong");
   const { code, stdout, stderr } = await run.end("line\n");
   assert.deepEqual([code, counts(stdout)], [1, "0 events accepted, 0 rejected"]);
   assert.match(stderr, /401 Invalid token, API key, or missing tenant_id/);

@@ -15,7 +15,7 @@ async function send(user: User, events: unknown[]): Promise<void> {
 
 function command(name: "search" | "tail", user: User, args: string[]): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", "--no-check", `${checkout}/cli/${name}.ts`, ...args],
+    args: ["run", "--allow-all", "--no-check", `${checkout}/cli/logloom.ts`, name, ...args],
     cwd: checkout,
     env: { LOGLOOM_URL: stack.url, LOGLOOM_TOKEN: user.token, NO_COLOR: "1" },
     stdin: "null",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import postgres from "postgres";
 import { exportFrom, importInto, shipAll } from "../../cli/from_0_1_0.ts";
-import { installInto } from "../../cli/install_into.ts";
-import { uninstall } from "../../cli/uninstall.ts";
+import { installInto } from "../../packages/logloom/src/cli/commands/install_into.ts";
+import { uninstall } from "../../packages/logloom/src/cli/commands/uninstall.ts";
 import { pushMigrations, removeCluster } from "../../local/database.ts";
 import { removeIfThere } from "../../local/files.ts";
 import { anonKey, signToken } from "../../local/keys.ts";
@@ -11,6 +11,8 @@ import { checkout, stackNamed } from "../../local/stack.ts";
 import { prepareSystem } from "../../local/system.ts";
 import { endLeftovers, up } from "../../local/up.ts";
 import { eventually } from "../support/eventually.ts";
+
+const ours = `${checkout}/supabase`;
 
 const old = ["20290301000001_logloom.sql", "20290301000002_logloom_schedules.sql"];
 const kinds = {
@@ -38,7 +40,7 @@ for (const [kind, { source, own }] of Object.entries(kinds)) {
     for (const name of old) await writeReleased(name, `${folder}/${name}`);
     const push = () => pushMigrations(stack.databaseUrl, undefined, project);
     const install = async () => {
-      if (own.length > 0) return void await installInto(project);
+      if (own.length > 0) return void await installInto(project, ours);
       for (const name of await migrations()) {
         await Deno.copyFile(`${migrationsFolder}/${name}`, `${folder}/2029${name.slice(4)}`);
       }
@@ -56,7 +58,7 @@ for (const [kind, { source, own }] of Object.entries(kinds)) {
           before = await rowsOf(sql);
 
           // In place it goes nowhere, and nothing changes.
-          if (own.length > 0) await assert.rejects(installInto(project), /docs\/upgrade\.md/);
+          if (own.length > 0) await assert.rejects(installInto(project, ours), /docs\/upgrade\.md/);
           const first = `${folder}/20290401000000_logloom_foundations.sql`;
           await Deno.copyFile(`${migrationsFolder}/${(await migrations())[0]}`, first);
           const refused = (await push() ?? "it was pushed").replaceAll(/\s+/g, " ");
@@ -70,7 +72,7 @@ for (const [kind, { source, own }] of Object.entries(kinds)) {
             ["../a 'quoted' \"ü\"", 40],
             ["acme", 1500],
           ]);
-          await uninstall(stack.databaseUrl, () => {});
+          await uninstall(stack.databaseUrl, ours, () => {});
           for (const name of old) await Deno.remove(`${folder}/${name}`);
           await install();
           assert.equal(await push(), null);

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import postgres from "postgres";
-import { installInto } from "../../cli/install_into.ts";
-import { uninstall } from "../../cli/uninstall.ts";
+import { installInto } from "../../packages/logloom/src/cli/commands/install_into.ts";
+import { uninstall } from "../../packages/logloom/src/cli/commands/uninstall.ts";
 import { serviceRoleKey, signToken } from "../../local/keys.ts";
 import { migrations } from "../../local/migrations/released.ts";
-import { databaseUrl } from "../../local/stack.ts";
+import { checkout, databaseUrl } from "../../local/stack.ts";
 import { eventually } from "../support/eventually.ts";
 import { answers, ofClub, openShop, rows, type Shop } from "./shop.ts";
+
+const ours = `${checkout}/supabase`;
 
 const shopMigrations = ["20290101000000_shop.sql", "20290102000000_shop_jobs.sql"];
 
@@ -99,7 +101,7 @@ async function asBefore(grantsByDefault: boolean): Promise<void> {
   assert.match(before.answers.join("\n"), /418/);
   assert.match(before.answers.join("\n"), /"x-shop","open"/);
 
-  const installed = await installInto(shop.folder);
+  const installed = await installInto(shop.folder, ours);
   // Each of ours, after the project's last.
   assert.deepEqual(
     installed.migrations,
@@ -135,7 +137,7 @@ async function asBefore(grantsByDefault: boolean): Promise<void> {
   assert.equal(closed.status, 418);
   await closed.body?.cancel();
 
-  assert.deepEqual((await installInto(shop.folder)).migrations, [], "again: nothing to add");
+  assert.deepEqual((await installInto(shop.folder, ours)).migrations, [], "again: nothing to add");
 
   // Ingest goes on while it is removed: each request is answered, and no answer keeps it from going.
   const statuses: number[] = [];
@@ -155,7 +157,7 @@ async function asBefore(grantsByDefault: boolean): Promise<void> {
     () => Promise.resolve(statuses.filter((status) => status === 200).length > 20),
   );
   const said: string[] = [];
-  assert.equal(await uninstall(shop.stack.databaseUrl, (line) => said.push(line)), true);
+  assert.equal(await uninstall(shop.stack.databaseUrl, ours, (line) => said.push(line)), true);
   going = false;
   await Promise.all(senders);
   assert.equal(said.some((line) => line.includes("stays")), false, said.join("\n"));
@@ -168,7 +170,11 @@ async function asBefore(grantsByDefault: boolean): Promise<void> {
     async () => (await operation(shop, "search_logs", token))[0] === 404,
   );
   assert.deepEqual(await answers(shop), before.answers);
-  assert.equal(await uninstall(shop.stack.databaseUrl, () => {}), false, "it is gone already");
+  assert.equal(
+    await uninstall(shop.stack.databaseUrl, ours, () => {}),
+    false,
+    "it is gone already",
+  );
 }
 
 Deno.test("starter kits and libraries, with the names that operations once had, go on beside it", async () => {
@@ -213,10 +219,12 @@ Deno.test("starter kits and libraries, with the names that operations once had, 
   }
 
   await assert.rejects(
-    installInto(club.folder),
+    installInto(club.folder, ours),
     /functions\/health\n {2}\[functions\.health\] in config\.toml\n.*--health-as NAME/,
   );
-  const { migrations: added, advice } = await installInto(club.folder, { healthAs: "logs-health" });
+  const { migrations: added, advice } = await installInto(club.folder, ours, {
+    healthAs: "logs-health",
+  });
   assert.equal(added[0], "20290103000000_logloom_foundations.sql");
   assert.match(advice.join(), /access-token hook of its own/);
   await club.push();
@@ -237,7 +245,7 @@ Deno.test("starter kits and libraries, with the names that operations once had, 
   await eventually("its workers run", async () => await runs() > ran);
 
   const said: string[] = [];
-  assert.equal(await uninstall(club.stack.databaseUrl, (line) => said.push(line)), true);
+  assert.equal(await uninstall(club.stack.databaseUrl, ours, (line) => said.push(line)), true);
   assert.deepEqual(said.filter((line) => line.includes("stays")), []);
   assert.equal(await club.dump(), before.dump);
   assert.deepEqual(await rows(club), before.rows);
@@ -270,7 +278,7 @@ async function openEmpty(): Promise<Shop & { before: { rows: unknown; dump: stri
   await shop.sql.unsafe("alter role postgres superuser");
   await shop.push();
   const before = { rows: await rows(shop), dump: await shop.dump() };
-  await installInto(shop.folder);
+  await installInto(shop.folder, ours);
   await shop.push();
   assert.equal((await shop.sql`select from logloom.plans`).length > 0, true);
   return { ...shop, before };
@@ -279,7 +287,7 @@ async function openEmpty(): Promise<Shop & { before: { rows: unknown; dump: stri
 /** Uninstalls, and tells what of it stays. */
 async function uninstalled(shop: Shop): Promise<string[]> {
   const said: string[] = [];
-  assert.equal(await uninstall(shop.stack.databaseUrl, (line) => said.push(line)), true);
+  assert.equal(await uninstall(shop.stack.databaseUrl, ours, (line) => said.push(line)), true);
   return said.filter((line) => line.includes("stays"));
 }
 
@@ -322,7 +330,7 @@ Deno.test("in a project with much of its own", async (t) => {
     alter database postgres reset quote_all_identifiers;
     -- Its days begin later than UTC's; the other project's begin earlier.
     alter database postgres set timezone = 'America/New_York'`);
-  await installInto(shop.folder);
+  await installInto(shop.folder, ours);
 
   await t.step("installing refuses what would be in its way, and says what it is", async () => {
     // In the database, by another way than the project's migrations.
@@ -408,7 +416,7 @@ Deno.test("in a project with much of its own", async (t) => {
     create table public.logloom_notes (note text);
     create function app.notes() returns setof public.logloom_notes language sql as
       'select * from public.logloom_notes'`);
-    await assert.rejects(uninstall(stack.databaseUrl, () => {}), {
+    await assert.rejects(uninstall(stack.databaseUrl, ours, () => {}), {
       name: "Failure",
       message: `Logloom is not removed, since these of the project use it:
   function app.count_tenants()
@@ -422,7 +430,7 @@ Deno.test("in a project with much of its own", async (t) => {
 Change or remove them, then run this again.`,
     });
     const stranger = databaseUrl("supabase_auth_admin", stack.ports.postgres, "postgres");
-    await assert.rejects(uninstall(stranger, () => {}), {
+    await assert.rejects(uninstall(stranger, ours, () => {}), {
       name: "Failure",
       message: "Logloom is not removed: it is owned by postgres, not by supabase_auth_admin\n" +
         "Connect as postgres, then run this again.",
@@ -514,7 +522,7 @@ Change or remove them, then run this again.`,
       await shop.push();
 
       const said: string[] = [];
-      assert.equal(await uninstall(stack.databaseUrl, (line) => said.push(line)), true);
+      assert.equal(await uninstall(stack.databaseUrl, ours, (line) => said.push(line)), true);
       assert.equal(said.some((line) => line.includes("stays")), false, said.join("\n"));
       assert.equal((await sql`select from app.notes()`).length, 0);
       const history = await sql`
@@ -536,7 +544,7 @@ Change or remove them, then run this again.`,
         }
       }
       await sql.unsafe("drop function app.notes(); drop table public.logloom_notes");
-      const [again] = (await installInto(shop.folder)).migrations;
+      const [again] = (await installInto(shop.folder, ours)).migrations;
       assert.equal(again, "20290301000001_logloom_foundations.sql");
       await shop.push();
       assert.equal((await sql`select from logloom.plans`).length > 0, true);

@@ -39,4 +39,13 @@ Deno.test("nobody is told to take the package from npm before it is published", 
   assert.deepEqual(wrong, []);
 });
 
+Deno.test("the command line is built with the library that a clone runs it with", async () => {
+  const versions = await Promise.all(
+    ["package.json", "packages/package.json"].map(async (path) =>
+      JSON.parse(await read(path)).devDependencies.commander
+    ),
+  );
+  assert.equal(versions[0], versions[1]);
+});
+
 const read = (path: string) => Deno.readTextFile(`${checkout}/${path}`);

@@ -1,0 +1,42 @@
+import { isAbsolute, join } from "node:path";
+import { Failure } from "../packages/logloom/src/cli/failure.ts";
+import { type Host, run } from "../packages/logloom/src/cli/frame.ts";
+import { makeProgram } from "../packages/logloom/src/cli/main.ts";
+import { leave } from "../packages/logloom/src/cli/output.ts";
+import { checkout, stackNamed } from "../local/stack.ts";
+import { runningState } from "../local/state.ts";
+import { refuseTaken } from "./options.ts";
+import { token } from "./token.ts";
+
+// The command line of the package, as a clone runs it: from its sources, and for the stack of this machine.
+
+/** The commands that npm knows by their own names. */
+const scripts = ["search", "tail", "ship", "token", "install-into", "uninstall"];
+
+const host: Host = {
+  version: "in a clone",
+  call(command) {
+    const [name] = command.split(" ");
+    return scripts.includes(name)
+      ? `npm run ${name} --`
+      : `npm run logloom -- ${command}`.trimEnd();
+  },
+  supabase: `${checkout}/supabase`,
+  /** npm runs scripts in the package's folder and names the caller's in INIT_CWD. */
+  path(path) {
+    if (isAbsolute(path)) return path;
+    const folder = Deno.env.get("INIT_CWD");
+    return folder === undefined ? path : join(folder, path);
+  },
+  async localStack() {
+    const state = await runningState(stackNamed("dev"));
+    if (state === null) {
+      throw new Failure("no local stack is running: npm start, or name a project by LOGLOOM_URL.");
+    }
+    const { url, demo } = state;
+    return { url, token: demo?.userTokens[0], apiKey: demo?.apiKey };
+  },
+  inspect: (command) => refuseTaken(command.options.map(({ long }) => long?.slice(2) ?? "")),
+};
+
+await leave(await run(Deno.args, host, (cli) => makeProgram(cli, [token])));

@@ -1,0 +1,38 @@
+import type { Command } from "../frame.ts";
+import type { Cli } from "../frame.ts";
+import { columns, jsonLine } from "../lines.ts";
+import { openOutput } from "../output.ts";
+import {
+  newReading,
+  queryOf,
+  type Range,
+  rangeOf,
+  type ReadingOptions,
+  withRange,
+} from "../reading.ts";
+import { openReader } from "../target.ts";
+
+const shownValues = 5;
+
+export function fields(cli: Cli): Command {
+  return withRange(newReading(cli, "fields", "Lists the fields of the newest records", {
+    examples: ["service:api --since 24h", "--json"],
+  }))
+    .action(async (words: string[], options: ReadingOptions & Range) => {
+      const query = queryOf(cli, words);
+      const range = rangeOf(cli, options);
+      const reader = await openReader(cli, options);
+      const found = await reader.fields(query, range);
+      const rows = found.map(({ field, type, count, values }) => {
+        const few = values.slice(0, shownValues).map(({ value }) => value);
+        return [field, type, String(count), few.join(", ")];
+      });
+      const output = await openOutput({ page: false });
+      const lines = options.json
+        ? found.map(jsonLine)
+        : found.length === 0
+        ? []
+        : columns([["field", "type", "count", "values"], ...rows], (column) => column === 2);
+      for (const line of lines) if (!await output.write(line)) return;
+    });
+}

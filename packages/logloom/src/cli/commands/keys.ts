@@ -1,0 +1,87 @@
+import type { CreatedApiKey } from "../../read/types.ts";
+import { Failure } from "../failure.ts";
+import { type Cli, type Command, newCommand } from "../frame.ts";
+import { columns, jsonLine } from "../lines.ts";
+import { wholeNumber } from "../options.ts";
+import { openReader, type TargetOptions, withTarget } from "../target.ts";
+
+interface Options extends TargetOptions {
+  json?: true;
+}
+
+export function keys(cli: Cli): Command {
+  return newCommand(cli, "keys", "Lists, creates, replaces and revokes API keys", {
+    examples: ["list", "create 'web server'"],
+  }).addCommand(list(cli)).addCommand(create(cli)).addCommand(rotate(cli)).addCommand(revoke(cli));
+}
+
+function list(cli: Cli): Command {
+  return withTarget(newCommand(cli, "keys list", "Lists the tenant's keys, the newest first", {
+    examples: ["", "--json"],
+  }))
+    .option("--json", "a JSON object a line")
+    .action(async (options: Options) => {
+      const reader = await openReader(cli, options);
+      const rows = [["id", "name", "begins with", "status", "created", "last used", "expires"]];
+      for await (const key of reader.list("list_api_keys", {}, cli)) {
+        if (options.json) console.log(jsonLine(key));
+        const { key_id, name, key_prefix, status } = key;
+        const times = [key.created_at, key.last_used_at, key.expires_at];
+        rows.push([
+          key_id,
+          name,
+          key_prefix,
+          status,
+          ...times.map((at) => at?.slice(0, 16) ?? "-"),
+        ]);
+      }
+      if (!options.json && rows.length > 1) console.log(columns(rows).join("\n"));
+    });
+}
+
+function create(cli: Cli): Command {
+  return withTarget(newCommand(cli, "keys create", "Creates a key, and prints it this once", {
+    examples: ["'web server'", "ci --expires-at 2027-01-31", "ci > key.txt"],
+    notes: "The key is on standard output, what there is to say about it on standard error.",
+  }))
+    .argument("<name>", "what it is for")
+    .option("--expires-at <time>", "when it stops working, as 2027-01-31; else never")
+    .option("--json", "all of it as a JSON object")
+    .action(async (name: string, options: Options & { expiresAt?: string }) => {
+      const reader = await openReader(cli, options);
+      const parameters = { p_name: name, p_expires_at: options.expiresAt };
+      show(await reader.call("create_api_key", parameters, cli), options);
+    });
+}
+
+function rotate(cli: Cli): Command {
+  return withTarget(newCommand(cli, "keys rotate", "Replaces a key; both work for a while", {
+    examples: ["6f6a4f0e-54b6-4c3f-9b6d-2f0c4f6f3f11 --overlap 30"],
+  }))
+    .argument("<id>", "the key's id, as list shows it")
+    .option("--overlap <minutes>", "how long both work, 0 to 10080", "60")
+    .option("--json", "all of it as a JSON object")
+    .action(async (id: string, options: Options & { overlap: string }) => {
+      const overlap = wholeNumber("--overlap", options.overlap, 0, 10_080);
+      const reader = await openReader(cli, options);
+      const parameters = { p_key_id: id, p_overlap_minutes: overlap };
+      show(await reader.call("rotate_api_key", parameters, cli), options);
+    });
+}
+
+function revoke(cli: Cli): Command {
+  return withTarget(newCommand(cli, "keys revoke", "Revokes a key at once and for good", {
+    examples: ["6f6a4f0e-54b6-4c3f-9b6d-2f0c4f6f3f11"],
+  }))
+    .argument("<id>", "the key's id, as list shows it")
+    .action(async (id: string, options: Options) => {
+      if (id.startsWith("ll_")) throw new Failure("name the key's id, not the key: list shows it.");
+      await (await openReader(cli, options)).call("revoke_api_key", { p_key_id: id }, cli);
+      console.log(`Revoked ${id}.`);
+    });
+}
+
+function show(key: CreatedApiKey, { json }: Options): void {
+  console.log(json ? jsonLine(key) : key.key_value);
+  if (!json) console.error(`Its id is ${key.key_id}. The key is shown only now.`);
+}

@@ -1,0 +1,84 @@
+import type { Command } from "../frame.ts";
+import type { LogRecord } from "../../read/types.ts";
+import type { Cli } from "../frame.ts";
+import { humanLine, jsonLine } from "../lines.ts";
+import { wholeNumber } from "../options.ts";
+import { isColoured, openOutput } from "../output.ts";
+import {
+  newReading,
+  queryOf,
+  type Range,
+  rangeOf,
+  readingNotes,
+  type ReadingOptions,
+  tellOfMore,
+  warn,
+  withRange,
+  writeStats,
+} from "../reading.ts";
+import { openReader } from "../target.ts";
+
+interface Options extends ReadingOptions, Range {
+  limit: string;
+  oldest?: true;
+  pager: boolean;
+}
+
+export function search(cli: Cli): Command {
+  return withRange(newReading(cli, "search", "Searches the logs", {
+    examples: [
+      "'level:error service:api' --since 1h",
+      "'level:error | count() by service' --since 24h",
+      "-service:web --json | head",
+    ],
+    notes: readingNotes,
+  }))
+    .option("--limit <n>", "the most records, 1 to 100000, or groups of an aggregate", "1000")
+    .option("--oldest", "the oldest first")
+    .option("--no-pager", "no pager, even for long output")
+    .action(async (words: string[], options: Options) => {
+      const query = queryOf(cli, words);
+      const range = rangeOf(cli, options);
+      const limit = wholeNumber("--limit", options.limit, 1, 100_000);
+      const asJson = options.json === true;
+      const reader = await openReader(cli, options);
+      const output = await openOutput({ page: !asJson && options.pager });
+      try {
+        if (aggregates(query)) {
+          const most = Math.min(limit, 1000);
+          await writeStats(reader, query, { ...range, limit: most }, output, asJson);
+        } else await writeRecords();
+      } finally {
+        await output.close();
+      }
+
+      async function writeRecords(): Promise<void> {
+        const order = options.oldest ? "asc" : "desc";
+        let cursor: string | undefined;
+        let left = limit;
+        do {
+          const page = await reader.search(query, {
+            ...range,
+            order,
+            limit: Math.min(left, 500),
+            cursor,
+          });
+          if (cursor === undefined) warn(page.warnings);
+          for (const record of page.logs) if (!await output.write(line(record))) return;
+          left -= page.logs.length;
+          cursor = page.next_cursor ?? undefined;
+        } while (cursor !== undefined && left > 0);
+        if (cursor !== undefined) tellOfMore(`${limit} records`);
+      }
+
+      function line(record: LogRecord): string {
+        return asJson ? jsonLine(record) : humanLine(record, isColoured());
+      }
+    });
+}
+
+/** Whether a stage makes rows of numbers: the stages that keep records are known. */
+function aggregates(query: string): boolean {
+  const [, ...stages] = query.replace(/"(?:\\.|[^"\\])*"|\\./g, "x").split("|");
+  return stages.some((stage) => !/^\s*(?:(?:where|json|logfmt|sort|limit|fields)\b|$)/.test(stage));
+}

@@ -1,0 +1,263 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import {
+  closedUrl,
+  type Peer,
+  type PeerRequest,
+  startPeer,
+} from "../../../../../supabase/functions/_shared/testing.ts";
+
+const checkout = new URL("../../../../..", import.meta.url).pathname;
+const script = `${checkout}cli/logloom.ts`;
+const config = `${checkout}deno.json`;
+
+/** Stands for the service: it takes every event that is an object. */
+function ingest({ body }: PeerRequest): Response {
+  const events: unknown[] = JSON.parse(body);
+  const errors = events.flatMap((event, index) =>
+    JSON.stringify(event).includes('"level":"loud"')
+      ? [{ index, code: "level_unknown", message: "level is unknown" }]
+      : []
+  );
+  const ingested = events.length - errors.length;
+  return Response.json({
+    success: true,
+    ingested,
+    rejected: errors.length,
+    ...errors.length > 0 && { errors },
+  });
+}
+
+function command(url: string, args: string[], env: Record<string, string> = {}): Deno.Command {
+  return new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-prompt",
+      "--cached-only",
+      `--config=${config}`,
+      "--allow-all",
+      script,
+      "ship",
+      ...args,
+    ],
+    env: { LOGLOOM_URL: url, LOGLOOM_API_KEY: "ll_key", NO_COLOR: "1", ...env },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  });
+}
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function ship(url: string, args: string[], input = "", env = {}): Promise<Run> {
+  const child = command(url, args, env).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(input));
+  await writer.close();
+  const { code, stdout, stderr } = await child.output();
+  const decoder = new TextDecoder();
+  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+}
+
+function events(peer: Peer): unknown[] {
+  return peer.requests.flatMap(({ body }) => JSON.parse(body));
+}
+
+Deno.test("files and standard input arrive as events, and the report counts them", async () => {
+  await using peer = startPeer(ingest);
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${folder}/a.log`, 'plain line\n{"msg":"event","level":"info"}\n\n');
+  await Deno.writeFile(`${folder}/b.log.gz`, gzipSync("packed line\n"));
+  // A relative file is where the caller is, not where npm runs the script.
+  const args = ["a.log", `${folder}/b.log.gz`, "-", "--service", "web", "--host-name", "h1"];
+  const run = await ship(peer.url, args, "from stdin", { INIT_CWD: folder });
+  assert.deepEqual([run.code, run.err], [0, ""]);
+  assert.match(run.out, /^4 events accepted, 0 rejected \(0\.0 MB in 1 batch, \d+\.\d s\)\n$/);
+  const web = { service: "web", host: "h1" };
+  assert.deepEqual(events(peer), [
+    { ...web, msg: "plain line" },
+    { ...web, msg: "event", level: "info" },
+    { ...web, msg: "packed line" },
+    { ...web, msg: "from stdin" },
+  ]);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("rejected events are named by file and line, and the exit code is 2", async () => {
+  await using peer = startPeer(ingest);
+  const long = "x".repeat(600_000);
+  const run = await ship(peer.url, [], `ok\n\n{"level":"loud"}\n${long}\nok\n`);
+  assert.equal(run.code, 2);
+  assert.match(run.out, /^2 events accepted, 2 rejected /);
+  assert.ok(run.out.includes(
+    "  rejected: standard input, line 4: the line is longer than an event may be\n" +
+      "  rejected: standard input, line 3: level_unknown: level is unknown\n",
+  ));
+});
+
+Deno.test("many events go in several batches, each of them once", async () => {
+  let turn = 0;
+  await using peer = startPeer((request) =>
+    turn++ % 3 === 1 ? Response.json({ error: "busy" }, { status: 503 }) : ingest(request)
+  );
+  const lines = Array.from({ length: 25_000 }, (_, n) => `line ${n}`);
+  const run = await ship(peer.url, ["--parallel", "3"], lines.join("\n"));
+  assert.equal(run.code, 0, run.err);
+  assert.match(run.out, /^25,000 events accepted, 0 rejected \(.* in 3 batches/);
+  const byKey = new Map(
+    peer.requests.map(({ headers, body }) => [headers.get("Idempotency-Key"), body]),
+  );
+  const sent = [...byKey.values()].flatMap((body) => JSON.parse(body) as { msg: string }[]);
+  assert.deepEqual(sent.map(({ msg }) => msg).sort(), lines.sort());
+});
+
+Deno.test("a file with times of its own has the same keys in another run", async () => {
+  await using peer = startPeer(ingest);
+  const folder = await Deno.makeTempDir();
+  const lines = ["a", "b"].map((msg) => JSON.stringify({ time: "2026-11-21T10:00:00Z", msg }));
+  await Deno.writeTextFile(`${folder}/timed.log`, `${lines.join("\n")}\n`);
+  await Deno.writeTextFile(`${folder}/plain.log`, "a\nb\n");
+  const keysOf = async (...names: string[]) => {
+    const before = peer.requests.length;
+    const run = await ship(peer.url, names.map((name) => `${folder}/${name}`));
+    assert.deepEqual([run.code, run.err], [0, ""]);
+    return peer.requests.slice(before).map(({ headers }) => headers.get("Idempotency-Key"));
+  };
+  const [timed] = await keysOf("timed.log");
+  assert.match(timed ?? "", /^[0-9a-f]{64}$/);
+  assert.deepEqual(await keysOf("timed.log"), [timed]);
+  // Whatever else is sent with it.
+  assert.ok((await keysOf("timed.log", "plain.log")).includes(timed));
+  const [plain] = await keysOf("plain.log");
+  assert.notDeepEqual(await keysOf("plain.log"), [plain]);
+  await Deno.writeTextFile(`${folder}/timed.log`, `\n${lines.join("\n")}\n`);
+  assert.notDeepEqual(await keysOf("timed.log"), [timed]);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("a file that has grown sends what it had under the same keys, and then the rest", async () => {
+  await using peer = startPeer(ingest);
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/growing.log`;
+  const line = (n: number) => `${JSON.stringify({ ts: "2026-11-21T10:00:00Z", n })}\n`;
+  const grow = (from: number, to: number) =>
+    Deno.writeTextFile(
+      path,
+      Array.from({ length: to - from }, (_, n) => line(from + n)).join(""),
+      { append: true },
+    );
+  // What a service that knows keys stores.
+  const stored = () => {
+    const byKey = new Map(
+      peer.requests.map(({ headers, body }) => [headers.get("Idempotency-Key"), body]),
+    );
+    return [...byKey.values()].flatMap((body) => (JSON.parse(body) as { n: number }[]))
+      .map(({ n }) => n).sort((a, b) => a - b);
+  };
+  for (const [from, to] of [[0, 12_000], [12_000, 12_500], [12_500, 31_000], [31_000, 31_000]]) {
+    await grow(from, to);
+    // Another file before it moves no border.
+    await Deno.writeTextFile(`${folder}/plain.log`, "");
+    const run = await ship(peer.url, [`${folder}/plain.log`, path], "", {
+      XDG_CONFIG_HOME: folder,
+    });
+    assert.deepEqual([run.code, run.err], [0, ""]);
+    assert.deepEqual(stored(), [...Array(to).keys()]);
+  }
+  const { mode } = await Deno.stat(`${folder}/logloom/shipped.json`);
+  assert.equal((mode ?? 0) & 0o777, 0o600);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("Ctrl-C ends with the counts so far and exit code 1", async () => {
+  const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>();
+  await using peer = startPeer((request) => {
+    asked();
+    return ingest(request);
+  });
+  const child = command(peer.url, []).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode("line\n".repeat(10_001)));
+  await isAsked;
+  child.kill("SIGINT");
+  const { code, stdout, stderr } = await child.output();
+  assert.equal(code, 1);
+  assert.match(new TextDecoder().decode(stdout), /^(?:0|10,000) events accepted, 0 rejected /);
+  assert.equal(new TextDecoder().decode(stderr), "logloom: stopped before all was sent.\n");
+  await writer.abort().catch(() => {});
+});
+
+Deno.test("what cannot be sent ends with one sentence and exit code 1", async () => {
+  await using peer = startPeer(() =>
+    Response.json({ error: "Invalid token, API key, or missing tenant_id" }, { status: 401 })
+  );
+  const cases: [string, string[], RegExp][] = [
+    [peer.url, [], /^logloom: 401 Invalid token, API key, or missing tenant_id\n$/],
+    [closedUrl(), ["--give-up-after", "0"], /cannot be reached; gave up after one try\.\n$/],
+    [peer.url, ["/nowhere/x.log"], /^logloom: there is no file \/nowhere\/x\.log\.\n$/],
+    [peer.url, ["/"], /^logloom: \/ is a folder\.\n$/],
+    [peer.url, ["--nope"], /^logloom: Unknown option '--nope'; --help lists the options\.\n$/],
+    [peer.url, ["--parallel", "0"], /^logloom: --parallel takes a whole number from 1 to 16/],
+    [peer.url, ["--url", "nonsense"], /^logloom: nonsense is not the address of a project/],
+    [peer.url, ["--follow", "a", "b"], /^logloom: --follow takes its one file and no others\.\n$/],
+  ];
+  for (const [url, args, error] of cases) {
+    const { code, err } = await ship(url, args, "line\n");
+    assert.equal(code, 1, String(args));
+    assert.match(err, error);
+  }
+  const withoutKey = await ship(peer.url, [], "line\n", { LOGLOOM_API_KEY: "" });
+  assert.equal(withoutKey.code, 1);
+  assert.match(withoutKey.err, /^logloom: an API key is needed for that address/);
+});
+
+Deno.test("following sends new lines but its own, and a stop sends the rest", async () => {
+  await using peer = startPeer(ingest);
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/access.ndjson`;
+  await Deno.writeTextFile(path, '{"msg":"1"}\n{"attrs":{"user_agent":"logloom-ship"}}\n');
+  // With no more rights than a process beside a stack needs.
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-prompt",
+      "--cached-only",
+      `--config=${config}`,
+      `--allow-net=${new URL(peer.url).host}`,
+      "--allow-env=LOGLOOM_URL,LOGLOOM_API_KEY,LOGLOOM_DEBUG,NO_COLOR,FORCE_COLOR,CLICOLOR_FORCE",
+      `--allow-read=${path}`,
+      script,
+      "ship",
+      "--from-start",
+      "--follow",
+      path,
+    ],
+    env: { LOGLOOM_URL: peer.url, LOGLOOM_API_KEY: "ll_key" },
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let hasEnded = false;
+  const output = child.output().finally(() => hasEnded = true);
+  const arrived = async (count: number) => {
+    while (events(peer).length < count && !hasEnded) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  await arrived(1);
+  await Deno.writeTextFile(path, '{"msg":"2"}\n', { append: true });
+  await arrived(2);
+  await Deno.rename(path, `${path}.1`);
+  await Deno.writeTextFile(path, '{"msg":"3"}\n');
+  await arrived(3);
+  child.kill("SIGTERM");
+  const { code, stdout, stderr } = await output;
+  assert.equal(new TextDecoder().decode(stderr), "");
+  assert.equal(code, 0);
+  assert.match(new TextDecoder().decode(stdout), /^3 events accepted, 0 rejected /);
+  assert.deepEqual(events(peer), [{ msg: "1" }, { msg: "2" }, { msg: "3" }]);
+  await Deno.remove(folder, { recursive: true });
+});

@@ -1,0 +1,31 @@
+import type { Command } from "../frame.ts";
+import type { Cli } from "../frame.ts";
+import { wholeNumber } from "../options.ts";
+import { openOutput } from "../output.ts";
+import {
+  newReading,
+  queryOf,
+  type Range,
+  rangeOf,
+  readingNotes,
+  type ReadingOptions,
+  withRange,
+  writeStats,
+} from "../reading.ts";
+import { openReader } from "../target.ts";
+
+export function stats(cli: Cli): Command {
+  return withRange(newReading(cli, "stats", "Counts, or what a query's last stage says", {
+    examples: ["level:error --since 7d", "'| p95(@ms) by route' --since 24h --json"],
+    notes: readingNotes,
+  }))
+    .option("--limit <n>", "the most groups, 1 to 1000", "1000")
+    .action(async (words: string[], options: ReadingOptions & Range & { limit: string }) => {
+      const query = queryOf(cli, words);
+      const limit = wholeNumber("--limit", options.limit, 1, 1000);
+      const range = { ...rangeOf(cli, options), limit };
+      const reader = await openReader(cli, options);
+      const output = await openOutput({ page: false });
+      await writeStats(reader, query, range, output, options.json === true);
+    });
+}

@@ -1,0 +1,122 @@
+import { LogloomError } from "../../read/error.ts";
+import { createReader } from "../../read/reader.ts";
+import type { Session } from "../../read/service.ts";
+import type { Cli } from "../frame.ts";
+import { functionNames } from "../guest/files.ts";
+import { environment } from "../options.ts";
+import { readProfile } from "../profiles.ts";
+import { accessToken, claimsOf } from "../sessions.ts";
+import { type Exchange, exchange } from "../shipping/exchange.ts";
+import { profileName, readSender, readSession, type TargetOptions } from "../target.ts";
+import { clockFinding, type Finding, ok, skipped, wrong } from "./finding.ts";
+
+interface Check {
+  status?: string;
+  reason?: string | null;
+}
+
+/** The functions, what they say of the database, and their clock. */
+export async function checkHealth(url: string, signal: AbortSignal): Promise<Finding[]> {
+  const before = Date.now();
+  const get = (path: string) => exchange(`${url}/functions/v1/health${path}`, { signal });
+  const simple = await get("");
+  if (simple.status !== 200) {
+    return [wrong(
+      "functions",
+      simple.reason,
+      simple.status === 404
+        ? `Deploy the functions: supabase functions deploy ${functionNames.join(" ")}.`
+        : "Check the address, and whether the project is paused.",
+    )];
+  }
+  const detailed = await get("/detailed");
+  return [
+    ok("functions", "they answer"),
+    clockFinding("clock", Date.parse(String(simple.body.timestamp)), before),
+    ...graded(detailed),
+  ];
+}
+
+function graded({ body, reason }: Exchange): Finding[] {
+  if (typeof body.status !== "string") {
+    return [wrong("health", reason, "Deploy the function health again.")];
+  }
+  const { jobs = {}, ...others } = Object(body.checks) as Record<string, Record<string, Check>>;
+  const bad = Object.entries({ ...others, ...jobs } as Record<string, Check>)
+    .filter(([, { status = "healthy" }]) => status !== "healthy")
+    .map(([name, { status, reason }]) =>
+      wrong(
+        `health of ${name}`,
+        reason ? `${status}: ${reason}` : `${status}`,
+        name === "database"
+          ? "The functions cannot call the database: see The key of the functions in docs/guides/hosted.md."
+          : "select logloom_private.repair(); as postgres, then see docs/guides/operations.md.",
+      )
+    );
+  if (bad.length > 0 || body.status === "healthy") {
+    return bad.length > 0 ? bad : [ok("health", "healthy")];
+  }
+  return [wrong("health", body.status, "See docs/guides/operations.md.")];
+}
+
+/** Whether the API key is accepted; no event is sent. */
+export async function checkKey(cli: Cli, options: TargetOptions): Promise<Finding> {
+  const sender = await readSender(cli, options).catch(() => undefined);
+  if (sender === undefined) return skipped("API key", "none is named");
+  const { status, reason } = await exchange(`${sender.url}/functions/v1/ingest`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-API-Key": sender.apiKey },
+    body: "[]",
+    signal: cli.signal,
+  });
+  if (status === 200) return ok("API key", "accepted");
+  const make = `${cli.call("keys create")} NAME makes a key, ${cli.call("keys list")} lists them.`;
+  return wrong("API key", reason, status === 401 ? make : "See whether the functions are healthy.");
+}
+
+/** Whether a user may read: the token, and its claim, which the access-token hook makes. */
+export async function checkSession(cli: Cli, options: TargetOptions): Promise<Finding[]> {
+  const session = await readSession(cli, options).catch(() => undefined);
+  if (session === undefined) return [skipped("session", "nobody is logged in")];
+  try {
+    const token = await freshToken(options, session.token);
+    const findings = [hookFinding(token)];
+    try {
+      await createReader({ ...session, token }).validate("", cli);
+      return [...findings, ok("session", "accepted")];
+    } catch (error) {
+      if (!(error instanceof LogloomError)) throw error;
+      const todo = `${cli.call("login")} starts a new session.`;
+      return [...findings, wrong("session", error.message, error.hint ?? todo)];
+    }
+  } catch (error) {
+    cli.signal.throwIfAborted();
+    return [wrong("session", (error as Error).message, `${cli.call("login")} starts a new one.`)];
+  }
+}
+
+/** A token of this moment, so that the hook is asked now. */
+async function freshToken(
+  options: TargetOptions,
+  token: Session["token"],
+): Promise<string> {
+  if (typeof token === "string") return token;
+  const name = profileName(options);
+  const isRenewable = (await readProfile(name))?.session?.refresh_token !== undefined;
+  return isRenewable && environment("LOGLOOM_TOKEN") === undefined
+    ? await accessToken(name, true)
+    : await token() ?? "";
+}
+
+function hookFinding(token: string): Finding {
+  const { tenant_id } = claimsOf(token);
+  if (typeof tenant_id === "string" && tenant_id.trim() !== "") {
+    return ok("token hook", "the token has its tenant_id");
+  }
+  return wrong(
+    "token hook",
+    "the token has no tenant_id",
+    "Switch the access-token hook on (dashboard: Authentication, Hooks), make the user a member of " +
+      "a tenant, and log in again. docs/background/identity.md says how.",
+  );
+}

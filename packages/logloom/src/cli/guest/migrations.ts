@@ -1,0 +1,136 @@
+import { Failure } from "../failure.ts";
+import { followingVersion, versionAt } from "./versions.ts";
+
+export interface Migration {
+  /** The part before the first underscore: the digits that define the order. */
+  version: string;
+  /** The part between it and .sql. */
+  name: string;
+  text: string;
+}
+
+export function migrationOf(file: string, text: string): Migration | null {
+  const parts = /^(\d+)_(.*)\.sql$/.exec(file);
+  return parts && { version: parts[1], name: parts[2], text };
+}
+
+const before =
+  `-- Written by Logloom's install-into: a project may have other settings than its migrations are made for.
+set timezone = 'UTC';
+set datestyle = 'ISO, MDY';
+set intervalstyle = 'postgres';
+set search_path = pg_catalog, pg_temp;
+
+`;
+const after = `
+reset timezone;
+reset datestyle;
+reset intervalstyle;
+reset search_path;
+`;
+
+/** Our migration as a project gets it: with our time zone, date style and names, whatever the database uses. */
+export function asInstalled(text: string): string {
+  return `${before}${text}${after}`;
+}
+
+/** The text without the wrapping of asInstalled. */
+function withoutFrame(text: string): string {
+  const written = withoutReturns(text);
+  return written.startsWith(before) && written.endsWith(after)
+    ? written.slice(before.length, -after.length)
+    : written;
+}
+
+/** The original text, whatever line endings git made. */
+export function withoutReturns(text: string): string {
+  return text.replaceAll("\r\n", "\n");
+}
+
+/**
+ * Our migrations that a project does not have yet, with versions after its last one: db push refuses older ones. A
+ * migration is recognised by its name. It must be unchanged, because it may have been applied.
+ */
+export function migrationsToAdd(
+  ours: readonly Migration[],
+  theirs: readonly Migration[],
+  now: Date,
+): Migration[] {
+  const there = new Map(theirs.map((migration) => [migration.name, migration]));
+  const changed = ours.filter(({ name, text }) =>
+    there.has(name) && withoutFrame(there.get(name)?.text ?? "") !== withoutReturns(text)
+  );
+  if (changed.length > 0) {
+    throw new Failure(
+      `The project has these migrations of Logloom with another content: ${
+        changed.map(({ name }) => `${there.get(name)?.version}_${name}.sql`).join(", ")
+      }. An applied migration cannot change: restore the installed file or, if it was never ` +
+        "applied, remove it, and run this again.",
+    );
+  }
+  // In the order of db push, by file name: 3_a.sql comes after 20261201_b.sql.
+  let latest = theirs.map(({ version }) => `${version}_`).sort().at(-1) ?? "";
+  return ours.filter(({ name }) => !there.has(name)).map((migration) => {
+    const version = `${versionAt(now)}_` > latest ? versionAt(now) : next(latest.slice(0, -1));
+    latest = `${version}_`;
+    return { ...migration, version };
+  });
+}
+
+/** That of 0.1.0, which this version does not upgrade: a project may have another of this name. */
+export function oldMigrations(theirs: readonly Migration[]): Migration[] {
+  return theirs.filter(({ name, text }) => name === "logloom" && text.includes("logloom_private."));
+}
+
+/** Those of a later Logloom: no project has its own functions in that schema. */
+export function newerMigrations(
+  ours: readonly Migration[],
+  theirs: readonly Migration[],
+): Migration[] {
+  const names = new Set(ours.map(({ name }) => name));
+  const makes = /\bcreate\s+(?:or\s+replace\s+)?(?:function|procedure)\s+"?logloom_private"?\s*\./i;
+  return theirs.filter(({ name, text }) =>
+    /^logloom(_|$)/.test(name) && !names.has(name) && makes.test(text)
+  );
+}
+
+function next(version: string): string {
+  const following = followingVersion(version);
+  if (following !== null) return following;
+  throw new Failure(
+    `Nothing was installed. supabase db push --remote sorts migrations by name, and no version comes ` +
+      `after ${version}. Give that migration an earlier one (and its row in ` +
+      "supabase_migrations.schema_migrations), then run this again.",
+  );
+}
+
+const identifier = (name: string) => `"?${name}"?`;
+
+/** Those of these public functions that the project's SQL creates and does not drop or move again. */
+export function functionsMadeIn(sql: string, names: readonly string[]): string[] {
+  const text = sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\/\*[\s\S]*?\*\//g, "");
+  return names.filter((name) => {
+    const qualified = `(?:${identifier("public")}\\s*\\.\\s*)?${identifier(name)}`;
+    const places = (pattern: string) =>
+      [...text.matchAll(new RegExp(pattern, "gi"))].map(({ index }) => index);
+    const made = places(
+      `\\bcreate\\s+(?:or\\s+replace\\s+)?(?:function|procedure)\\s+${qualified}\\s*\\(`,
+    );
+    const kind = "(?:function|procedure|routine)\\s+";
+    const gone = Math.max(
+      -1,
+      ...places(`\\bdrop\\s+${kind}(?:if\\s+exists\\s+)?(?:[^;]*,\\s*)?${qualified}(?![\\w"])`),
+      ...places(
+        `\\balter\\s+${kind}${qualified}\\s*(?:\\([^;]*\\)\\s*)?(?:rename\\s+to|set\\s+schema)\\b`,
+      ),
+    );
+    return (made.at(-1) ?? -1) > gone;
+  });
+}
+
+/** The names of our public functions in this version. */
+export function operationsIn(sql: string): string[] {
+  const list = /function logloom_private\.operations\(\)[\s\S]*?array\[([^\]]*)\]/.exec(sql)?.[1] ??
+    "";
+  return [...list.matchAll(/'(\w+)'/g)].map(([, name]) => name);
+}

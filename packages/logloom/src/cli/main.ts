@@ -1,0 +1,42 @@
+import type { Command } from "./frame.ts";
+import { alerts } from "./commands/alerts.ts";
+import { completion } from "./commands/completion.ts";
+import { doctor } from "./commands/doctor.ts";
+import { fields } from "./commands/fields.ts";
+import { installIntoCommand } from "./commands/install_into.ts";
+import { keys } from "./commands/keys.ts";
+import { login } from "./commands/login.ts";
+import { search } from "./commands/search.ts";
+import { ship } from "./commands/ship.ts";
+import { stats } from "./commands/stats.ts";
+import { tail } from "./commands/tail.ts";
+import { uninstallCommand } from "./commands/uninstall.ts";
+import { type Cli, type Host, newCommand, run } from "./frame.ts";
+
+const commands = [
+  login,
+  search,
+  tail,
+  stats,
+  fields,
+  ship,
+  keys,
+  alerts,
+  doctor,
+  installIntoCommand,
+  uninstallCommand,
+  completion,
+];
+
+/** All commands, and those that the host has of its own. */
+export function makeProgram(cli: Cli, own: readonly ((cli: Cli) => Command)[] = []): Command {
+  const program = newCommand(cli, "", "Sends and reads logs, and looks after a Logloom", {
+    examples: ["login --url https://myproject.supabase.co", "search 'level:error' --since 1h"],
+  }).version(cli.version, "--version", "show the version");
+  for (const command of [...commands, ...own]) program.addCommand(command(cli));
+  return program;
+}
+
+export function main(args: readonly string[], host: Host): Promise<number> {
+  return run(args, host, makeProgram);
+}

@@ -1,0 +1,73 @@
+import type { Command } from "./frame.ts";
+import type { RangeOptions, Reader } from "../read/reader.ts";
+import type { QueryWarning } from "../read/types.ts";
+import { type Cli, newCommand, type Words } from "./frame.ts";
+import { jsonLine, statLines, warningLine } from "./lines.ts";
+import { timeOf } from "./options.ts";
+import type { Output } from "./output.ts";
+import { type TargetOptions, withTarget } from "./target.ts";
+
+export interface Range {
+  readonly since?: string;
+  readonly until?: string;
+}
+
+export interface ReadingOptions extends TargetOptions {
+  readonly json?: true;
+}
+
+export const readingNotes = "Warnings of the service are on standard error.";
+export const readingExit =
+  "0 after an answer, even an empty one, 1 after an error, 130 after Ctrl-C.";
+
+/** A command that takes a query. */
+export function newReading(cli: Cli, name: string, summary: string, words: Words): Command {
+  return withTarget(newCommand(cli, name, summary, { exit: readingExit, ...words }))
+    .argument("[query...]", "terms and stages, as in 'level:error | count() by service'")
+    .option("--json", "a JSON object a line");
+}
+
+export function withRange(command: Command): Command {
+  return command
+    .option("--since <when>", "15m, 2h, 7d, now-1h or a time; else the last hour")
+    .option("--until <when>", "the same; else now");
+}
+
+/** The words of a query; a refusal points into it. */
+export function queryOf(cli: Cli, words: readonly string[]): string {
+  return cli.query = words.join(" ");
+}
+
+export function rangeOf(cli: Cli, { since, until }: Range): RangeOptions {
+  return {
+    since: timeOf("--since", since),
+    until: timeOf("--until", until),
+    signal: cli.signal,
+  };
+}
+
+/** A query that means something else than was meant mostly finds nothing, and nobody would know why. */
+export function warn(warnings: readonly QueryWarning[] | null | undefined): void {
+  for (const warning of warnings ?? []) console.error(warningLine(warning));
+}
+
+export function tellOfMore(shown: string): void {
+  console.error(`logloom: these are ${shown}, and there are more: --limit N shows more.`);
+}
+
+/** Writes the rows of an aggregate. */
+export async function writeStats(
+  reader: Reader,
+  query: string,
+  range: RangeOptions & { limit: number },
+  output: Output,
+  asJson: boolean,
+): Promise<void> {
+  const rows = await reader.stats(query, range);
+  warn(rows[0]?.warnings);
+  for (const line of asJson ? rows.map(jsonLine) : statLines(rows)) {
+    if (!await output.write(line)) return;
+  }
+  const groups = rows[0]?.total_groups ?? 0;
+  if (groups > rows.length) tellOfMore(`${rows.length} of ${groups} groups`);
+}

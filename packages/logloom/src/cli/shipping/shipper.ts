@@ -1,0 +1,136 @@
+import { type Batch, Batcher, type Origin } from "./batches.ts";
+import { type Defaults, eventOf, hasOwnTime } from "./events.ts";
+import type { FileEnds } from "./ends.ts";
+import type { Send } from "./sender.ts";
+
+/** A file or a stream, by lines; an empty list means nothing more for now. */
+export interface Source {
+  readonly name: string;
+  readonly lines: AsyncIterable<readonly string[]>;
+  /** Of a file that is sent from its beginning to its end. */
+  readonly file?: FileEnds;
+}
+
+export interface Totals {
+  events: number;
+  bytes: number;
+  batches: number;
+  accepted: number;
+  rejected: number;
+  /** The first few, with their places. */
+  readonly reasons: string[];
+}
+
+export interface ShipperOptions {
+  readonly send: Send;
+  readonly parallel: number;
+  readonly defaults: Defaults;
+  readonly isSkipped: (line: string) => boolean;
+  readonly onProgress: (totals: Totals) => void;
+}
+
+const maxReasons = 10;
+
+/** Sends lines as events, a few batches at a time, and counts the outcomes. */
+export class Shipper {
+  readonly totals: Totals = {
+    events: 0,
+    bytes: 0,
+    batches: 0,
+    accepted: 0,
+    rejected: 0,
+    reasons: [],
+  };
+  readonly #options: ShipperOptions;
+  readonly #batcher = new Batcher();
+  readonly #underWay = new Set<Promise<void>>();
+  #failure: unknown;
+
+  constructor(options: ShipperOptions) {
+    this.#options = options;
+  }
+
+  /** Reads no faster than batches are sent. */
+  async ship({ name, lines, file }: Source): Promise<void> {
+    let line = 0;
+    let isFirst = true;
+    for await (const texts of lines) {
+      for (const text of texts) {
+        const origin = { source: name, line: ++line };
+        const event = this.#eventOf(text, origin);
+        if (event !== undefined) {
+          const isRepeatable = file !== undefined && hasOwnTime(event);
+          // The batches of a file begin with it, whatever was sent before.
+          if (isFirst && isRepeatable) await this.#flush();
+          isFirst = false;
+          const full = this.#batcher.add(event, origin, isRepeatable);
+          if (full !== undefined) await this.#submit(full);
+        }
+        if (file?.earlier.has(line)) await this.#flushRepeatable();
+      }
+      if (texts.length === 0) await this.#flush();
+    }
+    if (file === undefined) return;
+    if (this.#batcher.isRepeatable) await file.remember(line);
+    await this.#flushRepeatable();
+  }
+
+  /** Sends the rest and waits for every answer; fails if anything could not be sent. */
+  async finish(): Promise<void> {
+    await this.#flush();
+    await Promise.all(this.#underWay);
+    this.#throwFailure();
+  }
+
+  #eventOf(text: string, origin: Origin): string | undefined {
+    if (this.#options.isSkipped(text)) return undefined;
+    const event = eventOf(text, this.#options.defaults);
+    if (event === undefined || Batcher.fits(event)) return event;
+    this.#reject(origin, "the line is longer than an event may be");
+    this.totals.rejected++;
+    return undefined;
+  }
+
+  async #flushRepeatable(): Promise<void> {
+    if (this.#batcher.isRepeatable) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const rest = this.#batcher.take();
+    if (rest !== undefined) await this.#submit(rest);
+  }
+
+  async #submit(batch: Batch): Promise<void> {
+    while (this.#underWay.size >= this.#options.parallel) await Promise.race(this.#underWay);
+    this.#throwFailure();
+    const sending: Promise<void> = this.#send(batch)
+      .catch((error) => {
+        this.#failure ??= error;
+      })
+      .finally(() => this.#underWay.delete(sending));
+    this.#underWay.add(sending);
+  }
+
+  async #send(batch: Batch): Promise<void> {
+    const { accepted, rejected, errors } = await this.#options.send(batch);
+    this.totals.events += batch.events.length;
+    this.totals.bytes += batch.bytes;
+    this.totals.batches++;
+    this.totals.accepted += accepted;
+    this.totals.rejected += rejected;
+    for (const { index, code, message } of errors) {
+      const origin = batch.origins[index];
+      if (origin !== undefined) this.#reject(origin, `${code}: ${message}`);
+    }
+    this.#options.onProgress(this.totals);
+  }
+
+  #reject({ source, line }: Origin, reason: string): void {
+    const { reasons } = this.totals;
+    if (reasons.length < maxReasons) reasons.push(`${source}, line ${line}: ${reason}`);
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}
