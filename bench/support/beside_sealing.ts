@@ -172,7 +172,7 @@ async function partitionOf({ sql }: BenchStack, day: string): Promise<number> {
   const [{ oid }] = await sql<{ oid: number }[]>`
     select to_regclass(
       format('logloom.%I', logloom_private.partition_name(${day}::date))
-    )::oid::float8 as oid`;
+    )::oid as oid`;
   return oid;
 }
 
