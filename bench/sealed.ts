@@ -16,7 +16,7 @@ const parts = ["day", "month", "beside"];
 /**
  * A day of records as rows and as blocks, in one run: size, speed of sealing, and speed of reading
  * over HTTP; a request looked for in thirty days of as many records together; and what ingest and
- * the writer lose while days are sealed. No record of a day repeats another.
+ * the writer lose while a day is sealed and its partition replaced. No record of a day repeats another.
  *
  * Options: --events FILE (NDJSON, .gz too; made events without it), --scale N (records of the day,
  * default 1000000), --runs N (calls of a question, default 20), --rounds N (of minutes without and
@@ -57,7 +57,7 @@ export async function run(args: string[]): Promise<void> {
     }
     if (wanted.includes("beside")) {
       printFigures(
-        "Ingest and the writer while days are sealed",
+        "Ingest and the writer while days are sealed and replaced",
         await besideSealingFigures(bench, events, Number(values.rounds)),
       );
     }

@@ -7,12 +7,11 @@ import { type Figure, percentile, ratio, thousands } from "./report.ts";
 import { copyDay, fillDay, makeDays } from "./sealed_days.ts";
 import type { BenchStack } from "./stack.ts";
 
-/**
- * Of the tenant whose days are sealed, copied several times into a day: more than the job seals in a minute, so that no
- * day is replaced, which happens once a day.
- */
+/** Of the tenant whose days are sealed, copied several times into a day: what the job seals in half a minute. */
 const drawnRecords = 200_000;
-const copiesADay = 6;
+const copiesADay = 2;
+/** Of a tenant that seals nothing: what remains of a day, and is copied when its partition is replaced. */
+const remainingRecords = 20_000;
 
 const requestsASecond = 20;
 const eventsARequest = 25;
@@ -28,8 +27,8 @@ interface Phase {
 }
 
 /**
- * What ingest and the writer lose while the job seals full days as pg_cron runs it. Minutes without and with it take
- * turns; of the latter only the working time counts.
+ * What ingest and the writer lose while the job seals a full day and replaces its partition, as pg_cron runs it. Minutes
+ * without and with it take turns; of the latter only the working time counts.
  */
 export async function besideSealingFigures(
   bench: BenchStack,
@@ -67,6 +66,8 @@ export async function besideSealingFigures(
     for (let copy = 0; copy < copiesADay; copy++) {
       await copyDay(bench, "sealed", template, day, copy);
     }
+    await fillDay(bench, "stays", drawnAnew(events, remainingRecords), day, remainingRecords);
+    const whole = await partitionOf(bench, day);
     await sql.unsafe(`vacuum (freeze, analyze) ${partition}`);
     await sql`checkpoint`;
     without.push(await minute(bench, send));
@@ -76,8 +77,9 @@ export async function besideSealingFigures(
     await setSealing(bench, false);
     await atRest(bench);
     sealed += await sealedRecords(bench) - before;
-    // Remains are not due in the next round.
-    await sql.unsafe(`truncate ${partition}`);
+    if (await partitionOf(bench, day) === whole) {
+      throw new Failure(`The partition of ${day} was not replaced within its minute.`);
+    }
   }
   return figures(without, beside, sealed);
 }
@@ -99,13 +101,18 @@ function figures(without: Phase[], beside: Phase[], sealed: number): Figure[] {
   ].map((all) => all.map(({ duration }) => duration));
   const seconds = beside.flatMap(({ sealing }) => sealing)
     .reduce((sum, { began, ended }) => sum + (ended - began) / 1000, 0);
-  const compared = (name: string, [base, met]: number[][], share: number): Figure => {
+  const compared = (
+    name: string,
+    [base, met]: number[][],
+    share: number,
+    most: number,
+  ): Figure => {
     const [calm, loud] = [percentile(base, share), percentile(met, share)];
     return {
       name: `${name}, without and beside sealing`,
       value: `${calm.toFixed(1)}, ${loud.toFixed(1)}: ${ratio(loud, calm)}`,
-      limit: "≤ 1.3 ×",
-      holds: loud <= 1.3 * calm,
+      limit: `≤ ${most} ×`,
+      holds: loud <= most * calm,
     };
   };
   return [
@@ -125,19 +132,20 @@ function figures(without: Phase[], beside: Phase[], sealed: number): Figure[] {
       name: `ingest ${name}, ms, without and beside sealing`,
       value: requests.map((times) => percentile(times, share).toFixed(1)).join(", "),
     })),
-    compared("ingest p99, ms", requests, 0.99),
+    compared("ingest p99, ms", requests, 0.99, 1.1),
     {
       name: "writer's run p50, ms, without and beside sealing",
       value: runs.map((times) => percentile(times, 0.5).toFixed(1)).join(", "),
     },
-    compared("writer's run p95, ms", runs, 0.95),
+    compared("writer's run p95, ms", runs, 0.95, 1.3),
   ];
 }
 
 async function makeTenants({ sql, state }: BenchStack): Promise<string> {
   await sql`
     insert into logloom.tenants (tenant_id, plan_id)
-    values ('sealed', 'enterprise'), ('sends', 'enterprise')`;
+    values ('sealed', 'enterprise'), ('stays', 'enterprise'), ('sends', 'enterprise')`;
+  await sql`insert into logloom.tenant_settings (tenant_id, compression) values ('stays', false)`;
   const response = await fetch(`${state.url}/rest/v1/rpc/create_api_key`, {
     method: "POST",
     headers: { authorization: `Bearer ${serviceRoleKey}`, "content-type": "application/json" },
@@ -157,6 +165,15 @@ async function sealedRecords({ sql }: BenchStack): Promise<number> {
     select coalesce(sum(c.records), 0)::float8 as records
     from logloom_private.blocks c where c.tenant_id = 'sealed'`;
   return records;
+}
+
+/** Its number, which another has when it was replaced. */
+async function partitionOf({ sql }: BenchStack, day: string): Promise<number> {
+  const [{ oid }] = await sql<{ oid: number }[]>`
+    select to_regclass(
+      format('logloom.%I', logloom_private.partition_name(${day}::date))
+    )::oid as oid`;
+  return oid;
 }
 
 async function isSealing({ sql }: BenchStack): Promise<boolean> {
