@@ -61,7 +61,7 @@ export function trial(url: string, options: Partial<LoggerOptions> = {}): Trial 
 /** Timers fire at once, and the clock is as far as they waited. */
 export function withoutWaiting(): Disposable & { readonly waits: number[] } {
   const { setTimeout: timeout } = globalThis;
-  const { now } = Date;
+  const { now } = performance;
   const waits: number[] = [];
   let waited = 0;
   globalThis.setTimeout = ((act: () => void, ms = 0) => {
@@ -69,12 +69,12 @@ export function withoutWaiting(): Disposable & { readonly waits: number[] } {
     waited += ms;
     return timeout(act, 0);
   }) as typeof setTimeout;
-  Date.now = () => now() + waited;
+  performance.now = () => now.call(performance) + waited;
   return {
     waits,
     [Symbol.dispose]() {
       globalThis.setTimeout = timeout;
-      Date.now = now;
+      performance.now = now;
     },
   };
 }
