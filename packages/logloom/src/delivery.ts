@@ -194,7 +194,9 @@ export function createDelivery(options: DeliveryOptions): Delivery {
         retryAfterMs: afterMs > 0 ? afterMs : 0,
       };
     } catch (error) {
-      return { status: 0, answer: {} as Answer, reason: `${error}`, retryAfterMs: 0 };
+      // What a runtime quotes of a request may be the key.
+      const reason = `${error}`.replace(/(?:ll\w?|sb)_[^]*/, "…");
+      return { status: 0, answer: {} as Answer, reason, retryAfterMs: 0 };
     }
   }
 

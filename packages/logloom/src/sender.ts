@@ -53,12 +53,8 @@ export function createSender(options: SenderOptions): Sender {
   let waitUntil = options.waitUntil;
 
   function fail(error: unknown): void {
+    const known = error instanceof Error ? error : new Error(String(error));
     guarded(() => {
-      const given = error instanceof Error ? error : new Error(String(error));
-      // A runtime quotes the header that it refuses.
-      const known = key && given.message.includes(key)
-        ? new Error(given.message.replaceAll(key, "[key]"))
-        : given;
       if (onError) onError(known);
       else if (!said.has(known.message) && said.size < 20) {
         said.add(known.message);

@@ -100,7 +100,7 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
       return result;
     }
 
-    return object(lazyEntries(members), []);
+    return object(Object.entries(members), []);
   };
 }
 
@@ -116,8 +116,7 @@ function namedText(value: object): string | undefined {
 function membersOf(value: object): Iterable<[unknown, unknown]> {
   if (value instanceof Map) return value;
   if (value instanceof Error) {
-    const { name, message, stack, cause } = value;
-    const { errors } = value as Partial<AggregateError>;
+    const { name, message, stack, cause, errors } = value as AggregateError;
     return Object.entries({ name, message, stack, cause, errors, ...copied(value) });
   }
   if (value instanceof Response) {
@@ -125,27 +124,18 @@ function membersOf(value: object): Iterable<[unknown, unknown]> {
     return Object.entries({ status, statusText, url });
   }
   if (value instanceof Request) return Object.entries({ method: value.method, url: value.url });
-  return lazyEntries(value);
+  return Object.entries(copied(value));
 }
 
-/** A shallow copy of what a program gives; it never throws. */
-export function copied(members: object | undefined): Record<string, unknown> {
-  try {
-    return Object.fromEntries(lazyEntries(members ?? {}));
-  } catch (error) {
-    return { fields: `[${error}]` };
-  }
-}
-
-/** A getter that throws costs its own member. */
-function* lazyEntries(value: object): Iterable<[string, unknown]> {
+/** A shallow copy of what a program gives. A getter that throws costs its own member. */
+export function copied(value: object = {}): Record<string, unknown> {
+  const copy: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value)) {
-    let member: unknown;
     try {
-      member = (value as Record<string, unknown>)[key];
+      copy[key] = (value as Record<string, unknown>)[key];
     } catch (error) {
-      member = `[${error}]`;
+      copy[key] = `[${error}]`;
     }
-    yield [key, member];
   }
+  return copy;
 }
