@@ -1,25 +1,8 @@
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
+import type { ApiKey, CreatedApiKey } from "../service/logloom.ts";
 import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
 import { plain } from "../shared/plain.ts";
-
-export interface ApiKey {
-  key_id: string;
-  name: string;
-  key_prefix: string;
-  scopes: string[];
-  status: string;
-  created_at: string;
-  last_used_at: string | null;
-  expires_at: string | null;
-  revoked_at: string | null;
-}
-
-export interface CreatedKey {
-  key_value: string;
-  name: string;
-  expires_at: string | null;
-}
 
 const lives: [string, string][] = [["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], [
   "365",
@@ -27,14 +10,12 @@ const lives: [string, string][] = [["", "never"], ["30", "in 30 days"], ["90", "
 ]];
 
 export function NewKeyDialog({ onMade, onClose }: {
-  onMade: (key: CreatedKey) => void;
+  onMade: (key: CreatedApiKey) => void;
   onClose: () => void;
 }) {
   const [name, setName] = useState("");
   const [days, setDays] = useState("");
-  const create = useChange<Record<string, unknown>, CreatedKey>("create_api_key", [
-    "list_api_keys",
-  ]);
+  const create = useChange("create_api_key", ["list_api_keys"]);
   return (
     <Dialog title="New API key" onClose={onClose}>
       <form
@@ -81,13 +62,11 @@ const overlaps: [number, string][] = [[0, "none"], [60, "an hour"], [1440, "a da
 
 export function RotateDialog({ apiKey, onMade, onClose }: {
   apiKey: ApiKey;
-  onMade: (key: CreatedKey) => void;
+  onMade: (key: CreatedApiKey) => void;
   onClose: () => void;
 }) {
   const [overlap, setOverlap] = useState(60);
-  const rotate = useChange<Record<string, unknown>, CreatedKey>("rotate_api_key", [
-    "list_api_keys",
-  ]);
+  const rotate = useChange("rotate_api_key", ["list_api_keys"]);
   return (
     <Dialog title="Rotate the key" onClose={onClose}>
       <form
@@ -124,7 +103,7 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
 }
 
 /** The key's value: the service only stores a digest, so this is the only time it is shown. */
-export function SecretDialog({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
+export function SecretDialog({ made, onClose }: { made: CreatedApiKey; onClose: () => void }) {
   return (
     <Dialog title="Copy the key now" onClose={onClose}>
       <p>

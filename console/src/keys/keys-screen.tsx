@@ -1,18 +1,13 @@
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
+import type { ApiKey, CreatedApiKey } from "../service/logloom.ts";
 import { useMay } from "../service/role.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
-import {
-  type ApiKey,
-  type CreatedKey,
-  NewKeyDialog,
-  RotateDialog,
-  SecretDialog,
-} from "./key-dialogs.tsx";
+import { NewKeyDialog, RotateDialog, SecretDialog } from "./key-dialogs.tsx";
 
 const tones: Record<string, "good" | "bad" | "plain"> = { active: "good", revoked: "bad" };
 
@@ -21,12 +16,10 @@ export default function KeysScreen() {
   const [isNew, setNew] = useState(false);
   const [rotated, setRotated] = useState<ApiKey | null>(null);
   const [doomed, setDoomed] = useState<ApiKey | null>(null);
-  const [secret, setSecret] = useState<CreatedKey | null>(null);
-  const keys = useOperation<ApiKey[]>("list_api_keys", { p_limit: mostAtOnce });
-  const revoke = useChange<{ p_key_id: string }>("revoke_api_key", [
-    "list_api_keys",
-  ]);
-  const show = (key: CreatedKey) => {
+  const [secret, setSecret] = useState<CreatedApiKey | null>(null);
+  const keys = useOperation("list_api_keys", { p_limit: mostAtOnce });
+  const revoke = useChange("revoke_api_key", ["list_api_keys"]);
+  const show = (key: CreatedApiKey) => {
     setNew(false);
     setRotated(null);
     setSecret(key);

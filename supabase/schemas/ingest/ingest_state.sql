@@ -44,7 +44,8 @@ begin
     + coalesce(pg_table_size('logloom_private.queue_slot_' || q.closed_slot), 0)
       >= s.queue_hard_limit_bytes,
     case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
-      else '{"X-Logloom-Writer": "silent"}' end
+      else '{"X-Logloom-Writer": "silent"}' end,
+    v_sender.service
   into v_state
   from logloom_private.queue_pointer q
   cross join logloom_private.settings s

@@ -69,7 +69,7 @@ select is(
 from (values
   ('revoked', 'The API key was revoked: create_api_key makes another.'),
   ('expired', 'The API key has expired: rotate_api_key or create_api_key makes another.'),
-  ('revoke', 'No such API key: perhaps it is one of another project.')
+  ('revoke', 'No such API key or ingest token: perhaps it is one of another project.')
 ) k (key, hint);
 select is(
   public.ingest_logs(p_key_digest => encode(sha256('live'), 'hex'))::jsonb,
