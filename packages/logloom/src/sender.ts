@@ -51,9 +51,7 @@ export function createSender(
 ): Sender {
   const { url, key, token, supabase, service, env, onRejected, onError } = options;
   const rest = supabase?.schema("public");
-  // A redirect would carry the key and the events to wherever it leads.
-  const send: typeof fetch = (address, init) =>
-    (rest?.fetch ?? fetch)(address, { ...init, redirect: "manual" });
+  const send = rest?.fetch ?? fetch;
   const project = (rest ? rest.url.replace(/\/rest\/v1\/?$/, "") : url ?? "").replace(/\/+$/, "");
   const said = new Set<string>();
   let waitUntil = options.waitUntil;
@@ -82,6 +80,8 @@ export function createSender(
         ...rest ? {} : { "X-API-Key": `${held}` },
       },
       body,
+      // Else the key and the events would go wherever it leads.
+      redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
       ...isPage && isSmall && { keepalive: true },
     });

@@ -62,6 +62,7 @@ export function trial(url: string, options: Partial<LoggerOptions> = {}): Trial 
 export function withoutWaiting(): Disposable & { readonly waits: number[] } {
   const { setTimeout: timeout } = globalThis;
   const { now } = performance;
+  const { now: date } = Date;
   const waits: number[] = [];
   let waited = 0;
   globalThis.setTimeout = ((act: () => void, ms = 0) => {
@@ -69,11 +70,13 @@ export function withoutWaiting(): Disposable & { readonly waits: number[] } {
     waited += ms;
     return timeout(act, 0);
   }) as typeof setTimeout;
+  Date.now = () => date() + waited;
   performance.now = () => now.call(performance) + waited;
   return {
     waits,
     [Symbol.dispose]() {
       globalThis.setTimeout = timeout;
+      Date.now = date;
       performance.now = now;
     },
   };
