@@ -78,7 +78,11 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
     assert.equal(await refusal(path, "logs-health"), "installed");
   }
   const { functions } = await installInto(shop.path);
-  assert.deepEqual(functions, ["ingest", "logs-health", "logloom-notify"], "it is remembered");
+  assert.deepEqual(
+    functions,
+    ["ingest", "logs-health", "logloom-notify", "logloom-read"],
+    "it is remembered",
+  );
   assert.deepEqual(await sections(shop.path), functions);
   assert.match(
     await Deno.readTextFile(`${shop.path}/supabase/config.toml`),
@@ -89,6 +93,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
     "health",
     "ingest",
     "logloom-notify",
+    "logloom-read",
     "logs-health",
   ]);
   const folder = `${shop.path}/supabase/functions`;
@@ -98,7 +103,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   assert.match(
     await afterwards(shop.path),
-    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify$/,
+    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify\n.*logloom-read$/,
   );
   assert.match(
     await afterwards(),
@@ -107,7 +112,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   // Another name later: the folder of the former one goes.
   const renamed = await installInto(shop.path, { healthAs: "status" });
-  assert.deepEqual(renamed.functions, ["ingest", "status", "logloom-notify"]);
+  assert.deepEqual(renamed.functions, ["ingest", "status", "logloom-notify", "logloom-read"]);
   assert.deepEqual(renamed.formerFunctions, ["logs-health"]);
   assert.deepEqual(await sections(shop.path), renamed.functions);
   assert.equal(await exists(`${folder}/logs-health`), false);
@@ -164,7 +169,7 @@ Deno.test("a function that has another name since is renamed, with its section",
   };
   await using shop = await project(old);
   const { functions, formerFunctions } = await installInto(shop.path);
-  assert.deepEqual(functions, ["ingest", "health", "logloom-notify"]);
+  assert.deepEqual(functions, ["ingest", "health", "logloom-notify", "logloom-read"]);
   assert.deepEqual(formerFunctions, ["notify"]);
   assert.deepEqual(await functionFolders(shop.path), ["_logloom", ...[...functions].sort()].sort());
   assert.deepEqual(await sections(shop.path), functions);

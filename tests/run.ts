@@ -49,7 +49,7 @@ await run(async () => {
       await prepareSystem((step) => console.log(`  ${step} …`));
       beside = new Beside(chosen.filter((step) => !shared.includes(step)));
     }
-    const rowsBeside = beside?.work("beside") ?? [];
+    const rowsBeside = [beside?.work("beside") ?? [], beside?.work() ?? []];
     for (const step of shared) {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");
@@ -69,7 +69,7 @@ await run(async () => {
       beside?.show();
     }
     await stack?.stop();
-    rows.push(...(await Promise.all([beside?.work("test") ?? [], rowsBeside])).flat());
+    rows.push(...(await Promise.all([beside?.work("test") ?? [], ...rowsBeside])).flat());
     beside?.show();
   } finally {
     beside?.end();

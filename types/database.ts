@@ -464,6 +464,10 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "read_logs": {
+        Args: { "p_key_digest"?: string; "p_operation"?: string; "p_parameters"?: Json };
+        Returns: Json;
+      };
       "remove_tenant_member": {
         Args: { "p_tenant_id"?: string; "p_user_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];

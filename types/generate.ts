@@ -80,12 +80,13 @@ async function knownFrom(databaseUrl: string): Promise<Known> {
     const asked = (source: string, depth = 2): string[] => [
       ...[...source.matchAll(/^ {2}perform \S+require_parameter\('(\w+)', \1 is null\);/gm)]
         .map(([, parameter]) => parameter),
-      ...[...source.matchAll(/(?:logloom_private|public)\.(\w+)\(([^()]*)\)/g)].flatMap(
-        ([, called, given]) =>
-          depth === 0
-            ? []
-            : asked(sources.get(called) ?? "", depth - 1).filter((one) => given.includes(one)),
-      ),
+      ...[...source.matchAll(/(?:logloom_private|public)\.(\w+)\(((?:[^()]|\([^()]*\))*)\)/g)]
+        .flatMap(
+          ([, called, given]) =>
+            depth === 0
+              ? []
+              : asked(sources.get(called) ?? "", depth - 1).filter((one) => given.includes(one)),
+        ),
     ];
     const operations = functions.filter(({ schema }) => schema === "public");
     const required = new Map(operations.map(({ name, source }) => [name as string, asked(source)]));
@@ -136,6 +137,7 @@ const parameterTypes: Record<string, string> = {
   p_notification_destinations: "Channel[]",
   p_order: '"asc" | "desc"',
   p_role: "Role",
+  p_scopes: "Scope[]",
   pipeline_config: 'Partial<TenantSettings["pipeline_config"]>',
 };
 

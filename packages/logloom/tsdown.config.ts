@@ -10,6 +10,8 @@ export default defineConfig(
     target: "es2022",
     fixedExtension: false,
     minify: true,
+    // What may be left out by another bundler lies within functions.
+    outputOptions: { comments: false },
     dts: { oxc: {} },
     deps: { neverBundle: [/^node:/, "winston-transport"] },
   })),

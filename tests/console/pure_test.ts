@@ -16,9 +16,9 @@ import {
   withOnly,
   withoutClause,
 } from "../../console/src/language/edit.ts";
-import { otherLanguage } from "../../console/src/language/warnings.ts";
 import { columnsOf, segmentsOf } from "../../console/src/search/columns.ts";
 import { csvOf, mostSaved, RecordFile } from "../../console/src/search/export.ts";
+import { marksOf } from "../../console/src/search/query-marks.ts";
 import { exactJson, parseExactly } from "../../console/src/service/numbers.ts";
 import { ansiSpans, oneLine, plain } from "../../console/src/shared/plain.ts";
 
@@ -142,11 +142,12 @@ Deno.test("a file takes records up to its bounds", () => {
   assert.equal(many.count, mostSaved.records);
 });
 
-Deno.test("words of other languages are told", () => {
-  assert.match(otherLanguage("level=error")[0], /level:error/);
-  assert.match(otherLanguage("a and b")[0], /AND/);
-  assert.match(otherLanguage("select * from logs")[0], /SQL/);
-  assert.deepEqual(otherLanguage('level:error "a and b" (x and y)'), []);
+Deno.test("a warning is marked at its word, with what to write instead", () => {
+  const warning = { position: 5, message: "level is a word", suggestion: "level:error" };
+  const verdict = { valid: true, error: null, position: null, hint: null, warnings: [warning] };
+  assert.deepEqual(marksOf("🪵 x level = error", { ...verdict }), [
+    { from: 5, to: 10, severity: "warning", message: "level is a word — level:error" },
+  ]);
 });
 
 Deno.test("columns may have any name", () => {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
+import type { AlertDelivery, AlertRule, ParametersOf } from "../../packages/logloom/src/read.ts";
 import {
   assertAnswer,
   assertRpcError,
   call,
+  clientOf,
   ingest,
   newTenant,
   rpc,
@@ -15,48 +17,11 @@ import { eventually } from "../support/eventually.ts";
 import { putOnPlan } from "../support/plans.ts";
 import { receiveEmails, receiveWebhooks } from "../support/receivers.ts";
 
-interface Rule {
-  rule_id: string;
-  last_evaluated_at: string | null;
-  last_value: number | null;
-  last_error: string | null;
-}
-
-interface Alert {
-  alert_id: string;
-  rule_id: string;
-  triggered_at: string;
-  value: number;
-  threshold: number;
-  acknowledged: boolean;
-  acknowledged_by: string | null;
-  notification_sent: boolean;
-  notification_sent_at: string | null;
-  notification_channels: string[];
-  notification_error: string | null;
-  window_start: string;
-  window_end: string;
-}
-
-interface Delivery {
-  delivery_id: string;
-  alert_id: string | null;
-  channel: string;
-  status: string;
-  attempts: number;
-  last_status: number | null;
-  last_error: string | null;
-  purpose: string;
-}
-
-async function operation<Body>(tenant: Tenant, name: string, parameters: unknown): Promise<Body> {
-  const { status, body } = await rpc<Body>(tenant.token, name, parameters);
-  assert.equal(status, 200, JSON.stringify(body));
-  return body;
-}
-
-function createRule(tenant: Tenant, parameters: Record<string, unknown>): Promise<Rule> {
-  return operation(tenant, "create_alert_rule", {
+function createRule(
+  tenant: Tenant,
+  parameters: Partial<ParametersOf<"create_alert_rule">>,
+): Promise<AlertRule> {
+  return clientOf(tenant.token).call("create_alert_rule", {
     p_name: "Errors of the shop",
     p_query_dsl: "level:error service:shop",
     p_threshold: 2,
@@ -79,12 +44,12 @@ atOnce({
       p_notification_destinations: ["webhook", "email"],
       p_notification_config: { email, webhook_url: `${receiver.url}/hook` },
     });
-    const { secret } = await operation<{ secret: string }>(tenant, "rotate_alert_webhook_secret", {
+    const { secret } = await clientOf(tenant.token).call("rotate_alert_webhook_secret", {
       p_rule_id: rule.rule_id,
     });
 
     // The address is a stranger's until who reads its mail says otherwise.
-    const [tested] = await operation<Delivery[]>(tenant, "test_alert_rule", {
+    const [tested] = await clientOf(tenant.token).call("test_alert_rule", {
       p_rule_id: rule.rule_id,
     }).then((deliveries) => deliveries.filter(({ channel }) => channel === "email"));
     assert.equal(tested.status, "failed");
@@ -97,7 +62,7 @@ atOnce({
       assertRpcError(await confirm(wrong), 400, "The code is wrong");
     }
     assert.deepEqual(
-      (await operation<Record<string, unknown>[]>(tenant, "list_alert_addresses", {}))
+      (await clientOf(tenant.token).call("list_alert_addresses", {}))
         .map(({ email, confirmed, tries_left }) => [email, confirmed, tries_left]),
       [[email, false, 3]],
     );
@@ -118,7 +83,7 @@ atOnce({
     console.log(`from ingest to webhook: ${(took / 1000).toFixed(1)} s`);
     const mail = await mailbox.wait(email, "[Logloom] Errors");
     const [alert] = await eventually("both are noted", async () => {
-      const alerts = await operation<Alert[]>(tenant, "list_alert_history", {});
+      const alerts = await clientOf(tenant.token).call("list_alert_history", {});
       return alerts[0].notification_channels.length === 2 && alerts;
     });
 
@@ -139,14 +104,16 @@ atOnce({
     assert.equal(alert.notification_sent, true);
     assert.deepEqual(alert.notification_channels.toSorted(), ["email", "webhook"]);
     assert.equal(alert.notification_error, null);
-    const deliveries = await operation<Delivery[]>(tenant, "list_alert_deliveries", {
+    const deliveries = await clientOf(tenant.token).call("list_alert_deliveries", {
       p_alert_id: alert.alert_id,
     });
     assert.deepEqual(
       deliveries.map(({ channel, status, attempts }) => [channel, status, attempts]).toSorted(),
       [["email", "delivered", 1], ["webhook", "delivered", 1]],
     );
-    const evaluated = await operation<Rule>(tenant, "get_alert_rule", { p_rule_id: rule.rule_id });
+    const evaluated = await clientOf(tenant.token).call("get_alert_rule", {
+      p_rule_id: rule.rule_id,
+    });
     assert.deepEqual([evaluated.last_value, evaluated.last_error], [3, null]);
     assert.equal(Date.parse(evaluated.last_evaluated_at ?? "") % 60_000, 0);
 
@@ -159,9 +126,11 @@ atOnce({
       "Alert not found",
     );
     for (let time = 0; time < 2; time++) {
-      assert.deepEqual(await operation(tenant, "acknowledge_alert", parameters), { success: true });
+      assert.deepEqual(await clientOf(tenant.token).call("acknowledge_alert", parameters), {
+        success: true,
+      });
     }
-    const [acknowledged] = await operation<Alert[]>(tenant, "list_alert_history", {
+    const [acknowledged] = await clientOf(tenant.token).call("list_alert_history", {
       p_acknowledged: true,
     });
     assert.deepEqual(
@@ -169,7 +138,7 @@ atOnce({
       [true, tenant.userId],
     );
     // The cooldown holds: one alert, one webhook.
-    assert.equal((await operation<Alert[]>(tenant, "list_alert_history", {})).length, 1);
+    assert.equal((await clientOf(tenant.token).call("list_alert_history", {})).length, 1);
     assert.equal(receiver.received.length, 2);
   },
   "a rule that is made between two rounds sees what a search shows, and does not fire":
@@ -178,18 +147,18 @@ atOnce({
       const event = { level: "error", service: "shop", msg: "out of stock" };
       assert.equal((await ingest(tenant.headers, Array(5).fill(event))).status, 200);
       await eventually("a search shows all five", async () => {
-        const { logs } = await operation<{ logs: unknown[] }>(tenant, "search_logs", {
+        const { logs } = await clientOf(tenant.token).call("search_logs", {
           p_query_dsl: "level:error service:shop",
         });
         return logs.length === 5;
       });
       const { rule_id } = await createRule(tenant, { p_threshold: 5, p_comparison: "lt" });
       const rule = await eventually("its first evaluation", async () => {
-        const rule = await operation<Rule>(tenant, "get_alert_rule", { p_rule_id: rule_id });
+        const rule = await clientOf(tenant.token).call("get_alert_rule", { p_rule_id: rule_id });
         return rule.last_evaluated_at !== null && rule;
       });
       assert.deepEqual([rule.last_value, rule.last_error], [5, null]);
-      assert.deepEqual(await operation<Alert[]>(tenant, "list_alert_history", {}), []);
+      assert.deepEqual(await clientOf(tenant.token).call("list_alert_history", {}), []);
     },
 });
 
@@ -207,15 +176,15 @@ Deno.test("a receiver that fails three times gets the same webhook until it take
     p_notification_destinations: ["webhook"],
     p_notification_config: { webhook_url: receiver.url },
   });
-  const { secret } = await operation<{ secret: string }>(tenant, "rotate_alert_webhook_secret", {
+  const { secret } = await clientOf(tenant.token).call("rotate_alert_webhook_secret", {
     p_rule_id: rule.rule_id,
   });
-  const [test] = await operation<Delivery[]>(tenant, "test_alert_rule", {
+  const [test] = await clientOf(tenant.token).call("test_alert_rule", {
     p_rule_id: rule.rule_id,
   });
   const received = await receiver.wait(4);
   const [delivery] = await eventually("the delivery is settled", async () => {
-    const deliveries = await operation<Delivery[]>(tenant, "list_alert_deliveries", {
+    const deliveries = await clientOf(tenant.token).call("list_alert_deliveries", {
       p_rule_id: rule.rule_id,
     });
     return deliveries[0].status !== "pending" && deliveries;
@@ -241,10 +210,10 @@ Deno.test("a receiver that is gone is not asked again, until somebody says so", 
     p_notification_destinations: ["webhook"],
     p_notification_config: { webhook_url: receiver.url },
   });
-  await operation(tenant, "test_alert_rule", { p_rule_id: rule.rule_id });
+  await clientOf(tenant.token).call("test_alert_rule", { p_rule_id: rule.rule_id });
   const settled = (status: string) =>
     eventually(`the delivery is ${status}`, async () => {
-      const [delivery] = await operation<Delivery[]>(tenant, "list_alert_deliveries", {
+      const [delivery] = await clientOf(tenant.token).call("list_alert_deliveries", {
         p_rule_id: rule.rule_id,
       });
       return delivery.status === status && delivery;
@@ -254,7 +223,7 @@ Deno.test("a receiver that is gone is not asked again, until somebody says so", 
     [failed.attempts, failed.last_status, failed.last_error],
     [1, 410, "HTTP 410: the receiver is gone"],
   );
-  await operation(tenant, "retry_alert_delivery", { p_delivery_id: failed.delivery_id });
+  await clientOf(tenant.token).call("retry_alert_delivery", { p_delivery_id: failed.delivery_id });
   const delivered = await settled("delivered");
   assert.deepEqual([delivered.attempts, delivered.last_status], [2, 204]);
 });
@@ -265,9 +234,9 @@ Deno.test("a webhook into the network is given up before anything is sent", asyn
     p_notification_destinations: ["webhook"],
     p_notification_config: { webhook_url: "https://localhost/hook" },
   });
-  await operation(tenant, "test_alert_rule", { p_rule_id: rule.rule_id });
+  await clientOf(tenant.token).call("test_alert_rule", { p_rule_id: rule.rule_id });
   const delivery = await eventually("the delivery is settled", async () => {
-    const [delivery] = await operation<Delivery[]>(tenant, "list_alert_deliveries", {
+    const [delivery] = await clientOf(tenant.token).call("list_alert_deliveries", {
       p_rule_id: rule.rule_id,
     });
     return delivery.status !== "pending" && delivery;
@@ -316,7 +285,7 @@ Deno.test("a tenant that makes rules, tests and deletes them mails nothing to st
     await using _stopped = await stopJob(db, "send_notifications");
     for (let n = 0; n < 30; n++) {
       const { rule_id: p_rule_id } = await ruleFor(stranger(n));
-      const tested = await rpc<Delivery[]>(tenant.token, "test_alert_rule", { p_rule_id });
+      const tested = await rpc<AlertDelivery[]>(tenant.token, "test_alert_rule", { p_rule_id });
       statuses.push(tested.status);
       if (tested.status === 200) {
         assert.deepEqual(tested.body.map(({ status }) => status), ["failed"]);
@@ -324,7 +293,7 @@ Deno.test("a tenant that makes rules, tests and deletes them mails nothing to st
         assertRpcError(tested, 429, "The plan allows 20 tests in an hour by email");
         assert.ok(Number(tested.headers.get("retry-after")) > 3000);
       }
-      await operation(tenant, "delete_alert_rule", { p_rule_id });
+      await clientOf(tenant.token).call("delete_alert_rule", { p_rule_id });
     }
   }
   assert.deepEqual(statuses, [...Array(20).fill(200), ...Array(10).fill(429)]);
@@ -340,7 +309,7 @@ Deno.test("a tenant that makes rules, tests and deletes them mails nothing to st
     values (${tenant.id}, ${rule_id}, 3, 2)`;
   await settled();
   assert.deepEqual(mailsToStrangers(), []);
-  const [alert] = await operation<Alert[]>(tenant, "list_alert_history", {});
+  const [alert] = await clientOf(tenant.token).call("list_alert_history", {});
   assert.deepEqual([alert.notification_sent, alert.notification_channels], [false, []]);
   assert.match(alert.notification_error ?? "", /^email: The address is not confirmed: /);
 
@@ -374,14 +343,15 @@ Deno.test("webhooks of a tenant are limited by the hour, whatever becomes of its
       p_notification_config: { webhook_url: receiver.url },
     });
     tests.push((await rpc(tenant.token, "test_alert_rule", { p_rule_id })).status);
-    if (n < 3) await operation(tenant, "delete_alert_rule", { p_rule_id });
+    if (n < 3) await clientOf(tenant.token).call("delete_alert_rule", { p_rule_id });
     else {
       await db`
         insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
         select ${tenant.id}, ${p_rule_id}, n, 2 from generate_series(1, 5) n`;
     }
   }
-  assert.deepEqual(tests, [200, 200, 200, 429]);
+  // Unless another hour has begun.
+  if (hour() === began) assert.deepEqual(tests, [200, 200, 200, 429]);
   await eventually("what is beyond waits", async () => {
     const [row] = await db`
       select

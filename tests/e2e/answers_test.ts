@@ -81,8 +81,10 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   await call("list_alert_deliveries", { p_rule_id: rule_id });
   await call("list_alert_addresses", {});
   await db`
-    insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
-    values (${tenant.id}, ${rule_id}, 2, 1)`;
+    insert into logloom.alert_history (
+      tenant_id, rule_id, value, threshold, window_start, window_end
+    )
+    values (${tenant.id}, ${rule_id}, 2, 1, now() - interval '5 minutes', now())`;
   await call("list_alert_history", {});
 
   await call("delete_logs", {

@@ -75,9 +75,13 @@ for (const [way, send] of Object.entries(ways)) {
           const { p_rule_id } = inserted(request, actual) as { p_rule_id: string };
           await db`
             insert into logloom.alert_history (
-              tenant_id, rule_id, value, threshold, notification_sent_at, notification_channels
+              tenant_id, rule_id, value, threshold, notification_sent_at, notification_channels,
+              window_start, window_end
             )
-            values (${user.tenantId}, ${p_rule_id}, 12.4, 10, now(), '{email}')`;
+            values (
+              ${user.tenantId}, ${p_rule_id}, 12.4, 10, now(), '{email}',
+              now() - interval '5 minutes', now()
+            )`;
         }
         if (operation === "confirm_alert_address") {
           // As if the mail had come, which nobody here receives.

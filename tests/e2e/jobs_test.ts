@@ -48,7 +48,7 @@ async function runJob(name: string): Promise<Heartbeat> {
 
 /**
  * Runs a job until its work is done, and gives back in how many runs. On a machine that stands still
- * for more than a second a run may be cancelled, once or twice: the next one goes on.
+ * for more than a second a run may be cancelled: the next one goes on. Most are not.
  */
 async function runsOf(name: string, isDone: () => Promise<boolean>): Promise<number> {
   let cancelled = 0;
@@ -59,7 +59,7 @@ async function runsOf(name: string, isDone: () => Promise<boolean>): Promise<num
       // As an error, or in the heartbeat.
       const { code, message } = error as { code?: string; message: string };
       const isCancelled = code === "57014" || message.includes(": 57014: ");
-      if (!isCancelled || ++cancelled > 2) throw error;
+      if (!isCancelled || ++cancelled > 2 + runs / 2) throw error;
     }
     if (await isDone()) return runs;
   }
@@ -94,7 +94,7 @@ Deno.test("retention takes up where the last run stopped", async () => {
     const [place] = await db`select finished_at from logloom_private.retention_place`;
     return place.finished_at !== null;
   });
-  assert.ok(runs > 1 && left[0] > 0 && left[0] < 100, `${left}`);
+  assert.ok(runs > 1 && left.some((records) => records > 0 && records < 100), `${left}`);
   assert.deepEqual([left.at(-1), await countRecords(db, keeper.id)], [0, 1]);
   const body = await clientOf(loser.token).call("list_log_retention_runs", {});
   assert.deepEqual(body.map(({ status, records }) => [status, records]), [["done", 100]]);
@@ -124,7 +124,7 @@ Deno.test("an erasure takes up where the last run stopped", async () => {
     const body = await clientOf(tenant.token).call("list_log_retention_runs", {});
     return body[0].status === "done";
   });
-  assert.ok(runs > 1 && left[0] > 0 && left[0] < 100, `${left}`);
+  assert.ok(runs > 1 && left.some((records) => records > 0 && records < 100), `${left}`);
   assert.equal(left.at(-1), 0);
 });
 
@@ -283,7 +283,7 @@ for (const [rows, fill] of Object.entries(oldRows)) {
       counts.push(await left());
       return counts.at(-1) === 0;
     });
-    assert.ok(runs > 1 && counts[0] > 0 && counts[0] < 100, `${counts}`);
+    assert.ok(runs > 1 && counts.some((rows) => rows > 0 && rows < 100), `${counts}`);
   });
 }
 

@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { assertAnswer, call, newTenant, rpc } from "../support/client.ts";
 
-const within = (milliseconds: number) => ({ signal: AbortSignal.timeout(milliseconds) });
-
 function names(count: number, nameOf: (n: number) => string): Record<string, string> {
   return Object.fromEntries(
     Array.from({ length: count }, (_, n) => [nameOf(n), '":"'.repeat(n % 3)]),
   );
 }
 
-/** PostgREST would look for a similar name, which takes it half a minute: it is never asked. */
+/** PostgREST would look for a similar name, which takes it half a minute, and say so: it is never asked. */
 Deno.test("names that cannot be ours are refused before PostgREST looks for similar ones", async () => {
   const tenant = await newTenant();
   const long = "a".repeat(20_000);
@@ -27,26 +25,25 @@ Deno.test("names that cannot be ours are refused before PostgREST looks for simi
   ];
   for (const token of [null, tenant.token]) {
     for (const body of bodies) {
-      const answer = await rpc(token, "list_api_keys", {}, { body, ...within(5_000) });
+      const answer = await rpc(token, "list_api_keys", {}, { body });
       assert.equal(answer.status, 404, body.slice(0, 40));
       assert.equal(answer.body.message, "No operation has such parameters");
     }
-    const answer = await rpc(token, "a".repeat(6_000), {}, within(5_000));
+    const answer = await rpc(token, "a".repeat(6_000));
     assert.equal(answer.status, 404);
     assert.equal(answer.body.message, "No operation has such a name");
   }
-  const { status } = await rpc(tenant.token, "list_api_keys", {}, within(5_000));
+  const { status } = await rpc(tenant.token, "list_api_keys");
   assert.equal(status, 200);
 });
 
 Deno.test("names in the address, and in bodies that are no JSON, are as few", async () => {
   const many = Array.from({ length: 400 }, (_, n) => `p_${n}`);
-  const long = await call(`/rest/v1/rpc/list_api_keys?${many.join("=1&")}=1`, within(5_000));
+  const long = await call(`/rest/v1/rpc/list_api_keys?${many.join("=1&")}=1`);
   assertAnswer(long, 414, { error: "Request address too long" });
   const columns = await call(`/rest/v1/rpc/list_api_keys?columns=${many.join()}`, {
     method: "POST",
     body: "{}",
-    ...within(5_000),
   });
   assertAnswer(columns, 414, { error: "Request address too long" });
   for (const type of ["application/x-www-form-urlencoded", "text/csv; charset=utf-8"]) {
@@ -54,7 +51,6 @@ Deno.test("names in the address, and in bodies that are no JSON, are as few", as
       method: "POST",
       headers: { "content-type": type },
       body: many.join(type.includes("csv") ? "," : "=1&"),
-      ...within(5_000),
     });
     assert.equal(status, 415, type);
     assert.deepEqual(body, {

@@ -14,20 +14,27 @@ async function assertNothingLost(sql: Database, tenant: Tenant, sender: Sender):
   });
 }
 
-/** The process that runs the writer, as soon as it writes and not all of the tenant's events are records. */
-function writerAtWork(sql: Database, tenant: Tenant, events: number): Promise<number> {
-  return eventually("the writer writes", async () => {
-    const [writer] = await sql`
-      with written as materialized (
-        select count(*) as records from logloom.logs where tenant_id = ${tenant.id}
-      )
+/**
+ * The process that runs the writer, as soon as it writes and not all of the tenant's events are records; nothing if they
+ * all are before that was seen.
+ */
+async function writerAtWork(
+  sql: Database,
+  tenant: Tenant,
+  events: number,
+): Promise<number | undefined> {
+  const { pid } = await eventually("the writer writes", async () => {
+    const [{ records }] = await sql`
+      select count(*)::integer as records from logloom.logs where tenant_id = ${tenant.id}`;
+    if (records >= events) return { pid: undefined };
+    const [writer] = await sql<{ pid: number }[]>`
       select a.pid
-      from written w
-      join pg_stat_activity a on w.records < ${events}
+      from pg_stat_activity a
       where a.query = 'call logloom_private.write_logs()' and a.pid <> pg_backend_pid()
         and a.state = 'active' and a.backend_xid is not null`;
-    return writer?.pid as number | undefined;
+    return writer;
   }, { every: 1 });
+  return pid;
 }
 
 /** Fills the queue, lets the writer begin, and ends what is to be ended while it is at it. */
@@ -35,15 +42,18 @@ async function killWhileWriting(kill: (writer: number) => Promise<void>): Promis
   const tenant = await newTenant();
   const sender = new Sender(tenant, { eventsPerRequest: 1000 });
   await using db = openDatabase(undefined, 2, { isCut: true });
-  {
-    await using _writer = await stopWriter(db);
+  // On a busy machine the writer may be done before anybody looks; then there is another batch.
+  const writer = await eventually("the writer is met at work", async () => {
+    const stopped = await stopWriter(db);
     await sender.send(60);
-  }
-  const writer = await writerAtWork(db, tenant, sender.acknowledged);
+    const met = writerAtWork(db, tenant, sender.acknowledged);
+    await stopped[Symbol.asyncDispose]();
+    return await met;
+  });
   await kill(writer);
   await sender.send(5);
   await assertNothingLost(db, tenant, sender);
-  assert.equal(sender.acknowledged, 65_000);
+  assert.equal(sender.acknowledged % 60_000, 5_000);
 }
 
 Deno.test("PostgreSQL killed in the middle of a batch loses and doubles nothing", async () => {
@@ -66,7 +76,8 @@ for (const name of ["postgrest", "ingest", "gateway"] as const) {
     const sender = new Sender(tenant, { mostPerSecond: Infinity });
     await using db = openDatabase(undefined, 2, { isCut: true });
     sender.start();
-    for (let kill = 0; kill < 2; kill++) {
+    // Seldom a part is killed between two requests, so that nobody notices.
+    for (let kill = 0; kill < 2 || sender.repeats === 0 && kill < 20; kill++) {
       const before = sender.acknowledged;
       await eventually("events come in", () => Promise.resolve(sender.acknowledged > before + 500));
       await isBack(name, await killProcess(name));
@@ -92,7 +103,8 @@ Deno.test("after twenty kills at random every acknowledged event is there exactl
   for (const victim of victims) {
     await pause(100 + Math.random() * 600);
     if (victim === "writer") {
-      signalIfThere(await writerAtWork(db, tenant, Number.MAX_SAFE_INTEGER), "SIGKILL");
+      const writer = await writerAtWork(db, tenant, Number.MAX_SAFE_INTEGER);
+      if (writer !== undefined) signalIfThere(writer, "SIGKILL");
     } else await killProcess(victim);
   }
   const before = sender.acknowledged;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ingest, newTenant } from "../support/client.ts";
-import { type Database, openDatabase, stopWriter } from "../support/database.ts";
+import { changeSettings, type Database, openDatabase, stopWriter } from "../support/database.ts";
 import { eventually, pause } from "../support/eventually.ts";
 import { putOnPlan, usageOf } from "../support/plans.ts";
 import { killProcess } from "../support/processes.ts";
@@ -77,6 +77,7 @@ Deno.test("with pg_cron stopped events become visible all the same", async () =>
   const tenant = await newTenant();
   await using db = openDatabase();
   {
+    await using _silence = await changeSettings(db, { writer_guard_silence: "2 seconds" });
     await using _writer = await stopWriter(db, { guarded: true });
     await eventually("the writer is missed", () => isSilent(db));
     const sender = new Sender(tenant, { pauseBetween: 20 });

@@ -60,12 +60,12 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
     await clientOf(other.token).call("test_alert_rule", { p_rule_id: ruleId });
   }
   await receiver.wait(5);
-  // All came before any of the others had ended, by an answer or by its time-out.
+  // None of the others had an answer. On a slow machine a few had their time-out; in turn it would be all 150.
   const [ended] = await db`
     select count(*)::integer as deliveries from logloom_private.notifications
     where tenant_id = ${slow.id}
       and (status <> 'pending' or attempts > 1 or last_error is not null)`;
-  assert.equal(ended.deliveries, 0);
+  assert.ok(ended.deliveries < 75, `${ended.deliveries}`);
 
   released.resolve();
   await eventually("all of the slow tenant's are delivered in the end", async () => {

@@ -10,9 +10,10 @@ Deno.test("writers that run at once, by hand and by schedule, lose and double no
   sender.start();
   const end = performance.now() + 3_000;
   await Promise.all(Array.from({ length: 4 }, async () => {
-    while (performance.now() < end) await callAsOwner(db, "call logloom_private.write_logs()");
+    while (performance.now() < end || sender.acknowledged < 500) {
+      await callAsOwner(db, "call logloom_private.write_logs()");
+    }
   }));
   await sender.stop();
-  assert.ok(sender.acknowledged > 0);
   assert.deepEqual(await outcomeOf(db, tenant), complete(sender));
 });

@@ -5,6 +5,7 @@ import { chromium, type Page } from "../../console/node_modules/playwright-core/
 import { chromium as executablePath } from "../../local/browser.ts";
 import { checkout } from "../../local/stack.ts";
 import { eventually } from "../support/eventually.ts";
+import { rpc } from "../support/client.ts";
 import { stack } from "../support/stack.ts";
 import { newTrial, records, type Trial } from "./programs.ts";
 import { project } from "./project.ts";
@@ -20,7 +21,12 @@ async function withPage(
   html: string,
   act: (page: Page) => Promise<void>,
 ): Promise<void> {
+  const { status, body: { token } } = await rpc(tenant.token, "create_ingest_token", {
+    p_service: "page",
+  });
+  assert.equal(status, 200);
   const config = `
+    export const token = ${JSON.stringify(token)};
     export const url = ${JSON.stringify(stack.url)};
     export const key = ${JSON.stringify(env.LOGLOOM_API_KEY)};
     export const publishableKey = ${JSON.stringify(stack.anonKey)};
@@ -143,3 +149,55 @@ inBrowser(
     });
   },
 );
+
+const withToken = `<!DOCTYPE html><title>shop</title><script type="module">
+  import { createLogger } from "./logloom.js";
+  import { token, url } from "./config.js";
+  const to = url + "/functions/v1/ingest";
+  window.log = createLogger({ url, token: async () => token, service: "page" });
+  addEventListener("pagehide", () => {
+    log.info("by the logger");
+    fetch(to, {
+      method: "POST",
+      keepalive: true,
+      headers: { "Authorization": "Bearer " + token, "Content-Type": "application/json" },
+      body: JSON.stringify([{ msg: "by fetch" }]),
+    });
+    navigator.sendBeacon(to, JSON.stringify({ token, events: [{ msg: "by beacon" }] }));
+  }, { capture: true });
+</script>`;
+
+inBrowser("a page without a key sends by its token while it goes away, in each way", async () => {
+  const trial = await newTrial("package-page");
+  await withPage(trial, withToken, async (page) => {
+    await loggerIsThere(page);
+    await page.goto("about:blank");
+    const all = await arrived(trial, 3);
+    assert.deepEqual(
+      all.map(({ msg, service }) => `${service}: ${msg}`).toSorted(),
+      ["page: by beacon", "page: by fetch", "page: by the logger"],
+    );
+  });
+});
+
+inBrowser("a page's events of another service than its token's are rejected", async () => {
+  const trial = await newTrial("package-page");
+  const html = withToken.replace('service: "page"', 'service: "api", onRejected')
+    .replace(
+      "const to",
+      "window.rejected = []; const onRejected = (one) => rejected.push(one); const to",
+    );
+  await withPage(trial, html, async (page) => {
+    await loggerIsThere(page);
+    const codes = await page.evaluate(async () => {
+      const { log, rejected } = globalThis as unknown as {
+        log: { info(msg: string): void; flush(): Promise<boolean> };
+        rejected: { code: string; message: string }[];
+      };
+      log.info("a");
+      await log.flush();
+      return rejected.map(({ code, message }) => [code, message]);
+    });
+    assert.deepEqual(codes, [["service_is_another", "The token sends for the service page alone"]]);
+  });
+});

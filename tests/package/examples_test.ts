@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
 import { eventually } from "../support/eventually.ts";
+import { stack } from "../support/stack.ts";
 import { freePort, newTrial, records, type Trial } from "./programs.ts";
 import { project } from "./project.ts";
 
@@ -78,7 +79,15 @@ Deno.test("examples/edge_function.ts: the answer does not wait, the function liv
     await import("./edge_function.ts");`,
   );
   const { env } = trial;
-  let took = 0;
+  // Nothing is logged before the answer has come: an answer that waits for that would never come.
+  const answered = Promise.withResolvers<void>();
+  const held = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
+  await using between = Deno.serve(held, async (request) => {
+    const { pathname } = new URL(request.url);
+    await answered.promise;
+    const { method, headers } = request;
+    return await fetch(`${stack.url}${pathname}`, { method, headers, body: await request.text() });
+  });
   const { answer } = await serving(
     "edge_function.ts",
     [
@@ -91,16 +100,16 @@ Deno.test("examples/edge_function.ts: the answer does not wait, the function liv
       "edge_runtime.ts",
     ],
     {
-      SUPABASE_URL: env.LOGLOOM_URL,
+      SUPABASE_URL: `http://127.0.0.1:${between.addr.port}`,
       LOGLOOM_KEY: env.LOGLOOM_API_KEY,
     },
     async () => {
-      const began = performance.now();
       const response = await fetch(`http://127.0.0.1:${port}/checkout`, {
         method: "POST",
         body: '{"order":7}',
+        signal: AbortSignal.timeout(60_000),
       });
-      took = performance.now() - began;
+      answered.resolve();
       await eventually(
         "what was to be waited for is over",
         () => Deno.readTextFile(`${project}/kept.txt`),
@@ -109,7 +118,6 @@ Deno.test("examples/edge_function.ts: the answer does not wait, the function liv
     },
   );
   assert.equal(answer, '200 {"order":7,"state":"placed"}');
-  assert.ok(took < 1500, `${took}`);
   assert.equal(await Deno.readTextFile(`${project}/kept.txt`), "1");
   const [placed, request] = await arrived(trial, 2);
   assert.deepEqual([placed.msg, placed.attrs], ["order placed", { order: 7 }]);

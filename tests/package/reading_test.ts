@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { createReader, LogloomError, type LogRecord } from "../../packages/logloom/src/read.ts";
-import { clientOf, ingest, newTenant, supabase, type Tenant } from "../support/client.ts";
+import {
+  clientOf,
+  createKey,
+  ingest,
+  newTenant,
+  supabase,
+  type Tenant,
+} from "../support/client.ts";
 import { openDatabase, queueIsEmpty } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 import { proxy } from "./programs.ts";
@@ -98,6 +105,28 @@ Deno.test("a supabase-js client reads as its user, and a range can be a word", a
   assert.equal((await logs.search("", { since: "now-2d", until: "1d" })).logs.length, 0);
 });
 
+Deno.test("a key with the scope read searches, pages and tails, and does nothing else", async () => {
+  const tenant = await filled([{ msg: "a", level: "error" }, { msg: "b" }]);
+  const { key_value: key } = await createKey(tenant, { p_scopes: ["read"] });
+  const logs = createReader({ url: stack.url, key });
+  const found: string[] = [];
+  for await (const { msg } of logs.records("", { order: "asc" })) found.push(String(msg));
+  assert.deepEqual(found.sort(), ["a", "b"]);
+  assert.equal((await logs.stats("level:error"))[0].value, 1);
+  assert.equal((await logs.fields()).some(({ field }) => field === "level"), true);
+  await send(tenant, [{ msg: "c" }]);
+  for await (const { msg } of logs.tail("msg:c", { backlog: 1 })) {
+    assert.equal(msg, "c");
+    break;
+  }
+  const error = await logs.call("list_api_keys", {}).catch((error: unknown) => error);
+  assert.ok(error instanceof LogloomError);
+  assert.deepEqual([error.status, error.message], [
+    404,
+    "No such reading operation: list_api_keys",
+  ]);
+});
+
 Deno.test("an error has its code, status, place in the query and hint", async () => {
   const logs = reader(await newTenant("reading"));
   const error = await logs.search("service:api level:loud").catch((error: unknown) => error);
@@ -126,6 +155,37 @@ Deno.test("a service that is away is asked again for as long as wanted", async (
   assert.ok(error instanceof LogloomError);
   assert.deepEqual([error.status, error.message], [0, "The service cannot be reached."]);
   assert.ok(asked.length >= 1 && asked.length <= 3, `${asked}`);
+});
+
+Deno.test("a change is made once, though its answer is lost", async () => {
+  const { token } = await newTenant("reading");
+  await using between = await proxy(() => true);
+  const logs = createReader({ url: between.url, token });
+  const search = { p_name: "n", p_query_dsl: "level:error" };
+  const error = await logs.call("create_saved_search", search).catch((error: unknown) => error);
+  assert.ok(error instanceof LogloomError);
+  assert.deepEqual([error.status, error.isAway, between.requests.length], [502, true, 1]);
+  assert.equal(await clientOf(token).call("get_saved_search_count", {}), 1);
+});
+
+Deno.test("a token that is refused is taken anew, once", async () => {
+  const { token } = await newTenant("reading");
+  let [current, refusals] = ["old", 0];
+  const session = { url: stack.url, token: () => current };
+  const renewed = createReader({
+    ...session,
+    refused() {
+      refusals += 1;
+      current = token;
+      return true;
+    },
+  });
+  assert.deepEqual(await renewed.call("list_api_keys", {}), []);
+  current = "old";
+  const ended = createReader({ ...session, refused: () => (refusals += 1) < 0 });
+  const error = await ended.call("list_api_keys", {}).catch((error: unknown) => error);
+  assert.ok(error instanceof LogloomError);
+  assert.deepEqual([error.status, refusals], [401, 2]);
 });
 
 Deno.test("all of a long answer is read, page after page, and reading can be ended", async () => {

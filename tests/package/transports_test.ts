@@ -106,7 +106,7 @@ const logger = winston.createLogger({ transports: [transport] });
 logger.info("last words");
 transport.on("finish", () => process.exit(0));
 logger.end();
-setTimeout(() => process.exit(3), 60_000);
+setTimeout(() => process.exit(3), 300_000);
 `,
     env,
   );

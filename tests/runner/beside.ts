@@ -14,12 +14,13 @@ export class Beside {
     this.#steps = steps;
   }
 
-  /** Runs one step after the other on a stack until none is left. */
-  async work(stack: StackName): Promise<Row[]> {
+  /** Runs one step after the other on a stack until none is left; without a stack those that start none. */
+  async work(stack?: StackName): Promise<Row[]> {
     const rows: Row[] = [];
     while (!this.#ended.signal.aborted) {
-      const step = this.#steps.shift();
-      if (!step) break;
+      const at = this.#steps.findIndex(({ isPure }) => stack || isPure);
+      if (at < 0) break;
+      const [step] = this.#steps.splice(at, 1);
       rows.push(await this.#run(step, stack));
     }
     return rows;
@@ -34,12 +35,12 @@ export class Beside {
     this.#ended.abort();
   }
 
-  async #run(step: Step, stack: StackName): Promise<Row> {
+  async #run(step: Step, stack?: StackName): Promise<Row> {
     const began = performance.now();
     const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "--allow-all", `${checkout}/tests/run.ts`, step.name],
       clearEnv: true,
-      env: { ...this.#env, LOGLOOM_TEST_STACK: stack },
+      env: { ...this.#env, ...stack && { LOGLOOM_TEST_STACK: stack } },
       signal: this.#ended.signal,
       stdin: "null",
     }).output();

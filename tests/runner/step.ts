@@ -25,6 +25,8 @@ export interface Step {
   needsStack: boolean;
   /** Needs nothing of the other steps, so in a run of many it has its turn beside those that share a stack. */
   isBeside?: boolean;
+  /** Is all processor and starts no stack, also not of its own: in a run of many it begins at once, beside both. */
+  isPure?: boolean;
   run(context: Context): Promise<StepResult>;
 }
 

@@ -62,6 +62,7 @@ export const steps: Step[] = [
     title: "functions, command line and stack, each by itself",
     needsStack: false,
     isBeside: true,
+    isPure: true,
     run: (context) => denoTests(unitTests, context),
   },
   site,

@@ -8,6 +8,5 @@ testNodeSender({
   query: `env:prod ${declined}`,
   say: (n) => `logger.info("event " + ${n})`,
   promised: { lost: "none", doubled: "none" },
-  exampleMs: 15_000,
   stayMs: 25_000,
 });

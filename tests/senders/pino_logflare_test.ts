@@ -4,9 +4,9 @@ import {
   declinedOfNobody,
   found,
   isLong,
-  runNode,
   runProgram,
-  sendingProgram,
+  sayingBy,
+  tellNode,
   throughAnOutage,
   type Trial,
   withTrial,
@@ -72,9 +72,11 @@ Deno.test({
     withTrial("pino-logflare", (trial) =>
       withProxy(trial, async (url, accessLog) => {
         const program = await blockOf("others.md", "pino-logflare.mjs");
-        const source = `${program}\nsetTimeout(() => process.exit(0), 4000);\n`;
-        await runNode(source, { ...trial.env, LOGFLARE_PROXY: url });
-        await found(trial, declinedOfNobody);
+        await tellNode(
+          { block: program },
+          { ...trial.env, LOGFLARE_PROXY: url },
+          async () => void await found(trial, declinedOfNobody),
+        );
 
         const script = (await blockOf("json.md", "access-log.sh"))
           .replace(/^echo .* \|$/m, `cat ${accessLog} |`);
@@ -101,11 +103,15 @@ Deno.test({
     withTrial("pino-logflare", (trial) =>
       withProxy(trial, async (url) => {
         const program = await blockOf("others.md", "pino-logflare.mjs");
-        const source = sendingProgram(program, (n) => `logger.info("event " + ${n})`);
-        await throughAnOutage(
-          trial,
-          () => runNode(source, { ...trial.env, LOGFLARE_PROXY: url }),
-          { lost: "some", doubled: "none", isLeaky: true },
+        await tellNode(
+          { block: program, say: (n) => `logger.info("event " + ${n})` },
+          { ...trial.env, LOGFLARE_PROXY: url },
+          (tell) =>
+            throughAnOutage(
+              trial,
+              sayingBy(tell),
+              { lost: "some", doubled: "none", isLeaky: true },
+            ),
         );
       })),
 });

@@ -5,7 +5,10 @@ import {
   found,
   intoAnOutage,
   isLong,
+  type Run,
   runProgram,
+  sayingBy,
+  tellProgram,
   throughAnOutage,
   type Trial,
   withTrial,
@@ -22,9 +25,9 @@ interface PythonSender {
   readonly outage: (trial: Trial, block: string) => Promise<void>;
 }
 
-function runPython(trial: Trial, program: string): Promise<string> {
+function pythonRun(trial: Trial, program: string): Run {
   const env = { ...trial.env, ...debianEnv(place ?? "") };
-  return runProgram({ program: "/usr/bin/python3", args: ["-c", program], env, cwd: "/" });
+  return { program: "/usr/bin/python3", args: ["-c", program], env, cwd: "/" };
 }
 
 const senders: PythonSender[] = [
@@ -34,19 +37,19 @@ const senders: PythonSender[] = [
     block: "graypy.py",
     // It looks at no answer.
     outage: (trial, block) =>
-      throughAnOutage(
-        trial,
-        () =>
-          runPython(
-            trial,
-            `${block}
-import time
-for n in range(${events}):
-    logger.error(f"event {n}")
-    time.sleep(0.12)
+      tellProgram(
+        pythonRun(
+          trial,
+          `${block}
+import sys, time
+for done, line in enumerate(sys.stdin, 1):
+    for n in range(*map(int, line.split())) if line != "end\\n" else []:
+        logger.error(f"event {n}")
+        time.sleep(0.12)
+    print("\\ndone", done, flush=True)
 `,
-          ),
-        { lost: "some", doubled: "none" },
+        ),
+        (tell) => throughAnOutage(trial, sayingBy(tell), { lost: "some", doubled: "none" }),
       ),
   },
   {
@@ -57,13 +60,13 @@ for n in range(${events}):
       intoAnOutage(
         trial,
         () =>
-          runPython(
+          runProgram(pythonRun(
             trial,
             block.replace(
               /\[\{[\s\S]*\}\]/,
               `[{"_index": "shop", "_op_type": "create", "message": f"event {n}"} for n in range(${events})]`,
             ),
-          ),
+          )),
         { lost: "none", doubled: "none" },
       ),
   },
@@ -75,7 +78,7 @@ for (const { name, page, block, outage } of senders) {
     ignore: place === undefined,
     fn: () =>
       withTrial("python", async (trial) => {
-        await runPython(trial, await blockOf(page, block));
+        await runProgram(pythonRun(trial, await blockOf(page, block)));
         await found(trial, declinedOfNobody);
       }),
   });

@@ -131,13 +131,13 @@ for (const daemon of daemons) {
         "syslog",
         (trial) =>
           withDaemon(daemon, trial, async (log) => {
-            await throughAnOutage(trial, async () => {
-              for (let n = 0; n < events; n++) {
+            const say = async (from: number, to: number) => {
+              for (let n = from; n < to; n++) {
                 await log(line(`event ${n}`));
                 await pause(120);
               }
-              await pause(daemon.stayMs);
-            }, daemon.promised);
+            };
+            await throughAnOutage(trial, { say, stayMs: daemon.stayMs }, daemon.promised);
             // What came again is what was sent first.
             await found(trial, "service:shop level:error host:web-1 event", events);
           }),

@@ -5,5 +5,6 @@ export const site: Step = {
   title: "the documentation as a site, and its links",
   needsStack: false,
   isBeside: true,
+  isPure: true,
   run: (context) => denoTests(["tests/site"], context),
 };

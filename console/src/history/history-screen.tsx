@@ -69,8 +69,8 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
       screen: "search",
       parameters: {
         q: rule.query_dsl,
-        from: alert.window_start ?? "",
-        to: alert.window_end ?? "",
+        from: alert.window_start,
+        to: alert.window_end,
       },
     });
   const group = Object.entries(alert.group ?? {});
@@ -98,9 +98,7 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
           : <Badge tone="warn">open</Badge>}
       </td>
       <td className="tools">
-        {rule && alert.window_start && (
-          <button type="button" className="button small" onClick={look}>Records</button>
-        )}
+        {rule && <button type="button" className="button small" onClick={look}>Records</button>}
         {!alert.acknowledged && (
           <button
             type="button"

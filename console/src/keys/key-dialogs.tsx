@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
-import type { ApiKey, CreatedApiKey } from "../service/logloom.ts";
+import type { ApiKey, CreatedApiKey, Scope } from "../service/logloom.ts";
 import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
 import { plain } from "../shared/plain.ts";
 
@@ -9,12 +9,20 @@ const lives: [string, string][] = [["", "never"], ["30", "in 30 days"], ["90", "
   "in a year",
 ]];
 
+const rights: [string, string][] = [
+  ["ingest", "send events"],
+  ["read", "read all records"],
+  ["ingest read", "send and read"],
+];
+
 export function NewKeyDialog({ onMade, onClose }: {
   onMade: (key: CreatedApiKey) => void;
   onClose: () => void;
 }) {
   const [name, setName] = useState("");
   const [days, setDays] = useState("");
+  const [right, setRight] = useState("ingest");
+  const scopes = right.split(" ") as Scope[];
   const create = useChange("create_api_key", ["list_api_keys"]);
   return (
     <Dialog title="New API key" onClose={onClose}>
@@ -25,11 +33,11 @@ export function NewKeyDialog({ onMade, onClose }: {
           const expires = days === ""
             ? {}
             : { p_expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
-          create.mutate({ p_name: name, ...expires }, { onSuccess: onMade });
+          create.mutate({ p_name: name, p_scopes: scopes, ...expires }, { onSuccess: onMade });
         }}
       >
         <label className="field">
-          <span>Name (who sends with it)</span>
+          <span>Name (who uses it)</span>
           <input
             required
             maxLength={100}
@@ -37,6 +45,18 @@ export function NewKeyDialog({ onMade, onClose }: {
             onChange={(event) => setName(event.target.value)}
           />
         </label>
+        <label className="field">
+          <span>It may</span>
+          <select value={right} onChange={(event) => setRight(event.target.value)}>
+            {rights.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+          </select>
+        </label>
+        {scopes.length > 1 && (
+          <p className="note warn">
+            A program that only sends needs no key that reads: whoever finds this one reads all
+            records of the tenant.
+          </p>
+        )}
         <label className="field">
           <span>Expires</span>
           <select value={days} onChange={(event) => setDays(event.target.value)}>

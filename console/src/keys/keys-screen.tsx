@@ -11,6 +11,8 @@ import { NewKeyDialog, RotateDialog, SecretDialog } from "./key-dialogs.tsx";
 
 const tones: Record<string, "good" | "bad" | "plain"> = { active: "good", revoked: "bad" };
 
+const words = { ingest: "send", read: "read" };
+
 export default function KeysScreen() {
   const mayChange = useMay("admin");
   const [isNew, setNew] = useState(false);
@@ -28,7 +30,7 @@ export default function KeysScreen() {
     <div className="page">
       <ScreenHead
         title="API keys"
-        about={`Keys send events. They read nothing.${
+        about={`Programs send events with a key, and read with one that may.${
           mayChange === false ? " An admin makes, rotates and revokes them." : ""
         }`}
       >
@@ -46,12 +48,13 @@ export default function KeysScreen() {
         answer={keys}
         empty={{
           title: "No keys yet",
-          about: "A server that sends events needs one.",
+          about: "A server that sends events needs one, and a program that reads.",
         }}
         label="API keys"
         columns={[
           "Name",
           "Key",
+          "May",
           "Status",
           "Last used",
           "Made",
@@ -100,6 +103,7 @@ function KeyRow({ apiKey: key, mayChange, onRotate, onRevoke }: {
       <td>
         <code>{key.key_prefix}…</code>
       </td>
+      <td>{key.scopes.map((scope) => words[scope]).join(" and ")}</td>
       <td>
         <Badge tone={tones[key.status] ?? "plain"}>{key.status}</Badge>
       </td>

@@ -1,7 +1,6 @@
 import { useEffect, useState } from "react";
 import { useOperation } from "../service/hooks.ts";
 import type { QueryValidity } from "../service/logloom.ts";
-import { otherLanguage } from "../language/warnings.ts";
 
 /** The service's verdict while you type: the error in place, with a suggestion. */
 export function useVerdict(
@@ -44,11 +43,10 @@ export function QueryVerdict({ text }: { text: string }) {
       </p>
     );
   }
-  const told = verdict?.warnings?.map(({ message, suggestion }) => `${message} — ${suggestion}`);
-  const warnings = told?.length ? told : otherLanguage(text);
+  const warning = verdict?.warnings[0];
   return (
-    <p className={warnings.length ? "verdict warn" : "verdict"} role="status">
-      {warnings[0] && <span>{warnings[0]}</span>}
+    <p className={warning ? "verdict warn" : "verdict"} role="status">
+      {warning && <span>{warning.message} — {warning.suggestion}</span>}
     </p>
   );
 }

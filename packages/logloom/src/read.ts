@@ -20,6 +20,7 @@ export type {
   CallOptions,
   Patience,
   ReaderOptions,
+  ReadKey,
   Session,
   SupabaseClientLike,
 } from "./read/service.ts";

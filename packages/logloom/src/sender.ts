@@ -67,17 +67,25 @@ export function createSender(
     });
   }
 
-  let held = key;
+  let held: string | Promise<string | undefined> | undefined = key;
+
+  async function ask(): Promise<string | undefined> {
+    try {
+      return await token?.();
+    } catch (error) {
+      fail(error);
+    }
+  }
 
   async function post(body: string, idempotencyKey: string, isSmall: boolean): Promise<Response> {
     const isOld = token && held;
-    held ??= await token?.();
+    held ??= ask();
     const response = await send(`${project}/functions/v1/ingest`, {
       method: "POST",
       headers: {
         "Content-Type": "application/json",
         "Idempotency-Key": idempotencyKey,
-        ...rest ? {} : { "X-API-Key": `${held}` },
+        ...rest ? {} : { "X-API-Key": `${await held}` },
       },
       body,
       // Else the key and the events would go wherever it leads.
@@ -141,6 +149,8 @@ export function createSender(
   return {
     add(event, tenant) {
       if (!isSet) return;
+      // A page may be gone before its first batch is sent.
+      held ??= ask();
       try {
         delivery.add(JSON.stringify({ service, env, ...event }), tenant);
       } catch (error) {

@@ -3,7 +3,7 @@ import { type CallDatabase, createDatabase } from "./database.ts";
 import type { Failure } from "./errors.ts";
 import { closedUrl, startPeer } from "./testing.ts";
 
-function database(url: string, timeoutMs = 5000): CallDatabase {
+function database(url: string, timeoutMs = 60_000): CallDatabase {
   return createDatabase({ url, serviceKey: "service-key", timeoutMs });
 }
 
@@ -51,7 +51,7 @@ Deno.test("a function that the database does not have is told from one that fail
 
 Deno.test("a secret key is no token, so it is sent as the API key alone", async () => {
   await using peer = startPeer(() => new Response("{}"));
-  const call = createDatabase({ url: peer.url, serviceKey: "sb_secret_one", timeoutMs: 5000 });
+  const call = createDatabase({ url: peer.url, serviceKey: "sb_secret_one", timeoutMs: 60_000 });
   await call("health_report", [], "{}");
   const [{ headers }] = peer.requests;
   assert.deepEqual([headers.get("apikey"), headers.get("Authorization")], ["sb_secret_one", null]);

@@ -31,7 +31,7 @@ function reportOf(status: string) {
 
 function handlerFor(url: string) {
   return createHealthHandler({
-    callDatabase: createDatabase({ url, serviceKey: "key", timeoutMs: 5000 }),
+    callDatabase: createDatabase({ url, serviceKey: "key", timeoutMs: 60_000 }),
     now: () => now,
     serviceKeyName: "default",
   });

@@ -26,7 +26,7 @@ function startDatabase(
   return {
     ...peer,
     commit: createGroupCommit(
-      createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 5000 }),
+      createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 60_000 }),
       now,
       60_000,
       returnMs,
@@ -246,7 +246,7 @@ Deno.test("requests behind a call that hangs get another, and those behind both 
     return Response.json(each(requests));
   });
   const commit = createGroupCommit(
-    createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 5000 }),
+    createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 60_000 }),
     () => 0,
     1,
   );
@@ -286,7 +286,7 @@ Deno.test("a database without ingest_text gets JSON, and is asked again after a 
   let isUpgraded = false;
   await using peer = startOlder(() => isUpgraded);
   const commit = createGroupCommit(
-    createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 5000 }),
+    createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 60_000 }),
     () => now,
   );
   const callsOf = async (...numbers: number[]) => {
@@ -308,7 +308,7 @@ Deno.test("nothing is sent twice, whatever else a call fails with", async () => 
   for (const code of ["57014", "PGRST203", "PGRST002", "42883"]) {
     await using peer = startPeer(() => Response.json({ code, message: "" }, { status: 404 }));
     const commit = createGroupCommit(
-      createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 5000 }),
+      createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 60_000 }),
     );
     const answer = await commit(acme, request(1), true);
     assert.equal(!answer.ok && answer.failure.status, 503);

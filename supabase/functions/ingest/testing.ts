@@ -73,7 +73,7 @@ export function startIngest(
 ): Ingest {
   const handler = createIngestHandler({
     authenticate: createAuthenticator({ jwksUrl: `${closedUrl()}/jwks`, jwtSecret: secret }),
-    callDatabase: createDatabase({ url: databaseUrl, serviceKey: "key", timeoutMs: 5000 }),
+    callDatabase: createDatabase({ url: databaseUrl, serviceKey: "key", timeoutMs: 60_000 }),
     wakeWriter,
     bodyTimeoutMs,
   });

@@ -94,7 +94,7 @@ test("an email says what fired and why", async () => {
     const outcome = await deliverEmail(
       { id, attempt, to, body: body() },
       settings,
-      2_000,
+      60_000,
     );
     assert.deepEqual(outcome, { outcome: "delivered", status: 250 });
     const [{ from, to: recipients, text }] = mails;
@@ -130,7 +130,7 @@ test("a mail with a code says nothing that a tenant wrote", async () => {
     const outcome = await deliverEmail(
       { id, attempt, to, body: confirmation },
       settings,
-      2_000,
+      60_000,
     );
     assert.deepEqual(outcome, { outcome: "delivered", status: 250 });
     const [{ text }] = mails;
@@ -158,7 +158,7 @@ test("a test is called one", async () => {
     await deliverEmail(
       { id, attempt, to, body: body({}, "alert.test") },
       settings,
-      2_000,
+      60_000,
     );
     assert.match(
       mails[0].text,
@@ -178,7 +178,7 @@ test("a rule's words are no headers and no recipients", async () => {
     await deliverEmail(
       { id, attempt, to: address, body: body({ name }) },
       settings,
-      2_000,
+      60_000,
     );
     const [{ to: recipients, text }] = mails;
     assert.deepEqual(recipients, [address]);
@@ -214,7 +214,7 @@ test("what the server answers decides what becomes of the delivery", async () =>
   ) {
     await withServer(refuse(code), async (settings) => {
       assert.deepEqual(
-        await deliverEmail({ id, attempt, to, body: body() }, settings, 2_000),
+        await deliverEmail({ id, attempt, to, body: body() }, settings, 60_000),
         expected,
       );
     });
@@ -235,7 +235,7 @@ test("a password goes over TLS or not at all", async () => {
     const outcome = await deliverEmail(
       { id, attempt, to, body: body() },
       withPassword,
-      2_000,
+      60_000,
     );
     assert.equal(outcome.outcome, "retry");
     assert.deepEqual([asked, mails], [0, []]);

@@ -41,12 +41,23 @@ declare
   v_plan jsonb := '{}';
   v_bar integer;
   v_next integer;
+  v_meant text;
   v_read logloom_private.query_state;
 begin
   while p_state.texts[p_state."at"] = '|' loop
     v_bar := p_state."at";
     if p_state.texts[v_bar + 1] = '|' and logloom_private.query_is_adjacent(p_state, v_bar + 1) then
       perform logloom_private.refuse_at(p_state.positions[v_bar + 1], 'stages.or_is_a_word');
+    end if;
+    if logloom_private.query_is_adjacent(p_state, v_bar)
+      and logloom_private.query_is_adjacent(p_state, v_bar + 1)
+    then
+      v_meant := logloom_private.query_meant_values(p_source, p_state.positions[v_bar]);
+      if v_meant is not null then
+        perform logloom_private.refuse_at(
+          p_state.positions[v_bar], 'stages.or_joins_values', v_meant
+        );
+      end if;
     end if;
     if p_state.texts[v_bar + 1] = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);

@@ -56,7 +56,10 @@ begin
   elsif v_token in ('[', ']', '{', '}') then
     v_meant := case v_token
       when '{' then logloom_private.query_meant_selector(p_state.texts, p_state."at")
-      when '[' then logloom_private.query_meant_words(p_state.texts, p_state."at" - 2) end;
+      when '[' then coalesce(
+        logloom_private.query_meant_words(p_state.texts, p_state."at" - 2),
+        logloom_private.query_meant_index(p_state.texts, p_state."at")
+      ) end;
     if v_meant is not null then
       perform logloom_private.refuse_at(
         v_position, 'query.range_is_foreign', v_token, v_meant

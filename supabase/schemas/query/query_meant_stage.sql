@@ -81,6 +81,10 @@ begin
     return '| json msg, or | logfmt msg: other texts are not taken apart';
   elsif v_word = 'unpack_logfmt' then
     return '| logfmt msg';
+  elsif v_word in ('eval', 'extend', 'let', 'compute', 'math', 'fillnull') then
+    return 'the value as an attribute where the event is sent: a query makes no fields';
+  elsif v_word in ('rename', 'project-rename', 'label_format') then
+    return 'the name that it has: only an aggregate gets another, | count() as n';
   end if;
 
   v_keys := array(

@@ -1,5 +1,5 @@
 begin;
-select plan(56);
+select plan(69);
 
 -- What beginners write who know another language, and what they are told: for a query that is wrong
 -- its error and hint, for one that is valid and means something else its first warning.
@@ -42,6 +42,14 @@ insert into mistakes values
     '< is only allowed at the start of a value',
     'Write -@status:500: a colon after the field, and no blanks.'),
   ('order by ts desc', 1, 'order by is looked for as words: a stage follows a |', '| sort by ts'),
+  ('attrs["x"]:1', 6, '[ is only allowed in a range of a field', 'Write @x:1'),
+  ('-attrs[''http.status'']:>=500', 7,
+    '[ is only allowed in a range of a field', 'Write @http.status:>=500'),
+  ('attrs["x"]=1', 6, '[ is only allowed in a range of a field', 'Write @x:1'),
+  ('attrs["the x"]:1', 6,
+    '[ is only allowed in a range of a field', 'Write field:[a TO b], or quote the text.'),
+  ('error | where attrs["x"] >= 1', 20,
+    '[ is only allowed in a range of a field', 'Write @x:>=1'),
   -- LogQL (Loki)
   ('{service="api"}', 1, '{ is only allowed in a range of a field', 'Write service:api'),
   ('service:api |= "timeout"', 14, 'Unknown stage "="', 'Write "timeout" before the first |'),
@@ -68,10 +76,26 @@ insert into mistakes values
     'Unknown stage "timechart"', 'Write | count() by (5m), host'),
   ('error | table host, message', 9, 'Unknown stage "table"', 'Write | fields host, msg'),
   ('error | stats dc(user_id)', 9, 'Unknown stage "stats"', 'Write | count_distinct(user_id)'),
+  ('error | eval seconds = duration_ms / 1000', 9,
+    'Unknown stage "eval"',
+    'Write the value as an attribute where the event is sent: a query makes no fields'),
+  ('error | extend seconds = duration_ms / 1000', 9,
+    'Unknown stage "extend"',
+    'Write the value as an attribute where the event is sent: a query makes no fields'),
+  ('error | rename host as server', 9,
+    'Unknown stage "rename"',
+    'Write the name that it has: only an aggregate gets another, | count() as n'),
   -- Datadog
   ('service:api status:error', 13, 'Unknown field "status"', 'Write level:error'),
   ('service:api !level:debug', 13, 'Unknown field "!level"', 'Write -level:debug'),
   ('level:(error,warn)', 8, 'Unknown level "error,warn"', 'Write level:(error OR warn)'),
+  ('level:error|warn', 12, '| is no operator', 'Write level:(error OR warn)'),
+  ('-@status:500|502|503 api', 13, '| is no operator', 'Write -@status:(500 OR 502 OR 503)'),
+  ('service:api|web|count()', 12, '| is no operator', 'Write service:(api OR web)'),
+  ('level:error|count() > 10', 21,
+    'Nothing may follow the aggregate here: ">"', 'Write | where count > 10'),
+  ('level:error|json', 17,
+    'json needs a field', 'Write json msg, or an attribute that holds a text.'),
   ('@http.status_code:5xx', 19,
     '5xx is looked for as a text: numbers have ranges', '@http.status_code:[500 TO 599]'),
   ('avg(duration_ms) by service', 1,

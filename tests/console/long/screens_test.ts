@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { createReader } from "../../../packages/logloom/src/read.ts";
 import { receiveEmails } from "../../support/receivers.ts";
 import { stack } from "../../support/stack.ts";
 import { userToken } from "../../support/tokens.ts";
@@ -126,6 +127,22 @@ inBrowser("a key is made, works, is rotated and revoked", async () => {
   await page.getByRole("button", { name: "Revoke", exact: true }).last().click();
   await page.getByText("revoked").waitFor();
   assert.equal(await ingest(), 401);
+
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel(/^Name/).fill("script");
+  const warning = page.getByText("needs no key that reads");
+  await page.getByLabel("It may").selectOption("send and read");
+  await warning.waitFor();
+  await page.getByLabel("It may").selectOption("read all records");
+  await warning.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Make the key" }).click();
+  const reader = createReader({
+    url: stack.url,
+    key: await page.getByTestId("key-value").innerText(),
+  });
+  assert.deepEqual((await reader.search("msg:none")).logs, []);
+  await page.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("cell", { name: "read", exact: true }).waitFor();
 });
 
 inBrowser(

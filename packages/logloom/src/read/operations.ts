@@ -14,6 +14,7 @@ import type {
   CreatedApiKey,
   Field,
   Histogram,
+  IngestToken,
   LogPage,
   LogRecord,
   LogTail,
@@ -24,6 +25,7 @@ import type {
   Role,
   SavedSearch,
   SavedSearchRun,
+  Scope,
   Series,
   StatRow,
   Success,
@@ -68,10 +70,14 @@ export interface Operations {
     parameters: {
       p_expires_at?: string;
       p_name: string;
-      p_scopes?: string[];
+      p_scopes?: Scope[];
       p_tenant_id?: string;
     };
     answer: CreatedApiKey;
+  };
+  create_ingest_token: {
+    parameters: { p_expires_in?: number; p_service: string; p_tenant_id?: string };
+    answer: IngestToken;
   };
   create_saved_search: {
     parameters: {

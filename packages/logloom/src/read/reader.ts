@@ -1,5 +1,5 @@
 import { type CallOptions, createService, pause } from "./service.ts";
-import type { ReaderOptions, Session, SupabaseClientLike } from "./service.ts";
+import type { ReaderOptions, ReadKey, Session, SupabaseClientLike } from "./service.ts";
 import type { Operations } from "./operations.ts";
 import type {
   Field,
@@ -114,9 +114,12 @@ export interface Reader {
 const pageSize = 1000;
 const tailEveryMs = 1000;
 
-/** Reads logs as the user of a session: of a supabase-js client, or named by an access token. */
+/**
+ * Reads logs as the user of a session, of a supabase-js client or named by an access token, or by an API key with the
+ * scope `read`.
+ */
 export function createReader(
-  source: SupabaseClientLike | Session,
+  source: SupabaseClientLike | Session | ReadKey,
   options: ReaderOptions = {},
 ): Reader {
   const service = createService(source, options);

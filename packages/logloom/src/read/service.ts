@@ -19,6 +19,15 @@ export interface Session {
   readonly fetch?: typeof fetch;
 }
 
+/** A program that reads by an API key with the scope `read`: the reading operations alone. */
+export interface ReadKey {
+  /** The project's address. */
+  readonly url: string;
+  /** `ll_…` */
+  readonly key: string;
+  readonly fetch?: typeof fetch;
+}
+
 export interface Patience {
   /**
    * How long a call is tried again while the service is away or busy, in milliseconds: 10 seconds unless told otherwise.
@@ -53,7 +62,7 @@ const longestDelayMs = 5_000;
 export const reads: RegExp = /^(check|get|list|log|preview|run|search|tail|validate)_/;
 
 export function createService(
-  source: SupabaseClientLike | Session,
+  source: SupabaseClientLike | Session | ReadKey,
   { patienceMs = 10_000, onRetry, timeoutMs = 30_000, parse = JSON.parse }: ReaderOptions,
 ): Service {
   const door = doorOf(source);
@@ -78,7 +87,7 @@ export function createService(
   }
 
   async function once(operation: string, body: string, signal?: AbortSignal): Promise<unknown> {
-    const path = `/rest/v1/rpc/${operation}`;
+    const path = `${door.operations}/${operation}`;
     const init = { method: "POST", headers: { "Content-Type": "application/json" }, body };
     let { response, text } = await ask(path, init, signal);
     if (response.status === 401 && await door.refused?.()) {
@@ -120,23 +129,37 @@ export function createService(
 }
 
 interface Door {
+  /** The path above the operations. */
+  readonly operations: string;
   send(path: string, init: RequestInit): Promise<Response>;
   refused?: Session["refused"];
 }
 
-function doorOf(source: SupabaseClientLike | Session): Door {
+const rpc = "/rest/v1/rpc";
+
+function doorOf(source: SupabaseClientLike | Session | ReadKey): Door {
   const named = { "X-Client-Info": "logloom-read" };
   if ("schema" in source) {
     const { url, fetch: send = fetch } = source.schema("public");
     const project = url.replace(/\/rest\/v1\/?$/, "");
     return {
+      operations: rpc,
       send: (path, init) =>
         send(project + path, { ...init, headers: { ...named, ...init.headers } }),
     };
   }
-  const { url, token, key, refused, fetch: send = fetch } = source;
-  const project = url.replace(/\/+$/, "");
+  const project = source.url.replace(/\/+$/, "");
+  if (!("token" in source)) {
+    const { key, fetch: send = fetch } = source;
+    return {
+      operations: "/functions/v1/logloom-read/v1",
+      send: (path, init) =>
+        send(project + path, { ...init, headers: { ...named, "X-API-Key": key, ...init.headers } }),
+    };
+  }
+  const { token, key, refused, fetch: send = fetch } = source;
   return {
+    operations: rpc,
     refused,
     async send(path, init) {
       const current = typeof token === "string" ? token : await token();

@@ -178,8 +178,8 @@ export interface Alert {
   notification_sent_at: string | null;
   notification_channels: Channel[];
   notification_error: string | null;
-  window_start: string | null;
-  window_end: string | null;
+  window_start: string;
+  window_end: string;
   group: Group | null;
 }
 
@@ -275,12 +275,14 @@ export interface Member {
   created_at: string;
 }
 
+export type Scope = "ingest" | "read";
+
 export interface ApiKey {
   key_id: string;
   tenant_id: string;
   name: string;
   key_prefix: string;
-  scopes: string[];
+  scopes: Scope[];
   status: "active" | "revoked" | "expired";
   created_at: string;
   last_used_at: string | null;
@@ -295,10 +297,17 @@ export interface CreatedApiKey {
   name: string;
   key_prefix: string;
   key_value: string;
-  scopes: string[];
+  scopes: Scope[];
   status: ApiKey["status"];
   created_at: string;
   expires_at: string | null;
+}
+
+/** `token` is told only here. */
+export interface IngestToken {
+  token: string;
+  expires_at: string;
+  service: string;
 }
 
 export interface ApiKeyUsage {

@@ -25,6 +25,7 @@ begin
       'An aggregate follows a bar: %2$s', null),
     ('stages.or_is_a_word', 400, '|| is no operator',
       'Write OR between two terms, in upper case. One | begins a stage, such as | count().', null),
+    ('stages.or_joins_values', 400, '| is no operator', 'Write %s', null),
     ('stages.bar_is_missing', 400, 'Nothing may follow %s here: %s', 'Write %3$s', null),
     ('stages.comma_is_missing', 400, 'Nothing may follow %s here: %s',
       'Separate names by commas: service, host. A stage ends at the next | or at the end.', null),
