@@ -148,7 +148,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const body = `[${texts.join()}]`;
     // randomUUID is missing on pages over plain HTTP.
     const key = crypto.getRandomValues(new Uint32Array(4)).join("-");
-    const began = Date.now();
+    const began = performance.now();
     onTheWay += batch.bytes;
     try {
       for (let tries = 0; !isRefused; tries++) {
@@ -168,7 +168,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
         }
         const passes = status === 0 || status === 401 || status === 408 || status === 429 ||
           status >= 500;
-        if (!passes || status !== 401 && Date.now() - began >= patienceMs) {
+        if (!passes || status !== 401 && performance.now() - began >= patienceMs) {
           dropped += batch.dropped + batch.events.length;
           options.onError(new Error(`${reason}: ${batch.events.length} events are lost`));
           return;
@@ -187,7 +187,9 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       const response = await options.post(body, key, size <= keepaliveBytes);
       const answer = parsed(await response.text());
       // What is no answer of the service, a sign-in page of a network for example, acknowledges nothing.
-      const status = response.ok && answer.success === undefined ? 0 : response.status;
+      // Nor does a redirect, which is not followed.
+      const acknowledges = response.ok ? answer.success !== undefined : response.status >= 400;
+      const status = acknowledges ? response.status : 0;
       const after = response.headers.get("Retry-After") ?? "";
       const afterMs = Number(after) * 1000 || Date.parse(after) - Date.now();
       return {
@@ -197,7 +199,9 @@ export function createDelivery(options: DeliveryOptions): Delivery {
         retryAfterMs: afterMs > 0 ? afterMs : 0,
       };
     } catch (error) {
-      return { status: 0, answer: {} as Answer, reason: `${error}`, retryAfterMs: 0 };
+      // What a runtime quotes of a request may be the key.
+      const reason = `${error}`.replace(/(?:ll\w?|sb)_[^]*/, "…");
+      return { status: 0, answer: {} as Answer, reason, retryAfterMs: 0 };
     }
   }
 

@@ -256,6 +256,46 @@ Deno.test("waitUntil is given a promise that ends when everything is sent", asyn
   assert.equal(promises.length, 2);
 });
 
+Deno.test("a redirect is not followed: the key stays with the address that it is for", async () => {
+  await using elsewhere = receiver();
+  await using to = receiver((before, events) =>
+    before === 0
+      ? new Response(null, { status: 307, headers: { Location: elsewhere.url } })
+      : accepted(events.length)
+  );
+  await using from = trial(to.url);
+  using _timers = withoutWaiting();
+  from.log.info("a");
+  await from.log.flush();
+  assert.deepEqual([elsewhere.requests.length, to.requests.length], [0, 2]);
+});
+
+Deno.test("a clock that is set forward does not end the patience", async () => {
+  await using to = receiver((before, events) => before === 0 ? busy("0") : accepted(events.length));
+  await using from = trial(to.url);
+  const { now } = Date;
+  using _timers = withoutWaiting();
+  let hours = 0;
+  Date.now = () => now() + 3_600_000 * hours++;
+  try {
+    from.log.info("a");
+    await from.log.flush();
+  } finally {
+    Date.now = now;
+  }
+  assert.deepEqual([to.requests.length, from.failures], [2, []]);
+});
+
+Deno.test("a key that no header takes is not shown", async () => {
+  await using to = receiver();
+  await using from = trial(to.url, { key: "ll_first\nll_second" });
+  using _timers = withoutWaiting();
+  from.log.info("a");
+  await from.log.flush();
+  assert.match(from.failures.join(), /header/i);
+  assert.doesNotMatch(from.failures.join(), /ll_/);
+});
+
 Deno.test("a token is asked for once, and again when the service no longer takes it", async () => {
   const live = new Set(["llt_1"]);
   const refused = () => Response.json({ error: "Invalid token" }, { status: 401 });

@@ -2,6 +2,7 @@ import { captureErrors } from "./errors.ts";
 import { logRequest } from "./request.ts";
 import { createSender, type Sender, type SenderOptions } from "./sender.ts";
 import type { Fields, Level, Log, Logger } from "./types.ts";
+import { copied } from "./values.ts";
 
 export interface LoggerOptions extends Omit<SenderOptions, "service"> {
   /** The name of the program. */
@@ -36,7 +37,7 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
       const event = eventOf(level, msg instanceof Error ? msg.message : msg, {
         ...base,
         ...error,
-        ...own,
+        ...copied(own),
       });
       if (event) sender.add(event);
     } catch (error) {
@@ -63,7 +64,7 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
     info: logAt("info"),
     warn: logAt("warn"),
     error: logAt("error"),
-    with: (fields) => loggerOf(sender, options, { ...base, ...fields }),
+    with: (fields) => loggerOf(sender, options, { ...base, ...copied(fields) }),
     withRequest(request, handler, context) {
       if (context) sender.useWaitUntil((promise) => context.waitUntil(promise));
       return logRequest(logger, request, handler);

@@ -64,7 +64,18 @@ Deno.test("nothing that a program or a hook does makes logging throw", async () 
   nowhere.log.info("c");
   assert.equal(await nowhere.log.flush(), true);
   await other.log.flush();
-  assert.deepEqual(to.events().map(({ msg }) => msg), ["sent"]);
+  other.log.with({
+    get request() {
+      return thrown();
+    },
+  }).warn("d");
+  other.log.warn("e", new Proxy({}, { ownKeys: thrown }));
+  await other.log.flush();
+  assert.deepEqual(to.events().map(({ msg, attrs }) => [msg, attrs]), [
+    ["sent", {}],
+    ["b", { value: "[Error: mine]" }],
+    ["d", { request: "[Error: mine]" }],
+  ]);
   assert.deepEqual(other.failures, ["mine"]);
   assert.deepEqual(nowhere.failures, ["url or key is missing: nothing is sent"]);
 });

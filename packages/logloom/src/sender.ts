@@ -88,6 +88,8 @@ export function createSender(
         ...rest ? {} : { "X-API-Key": `${await held}` },
       },
       body,
+      // Else the key and the events would go wherever it leads.
+      redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
       ...isPage && isSmall && { keepalive: true },
     });

@@ -95,10 +95,10 @@ export function createLoggers(options: LoggersOptions): Loggers {
   function hold(tenant: AnswerOfTenant, events: Event[]): void {
     const { tenant_id, retry_after = 0 } = tenant;
     const known = held.get(tenant_id) ??
-      { since: Date.now(), tries: 0, events: [], length: 0, lost: 0 };
+      { since: performance.now(), tries: 0, events: [], length: 0, lost: 0 };
     held.set(tenant_id, known);
     for (const event of events) keep(known, event);
-    if (Date.now() - known.since >= patienceMs) {
+    if (performance.now() - known.since >= patienceMs) {
       lose(tenant, release(known).length + known.lost);
       held.delete(tenant_id);
       return;

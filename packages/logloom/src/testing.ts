@@ -61,7 +61,8 @@ export function trial(url: string, options: Partial<LoggerOptions> = {}): Trial 
 /** Timers fire at once, and the clock is as far as they waited. */
 export function withoutWaiting(): Disposable & { readonly waits: number[] } {
   const { setTimeout: timeout } = globalThis;
-  const { now } = Date;
+  const { now } = performance;
+  const { now: date } = Date;
   const waits: number[] = [];
   let waited = 0;
   globalThis.setTimeout = ((act: () => void, ms = 0) => {
@@ -69,12 +70,14 @@ export function withoutWaiting(): Disposable & { readonly waits: number[] } {
     waited += ms;
     return timeout(act, 0);
   }) as typeof setTimeout;
-  Date.now = () => now() + waited;
+  Date.now = () => date() + waited;
+  performance.now = () => now.call(performance) + waited;
   return {
     waits,
     [Symbol.dispose]() {
       globalThis.setTimeout = timeout;
-      Date.now = now;
+      Date.now = date;
+      performance.now = now;
     },
   };
 }

@@ -1,7 +1,7 @@
 export interface ValueOptions {
   /**
    * What must not leave the program: `"password"` is a member of this name at any depth, `"user.email"` a path (`*`
-   * stands for any member), a pattern is replaced in every text.
+   * stands for any member), a pattern is replaced in every text and name.
    */
   readonly redact?: readonly (string | RegExp)[];
   /** How deep values may be nested: 8 unless told otherwise. */
@@ -32,8 +32,11 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
     let left = maxSize;
     const above = new Set<object>();
 
+    const clean = (value: string) =>
+      patterns.reduce((rest, pattern) => rest.replace(pattern, redacted), value);
+
     function text(value: string): string {
-      for (const pattern of patterns) value = value.replace(pattern, redacted);
+      value = clean(value);
       const kept = value.length > left ? `${value.slice(0, Math.max(0, left))}…` : value;
       left -= kept.length;
       return kept;
@@ -84,8 +87,9 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
       // A member that is called __proto__ is a member.
       const result: Record<string, unknown> = Object.create(null);
       for (const [key, one] of entries) {
-        const name = `${String(key)}`;
-        const below = [...path, name.toLowerCase()];
+        const named = String(key);
+        const below = [...path, named.toLowerCase()];
+        const name = clean(named);
         if ((left -= name.length + 4) < 0) {
           result["…"] = "…";
           break;
@@ -112,26 +116,26 @@ function namedText(value: object): string | undefined {
 function membersOf(value: object): Iterable<[unknown, unknown]> {
   if (value instanceof Map) return value;
   if (value instanceof Error) {
-    const { name, message, stack, cause } = value;
-    return Object.entries(Object.assign({ name, message, stack, cause }, value));
+    const { name, message, stack, cause, errors } = value as AggregateError;
+    return Object.entries({ name, message, stack, cause, errors, ...copied(value) });
   }
   if (value instanceof Response) {
     const { status, statusText, url } = value;
     return Object.entries({ status, statusText, url });
   }
   if (value instanceof Request) return Object.entries({ method: value.method, url: value.url });
-  return lazyEntries(value);
+  return Object.entries(copied(value));
 }
 
-/** A getter that throws costs its own member. */
-function* lazyEntries(value: object): Iterable<[string, unknown]> {
+/** A shallow copy of what a program gives. A getter that throws costs its own member. */
+export function copied(value: object = {}): Record<string, unknown> {
+  const copy: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value)) {
-    let member: unknown;
     try {
-      member = (value as Record<string, unknown>)[key];
+      copy[key] = (value as Record<string, unknown>)[key];
     } catch (error) {
-      member = `[${error}]`;
+      copy[key] = `[${error}]`;
     }
-    yield [key, member];
   }
+  return copy;
 }

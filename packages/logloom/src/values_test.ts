@@ -83,6 +83,26 @@ Deno.test("depth and size are limited", () => {
   assert.ok(text.length < 40_000, `${text.length}`);
 });
 
+Deno.test("an error shows the errors that it stands for", () => {
+  const refused = new AggregateError([new Error("::1 refused"), new Error("127.0.0.1 refused")]);
+  const { error } = plain({ error: refused }) as {
+    error: { name: string; errors: { message: string }[] };
+  };
+  assert.deepEqual([error.name, ...error.errors.map(({ message }) => message)], [
+    "AggregateError",
+    "::1 refused",
+    "127.0.0.1 refused",
+  ]);
+});
+
+Deno.test("a pattern does not leave the program in a name either", () => {
+  const redact = [/\S+@\S+/];
+  assert.deepEqual(
+    plain({ seen: new Map([["ann@shop.example", 1]]), by: { "bo@shop.example": 2 } }, { redact }),
+    { seen: { "[redacted]": 1 }, by: { "[redacted]": 2 } },
+  );
+});
+
 Deno.test("what is named does not leave the program", () => {
   const redact = ["Password", "user.email", "cards.*.number", /\b\d{4}-\d{4}\b/];
   assert.deepEqual(

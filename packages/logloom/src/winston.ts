@@ -1,5 +1,6 @@
 import Transport from "winston-transport";
 import { createSender, type Sender, type SenderOptions } from "./sender.ts";
+import { copied } from "./values.ts";
 
 export interface WinstonOptions extends SenderOptions {
   /** The least level that is sent: the logger's unless told otherwise. */
@@ -17,7 +18,7 @@ export class LogloomTransport extends Transport {
   }
 
   override log(info: Record<string, unknown>, next: () => void): void {
-    const { message, timestamp, ...event } = info;
+    const { message, timestamp, ...event } = copied(info);
     const sender = this.#sender;
     sender.add(sender.plain({ ts: timestamp ?? new Date(), msg: message, ...event }));
     this.emit("logged", info);

@@ -33,10 +33,12 @@ end;
 $$;
 
 -- Limits, provisioning, idempotency and enqueue in the transaction of the call. p_state: where it
--- is known from another request of the caller in it. PT401, PT404, PT409, PT413, PT429, PT503.
+-- is known from another request of the caller in it, else null, and not by default: a default of a
+-- type that holds a table's row stands in the way of new columns (0A000 since PostgreSQL 17.12).
+-- PT401, PT404, PT409, PT413, PT429, PT503.
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
-  p_state logloom_private.ingest_state default null
+  p_state logloom_private.ingest_state
 )
 returns logloom_private.ingest_answer
 language plpgsql

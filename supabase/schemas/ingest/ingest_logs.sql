@@ -32,7 +32,8 @@ declare
       -- fields sent joined: p_{name}
       p_ts, p_level, p_msg, p_service, p_env, p_req_id, p_user_id, p_route, p_host, p_attrs
       -- fields end
-    )::logloom_private.ingest_request
+    )::logloom_private.ingest_request,
+    null
   );
 begin
   -- PostgREST wants each header in an object of its own. In JSON text a quote within a value stands

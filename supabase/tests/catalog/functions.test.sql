@@ -1,5 +1,5 @@
 begin;
-select plan(17);
+select plan(18);
 
 create temp table our_functions as
 select p.*, p.oid::regprocedure::text as signature, n.nspname as schema, l.lanname as language
@@ -167,6 +167,14 @@ select set_eq(
   $$select proname::text from our_functions where schema = 'public'$$,
   $$select unnest(logloom_private.operations())$$,
   'the pre-request check knows every operation: logloom_private.operations()'
+);
+select is_empty(
+  $$select f.signature
+    from our_functions f
+    cross join unnest(f.proargtypes) with ordinality a (type, n)
+    join pg_type t on t.oid = a.type
+    where a.n > f.pronargs - f.pronargdefaults and t.typtype = 'c'$$,
+  'no default is of a row type: the tables in it could have no new columns'
 );
 select is_empty(
   $$select signature from our_functions
