@@ -31,7 +31,7 @@ const help = `Puts Logloom into another Supabase project: npm run install-into -
 DIR is the project's folder, which contains supabase/. Its supabase/ gains
 
   migrations/   Logloom's, with versions after the project's last one
-  functions/    ingest, health and logloom-notify, and their shared code in _logloom
+  functions/    ingest, health, logloom-notify and logloom-read, and what they share in _logloom
   config.toml   a block with the functions' sections and the access-token hook
 
 Run it again from a newer Logloom to upgrade: it adds migrations and replaces functions and block.

@@ -1,5 +1,5 @@
+import { createReader } from "../packages/logloom/src/read.ts";
 import { exists, replaceFile } from "./files.ts";
-import { Failure } from "./failure.ts";
 import { userToken } from "./keys.ts";
 import type { Stack } from "./stack.ts";
 
@@ -22,37 +22,15 @@ export async function demo(stack: Stack): Promise<Demo> {
 
 /** The key of an earlier start while it works, else a new one: the database only knows digests. */
 async function demoKey(stack: Stack, token: string): Promise<string> {
+  const service = createReader({ url: stack.url, token });
   const path = `${stack.folder}/demo-api-key`;
   if (await exists(path)) {
     const key = (await Deno.readTextFile(path)).trim();
-    const keys = await call(stack, token, "list_api_keys", { p_limit: 1000 }) as ApiKey[];
-    if (keys.some((one) => one.status === "active" && key.startsWith(one.key_prefix))) return key;
+    for await (const { status, key_prefix } of service.list("list_api_keys")) {
+      if (status === "active" && key.startsWith(key_prefix)) return key;
+    }
   }
-  const created = await call(stack, token, "create_api_key", { p_name: "demo" }) as ApiKey;
-  await replaceFile(path, `${created.key_value}\n`);
-  return created.key_value ?? "";
-}
-
-interface ApiKey {
-  key_prefix: string;
-  status: string;
-  key_value?: string;
-}
-
-async function call(
-  stack: Stack,
-  token: string,
-  operation: string,
-  parameters: Record<string, unknown>,
-): Promise<unknown> {
-  const response = await fetch(`${stack.url}/rest/v1/rpc/${operation}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify(parameters),
-  });
-  const answer = await response.text();
-  if (!response.ok) {
-    throw new Failure(`${operation} for the demo tenant answered ${response.status}: ${answer}`);
-  }
-  return JSON.parse(answer);
+  const { key_value } = await service.call("create_api_key", { p_name: "demo" });
+  await replaceFile(path, `${key_value}\n`);
+  return key_value;
 }

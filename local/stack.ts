@@ -19,7 +19,7 @@ export const stackNames = ["dev", "test", "beside", "kept", "bench", "scratch"] 
 export type StackName = (typeof stackNames)[number];
 
 /** The edge functions, each in a process of its own. */
-export const functionNames = ["ingest", "health", "logloom-notify"] as const;
+export const functionNames = ["ingest", "health", "logloom-notify", "logloom-read"] as const;
 export type FunctionName = (typeof functionNames)[number];
 
 /** The addresses and files of a stack, independent of the machine's set-up. */
@@ -86,7 +86,12 @@ export function stackNamed(name: StackName): Stack {
       internal,
       postgrest: internal + 1,
       postgrestAdmin: internal + 2,
-      functions: { ingest: internal + 3, health: internal + 4, "logloom-notify": internal + 5 },
+      functions: {
+        ingest: internal + 3,
+        health: internal + 4,
+        "logloom-notify": internal + 5,
+        "logloom-read": internal + 6,
+      },
       workers: [16, 17, 18, 19].map((place) => internal + place),
     },
     url: `http://127.0.0.1:${first}`,

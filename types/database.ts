@@ -94,6 +94,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "create_ingest_token": {
+        Args: { "p_expires_in"?: number; "p_service"?: string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_ingest_token"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_ingest_token";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "create_saved_search": {
         Args: {
           "p_category"?: string;
@@ -201,7 +211,7 @@ export type Database = {
         };
       };
       "get_log_context": {
-        Args: { "p_after"?: number; "p_before"?: number; "p_id"?: string; "p_ts"?: string };
+        Args: { "p_after"?: number; "p_before"?: number; "p_id": string; "p_ts"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_record"][];
         SetofOptions: {
           from: "*";
@@ -454,6 +464,10 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "read_logs": {
+        Args: { "p_key_digest"?: string; "p_operation"?: string; "p_parameters"?: Json };
+        Returns: Json;
+      };
       "remove_tenant_member": {
         Args: { "p_tenant_id"?: string; "p_user_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
@@ -507,7 +521,7 @@ export type Database = {
       "run_saved_search": {
         Args: {
           "p_cursor"?: string;
-          "p_id"?: string;
+          "p_id": string;
           "p_limit"?: number;
           "p_ts_from"?: string;
           "p_ts_to"?: string;
@@ -795,6 +809,11 @@ export type Database = {
         "status": "revoked" | "expired" | "active" | null;
         "created_at": string | null;
         "expires_at": string | null;
+      };
+      "logloom_ingest_token": {
+        "token": string | null;
+        "expires_at": string | null;
+        "service": string | null;
       };
       "logloom_log_bucket": {
         "ts": string | null;

@@ -2,12 +2,23 @@ import postgres from "postgres";
 import { npmProgram } from "../local/system.ts";
 import { checkout, stackNamed } from "../local/stack.ts";
 
-// deno run -A types/generate.ts [DATABASE_URL]: writes types/database.ts anew, from the running dev stack unless told otherwise.
+// deno run -A types/generate.ts [DATABASE_URL]: writes the files below anew, from the running dev stack unless told otherwise.
 
 const header = "// Made by types/generate.ts from the database's own description of itself.\n\n";
 
-/** The operations and their results as TypeScript, formatted as this repository is. */
-export async function databaseTypes(databaseUrl: string): Promise<string> {
+/** What each file says of the database, formatted as this repository is. */
+export async function generated(databaseUrl: string): Promise<Record<string, string>> {
+  const known = await knownFrom(databaseUrl);
+  const database = await databaseTypes(databaseUrl, known);
+  return {
+    "types/database.ts": header + database,
+    "packages/logloom/src/read/operations.ts": header +
+      await format(readerOperations(database, known)),
+  };
+}
+
+/** The operations and their results as supabase-js reads them. */
+async function databaseTypes(databaseUrl: string, known: Known): Promise<string> {
   const output = await run(npmProgram("supabase"), [
     "gen",
     "types",
@@ -16,7 +27,7 @@ export async function databaseTypes(databaseUrl: string): Promise<string> {
   ]);
   // Words about the connection come first.
   const types = await format(output.slice(output.indexOf("export type Json")));
-  return header + await format(narrowed(types, await knownFrom(databaseUrl)));
+  return await format(narrowed(types, known));
 }
 
 function format(types: string): Promise<string> {
@@ -29,6 +40,8 @@ interface Known {
   required: Map<string, string[]>;
   /** The words that a place in a result can have. */
   words: Map<string, string[]>;
+  /** The operations that a user may call. */
+  forUsers: Set<string>;
 }
 
 /** A member of a result whose words a constraint or a function knows. */
@@ -46,7 +59,8 @@ async function knownFrom(databaseUrl: string): Promise<Known> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {
     const functions = await sql`
-      select p.proname as name, p.prosrc as source, p.pronamespace::regnamespace::text as schema
+      select p.proname as name, p.prosrc as source, p.pronamespace::regnamespace::text as schema,
+        has_function_privilege('authenticated', p.oid, 'execute') as is_for_users
       from pg_proc p
       where p.pronamespace in ('public'::regnamespace, 'logloom_private'::regnamespace)`;
     const constraints = await sql`
@@ -54,28 +68,31 @@ async function knownFrom(databaseUrl: string): Promise<Known> {
       from pg_constraint c
       where c.connamespace = 'logloom'::regnamespace
         or c.connamespace = 'logloom_private'::regnamespace`;
-    const inside = functions.filter(({ schema }) => schema === "logloom_private");
-    const sources = new Map([...inside, ...constraints].map(({ name, source }) => [name, source]));
+    const sources = new Map<string, string>(
+      [...functions, ...constraints].map(({ name, source }) => [name, source]),
+    );
     const words = new Map(wordsOf.map(([type, member, source]) => {
       const found = [...`${sources.get(source)}`.matchAll(/'(\w+)'/g)].map(([, word]) => word);
       if (found.length < 2) throw new Error(`${source} names no words for ${type}.${member}.`);
       return [`${type}.${member}`, found];
     }));
-    // Asked for unless a condition stands before it, in the operation or in what it calls.
-    const asked = (source: string) =>
-      [...source.matchAll(/^ {2}perform \S+require_parameter\('(\w+)', \1 is null\);/gm)]
-        .map(([, parameter]) => parameter);
+    // Asked for unless a condition stands before it, in the operation or in what it hands its parameters to.
+    const asked = (source: string, depth = 2): string[] => [
+      ...[...source.matchAll(/^ {2}perform \S+require_parameter\('(\w+)', \1 is null\);/gm)]
+        .map(([, parameter]) => parameter),
+      ...[...source.matchAll(/(?:logloom_private|public)\.(\w+)\(([^()]*)\)/g)].flatMap(
+        ([, called, given]) =>
+          depth === 0
+            ? []
+            : asked(sources.get(called) ?? "", depth - 1).filter((one) => given.includes(one)),
+      ),
+    ];
     const operations = functions.filter(({ schema }) => schema === "public");
-    const required = new Map(operations.map(({ name, source }) => [
-      name as string,
-      [
-        source,
-        ...[...source.matchAll(/logloom_private\.(\w+)\(/g)].map(([, called]) =>
-          sources.get(called) ?? ""
-        ),
-      ].flatMap(asked),
-    ]));
-    return { required, words };
+    const required = new Map(operations.map(({ name, source }) => [name as string, asked(source)]));
+    const forUsers = new Set(
+      operations.filter(({ is_for_users }) => is_for_users).map(({ name }) => name as string),
+    );
+    return { required, words, forUsers };
   } finally {
     await sql.end();
   }
@@ -101,6 +118,69 @@ function narrowed(types: string, { required, words }: Known): string {
   });
 }
 
+/** The reader's names for results, where they are not the database's. */
+const ourNames: Record<string, string> = {
+  alert_history_entry: "Alert",
+  log_field: "Field",
+  log_histogram: "Histogram",
+  log_series_answer: "Series",
+  log_stat: "StatRow",
+  notification_address: "AlertAddress",
+};
+
+/** Parameters of which the database knows no more than that they are text or JSON. */
+const parameterTypes: Record<string, string> = {
+  notification_preferences: 'Partial<TenantSettings["notification_preferences"]>',
+  p_kind: 'RetentionRun["kind"]',
+  p_notification_config: 'AlertRule["notification_config"]',
+  p_notification_destinations: "Channel[]",
+  p_order: '"asc" | "desc"',
+  p_role: "Role",
+  pipeline_config: 'Partial<TenantSettings["pipeline_config"]>',
+};
+
+/** Answers of which it knows no more than that they are JSON. */
+const answerTypes: Record<string, string> = { confirm_alert_address: "Success" };
+
+/** The operations of users by their names, with the reader's own types for what the database calls nullable or JSON. */
+function readerOperations(database: string, { forUsers }: Known): string {
+  const operation =
+    /^ {6}"(\w+)": \{\s+Args: (\{[^{}]*\}|Record<PropertyKey, never>);\s+Returns: ([^;]+?)(?:;| \};)$/gm;
+  const operations = [...database.matchAll(operation)].flatMap(([, name, args, returns]) => {
+    if (!forUsers.has(name)) return [];
+    const parameters = args.replace(
+      /"(\w+)"(\??): ([^;}]+?)(?=;| \})/g,
+      (_, parameter: string, optional: string, type: string) =>
+        `${parameter}${optional}: ${parameterTypes[parameter] ?? ours(type)}`,
+    );
+    const answer = answerTypes[name] ?? ours(returns);
+    return [`  ${name}: { parameters: ${parameters}; answer: ${answer} };`];
+  });
+  if (operations.length !== forUsers.size) throw new Error("An operation is not understood.");
+  const text = `/** The operations by their names, with their parameters and their answers. */
+export interface Operations {
+${operations.join("\n")}
+}
+`;
+  const names = new Set([...text.matchAll(/\b[A-Z]\w+/g)].map(([name]) => name));
+  for (const other of ["Operations", "The", "Partial", "Record", "PropertyKey"]) {
+    names.delete(other);
+  }
+  return `import type { ${[...names].sort().join(", ")} } from "./types.ts";\n\n${text}`;
+}
+
+function ours(type: string): string {
+  return type
+    .replace(
+      /Database\["public"\]\["CompositeTypes"\]\["logloom_(\w+)"\]/g,
+      (_, name: string) =>
+        ourNames[name] ??
+          name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    )
+    .replace('Database["public"]["Enums"]["logloom_alert_comparison"]', "Comparison")
+    .replace("(string)[]", "string[]");
+}
+
 async function run(program: string, args: string[], input = ""): Promise<string> {
   const child = new Deno.Command(program, {
     args,
@@ -121,5 +201,7 @@ async function run(program: string, args: string[], input = ""): Promise<string>
 
 if (import.meta.main) {
   const databaseUrl = Deno.args[0] ?? stackNamed("dev").databaseUrl;
-  await Deno.writeTextFile(`${checkout}/types/database.ts`, await databaseTypes(databaseUrl));
+  for (const [path, text] of Object.entries(await generated(databaseUrl))) {
+    await Deno.writeTextFile(`${checkout}/${path}`, text);
+  }
 }

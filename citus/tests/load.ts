@@ -4,9 +4,6 @@ import type { Database } from "../../tests/support/database.ts";
 import { pause } from "../../tests/support/eventually.ts";
 import { complete, outcomeOf, Sender } from "../../tests/support/sender.ts";
 
-/** Milliseconds within which the nodes have everything that was acknowledged. */
-export const settled = 180_000;
-
 /** Tenants that send and search until they are told to stop; nothing of it may fail. */
 export async function startLoad(tenants = 4) {
   const senders: Sender[] = [];
@@ -49,7 +46,7 @@ export async function startLoad(tenants = 4) {
 export async function assertNothingLost(sql: Database, senders: Sender[]): Promise<void> {
   for (const sender of senders) {
     assert.ok(sender.acknowledged > 0);
-    assert.deepEqual(await outcomeOf(sql, sender.tenant, settled), complete(sender));
+    assert.deepEqual(await outcomeOf(sql, sender.tenant), complete(sender));
     assert.equal(await countedOf(sql, sender.tenant), sender.acknowledged, "the counts are right");
   }
 }

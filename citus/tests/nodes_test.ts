@@ -21,7 +21,6 @@ import { complete, outcomeOf, Sender } from "../../tests/support/sender.ts";
 import { stack } from "../../tests/support/stack.ts";
 import { nodeOf, onNode } from "./node_database.ts";
 
-const settled = 120_000;
 const nodes = ["postgres", "postgres-1", "postgres-2"] as const;
 
 /** As many tenants as it takes for a step to reach both workers. */
@@ -55,7 +54,7 @@ async function prepared(ports: number[]): Promise<number> {
 async function assertNothingLost(sql: Database, sent: Awaited<ReturnType<typeof senders>>) {
   for (const { tenant, sender } of sent) {
     assert.ok(sender.acknowledged > 0);
-    assert.deepEqual(await outcomeOf(sql, tenant, settled), complete(sender));
+    assert.deepEqual(await outcomeOf(sql, tenant), complete(sender));
     const [{ counted }] = await sql`
       select sum(c.events)::integer as counted from logloom_private.log_counts c
       where c.tenant_id = ${tenant.id}`;
@@ -64,7 +63,7 @@ async function assertNothingLost(sql: Database, sent: Awaited<ReturnType<typeof 
   await eventually("health is healthy", async () => {
     const { status, body } = await health("/ready");
     return status === 200 && body.status === "healthy";
-  }, { within: settled });
+  });
 }
 
 for (const name of nodes) {
@@ -81,7 +80,7 @@ for (const name of nodes) {
         where query = 'call logloom_private.write_logs()' and state = 'active'
           and backend_xid is not null`;
       return writer !== undefined;
-    }, { every: 1, within: settled });
+    }, { every: 1 });
     await isBack(name, await killProcess(name));
     for (const { sender } of sent) await sender.send(2);
     await sql`select recover_prepared_transactions()`;
@@ -97,7 +96,7 @@ async function tenantOfFirstWorker(sql: Database) {
     if (await nodeOf(sql, tenant) !== first) continue;
     const sender = new Sender(tenant, { eventsPerRequest: 10 });
     await sender.send(1);
-    await outcomeOf(sql, tenant, settled);
+    await outcomeOf(sql, tenant);
     return { tenant, sender };
   }
 }
@@ -206,7 +205,7 @@ Deno.test("an erasure whose node goes away is carried out when it is back", asyn
   await eventually("it is done", async () => {
     await sql`call logloom_private.run_job('run_deletions', 'logloom_private.run_deletion_step()')`;
     return (await run())[0].status === "done";
-  }, { within: settled });
+  });
   assert.deepEqual(await run(), [{
     status: "done",
     records: sender.acknowledged,
@@ -247,7 +246,7 @@ async function holdAnswers(port: number): Promise<AsyncDisposable> {
         await using sql = onNode(port);
         await sql.unsafe("alter system reset synchronous_standby_names");
         return await sql`select pg_reload_conf()`;
-      }, { within: settled });
+      });
       await probing;
       await sql.end({ timeout: 1 });
     },
@@ -305,12 +304,10 @@ async function killBetween(
   await eventually(
     "a worker has prepared and not said so",
     async () => await heldOn(port, "prepare transaction") > 0,
-    { within: settled },
   );
   const decider = await eventually(
     "each worker has prepared the step",
     () => decidingProcess(sql, ports),
-    { within: settled },
   );
   const [{ write_seq }] = await sql`
     select last_value::integer as write_seq from logloom_private.write_seq`;
@@ -335,7 +332,7 @@ async function killBetween(
       const [row] = await node`
         select from pg_stat_activity a where a.pid = ${decider} and a.wait_event = 'SyncRep'`;
       return row !== undefined;
-    }, { within: settled });
+    });
   }
   // A server's backends outlive it for a moment: the one that decides goes first.
   if (name === "postgres") signalIfThere(decider, "SIGKILL");
@@ -358,7 +355,7 @@ for (const name of nodes) {
       await eventually("the coordinator told the nodes what it had decided", async () => {
         await sql`select recover_prepared_transactions()`;
         return await prepared(ports) === 0;
-      }, { within: settled });
+      });
       await assertNothingLost(sql, sent);
       for (const { tenant } of sent) {
         const rows = await sql`

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type Database, openDatabase, queueIsEmpty } from "../../tests/support/database.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { outcomeOf } from "../../tests/support/sender.ts";
-import { assertNothingLost, countedOf, settled, startLoad } from "./load.ts";
+import { assertNothingLost, countedOf, startLoad } from "./load.ts";
 import { databaseUrl } from "../../local/stack.ts";
 import { onNode } from "./node_database.ts";
 import { makeCluster } from "../../local/database.ts";
@@ -66,7 +66,7 @@ Deno.test("a node is added, a tenant gets a shard on it to itself, and the node 
         const [job] = await sql`select state from citus_rebalance_status()`;
         assert.ok(!["failed", "cancelled"].includes(job.state), job.state);
         return job.state === "finished";
-      }, { within: settled, every: 250 });
+      }, { every: 250 });
     });
     console.log(`rebalancing took ${took}: ${await load.end()}`);
     assert.ok(await shardsOn(sql, third.port) > 0);
@@ -186,7 +186,7 @@ Deno.test("all nodes come back as of one restore point, with what was acknowledg
       await using node = onNode(port);
       const [{ is_recovering }] = await node`select pg_is_in_recovery() as is_recovering`;
       return !is_recovering;
-    }, { within: settled });
+    });
   }
   await using restored = onNode(copies[0].port);
   await restored`select citus_set_coordinator_host('127.0.0.1', ${copies[0].port})`;
@@ -203,19 +203,19 @@ Deno.test("all nodes come back as of one restore point, with what was acknowledg
     await owner`call logloom_private.write_logs()`;
     const [{ depth }] = await restored`select depth::integer from logloom_private.queue_state()`;
     return depth === 0;
-  }, { within: settled });
+  });
   console.log(
     `backup ${backup}, restore point ${point}, restore ${
       ((performance.now() - began) / 1000).toFixed(1)
     } s: ${summary}`,
   );
   for (const [n, { tenant, acknowledged }] of load.senders.entries()) {
-    const { records, numbers } = await outcomeOf(restored, tenant, settled);
+    const { records, numbers } = await outcomeOf(restored, tenant);
     assert.equal(records, numbers, "nothing twice");
     assert.ok(records >= before[n], "all that was acknowledged before the point");
     assert.ok(records < acknowledged, "and not what came after it");
     assert.equal(await countedOf(restored, tenant), records, "the counts are of the same moment");
   }
-  await queueIsEmpty(sql, settled);
+  await queueIsEmpty(sql);
   await assertNothingLost(sql, load.senders);
 });

@@ -19,7 +19,7 @@ export async function sealRecordsOf(
       select coalesce(sum(c.records), 0)::integer as sealed
       from logloom_private.blocks c where c.tenant_id = ${tenantId}`;
     return sealed === records;
-  }, { within: 60_000 });
+  });
 }
 
 /** How many events the tenant of a day has. */

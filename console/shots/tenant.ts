@@ -1,35 +1,15 @@
 import { Failure } from "../../local/failure.ts";
 import { userToken } from "../../local/keys.ts";
+import { createReader, type Reader } from "../../packages/logloom/src/read.ts";
 import { story } from "./story.ts";
 
-export interface Tenant {
+export interface Tenant extends Pick<Reader, "call" | "stats"> {
   readonly token: string;
-  call<Result>(
-    operation: string,
-    parameters: Record<string, unknown>,
-  ): Promise<Result>;
 }
 
 export function tenantOf(url: string, name: string): Tenant {
   const token = userToken(crypto.randomUUID(), name);
-  return {
-    token,
-    async call<Result>(operation: string, parameters: Record<string, unknown>) {
-      const response = await fetch(`${url}/rest/v1/rpc/${operation}`, {
-        method: "POST",
-        headers: {
-          authorization: `Bearer ${token}`,
-          "content-type": "application/json",
-        },
-        body: JSON.stringify(parameters),
-      });
-      const text = await response.text();
-      if (!response.ok) {
-        throw new Failure(`${operation} answered ${response.status}: ${text}`);
-      }
-      return JSON.parse(text) as Result;
-    },
-  };
+  return { ...createReader({ url, token }), token };
 }
 
 /** A tenant after a day: logs, and at least one row on every screen. */
@@ -51,11 +31,7 @@ export async function furnishedTenant(url: string): Promise<Tenant> {
     }
   }
   await until("the day can be searched", async () => {
-    const [row] = await tenant.call<{ value: number }[]>("log_stats", {
-      p_query_dsl: "| count()",
-      p_ts_from: "now-25h",
-      p_ts_to: "now",
-    });
+    const [row] = await tenant.stats("| count()", { since: "25h" });
     return row?.value === events.length;
   });
   await addMembers(tenant);
@@ -70,7 +46,7 @@ async function addMembers({ token, call }: Tenant): Promise<void> {
   const others = [["admin", "noor@acme.example"], [
     "member",
     "sam.long-name@acme.example",
-  ]];
+  ]] as const;
   await call("add_tenant_member", {
     p_user_id: me,
     p_role: "owner",
@@ -95,7 +71,7 @@ async function addKeys({ call }: Tenant): Promise<void> {
   const day = 86_400_000;
   const expires = new Date(Date.now() + 30 * day).toISOString();
   await call("create_api_key", { p_name: "load test", p_expires_at: expires });
-  const old = await call<{ key_id: string }>("create_api_key", {
+  const old = await call("create_api_key", {
     p_name: "laptop of Sam",
   });
   await call("revoke_api_key", { p_key_id: old.key_id });
@@ -118,7 +94,7 @@ async function addSearches({ call }: Tenant): Promise<void> {
     [
       "Refused sign-ins by address",
       "service:auth level:warn | count() by attrs.ip",
-      null,
+      undefined,
       false,
       [],
     ],
@@ -129,10 +105,10 @@ async function addSearches({ call }: Tenant): Promise<void> {
       p_query_dsl: query,
       p_category: category,
       p_is_shared: isShared,
-      p_tags: tags,
+      p_tags: [...tags],
       p_description: name === "Card processor"
         ? "What the runbook for payments begins with."
-        : null,
+        : undefined,
     });
   }
 }
@@ -151,7 +127,7 @@ async function addRules({ call }: Tenant): Promise<void> {
     ["The worker is silent", "service:worker", "lt", 1, false],
   ] as const;
   for (const [name, query, comparison, threshold, isEnabled] of rules) {
-    const { rule_id } = await call<{ rule_id: string }>("create_alert_rule", {
+    const { rule_id } = await call("create_alert_rule", {
       p_name: name,
       p_query_dsl: query,
       p_threshold: threshold,
@@ -173,10 +149,10 @@ async function addRules({ call }: Tenant): Promise<void> {
 /** Waits for the alerts of `furnishedTenant`, and acknowledges one. */
 export async function firedAlerts({ call }: Tenant): Promise<void> {
   const alerts = await until("the rules fire", async () => {
-    const found = await call<{ alert_id: string }[]>("list_alert_history", {});
+    const found = await call("list_alert_history", {});
     return found.length >= 2 && found;
   });
-  await call("acknowledge_alert", { p_alert_id: alerts[0]?.alert_id });
+  await call("acknowledge_alert", { p_alert_id: alerts[0].alert_id });
 }
 
 async function until<Result>(

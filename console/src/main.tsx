@@ -3,7 +3,6 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/app.tsx";
 import { loadConfig, StartError } from "./service/config.ts";
-import { retryDelay, shouldRetry } from "./service/hooks.ts";
 import { openSession } from "./signin/open-session.ts";
 import { Boundary } from "./shared/boundary.tsx";
 import { showTheme } from "./shared/preferences.ts";
@@ -18,8 +17,8 @@ try {
   const queries = new QueryClient({
     defaultOptions: {
       queries: {
-        retry: shouldRetry,
-        retryDelay,
+        // The reader does.
+        retry: false,
         staleTime: 15_000,
         refetchOnWindowFocus: false,
       },

@@ -152,14 +152,6 @@ export function pageWithFields(page: string, fields: RecordField[]): string {
 export function moduleOf(fields: RecordField[]): string {
   const named = (members: { name: string }[]) => JSON.stringify(members.map(({ name }) => name));
   const sent = fields.filter((field) => field.sent);
-  const shown = chosen(fields, "shown", []);
-  const typeOf = ({ name, type, sent }: RecordField) =>
-    (name === "level"
-      ? '"debug" | "info" | "warn" | "error"'
-      : type === "jsonb"
-      ? "Record<string, unknown>"
-      : "string") +
-    (sent && name !== "ts" ? " | null" : "");
   return `// Written from supabase/schemas/foundations/record_fields.sql by npm run migration: change it there.
 
 /** The fields of an event in the order of their columns. */
@@ -207,10 +199,5 @@ export const aliases = ${
       Object.fromEntries(sent.flatMap(({ name, aliases }) => aliases ? [[name, aliases]] : [])),
     )
   } as const;
-
-/** A log record, as the reading operations return it. */
-export interface LogRecord {
-${shown.map((field) => `  ${field.name}: ${typeOf(field)};`).join("\n")}
-}
 `;
 }

@@ -2,7 +2,7 @@ import { defineConfig } from "tsdown";
 
 // Each entry is a file that stands alone, so that a page loads one.
 export default defineConfig(
-  ["index", "console", "pino", "read", "winston"].map((name) => ({
+  ["index", "console", "pino", "read", "tenants", "winston"].map((name) => ({
     entry: `src/${name}.ts`,
     clean: false,
     format: "esm" as const,

@@ -25,11 +25,74 @@ begin
 end;
 $$;
 
+-- Ingest tokens: their limits, their table. Their indexes and comments come from the generator.
+do $$
+begin
+  -- The tables have a few rows, which everything reads.
+  perform set_config('lock_timeout', '30s', true);
+  alter table logloom_private.settings
+    add column ingest_token_lifetime interval not null default '15 minutes';
+  alter table logloom.plans
+    add column max_ingest_tokens integer not null default 10000,
+    add column ingest_tokens_per_minute integer not null default 2000;
+  alter table logloom.audit_events
+    drop constraint audit_events_action_is_known,
+    add constraint audit_events_action_is_known check (
+      action in (
+        'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
+        'ingest_token.created',
+        'member.added', 'member.changed', 'member.removed',
+        'settings.changed', 'plan.changed',
+        'logs.deletion_requested', 'logs.deletion_finished'
+      )
+    );
+  alter table logloom.api_keys
+    drop constraint api_keys_scopes_are_known,
+    add constraint api_keys_scopes_are_known
+    check (scopes <@ '{ingest, read}' and cardinality(scopes) > 0);
+  perform set_config('lock_timeout', '0', true);
+  -- No table has a column of this type.
+  alter type logloom_private.ingest_state add attribute service text;
+end;
+$$;
+
+update logloom.plans p
+set max_ingest_tokens = n.max_ingest_tokens, ingest_tokens_per_minute = n.ingest_tokens_per_minute
+from (values ('free', 100, 20), ('pro', 1000, 200)) n (
+  plan_id, max_ingest_tokens, ingest_tokens_per_minute
+)
+where p.plan_id = n.plan_id;
+
+create table logloom_private.ingest_tokens (
+  token_digest bytea primary key,
+  tenant_id text not null references logloom.tenants on delete cascade,
+  service text not null,
+  created_by text,
+  session_id text,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  constraint ingest_tokens_digest_is_sha256 check (length(token_digest) = 32)
+);
+
+create type public.logloom_ingest_token as (token text, expires_at timestamptz, service text);
+
+create type logloom_private.reading_scope as (
+  tenant_id text,
+  operations text[]
+);
+
+comment on type logloom_private.reading_scope is
+  'What a reader may see: records of tenant_id, by operations (null: all that read).';
+
+DROP FUNCTION "logloom_private"."authenticate_sender"(text, text, jsonb);
+
 DROP FUNCTION "logloom_private"."block_end"(text, date, integer, integer);
 
 DROP FUNCTION "logloom_private"."ingest_each"(json);
 
 DROP FUNCTION "logloom_private"."log_fields_sample"(text, logloom_private.compiled_query);
+
+DROP FUNCTION "logloom_private"."new_api_key"();
 
 DROP FUNCTION "logloom_private"."numbers_source"(text, logloom_private.compiled_query, timestamp WITH time zone, text);
 
@@ -39,9 +102,73 @@ DROP FUNCTION "logloom_private"."query_field"(text, integer);
 
 DROP FUNCTION "logloom_private"."query_parse_aggregate"(logloom_private.query_state);
 
+DROP FUNCTION "logloom_private"."read_log"(uuid, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."read_log_context"(uuid, timestamp WITH time zone, integer, integer);
+
+DROP FUNCTION "logloom_private"."read_log_fields"(text, text, text);
+
+DROP FUNCTION "logloom_private"."read_log_histogram"(text, text, text, integer);
+
+DROP FUNCTION "logloom_private"."read_log_page"(text, text, text, integer, text, text);
+
+DROP FUNCTION "logloom_private"."read_log_series"(text, text, text, integer);
+
+DROP FUNCTION "logloom_private"."read_log_stats"(text, text, text, integer);
+
+DROP FUNCTION "logloom_private"."read_log_tail"(text, text, integer, integer);
+
+DROP FUNCTION "logloom_private"."read_query_validity"(text);
+
+DROP FUNCTION "logloom_private"."reject_events_out_of_range"(logloom_private.ingest_request, logloom_private.ingest_state);
+
 DROP FUNCTION "logloom_private"."sealed_numbers"(text, timestamp WITH time zone, timestamp WITH time zone, jsonb, text, boolean, boolean);
 
 DROP FUNCTION "logloom_private"."watermark"(timestamp WITH time zone);
+
+CREATE OR REPLACE FUNCTION logloom_private.abolish_tenant (
+  p_tenant_id text
+)
+  RETURNS public.logloom_tenant_deletion
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role deletes tenants
+declare
+  v_tenant_id text;
+  v_deletion logloom_private.tenant_deletions;
+begin
+  if logloom_private.is_service_role() then
+    -- Asked again, it says how far it is.
+    select d.* into v_deletion
+    from logloom_private.tenant_deletions d
+    where d.tenant_id = p_tenant_id and d.finished_at is null;
+  end if;
+  if v_deletion.deletion_id is null then
+    v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
+    perform logloom_private.require_role(v_tenant_id, 'owner');
+    perform logloom_private.lock_members(v_tenant_id);
+    if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then
+      perform logloom_private.refuse('tenants.not_found');
+    end if;
+    insert into logloom_private.tenant_deletions (tenant_id, requested_by)
+    values (v_tenant_id, logloom_private.actor())
+    returning * into v_deletion;
+    delete from logloom.api_keys k where k.tenant_id = v_tenant_id;
+    delete from logloom_private.ingest_tokens t where t.tenant_id = v_tenant_id;
+    delete from logloom.tenant_members m where m.tenant_id = v_tenant_id;
+    delete from logloom_private.notifications n
+    where n.tenant_id = v_tenant_id and n.status = 'pending';
+    update logloom.alert_rules r set enabled = false
+    where r.tenant_id = v_tenant_id and r.enabled;
+    perform logloom_private.request_erasure(v_tenant_id);
+  end if;
+  return row(
+    v_deletion.deletion_id, v_deletion.tenant_id, v_deletion.requested_at
+  )::public.logloom_tenant_deletion;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.advance_log_tail (
   p_tenant_id text,
@@ -215,59 +342,126 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.api_keys_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('api_keys.no_room', 400, 'Plan limit exceeded: API keys (max %s)',
+      'Revoke one that is no longer needed, or move to a larger plan.',
+      'The plan''s `max_api_keys`: revoke one.'),
+    ('api_keys.name_is_invalid', 400, 'Invalid API key name: 1 to 100 characters after trimming',
+      'Name the key after the server that will use it.', '`p_name` is blank or too long.'),
+    ('api_keys.expires_in_the_past', 400, 'Invalid p_expires_at: it is in the past',
+      'Send a later time, or leave it out for a key that does not expire.', null),
+    ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: ingest, read, or both',
+      'Left out it is ["ingest"].', null),
+    ('api_keys.overlap_is_out_of_range', 400, 'Invalid p_overlap_minutes: 0 to 10080',
+      'Both keys work for so long; 10080 minutes are a week.', '`rotate_api_key`: a week at most.'),
+    ('api_keys.not_active', 400, 'Invalid p_key_id: the API key is revoked or expired',
+      'Create a new key.', '`rotate_api_key`: create a new key.'),
+    ('api_keys.token_service_is_invalid', 400,
+      'Invalid p_service: 1 to 200 characters after trimming',
+      'The token sends for this service alone.', '`create_ingest_token`: it is blank or too long.'),
+    ('api_keys.token_lifetime_is_out_of_range', 400, 'Invalid p_expires_in: 1 to %s seconds',
+      'Make another token when this one has expired.',
+      '`create_ingest_token`: `settings.ingest_token_lifetime` at most.'),
+    ('api_keys.too_many_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s)',
+      'Retry-After says when the next one expires. One token can serve many pages.',
+      'The plan''s `max_ingest_tokens`.'),
+    ('api_keys.too_many_new_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s per minute)',
+      'Use a token until it expires. One token can serve many pages.',
+      'The plan''s `ingest_tokens_per_minute`.'),
+    ('api_keys.not_found', 404, 'API key not found',
+      'list_api_keys shows the keys of this tenant.', 'The tenant has no such key.')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.auth_session_is_there (
+  p_session_id text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_sessions constant regclass := to_regclass('auth.sessions');
+  v_is_there boolean;
+begin
+  if v_sessions is null or not pg_input_is_valid(p_session_id, 'uuid') then
+    return null;
+  end if;
+  execute format('select exists (select from %s s where s.id = $1)', v_sessions)
+  into v_is_there
+  using p_session_id::uuid;
+  return v_is_there;
+exception when syntax_error_or_access_rule_violation then
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.authenticate_sender (
   p_tenant_id  text,
   p_key_digest text,
   p_claims     jsonb,
   OUT          tenant_id text,
-  OUT          key_id uuid
+  OUT          key_id uuid,
+  OUT          service text
 )
   RETURNS record
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_last_used_at timestamptz;
+  v_key logloom.api_keys;
+  v_token logloom_private.ingest_tokens;
 begin
   if p_key_digest is not null then
-    select k.tenant_id, k.key_id, k.last_used_at
-    into authenticate_sender.tenant_id, authenticate_sender.key_id, v_last_used_at
-    from logloom.api_keys k
-    where k.key_digest = decode(p_key_digest, 'hex')
-      and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > now())
-      and k.scopes @> '{ingest}';
-  else
-    authenticate_sender.tenant_id := case
-      when p_claims is not null then logloom_private.current_tenant_id(p_claims)
-      when not logloom_private.is_being_deleted(p_tenant_id)
-        then logloom_private.usable_id(p_tenant_id)
-    end;
+    v_key := logloom_private.key_of_digest(p_key_digest);
+    if v_key.key_id is not null then
+      if not v_key.scopes @> '{ingest}' then
+        perform logloom_private.refuse('callers.key_may_only_read');
+      end if;
+      perform logloom_private.note_key_use(v_key);
+      authenticate_sender.tenant_id := v_key.tenant_id;
+      authenticate_sender.key_id := v_key.key_id;
+      return;
+    end if;
+    select t.* into v_token
+    from logloom_private.ingest_tokens t
+    where t.token_digest = decode(p_key_digest, 'hex');
+    if not found then
+      perform logloom_private.refuse('callers.key_is_unknown');
+    elsif v_token.expires_at <= now() then
+      perform logloom_private.refuse('callers.ingest_token_is_expired');
+    elsif not logloom_private.ingest_token_is_alive(v_token) then
+      perform logloom_private.refuse('callers.ingest_token_is_revoked');
+    end if;
+    authenticate_sender.tenant_id := v_token.tenant_id;
+    authenticate_sender.service := v_token.service;
+    return;
   end if;
+  authenticate_sender.tenant_id := case
+    when p_claims is not null then logloom_private.current_tenant_id(p_claims)
+    when not logloom_private.is_being_deleted(p_tenant_id)
+      then logloom_private.usable_id(p_tenant_id)
+  end;
   if authenticate_sender.tenant_id is null then
-    -- Only who has the whole key learns what has become of it.
-    perform logloom_private.refuse(coalesce(
-      (
-        select case when k.revoked_at is null then 'callers.key_is_expired'
-          else 'callers.key_is_revoked' end
-        from logloom.api_keys k
-        where k.key_digest = decode(p_key_digest, 'hex')
-      ),
-      case when p_key_digest is null then 'callers.not_known' else 'callers.key_is_unknown' end
-    ));
-  elsif p_key_digest is null then
-    perform logloom_private.require_writing_client(p_claims);
-  elsif v_last_used_at >= date_trunc('minute', now()) is not true then
-    -- Skips a locked row: whoever holds it must not hold up ingest, and another request will do.
-    update logloom.api_keys k
-    set last_used_at = now()
-    where k.key_id = (
-      select u.key_id
-      from logloom.api_keys u
-      where u.key_id = authenticate_sender.key_id
-      for no key update skip locked
-    );
+    -- Whoever may send for any tenant is known.
+    if p_claims is null and p_tenant_id is not null then
+      perform logloom_private.refuse('ingest.tenant_is_not_known', p_tenant_id);
+    end if;
+    perform logloom_private.refuse('callers.not_known');
   end if;
+  perform logloom_private.require_writing_client(p_claims);
 end;
 $function$;
 
@@ -570,11 +764,15 @@ begin
     ('callers.not_known', 401, 'Invalid token, API key, or missing tenant_id', null,
       'The token cannot be used, or its tenant is being deleted.'),
     ('callers.key_is_unknown', 401, 'Invalid token, API key, or missing tenant_id',
-      'No such API key: perhaps it is one of another project.', null),
+      'No such API key or ingest token: perhaps it is one of another project.', null),
     ('callers.key_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
       'The API key was revoked: create_api_key makes another.', null),
     ('callers.key_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
       'The API key has expired: rotate_api_key or create_api_key makes another.', null),
+    ('callers.ingest_token_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
+      'The ingest token has expired: create_ingest_token makes another.', null),
+    ('callers.ingest_token_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
+      'Whoever made the ingest token may no longer send, or has signed out.', null),
     ('callers.not_signed_in', 401, 'Invalid token, API key, or missing tenant_id',
       'Sign in: the token needs role authenticated and a top-level tenant_id claim.',
       'The token is for `anon`, or has no usable `tenant_id`.'),
@@ -592,6 +790,12 @@ begin
       'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
       'The token was issued to an OAuth client (claim `client_id`) that is not listed '
         '([identity.md](../background/identity.md#oauth-clients)).'),
+    ('callers.key_may_only_read', 403, 'This API key may only read',
+      'create_api_key makes one that sends: p_scopes ["ingest"].', null),
+    ('callers.key_may_only_send', 403, 'This API key may only send',
+      'create_api_key makes one that reads: p_scopes ["read"].', null),
+    ('callers.operation_is_outside', 403, '%s is not open to this caller',
+      'What reads by it is limited to other operations.', null),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
       'Call operations by POST with a JSON object of parameters.',
       'An operation is called by another method than `POST`.'),
@@ -606,6 +810,28 @@ begin
       'The caller''s role in the tenant is too low: `member`, `admin`, `owner` '
         '([identity.md](../background/identity.md)).')
   ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_scope (
+  p_scope     logloom_private.reading_scope,
+  p_operation text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_scope is null then
+    p_scope := logloom_private.scope_of_token();
+  elsif not logloom_private.is_service_role() then
+    perform logloom_private.refuse('callers.operation_is_internal', p_operation);
+  end if;
+  if p_operation <> all (p_scope.operations) then
+    perform logloom_private.refuse('callers.operation_is_outside', p_operation);
+  end if;
+  return p_scope;
 end;
 $function$;
 
@@ -905,6 +1131,53 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.granted_functions()
+  RETURNS TABLE (
+    roles text,
+    names text[]
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select g.roles, g.names
+  from (
+    values
+      ('public', array[
+        'call_host_pre_request', 'callers_errors', 'check_operation', 'check_request',
+        'error_named', 'errors', 'operations', 'refuse', 'requested_operation'
+      ]),
+      ('anon, authenticated, service_role', array[
+        'claims', 'current_tenant_id', 'current_user_id', 'is_service_role', 'require_user_id',
+        'resolve_tenant', 'usable_id'
+      ]),
+      ('authenticated, service_role', array[
+        'abolish_tenant', 'acting_role', 'alert_rule_of', 'api_key_status', 'change_member',
+        'check_query', 'check_settings', 'confirm_address', 'distinct_destinations',
+        'effective_settings', 'enqueue_rule_test', 'enroll_member', 'found_tenant',
+        'is_being_deleted', 'issue_api_key', 'issue_ingest_token', 'list_limit', 'my_stored',
+        'my_usage', 'new_api_key', 'note_saved_search_run', 'list_bytes', 'page_of_addresses',
+        'page_of_deliveries', 'page_place', 'plan_feature', 'plan_of', 'preview_windows',
+        'provision_current_tenant', 'put_back_delivery', 'read_log', 'read_log_context',
+        'read_log_fields', 'read_log_histogram', 'read_log_page', 'read_log_series',
+        'read_log_stats', 'read_log_tail', 'read_members', 'read_query_validity',
+        'read_saved_search', 'reads_again', 'refuse_for_now', 'refuse_saved_search',
+        'refuse_with_headers', 'replace_webhook_secret', 'request_deletion', 'require_parameter',
+        'require_role', 'require_room_for', 'require_room_for_api_key', 'require_writing_client',
+        'resolve_tenant_to_change', 'retention_days', 'saved_search_of', 'sent_claims',
+        'service_operations', 'tags_are_valid', 'tenant_with_plan', 'time_parameter',
+        'token_is_valid', 'trim_space'
+      ]),
+      ('service_role', array[
+        'claim_due_notifications', 'ingest', 'ingest_each', 'read_by_key', 'read_health',
+        'run_writer_in_place', 'settle_claim'
+      ])
+  ) g (roles, names);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.grouped_codes (
   p_run_records integer[],
   p_bits        bit varying,
@@ -1151,10 +1424,15 @@ begin
       'ingest.request_is_too_large', p_state.batch_max_events::text, p_state.batch_max_bytes::text
     );
   end if;
-  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
-    p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
+  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts)
+    or p_state.service <> any (p_request.p_service)
+  then
+    p_request := logloom_private.reject_events(p_request, p_state);
   end if;
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
+  if p_state.service is not null then
+    p_request.p_service := array_fill(p_state.service, array[v_answer.ingested]);
+  end if;
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
   v_answer.body := json_strip_nulls(json_build_object(
     'success', v_answer.ingested > 0 or coalesce(p_request.p_rejected, 0) = 0,
@@ -1321,7 +1599,8 @@ begin
     ('ingest.tenant_is_not_known', 404, 'There is no tenant %s',
       'Make it with add_tenant_member or create_api_key, or set provision_by_secret_key in '
         'logloom_private.settings.',
-      'A request with the project''s secret key names a tenant that there is not.'),
+      'A request with the project''s secret key names a tenant that there is not, or that is being '
+        'deleted.'),
     ('ingest.queue_is_full', 503, 'The queue is full, try again',
       'The writer is behind: the endpoint health/queue tells how far.',
       'The writer is far behind; `health/queue` says how far.'),
@@ -1337,6 +1616,98 @@ begin
         'logloom_private.settings.',
       null)
   ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_state (
+  p_tenant_id  text,
+  p_key_digest text,
+  p_claims     jsonb,
+  p_requests   integer
+)
+  RETURNS logloom_private.ingest_state
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_sender constant record :=
+    logloom_private.authenticate_sender(p_tenant_id, p_key_digest, p_claims);
+  v_plan constant logloom.plans := logloom_private.plan_of(v_sender.tenant_id);
+  v_month constant timestamp := date_trunc('month', now() at time zone 'UTC');
+  v_state logloom_private.ingest_state;
+begin
+  select
+    v_sender.tenant_id, v_sender.key_id, v_plan,
+    exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
+    -- As kept_from says, of the plan at hand: each call of a function is felt here.
+    date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
+      coalesce(
+        (
+          select c.retention_days
+          from logloom.tenant_settings c
+          where c.tenant_id = v_sender.tenant_id
+        ),
+        v_plan.retention_days_default
+      ),
+      v_plan.retention_days_max
+    )),
+    now() + s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes, s.max_record_bytes,
+    s.max_record_values, (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
+    b.last_value - q.metered_through + p_requests - 1,
+    -- The size of files, not a count: it costs the same however much is queued. A batch's row is
+    -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
+    pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
+    + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
+      >= s.queue_hard_limit_bytes / 4096
+    and pg_table_size('logloom_private.queue_slot_' || q.open_slot)
+    + coalesce(pg_table_size('logloom_private.queue_slot_' || q.closed_slot), 0)
+      >= s.queue_hard_limit_bytes,
+    case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
+      else '{"X-Logloom-Writer": "silent"}' end,
+    v_sender.service
+  into v_state
+  from logloom_private.queue_pointer q
+  cross join logloom_private.settings s
+  cross join logloom_private.queue_batch_id b
+  left join logloom_private.job_heartbeats h on h.job = 'write_logs'
+  cross join (
+    select
+      coalesce(sum(u.events), 0)::bigint as events, coalesce(sum(u.bytes), 0)::bigint as bytes
+    from logloom.usage_days u
+    where u.tenant_id = v_sender.tenant_id and u.day >= v_month::date
+  ) m;
+
+  -- The queue is looked at only when what it may hold could matter.
+  if v_state.events + v_state.batches * v_state.batch_max_events >= v_plan.monthly_events_limit
+    or v_state.bytes + v_state.batches * v_state.batch_max_bytes >= v_plan.monthly_bytes_limit
+  then
+    select coalesce(sum(u.events), 0), coalesce(sum(u.bytes), 0)
+    into v_state.events, v_state.bytes
+    from logloom_private.usage_of(v_sender.tenant_id, v_month::date) u;
+  end if;
+  return v_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_token_is_alive (
+  p_token logloom_private.ingest_tokens
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return p_token.expires_at > now()
+    and not logloom_private.is_being_deleted(p_token.tenant_id)
+    and (
+      p_token.created_by is null
+      or logloom_private.acting_role(p_token.tenant_id, p_token.created_by) is not null
+    )
+    and (
+      p_token.session_id is null
+      or logloom_private.auth_session_is_there(p_token.session_id) is not false
+    );
 end;
 $function$;
 
@@ -1391,6 +1762,113 @@ begin
     logloom_private.written_fields_sql('unnest(q.%1$s) as %1$s')
   ))
   using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.issue_ingest_token (
+  p_tenant_id text,
+  p_service   text,
+  p_seconds   integer
+)
+  RETURNS public.logloom_ingest_token
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role reads or writes tokens and settings
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_plan constant logloom.plans := logloom_private.plan_of(v_tenant_id);
+  v_longest constant integer := (
+    select least(900, extract(epoch from s.ingest_token_lifetime))
+    from logloom_private.settings s
+  );
+  v_seconds constant integer := coalesce(p_seconds, v_longest);
+  v_session_id constant text := logloom_private.claims() ->> 'session_id';
+  v_token constant text := logloom_private.new_api_key('llt_');
+  v_tokens record;
+  v_result public.logloom_ingest_token;
+begin
+  perform logloom_private.require_parameter('p_service', p_service is null);
+  if length(p_service) not between 1 and 200 then
+    perform logloom_private.refuse('api_keys.token_service_is_invalid');
+  end if;
+  if v_seconds not between 1 and v_longest then
+    perform logloom_private.refuse('api_keys.token_lifetime_is_out_of_range', v_longest::text);
+  end if;
+  perform logloom_private.hold_tenant(v_tenant_id);
+  select
+    count(*) filter (where t.expires_at > now()) as live,
+    count(*) filter (where t.created_at > now() - interval '1 minute') as new,
+    extract(epoch from min(t.expires_at) filter (where t.expires_at > now()) - now()) as next_end,
+    extract(
+      epoch from min(t.created_at) filter (where t.created_at > now() - interval '1 minute')
+        + interval '1 minute' - now()
+    ) as minute_end
+  into v_tokens
+  from logloom_private.ingest_tokens t
+  where t.tenant_id = v_tenant_id;
+  if v_tokens.live >= v_plan.max_ingest_tokens then
+    perform logloom_private.refuse_for_now(
+      ceil(v_tokens.next_end)::integer, 'api_keys.too_many_tokens', v_plan.max_ingest_tokens::text
+    );
+  elsif v_tokens.new >= v_plan.ingest_tokens_per_minute then
+    perform logloom_private.refuse_for_now(
+      ceil(v_tokens.minute_end)::integer, 'api_keys.too_many_new_tokens',
+      v_plan.ingest_tokens_per_minute::text
+    );
+  end if;
+  insert into logloom_private.ingest_tokens (
+    token_digest, tenant_id, service, created_by, session_id, expires_at
+  )
+  values (
+    sha256(convert_to(v_token, 'UTF8')), v_tenant_id, p_service,
+    case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
+    -- Another service's session is none of Supabase Auth.
+    case when logloom_private.auth_session_is_there(v_session_id) then v_session_id end,
+    now() + make_interval(secs => v_seconds)
+  )
+  returning v_token, expires_at, service into v_result;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, logloom_private.actor(), 'ingest_token.created', p_service,
+    jsonb_build_object('expires_at', v_result.expires_at)
+  );
+  return v_result;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.key_of_digest (
+  p_key_digest text
+)
+  RETURNS logloom.api_keys
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key logloom.api_keys;
+begin
+  select k.* into v_key from logloom.api_keys k where k.key_digest = decode(p_key_digest, 'hex');
+  if v_key.revoked_at is not null then
+    perform logloom_private.refuse('callers.key_is_revoked');
+  elsif v_key.expires_at <= now() then
+    perform logloom_private.refuse('callers.key_is_expired');
+  end if;
+  return v_key;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.last_write_to (
+  p_day date
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (select max(a.write_seq) from logloom_private.log_writes a where a.day = p_day);
 end;
 $function$;
 
@@ -1752,6 +2230,54 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.new_api_key (
+  p_prefix text DEFAULT 'll_'::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because the API roles need no random bytes of their own
+declare
+  -- 30 base62 characters carry 178 bits. A byte of 248 and more is drawn again, so that each
+  -- character is equally likely.
+  v_key text := p_prefix;
+  v_byte integer;
+begin
+  while length(v_key) < length(p_prefix) + 30 loop
+    v_byte := get_byte(extensions.gen_random_bytes(1), 0);
+    if v_byte < 248 then
+      v_key := v_key || logloom_private.base62(v_byte, 1);
+    end if;
+  end loop;
+  return v_key || logloom_private.base62(logloom_private.crc32(convert_to(v_key, 'UTF8')), 6);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.note_key_use (
+  p_key logloom.api_keys
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_key.last_used_at >= date_trunc('minute', now()) then
+    return;
+  end if;
+  -- Skips a locked row: whoever holds it must not hold up requests, and another one will do.
+  update logloom.api_keys k
+  set last_used_at = now()
+  where k.key_id = (
+    select u.key_id
+    from logloom.api_keys u
+    where u.key_id = p_key.key_id
+    for no key update skip locked
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.numbers_aggregate_sql (
   p_aggregate jsonb
 )
@@ -1830,6 +2356,7 @@ begin
     'confirm_alert_address',
     'create_alert_rule',
     'create_api_key',
+    'create_ingest_token',
     'create_saved_search',
     'create_tenant',
     'delete_alert_rule',
@@ -1864,6 +2391,7 @@ begin
     'log_series',
     'log_stats',
     'preview_alert_rule',
+    'read_logs',
     'remove_tenant_member',
     'retry_alert_delivery',
     'revoke_api_key',
@@ -1979,6 +2507,52 @@ begin
     end if;
   end if;
   return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.purge_old_rows()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_old record;
+  v_rows integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  for v_old in
+    select o.name::regclass as name, o.is_old, o.lifetime
+    from (
+      values
+        ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
+        ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
+        ('logloom_private.idempotency_keys', 'r.created_at < $1',
+          v_settings.idempotency_key_lifetime),
+        -- Counted for a minute from when they were made.
+        ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
+        -- Unused for a day, a bucket is full.
+        ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
+        ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
+          v_settings.notification_history_lifetime),
+        ('logloom_private.notification_usage', 'r.hour < $1', '1 day'),
+        ('logloom_private.confirmation_mails', 'r.sent_at < $1', v_settings.confirmation_lifetime),
+        ('logloom_private.notification_addresses',
+          'r.code_expires_at < $1 and r.confirmed_at is null', '0')
+    ) o (name, is_old, lifetime)
+  loop
+    execute format(
+      'delete from %1$s d where d.ctid = any(array('
+        'select r.ctid from %1$s r where %2$s limit $2 for update skip locked))',
+      v_old.name, v_old.is_old
+    )
+    using now() - v_old.lifetime, v_settings.purge_step_rows;
+    get diagnostics v_rows = row_count;
+    if v_rows >= v_settings.purge_step_rows then
+      return v_settings.deletion_pause;
+    end if;
+  end loop;
+  return null;
 end;
 $function$;
 
@@ -3376,6 +3950,24 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_by_key (
+  p_key_digest text,
+  p_operation  text,
+  p_parameters jsonb
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role reads the digests of keys
+begin
+  return logloom_private.read_in_scope(
+    logloom_private.scope_of_key(p_key_digest), p_operation, p_parameters
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_groups (
   p_block   logloom_private.blocks,
   p_bits    bit varying,
@@ -3432,7 +4024,186 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_in_scope (
+  p_scope      logloom_private.reading_scope,
+  p_operation  text,
+  p_parameters jsonb
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_reader text;
+  v_operation pg_proc;
+  v_unknown text;
+  v_arguments text;
+  v_invalid record;
+  v_answer json;
+begin
+  select o.reader into v_reader
+  from logloom_private.reading_operations() o
+  where o.operation = p_operation;
+  if not found then
+    perform logloom_private.refuse('reading.operation_is_unknown', p_operation);
+  elsif jsonb_typeof(p_parameters) <> 'object' then
+    perform logloom_private.refuse('reading.parameters_are_no_object');
+  end if;
+  select p.* into v_operation
+  from pg_proc p
+  where p.pronamespace = 'public'::regnamespace and p.proname = p_operation;
+  select min(n) into v_unknown
+  from jsonb_object_keys(p_parameters) n
+  where n <> all (v_operation.proargnames);
+  if v_unknown is not null then
+    perform logloom_private.refuse(
+      'reading.parameter_is_unknown', left(v_unknown, 60),
+      array_to_string(v_operation.proargnames, ', ')
+    );
+  end if;
+  select a.name, format_type(a.type, null) as type into v_invalid
+  from unnest(v_operation.proargnames, v_operation.proargtypes) a (name, type)
+  where not pg_input_is_valid(p_parameters ->> a.name, format_type(a.type, null));
+  if found then
+    perform logloom_private.refuse(
+      'reading.parameter_is_invalid', v_invalid.name, v_invalid.type
+    );
+  end if;
+  select string_agg(format(', ($2 ->> %L)::%s', a.name, format_type(a.type, null)), '' order by a.n)
+  into v_arguments
+  from unnest(v_operation.proargnames, v_operation.proargtypes) with ordinality a (name, type, n);
+  execute format(
+    case when v_operation.proretset
+      then 'select coalesce(json_agg(r), ''[]'') from logloom_private.%I($1%s) r'
+      else 'select to_json(r) from logloom_private.%I($1%s) r' end,
+    v_reader, v_arguments
+  )
+  into v_answer
+  using p_scope, p_parameters;
+  return v_answer;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log (
+  p_scope logloom_private.reading_scope,
+  p_id    uuid,
+  p_ts    timestamp with time zone
+)
+  RETURNS public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'get_log');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_received_at timestamptz;
+  v_window tstzrange;
+  v_windows tstzrange[] := '{}';
+  v_log public.logloom_log_record;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.require_parameter('p_id', p_id is null);
+  -- Around it: a client's clock may hold less than microseconds.
+  if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
+  end if;
+  -- The id says when the event was received, and most events are received when they happen.
+  v_received_at := to_timestamp(
+    ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0
+  );
+  if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || array[
+      tstzrange(v_received_at - interval '5 minutes', v_received_at + interval '5 minutes'),
+      tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
+    ];
+  end if;
+  foreach v_window in array v_windows loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
+  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
+  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
+  if v_log.id is not null then
+    return v_log;
+  end if;
+  foreach v_window in array logloom_private.search_parts(
+    v_tenant_id, lower(v_window), upper(v_window), 'desc'
+  )
+  loop
+    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  perform logloom_private.refuse('search.log_not_found');
+  return null;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log(p_scope, p_id, p_ts);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_context (
+  p_scope  logloom_private.reading_scope,
+  p_id     uuid,
+  p_ts     timestamp with time zone,
+  p_before integer,
+  p_after  integer
+)
+  RETURNS SETOF public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because nobody but the search functions makes SQL over records
+declare
+  v_log public.logloom_log_record;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_before constant integer := coalesce(p_before, 20);
+  v_after constant integer := coalesce(p_after, 20);
+  v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
+begin
+  if v_before not between 0 and v_max or v_after not between 0 and v_max then
+    perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
+  end if;
+  v_log := logloom_private.read_log(p_scope, p_id, p_ts);
+  -- Half of what is left to each side, and a record at least.
+  v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
+  return query
+  select b.*
+  from unnest(logloom_private.log_neighbours(v_log, v_before, 'desc', v_bytes)) b
+  order by b.ts, b.id;
+  return next v_log;
+  return query
+  select a.* from unnest(logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)) a;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return query
+  select r.*
+  from logloom_private.read_log_context(p_scope, p_id, p_ts, p_before, p_after) r;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_log_fields (
+  p_scope     logloom_private.reading_scope,
   p_query_dsl text,
   p_ts_from   text,
   p_ts_to     text
@@ -3447,7 +4218,9 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_fields (
   AS $function$
 -- definer because nobody but this file makes SQL over records
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'list_log_fields');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
 begin
@@ -3462,7 +4235,502 @@ then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
-  return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
+  return query
+  select r.*
+  from logloom_private.read_log_fields(p_scope, p_query_dsl, p_ts_from, p_ts_to) r;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_histogram (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_buckets   integer
+)
+  RETURNS public.logloom_log_histogram
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_histogram');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_seconds bigint;
+  v_total bigint;
+  v_buckets public.logloom_log_bucket[];
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  execute 'select array('
+    || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
+  into v_buckets;
+  select sum(b.count) into v_total from unnest(v_buckets) b;
+  return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_histogram(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_page (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_limit     integer,
+  p_cursor    text,
+  p_order     text
+)
+  RETURNS public.logloom_log_page
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'search_logs');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_limit integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_order text;
+  v_now timestamptz := now();
+  v_first tstzrange;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_left integer;
+  v_after text[];
+  v_times timestamptz[];
+  v_page record;
+  v_cursor text;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if p_cursor is not null then
+    v_after := logloom_private.decode_cursor(
+      p_cursor,
+      '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
+        || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?$'
+    );
+    v_times := array(
+      select 'epoch'::timestamptz + (m || ' microseconds')::interval from unnest(v_after[2:5]) m
+    );
+    -- What the first page meant by now and by its range, so that no page moves away from it.
+    v_first := tstzrange(v_times[2], v_times[3]);
+    v_now := v_times[4];
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
+  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
+  -- That of the query's sort, or p_order.
+  v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
+    when true then 'desc' when false then 'asc' end;
+  if p_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  elsif v_order <> p_order then
+    perform logloom_private.refuse('search.order_is_another', v_order);
+  end if;
+  v_order := coalesce(v_order, p_order, 'desc');
+  if v_after[1] <> v_order then
+    perform logloom_private.refuse('search.cursor_has_another_order');
+  end if;
+  -- What limit leaves to this page and those after it.
+  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  if p_limit is null and v_left is not null then
+    v_limit := (select s.list_limit_max from logloom_private.settings s);
+  end if;
+  v_limit := least(v_limit, v_left);
+
+  v_page := logloom_private.found_page(
+    v_tenant_id, v_query, v_range, v_limit, v_order, v_times[1], v_after[6]::uuid
+  );
+  v_left := v_left - cardinality(v_page.logs);
+  if v_page.last_id is not null and v_left is distinct from 0 then
+    v_cursor := logloom_private.encode_cursor(
+      array['page', v_order]
+        || array(
+          select (extract(epoch from t) * 1000000)::bigint::text
+          from unnest(array[v_page.last_ts, lower(v_range), upper(v_range), v_now]) t
+        )
+        || array[v_page.last_id::text, v_left::text]
+    );
+  end if;
+  return row(
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+    )
+  )::public.logloom_log_page;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_page(
+    p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_series (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_buckets   integer
+)
+  RETURNS public.logloom_log_series_answer
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_series');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_seconds bigint;
+  v_groups jsonb := '[[]]';
+  v_series public.logloom_log_series[];
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'series');
+  v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);
+  if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
+    > (select s.search_buckets_max from logloom_private.settings s)
+  then
+    perform logloom_private.refuse_stage_bound(
+      'by', (select s.search_buckets_max from logloom_private.settings s), 'buckets'
+    );
+  end if;
+  if cardinality(v_query.by_sql) > 0 then
+    v_groups := logloom_private.largest_groups(v_tenant_id, v_query, v_range);
+  end if;
+  execute 'with found (ts, series, value) as materialized ('
+    || logloom_private.log_series_sql(v_tenant_id, v_query, v_range, v_seconds, v_groups)
+    || ') '
+    || $query$
+      select array_agg(
+        row(
+          case when s.n is not null then jsonb_object($1::text[], s.texts) end, p.points
+        )::public.logloom_log_series
+        order by s.n nulls last
+      )
+      from (
+        select (g.n - 1)::integer as n, array(select jsonb_array_elements_text(g.texts)) as texts
+        from jsonb_array_elements($2) with ordinality g (texts, n)
+        union all
+        select null, null where exists (select from found f where f.series is null)
+      ) s
+      cross join lateral (
+        select jsonb_agg(
+          jsonb_build_array(
+            to_char(b.ts at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+            coalesce(f.value, $3)
+          )
+          order by b.ts
+        ) as points
+        from generate_series(
+          date_bin($4, lower($5), 'epoch'),
+          date_bin($4, upper($5) - interval '1 microsecond', 'epoch'),
+          $4
+        ) b (ts)
+        left join found f on f.ts = b.ts and f.series is not distinct from s.n
+      ) p
+    $query$
+  into v_series
+  using
+    v_query.by_fields, v_groups,
+    case when logloom_private.stats_aggregates(v_query) -> 0 ->> 'kind'
+      in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
+    make_interval(secs => v_seconds), v_range;
+  return row(
+    v_seconds, coalesce(v_series, '{}'),
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+    )
+  )::public.logloom_log_series_answer;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_series(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_stats (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_limit     integer
+)
+  RETURNS SETOF public.logloom_log_stat
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_stats');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'rows');
+  -- Values of groups may be long: rows end with max_page_bytes.
+  return query
+  select (r.row).*
+  from (
+    select
+      s as row,
+      sum(octet_length(to_json(s)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) as before
+    from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
+  ) r
+  where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return query
+  select r.*
+  from logloom_private.read_log_stats(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_tail (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_cursor    text,
+  p_limit     integer,
+  p_backlog   integer
+)
+  RETURNS public.logloom_log_tail
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET enable_seqscan TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'tail_logs');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_query logloom_private.compiled_query;
+  v_last bigint;
+  v_after text[];
+  v_tail logloom_private.log_tail;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
+    perform logloom_private.refuse(
+      'search.backlog_is_out_of_range',
+      (select s.list_limit_max from logloom_private.settings s)::text
+    );
+  end if;
+  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  select coalesce(max(a.write_seq), 0) into v_last from logloom_private.log_writes a;
+  if p_cursor is null then
+    v_tail.first := v_last + 1;
+    -- Write sequences and records are of one snapshot: what is not here yet comes after this
+    -- cursor.
+    if p_backlog > 0 then
+      v_tail.logs := array(
+        select l
+        from unnest((
+          logloom_private.found_page(
+            v_tenant_id, v_query,
+            -- An event lies 24 hours ahead at most.
+            tstzrange(
+              now() - (select s.tail_backlog_span from logloom_private.settings s),
+              now() + interval '25 hours'
+            ),
+            p_backlog, 'desc', null, null
+          )
+        ).logs) l
+        order by l.ts, l.id
+      );
+    end if;
+  else
+    v_after := logloom_private.decode_cursor(
+      p_cursor, '^tail (\d{1,18})(?: ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?$'
+    );
+    v_tail.first := v_after[1];
+    v_tail.id := v_after[2];
+    if v_tail.first > 1 + (select q.last_value from logloom_private.write_seq q) then
+      perform logloom_private.refuse('search.cursor_lies_ahead');
+    end if;
+  end if;
+  v_tail.logs := coalesce(v_tail.logs, '{}');
+  v_tail.more := false;
+  v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
+  if not v_tail.more then
+    -- All of the last write sequence was seen. The days of later ones may be gone.
+    v_tail.first := greatest(v_last + 1, v_tail.first);
+    v_tail.id := null;
+  end if;
+  return row(
+    v_tail.logs,
+    logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
+  )::public.logloom_log_tail;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_tail(p_scope, p_query_dsl, p_cursor, p_limit, p_backlog);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_query_validity (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text
+)
+  RETURNS public.logloom_query_validity
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role calls the compiler's parts
+begin
+  p_scope := logloom_private.checked_scope(p_scope, 'validate_query');
+  perform logloom_private.take_validation_slot(p_scope.tenant_id);
+  return jsonb_populate_record(
+    null::public.logloom_query_validity, logloom_private.query_verdict(p_query_dsl)
+  );
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_saved_search (
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_limit     integer,
+  p_cursor    text
+)
+  RETURNS public.logloom_saved_search_run
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because whether the query aggregates is for the compiler to say
+declare
+  v_query constant logloom_private.compiled_query :=
+    logloom_private.search_query(p_query_dsl, now(), 'any');
+  v_range tstzrange;
+  v_run public.logloom_saved_search_run;
+begin
+  if not v_query.plan ?| array['aggregates', 'patterns'] then
+    select p.logs, p.next_cursor, p.ts_from, p.ts_to
+    into v_run.logs, v_run.next_cursor, v_run.ts_from, v_run.ts_to
+    from logloom_private.read_log_page(
+      null, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, null
+    ) p;
+    return v_run;
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_run.logs := '{}';
+  v_run.ts_from := lower(v_range);
+  v_run.ts_to := upper(v_range);
+  v_run.stats := array(
+    select s
+    from logloom_private.read_log_stats(null, p_query_dsl, p_ts_from, p_ts_to, p_limit) s
+  );
+  return v_run;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.reading_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('reading.operation_is_unknown', 404, 'No such reading operation: %s',
+      'What a key reads by: POST /v1/search_logs, log_stats, tail_logs and so on.', null),
+    ('reading.parameters_are_no_object', 400, 'Invalid parameters: send a JSON object',
+      '{} where there are none.', null),
+    ('reading.parameter_is_unknown', 400, 'Unknown parameter: %s', 'It takes %2$s.', null),
+    ('reading.parameter_is_invalid', 400, 'Invalid %s: not of the type %s', null, null)
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.reading_operations()
+  RETURNS TABLE (
+    operation text,
+    reader    text
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select o.*
+  from (
+    values
+      ('get_log', 'read_log'),
+      ('get_log_context', 'read_log_context'),
+      ('list_log_fields', 'read_log_fields'),
+      ('log_histogram', 'read_log_histogram'),
+      ('log_series', 'read_log_series'),
+      ('log_stats', 'read_log_stats'),
+      ('search_logs', 'read_log_page'),
+      ('tail_logs', 'read_log_tail'),
+      ('validate_query', 'read_query_validity')
+  ) o (operation, reader);
 end;
 $function$;
 
@@ -3553,6 +4821,155 @@ begin
       'details', jsonb_build_object('name', p_name)::text, 'hint', v_error.hint
     ),
     detail = json_build_object('status', v_error.status, 'headers', p_headers);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.reject_events (
+  p_request logloom_private.ingest_request,
+  p_state   logloom_private.ingest_state
+)
+  RETURNS logloom_private.ingest_request
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_is_kept constant boolean[] := array(
+    select (e.ts between p_state.keeps_from and p_state.takes_to) is not false
+      and (e.service = p_state.service) is not false
+    from unnest(p_request.p_ts, p_request.p_service) with ordinality e (ts, service, i)
+    order by e.i
+  );
+begin
+  p_request.p_errors := (
+    select json_agg(u.error)
+    from (
+      select j.error, (j.error ->> 'index')::integer as index
+      from json_array_elements(coalesce(p_request.p_errors, '[]')) j (error)
+      union all
+      select
+        json_build_object(
+          'index', o.index,
+          'code', case
+            when o.is_of_another then 'service_is_another' else 'ts_out_of_range'
+          end,
+          'message', case
+            when o.is_of_another then format(
+              'The token sends for the service %s alone', p_state.service
+            )
+            when o.ts > p_state.takes_to then format(
+              'ts lies more than %s h ahead',
+              (
+                select (extract(epoch from s.ingest_future_limit) / 3600)::real
+                from logloom_private.settings s
+              )
+            )
+            else format(
+              'ts is older than what is kept: %s days',
+              logloom_private.retention_days(p_state.tenant_id)
+            )
+          end
+        ),
+        o.index
+      from (
+        select
+          e.ts, (e.service <> p_state.service) is true as is_of_another,
+          coalesce(p_request.p_positions[e.i], e.i - 1)::integer as index
+        from unnest(p_request.p_ts, p_request.p_service, v_is_kept)
+          with ordinality e (ts, service, is_kept, i)
+        where not e.is_kept
+      ) o
+      order by index
+      limit 100
+    ) u
+  );
+  p_request.p_rejected := coalesce(p_request.p_rejected, 0)
+    + cardinality(array_positions(v_is_kept, false));
+  -- fields sent: p_request.p_{name} := logloom_private.kept_values(p_request.p_{name}, v_is_kept);
+  p_request.p_ts := logloom_private.kept_values(p_request.p_ts, v_is_kept);
+  p_request.p_level := logloom_private.kept_values(p_request.p_level, v_is_kept);
+  p_request.p_msg := logloom_private.kept_values(p_request.p_msg, v_is_kept);
+  p_request.p_service := logloom_private.kept_values(p_request.p_service, v_is_kept);
+  p_request.p_env := logloom_private.kept_values(p_request.p_env, v_is_kept);
+  p_request.p_req_id := logloom_private.kept_values(p_request.p_req_id, v_is_kept);
+  p_request.p_user_id := logloom_private.kept_values(p_request.p_user_id, v_is_kept);
+  p_request.p_route := logloom_private.kept_values(p_request.p_route, v_is_kept);
+  p_request.p_host := logloom_private.kept_values(p_request.p_host, v_is_kept);
+  p_request.p_attrs := logloom_private.kept_values(p_request.p_attrs, v_is_kept);
+  -- fields end
+  return p_request;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.replace_partition (
+  p_day date
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_partition constant text := logloom_private.partition_name(p_day);
+  v_copy constant text := logloom_private.remainder_name(p_day);
+  v_lock_wait text;
+  v_day logloom_private.sealing_days;
+  v_last_write bigint;
+  v_records bigint;
+  v_write_seq bigint;
+begin
+  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day;
+  if logloom_private.has_older_snapshot(v_day.prepared_by)
+    or logloom_private.has_older_snapshot(v_day.removed_by)
+  then
+    return 'waiting';
+  end if;
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(
+      (select s.partition_drop_lock_timeout from logloom_private.settings s)
+    );
+    -- From here on nobody takes records out. They are counted before the writer's lock, since that
+    -- takes long: whatever the writer adds meanwhile is a write to the day. Nor is the partition
+    -- dropped once it was read.
+    perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+    v_last_write := logloom_private.last_write_to(p_day);
+    -- Retention drops a day of which nobody has a row, and one that nobody keeps.
+    if logloom_private.partition_exists(p_day) then
+      execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+      into v_records, v_write_seq;
+    end if;
+    if (v_records, v_write_seq) is not distinct from
+      (v_day.prepared_records, v_day.prepared_write_seq)
+    then
+      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+      perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+    end if;
+    if (v_records, v_write_seq, v_last_write) is distinct from
+      (v_day.prepared_records, v_day.prepared_write_seq, logloom_private.last_write_to(p_day))
+    then
+      perform logloom_private.forget_replacement(p_day);
+      perform logloom_private.restore_lock_wait(v_lock_wait);
+      return 'changed';
+    end if;
+    -- From here on every reader of logloom.logs waits for the commit.
+    execute format('drop table logloom.%I', v_partition);
+    if v_records > 0 then
+      execute format('alter table logloom.%I rename to %I', v_copy, v_partition);
+      execute format(
+        'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
+        v_partition, p_day::timestamp at time zone 'UTC',
+        (p_day + 1)::timestamp at time zone 'UTC'
+      );
+      execute format('alter table logloom.%I drop constraint logs_remaining_day', v_partition);
+    end if;
+    update logloom_private.sealing_days d
+    set removed_records = 0, prepared_by = null
+    where d.day = p_day;
+    perform logloom_private.restore_lock_wait(v_lock_wait);
+    return 'replaced';
+  exception when lock_not_available then
+    return 'busy';
+  end;
 end;
 $function$;
 
@@ -3736,6 +5153,42 @@ begin
       );
     end if;
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_key (
+  p_key_digest text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key constant logloom.api_keys := logloom_private.key_of_digest(p_key_digest);
+  v_scope logloom_private.reading_scope;
+begin
+  if v_key.key_id is null then
+    perform logloom_private.refuse('callers.key_is_unknown');
+  elsif not v_key.scopes @> '{read}' then
+    perform logloom_private.refuse('callers.key_may_only_send');
+  end if;
+  perform logloom_private.note_key_use(v_key);
+  v_scope.tenant_id := v_key.tenant_id;
+  return v_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_token()
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope;
+begin
+  v_scope.tenant_id := logloom_private.resolve_tenant();
+  return v_scope;
 end;
 $function$;
 
@@ -4140,6 +5593,7 @@ begin
     'ingest_logs',
     'ingest_requests',
     'ingest_text',
+    'read_logs',
     'run_writer',
     'settle_alert_notification'
   ];
@@ -4465,6 +5919,91 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.create_api_key (
+  p_tenant_id  text                     DEFAULT NULL::text,
+  p_name       text                     DEFAULT NULL::text,
+  p_expires_at timestamp with time zone DEFAULT NULL::timestamp WITH time zone,
+  p_scopes     text[]                   DEFAULT NULL::text[]
+)
+  RETURNS public.logloom_created_api_key
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_name constant text := logloom_private.trim_space(p_name);
+  v_scopes constant text[] := coalesce(p_scopes, '{ingest}');
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  if length(v_name) not between 1 and 100 then
+    perform logloom_private.refuse('api_keys.name_is_invalid');
+  end if;
+  if p_expires_at <= now() then
+    perform logloom_private.refuse('api_keys.expires_in_the_past');
+  end if;
+  if not v_scopes <@ '{ingest, read}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
+    or array_position(v_scopes, null) is not null
+  then
+    perform logloom_private.refuse('api_keys.scope_is_unknown');
+  end if;
+
+  perform logloom_private.require_room_for_api_key(p_tenant_id, 1);
+  return logloom_private.issue_api_key(v_tenant_id, v_name, p_expires_at, v_scopes);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.create_ingest_token (
+  p_tenant_id  text    DEFAULT NULL::text,
+  p_service    text    DEFAULT NULL::text,
+  p_expires_in integer DEFAULT NULL::integer
+)
+  RETURNS public.logloom_ingest_token
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.issue_ingest_token(
+    p_tenant_id, logloom_private.trim_space(p_service), p_expires_in
+  );
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."create_ingest_token"(text, text, integer) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.get_log (
+  p_id uuid                     DEFAULT NULL::uuid,
+  p_ts timestamp with time zone DEFAULT NULL::timestamp WITH time zone
+)
+  RETURNS public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return logloom_private.read_log(null, p_id, p_ts);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.get_log_context (
+  p_id     uuid                     DEFAULT NULL::uuid,
+  p_ts     timestamp with time zone DEFAULT NULL::timestamp WITH time zone,
+  p_before integer                  DEFAULT NULL::integer,
+  p_after  integer                  DEFAULT NULL::integer
+)
+  RETURNS SETOF public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return query
+  select r.* from logloom_private.read_log_context(null, p_id, p_ts, p_before, p_after) r;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.ingest_requests (
   p_requests json DEFAULT NULL::json
 )
@@ -4494,6 +6033,150 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."ingest_text"(text) FROM PUBLIC, "anon", "authenticated";
+
+CREATE OR REPLACE FUNCTION public.list_log_fields (
+  p_query_dsl text DEFAULT NULL::text,
+  p_ts_from   text DEFAULT NULL::text,
+  p_ts_to     text DEFAULT NULL::text
+)
+  RETURNS SETOF public.logloom_log_field
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return query
+  select f.field, f.type, f.count, f.values
+  from logloom_private.read_log_fields(null, p_query_dsl, p_ts_from, p_ts_to) f;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.log_histogram (
+  p_query_dsl text    DEFAULT NULL::text,
+  p_ts_from   text    DEFAULT NULL::text,
+  p_ts_to     text    DEFAULT NULL::text,
+  p_buckets   integer DEFAULT NULL::integer
+)
+  RETURNS public.logloom_log_histogram
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return logloom_private.read_log_histogram(null, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.log_series (
+  p_query_dsl text    DEFAULT NULL::text,
+  p_ts_from   text    DEFAULT NULL::text,
+  p_ts_to     text    DEFAULT NULL::text,
+  p_buckets   integer DEFAULT NULL::integer
+)
+  RETURNS public.logloom_log_series_answer
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return logloom_private.read_log_series(null, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.log_stats (
+  p_query_dsl text    DEFAULT NULL::text,
+  p_ts_from   text    DEFAULT NULL::text,
+  p_ts_to     text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer
+)
+  RETURNS SETOF public.logloom_log_stat
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return query
+  select s.*
+  from logloom_private.read_log_stats(null, p_query_dsl, p_ts_from, p_ts_to, p_limit) s;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.read_logs (
+  p_key_digest text  DEFAULT NULL::text,
+  p_operation  text  DEFAULT NULL::text,
+  p_parameters jsonb DEFAULT NULL::jsonb
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  perform
+    logloom_private.require_parameter('p_key_digest', p_key_digest is null),
+    logloom_private.require_parameter('p_operation', p_operation is null);
+  return logloom_private.read_by_key(p_key_digest, p_operation, coalesce(p_parameters, '{}'));
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."read_logs"(text, text, jsonb) FROM PUBLIC, "anon", "authenticated";
+
+CREATE OR REPLACE FUNCTION public.search_logs (
+  p_query_dsl text    DEFAULT NULL::text,
+  p_ts_from   text    DEFAULT NULL::text,
+  p_ts_to     text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_cursor    text    DEFAULT NULL::text,
+  p_order     text    DEFAULT NULL::text
+)
+  RETURNS public.logloom_log_page
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return logloom_private.read_log_page(
+    null, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tail_logs (
+  p_query_dsl text    DEFAULT NULL::text,
+  p_cursor    text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_backlog   integer DEFAULT NULL::integer
+)
+  RETURNS public.logloom_log_tail
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return logloom_private.read_log_tail(null, p_query_dsl, p_cursor, p_limit, p_backlog);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.validate_query (
+  p_query_dsl text DEFAULT NULL::text
+)
+  RETURNS public.logloom_query_validity
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  return logloom_private.read_query_validity(null, p_query_dsl);
+end;
+$function$;
 
 CREATE OR REPLACE PROCEDURE logloom_private.evaluate_alerts()
   LANGUAGE plpgsql
@@ -4665,6 +6348,22 @@ begin
 end;
 $procedure$;
 
+CREATE INDEX ingest_tokens_expires_at_idx ON logloom_private.ingest_tokens USING btree (expires_at);
+
+CREATE INDEX ingest_tokens_tenant_id_idx ON logloom_private.ingest_tokens USING btree (tenant_id);
+
+COMMENT ON COLUMN "logloom"."plans"."ingest_tokens_per_minute" IS 'Ingest tokens that may be made for a tenant in a minute.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_ingest_tokens" IS 'Ingest tokens of a tenant that may be alive at once; a further one is PT429.';
+
+COMMENT ON COLUMN "logloom_private"."ingest_tokens"."created_by" IS 'The user, without whom the token ends. Null: the project itself, by its secret key.';
+
+COMMENT ON COLUMN "logloom_private"."ingest_tokens"."session_id" IS 'The user''s session of Supabase Auth, with which the token ends. Null where there is none.';
+
+COMMENT ON COLUMN "logloom_private"."ingest_tokens"."token_digest" IS 'SHA-256 of the whole token.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."ingest_token_lifetime" IS 'How long an ingest token lives at most; 15 minutes where this is longer.';
+
 COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether a request with the project''s secret key makes the tenants that it names.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."search_page_time" IS 'After this time search_logs begins no further part of its range: the page ends early.';
@@ -4677,14 +6376,61 @@ COMMENT ON COLUMN "logloom_private"."settings"."writer_run_budget" IS 'A call of
 
 COMMENT ON COLUMN "logloom_private"."settings"."writer_run_limit" IS 'A run of the writer starts no further step after this time.';
 
+COMMENT ON FUNCTION "public"."create_api_key"(text, text, timestamp with time zone, text[]) IS 'Creates an API key and returns it with key_value, this once. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (the default), read, or both. Errors: PT400 (plan limit, too), PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page sends events of one service, and returns it, this once. It ends by itself, and with the user who made it. p_service: 1 to 200 characters after trimming. p_expires_in: seconds, by default the most, settings.ingest_token_lifetime (900). Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
+
+COMMENT ON FUNCTION "public"."ingest_logs"(text, text, text, text, integer, integer[], integer, json, integer, jsonb, integer, timestamp
+  with time zone[], text[], text[], text[], text[], text[], text[], text[], text[], jsonb[]) IS 'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. Events are parallel arrays; p_ts is of full length, null where missing; without p_ts the call only authenticates and tells the limits. p_positions: index in the request of each event, null when nothing was rejected before; p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is committed in several calls with one idempotency key. p_cut: events of which a part was cut off, since the record would be larger than max_record_bytes or max_record_values allow. Returns the answer to the client {success, ingested, rejected, cut, errors}. Errors: PT401, PT404, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the watermark.';
+
 COMMENT ON FUNCTION "public"."ingest_requests"(json) IS 'ingest_text for edge functions of 1.0.0: ingest_logs for several small requests that came at once: one transaction, one commit. p_requests: array of objects, each with the parameters of ingest_logs. Returns an array in the same order, each {status, headers: {name: value}, body: text}, as ingest_logs alone would have answered; body is JSON text, of an error {code, message, hint}. What refuses one request does not touch the others. statement_timeout is the enqueue timeout of the watermark, as there.';
 
 COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'What the edge function ingest calls: ingest_logs for one or more requests of a caller, in one transaction, with one commit. The body is plain text: the requests with file separators (U+001C) between them. A request is the JSON of ingest_logs'' parameters, or of all but the columns and then these, as logloom_private.request_of_text splits them. Returns an array in the same order, each {status, headers: {name: value}, body: text}, as ingest_logs alone would have answered; body is JSON text, of an error {code, message}. What refuses one request does not touch the others. statement_timeout is the enqueue timeout of the watermark, as there.';
 
+COMMENT ON FUNCTION "public"."read_logs"(text, text, jsonb) IS 'For the function logloom-read: what an operation answers to an API key with the scope read, of which p_key_digest is the SHA-256 as hex. p_parameters: those of the operation by name. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
+
+COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send. The token itself is never stored.';
+
 COMMENT ON TYPE "logloom_private"."counted_source" IS 'Where an aggregate reads: SQL from "from" on with the alias l, and what count() is over it. keys_sql: what it is grouped by, where this is not by_sql of the query. has_numbers: it has numbers, total, minimum and maximum, and double in place of the attribute.';
+
+COMMENT ON TYPE "logloom_private"."ingest_state" IS 'Who sends, and what holds for it: read once a call, for all requests of a caller in it. keeps_from, takes_to: in which range ts may lie. events, bytes: what is known to be used of the month, all of it where a limit is near. batches: how many at most the queue has that are not counted there. headers: what every answer to ingest has: X-Logloom-Writer where pg_cron does not run the writer. service: the only one that the sender may send for; null: any.';
+
+COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see: records of tenant_id, by operations (null: all that read).';
+
+COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which sends for one service. It is shown this once.';
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."ingest_each"(text[]) TO "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."issue_ingest_token"(text, text, integer) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."new_api_key"(text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_by_key"(text, text, jsonb) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log"(logloom_private.reading_scope, uuid, timestamp WITH time zone) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_context"(logloom_private.reading_scope, uuid, timestamp WITH time zone, integer, integer) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_histogram"(logloom_private.reading_scope, text, text, text, integer) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_page"(logloom_private.reading_scope, text, text, text, integer, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_series"(logloom_private.reading_scope, text, text, text, integer) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_stats"(logloom_private.reading_scope, text, text, text, integer) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_tail"(logloom_private.reading_scope, text, text, integer, integer) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_query_validity"(logloom_private.reading_scope, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."reading_errors"() TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."create_ingest_token"(text, text, integer) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "public"."ingest_text"(text) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."read_logs"(text, text, jsonb) TO "service_role";
 
 select logloom_private.finish_migration();

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { rpc } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
 import { inBrowser, openBrowser, type Page } from "./browser.ts";
@@ -121,7 +120,7 @@ inBrowser("an open record stays open when the search is run again", async () => 
   );
   const isSearchable = (words: string, records: number) =>
     eventually("the events are searchable", async () => {
-      const { body } = await rpc<{ logs: unknown[] }>(user.token, "search_logs", {
+      const body = await user.client.call("search_logs", {
         p_query_dsl: words,
       });
       return body.logs.length === records;
@@ -225,11 +224,7 @@ inBrowser(
       ...group("api", "web-1", 1),
     ]);
     await eventually("the events are searchable", async () => {
-      const { body } = await rpc<{ logs: unknown[] }>(
-        user.token,
-        "search_logs",
-        {},
-      );
+      const body = await user.client.call("search_logs", {});
       return body.logs.length === 6;
     });
     await using tab = await browser.open(user.token, { hash: "q=*" });
@@ -267,11 +262,7 @@ inBrowser("everything that was found is saved, and how much of it is said", asyn
   );
   await send(user.token, events);
   await eventually("the events are searchable", async () => {
-    const { body } = await rpc<{ value: number }[]>(
-      user.token,
-      "log_stats",
-      {},
-    );
+    const body = await user.client.call("log_stats", {});
     return body[0].value === events.length;
   });
   await using tab = await browser.open(user.token);

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { rpc } from "../support/client.ts";
 import { stack } from "../support/stack.ts";
 import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser, type Page, plainHost } from "./browser.ts";
@@ -204,11 +203,10 @@ inBrowser(
     assert.equal(await focused(), "Save this search");
 
     // What opened it is gone: the focus is where the screen begins.
-    const { status } = await rpc(user.token, "create_saved_search", {
+    await user.client.call("create_saved_search", {
       p_name: "Doomed",
       p_query_dsl: "doomed",
     });
-    assert.equal(status, 200);
     await page.evaluate(() => {
       location.hash = "/saved";
     });

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { rpc } from "../support/client.ts";
 import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
 import { isGone, isSeen, search, send, withLogs } from "./steps.ts";
@@ -113,7 +112,7 @@ inBrowser("live shows what comes in; a search is saved, and found by a colleague
   await page.getByLabel(/Everyone in this tenant/).check();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  const { body } = await rpc<{ query_dsl: string }[]>(user.token, "list_saved_searches", {});
+  const body = await user.client.call("list_saved_searches", {});
   assert.deepEqual(body.map(({ query_dsl }) => query_dsl), ["level:error"]);
 
   await using other = await browser.open(colleague.token, { hash: "/saved" });

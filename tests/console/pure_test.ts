@@ -133,13 +133,12 @@ Deno.test("a file takes records up to its bounds", () => {
   const record = { ts: "t", msg: "m", attrs: { a: "x".repeat(1_000_000) } } as never;
   const file = new RecordFile("ndjson");
   let taken = 0;
-  while (file.add([record])) taken += 1;
+  while (file.add(record)) taken += 1;
   assert.equal(taken, file.count);
   assert.equal(taken, Math.floor(mostSaved.bytes / 1_000_033));
   const many = new RecordFile("csv");
   const short = { ts: "t", msg: "m", attrs: {} } as never;
-  assert.equal(many.add(Array.from({ length: mostSaved.records }, () => short)), true);
-  assert.equal(many.add([short]), false);
+  while (many.add(short));
   assert.equal(many.count, mostSaved.records);
 });
 
@@ -157,7 +156,7 @@ Deno.test("columns may have any name", () => {
 
 Deno.test("numbers are shown as they were sent", () => {
   const text = '{"a":12345678901234567890,"b":0.1,"c":[9007199254740993]}';
-  assert.equal(exactJson(parseExactly(text, JSON.parse(text)), 0), text);
+  assert.equal(exactJson(parseExactly(text), 0), text);
 });
 
 Deno.test("what a log says does nothing: no escapes, no turned text, no formulas", () => {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { rpc } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { newUser, type User } from "../support/users.ts";
@@ -76,7 +75,7 @@ export async function withLogs(): Promise<User> {
   ]);
   // The page is opened on what is stored.
   await eventually("the events to be searchable", async () => {
-    const { body } = await rpc<{ logs: unknown[] }>(user.token, "search_logs", {
+    const body = await user.client.call("search_logs", {
       p_query_dsl: "",
       p_ts_from: at(60),
       p_ts_to: at(-1),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { apiKey, createKey, ingest, newTenant, rpc } from "../support/client.ts";
+import { apiKey, clientOf, createKey, ingest, newTenant, rpc } from "../support/client.ts";
 import { openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -19,10 +19,12 @@ Deno.test("what is done to keys and settings is in the audit log, without any ke
     p_overlap_minutes: 5,
   });
   assert.equal(rotated.status, 200);
-  await rpc(tenant.token, "revoke_api_key", { p_key_id: first.key_id });
-  await rpc(tenant.token, "update_tenant_settings", { pipeline_config: { retention_days: 3 } });
+  await clientOf(tenant.token).call("revoke_api_key", { p_key_id: first.key_id });
+  await clientOf(tenant.token).call("update_tenant_settings", {
+    pipeline_config: { retention_days: 3 },
+  });
 
-  const { body } = await rpc<AuditEvent[]>(tenant.token, "list_tenant_audit_events");
+  const body = await clientOf(tenant.token).call("list_tenant_audit_events", {});
   assert.deepEqual(body.map(({ action, subject }) => [action, subject]), [
     ["settings.changed", "settings"],
     ["api_key.revoked", first.key_id],
@@ -40,7 +42,7 @@ Deno.test("a rotated key works beside its successor until the overlap ends", asy
   await using db = openDatabase();
   const tenant = await newTenant();
   const old = await createKey(tenant);
-  const { body } = await rpc<{ key_value: string; name: string }>(tenant.token, "rotate_api_key", {
+  const body = await clientOf(tenant.token).call("rotate_api_key", {
     p_key_id: old.key_id,
   });
   assert.equal(body.name, "test");

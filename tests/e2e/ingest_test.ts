@@ -74,7 +74,6 @@ Deno.test("what was acknowledged is visible seconds later, with nobody's help", 
   await eventually(
     "both events are records",
     async () => await countRecords(db, tenant.id) === 2,
-    { within: 3_000 },
   );
 });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { assertAnswer, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
+import { assertAnswer, clientOf, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
 import {
   changeSettings,
   countRecords,
@@ -56,24 +56,23 @@ Deno.test("records go by age as each tenant says, whole days where nobody keeps 
   await recordsOf(db, keepsLittle.id, 6);
   assert.ok(await partitionExists(db, 390));
 
-  const { status } = await rpc(keepsLittle.token, "update_tenant_settings", {
+  await clientOf(keepsLittle.token).call("update_tenant_settings", {
     pipeline_config: { retention_days: 2 },
   });
-  assert.equal(status, 200);
   await runRetention(db);
   assert.deepEqual(await daysOf(db, keepsMuch), [0, 1, 20, 29]);
   assert.deepEqual(await daysOf(db, keepsLittle), [0, 1, 2]);
   assert.ok(!await partitionExists(db, 390));
   assert.ok(await partitionExists(db, 20));
 
-  const { body } = await rpc<Run[]>(keepsLittle.token, "list_log_retention_runs");
+  const body = await clientOf(keepsLittle.token).call("list_log_retention_runs", {});
   assert.deepEqual(
     body.map(({ kind, status, records }) => ({ kind, status, records })),
     [{ kind: "retention", status: "done", records: 3 }],
   );
   assertAnswer(await rpc(keepsMuch.token, "list_log_retention_runs"), 200, []);
 
-  await rpc(keepsLittle.token, "update_tenant_settings", {
+  await clientOf(keepsLittle.token).call("update_tenant_settings", {
     pipeline_config: { retention_days: 7 },
   });
   await runRetention(db);
@@ -99,7 +98,9 @@ Deno.test("a retention run that is killed is finished by the next one", async ()
   await sendDaysAgo(neighbour, [9]);
   await keepRecords(db, tenant.id, 30);
   // As rows: what is sealed meanwhile would go at once.
-  await rpc(tenant.token, "update_tenant_settings", { pipeline_config: { compression: false } });
+  await clientOf(tenant.token).call("update_tenant_settings", {
+    pipeline_config: { compression: false },
+  });
   await sendDaysAgo(tenant, Array(500).fill(9));
   await recordsOf(db, neighbour.id, 1);
   await recordsOf(db, tenant.id, 500);
@@ -124,7 +125,7 @@ Deno.test("a retention run that is killed is finished by the next one", async ()
   await runRetention(db);
   assert.equal(await countRecords(db, tenant.id), 0);
   assert.equal(await countRecords(db, neighbour.id), 1);
-  const { body } = await rpc<Run[]>(tenant.token, "list_log_retention_runs");
+  const body = await clientOf(tenant.token).call("list_log_retention_runs", {});
   assert.deepEqual(
     body.map(({ status, records }) => ({ status, records })),
     [{ status: "done", records: 500 }],
@@ -143,11 +144,10 @@ Deno.test("what retention deletes is gone from searches and counts alike", async
   await keepRecords(db, tenant.id, 7);
   await runRetention(db);
   for (const [who, count] of [[tenant, 1], [neighbour, 1]] as const) {
-    const range = { p_ts_from: new Date(Date.now() - 15 * day), p_ts_to: new Date() };
-    const { body } = await rpc<{ value: number }[]>(who.token, "log_stats", range);
-    assert.deepEqual(body.map(({ value }) => value), [count]);
-    const found = await rpc<{ logs: unknown[] }>(who.token, "search_logs", range);
-    assert.equal(found.body.logs.length, count);
+    const range = { since: new Date(Date.now() - 15 * day), until: new Date() };
+    const rows = await clientOf(who.token).stats("", range);
+    assert.deepEqual(rows.map(({ value }) => value), [count]);
+    assert.equal((await clientOf(who.token).search("", range)).logs.length, count);
   }
 });
 
@@ -179,7 +179,7 @@ Deno.test("delete_logs counts first, then deletes through the job, and says who 
     await db.unsafe(
       "call logloom_private.run_job('run_deletions', 'logloom_private.run_deletion_step()')",
     );
-    const { body } = await rpc<Run[]>(tenant.token, "list_log_retention_runs", {
+    const body = await clientOf(tenant.token).call("list_log_retention_runs", {
       p_kind: "erasure",
     });
     return body.find(({ run_id, status }) => run_id === queued.body.run_id && status === "done");
@@ -188,10 +188,7 @@ Deno.test("delete_logs counts first, then deletes through the job, and says who 
   assert.equal(await countRecords(db, tenant.id), 20);
   assert.equal(await countRecords(db, other.id), 30);
 
-  const { body: audit } = await rpc<{ action: string; actor: string; subject: string }[]>(
-    tenant.token,
-    "list_tenant_audit_events",
-  );
+  const audit = await clientOf(tenant.token).call("list_tenant_audit_events", {});
   assert.deepEqual(
     audit.map(({ action, actor, subject }) => [action, actor, subject]),
     [

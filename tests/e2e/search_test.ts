@@ -76,7 +76,7 @@ Deno.test("an event that is acknowledged is found by itself, soon after", async 
         p_query_dsl: `level:warn "event ${n}"`,
       });
       return page.logs.length === 1;
-    }, { every: 10, within: 60_000 });
+    }, { every: 10 });
     delays.push(performance.now() - acknowledged);
   }
   console.log(`found after ${delays.map(Math.round).join(", ")} ms`);
@@ -323,7 +323,7 @@ Deno.test("a live tail shows every event once, late ones too, while many are sen
     assert.equal(tail.logs.length <= 7, true);
     cursor = tail.next_cursor;
     return done && seen.length >= sent.length && !tail.more;
-  }, { every: 5, within: 30_000 });
+  }, { every: 5 });
   await senders;
   assert.deepEqual(seen.toSorted(), sent.toSorted());
   assert.deepEqual((await read<Tail>(tenant.token, "tail_logs", { p_cursor: cursor })).logs, []);

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { secretApiKey } from "../../local/keys.ts";
-import { apiKey, assertAnswer, bearer, createKey, ingest, newTenant } from "../support/client.ts";
+import {
+  apiKey,
+  assertAnswer,
+  bearer,
+  call,
+  createKey,
+  ingest,
+  newTenant,
+} from "../support/client.ts";
 import { changeSettings, openDatabase, recordsOf } from "../support/database.ts";
 import { putOnPlan } from "../support/plans.ts";
 import { stack } from "../support/stack.ts";
@@ -110,6 +118,21 @@ Deno.test("a tenant that there is not is refused alone, unless the setting makes
     rejected: 0,
     tenants: [{ tenant_id: unknown, ingested: 1, rejected: 0, status: 200 }],
   });
+});
+
+Deno.test("a tenant that is being deleted, or cannot be, is unknown: the secret key stays good", async () => {
+  const [deleted] = await twoTenants();
+  const deletion = await call("/rest/v1/rpc/delete_tenant", {
+    method: "POST",
+    headers: { ...deleted.headers, "content-type": "application/json" },
+    body: JSON.stringify({ p_tenant_id: deleted.id }),
+  });
+  assert.equal(deletion.status, 200, JSON.stringify(deletion.body));
+  for (const id of [deleted.id, "\u200b"]) {
+    assertAnswer(await ingest(secret, [{ tenant_id: id }]), 404, {
+      error: `There is no tenant ${id}`,
+    });
+  }
 });
 
 Deno.test("a tenant over its limit waits alone, and a repeat stores only what is missing", async () => {

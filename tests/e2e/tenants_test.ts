@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { rpc } from "../support/client.ts";
 import { stack } from "../support/stack.ts";
-import { newUser, refused, served } from "../support/users.ts";
+import { newUser, refused } from "../support/users.ts";
 
 Deno.test("a tenant appears with its first write, on the default plan", async () => {
   const { client, tenantId } = await newUser();
-  await refused(client.rpc("get_current_tenant"), 404, "Tenant not found");
-  await refused(client.rpc("get_tenant_settings"), 404, "Tenant settings not found");
+  await refused(client.call("get_current_tenant", {}), 404, "Tenant not found");
+  await refused(client.call("get_tenant_settings", {}), 404, "Tenant settings not found");
   assert.deepEqual(
-    await served(client.rpc("check_plan_feature", { p_feature: "saved_searches" })),
+    await client.call("check_plan_feature", { p_feature: "saved_searches" }),
     { enabled: true, maxCount: 10, currentCount: 0 },
   );
-  await refused(client.rpc("get_current_tenant"), 404, "Tenant not found");
+  await refused(client.call("get_current_tenant", {}), 404, "Tenant not found");
 
-  await served(client.rpc("create_saved_search", { p_name: "all", p_query_dsl: "ts:*" }));
-  const tenant = await served(client.rpc("get_current_tenant"));
-  assert.ok(Math.abs(Date.parse(tenant.created_at ?? "") - Date.now()) < 60_000);
+  await client.call("create_saved_search", { p_name: "all", p_query_dsl: "ts:*" });
+  const tenant = await client.call("get_current_tenant", {});
+  assert.ok(Math.abs(Date.parse(tenant.created_at) - Date.now()) < 60_000);
   assert.deepEqual(tenant, {
     tenant_id: tenantId,
     plan_id: "free",
@@ -25,7 +25,7 @@ Deno.test("a tenant appears with its first write, on the default plan", async ()
     monthly_bytes_limit: 1_000_000_000,
     features: { saved_searches: true, max_saved_searches: 10, alerts: true, max_alerts: 3 },
   });
-  assert.deepEqual(await served(client.rpc("get_tenant_settings")), {
+  assert.deepEqual(await client.call("get_tenant_settings", {}), {
     tenant_id: tenantId,
     pipeline_config: { retention_days: 7, compression: true },
     notification_preferences: { email_enabled: true, webhook_enabled: true },
@@ -36,10 +36,10 @@ Deno.test("a tenant appears with its first write, on the default plan", async ()
 Deno.test("settings change where they are given and stay elsewhere", async () => {
   const { client, tenantId } = await newUser();
   assert.deepEqual(
-    await served(client.rpc("update_tenant_settings", {
+    await client.call("update_tenant_settings", {
       pipeline_config: { retention_days: 3 },
       notification_preferences: { webhook_enabled: false },
-    })),
+    }),
     {
       tenant_id: tenantId,
       pipeline_config: { retention_days: 3, compression: true },
@@ -47,13 +47,11 @@ Deno.test("settings change where they are given and stay elsewhere", async () =>
       stored: { sealed_bytes: 0, hot_bytes: 0 },
     },
   );
-  await served(
-    client.rpc("update_tenant_settings", {
-      p_tenant_id: tenantId,
-      pipeline_config: { compression: false },
-    }),
-  );
-  assert.deepEqual(await served(client.rpc("get_tenant_settings", { p_tenant_id: tenantId })), {
+  await client.call("update_tenant_settings", {
+    p_tenant_id: tenantId,
+    pipeline_config: { compression: false },
+  });
+  assert.deepEqual(await client.call("get_tenant_settings", { p_tenant_id: tenantId }), {
     tenant_id: tenantId,
     pipeline_config: { retention_days: 3, compression: false },
     notification_preferences: { email_enabled: true, webhook_enabled: false },
@@ -72,7 +70,7 @@ Deno.test("settings change where they are given and stay elsewhere", async () =>
   ];
   for (const [pipeline_config, notification_preferences, message] of wrong) {
     await refused(
-      client.rpc("update_tenant_settings", { pipeline_config, notification_preferences } as never),
+      client.call("update_tenant_settings", { pipeline_config, notification_preferences } as never),
       400,
       `Invalid settings data: ${message}`,
     );
@@ -90,11 +88,12 @@ Deno.test("many changes of settings at once are all kept", async () => {
   await Promise.all(
     Array.from(
       { length: 20 },
-      (_, i) => served(client.rpc("update_tenant_settings", changes[i % changes.length])),
+      (_, i) => client.call("update_tenant_settings", changes[i % changes.length]),
     ),
   );
-  const { pipeline_config, notification_preferences } = await served(
-    client.rpc("get_tenant_settings"),
+  const { pipeline_config, notification_preferences } = await client.call(
+    "get_tenant_settings",
+    {},
   );
   assert.deepEqual(
     { pipeline_config, notification_preferences },
@@ -108,12 +107,12 @@ Deno.test("many changes of settings at once are all kept", async () => {
 Deno.test("nobody reads or writes another tenant by naming it; service_role does", async () => {
   const alice = await newUser();
   const stranger = await newUser();
-  await served(alice.client.rpc("update_tenant_settings"));
+  await alice.client.call("update_tenant_settings", {});
   const other = "p_tenant_id is not the tenant of the token";
   const p_tenant_id = alice.tenantId;
-  await refused(stranger.client.rpc("get_current_tenant", { p_tenant_id }), 403, other);
-  await refused(stranger.client.rpc("get_tenant_settings", { p_tenant_id }), 403, other);
-  await refused(stranger.client.rpc("update_tenant_settings", { p_tenant_id }), 403, other);
+  await refused(stranger.client.call("get_current_tenant", { p_tenant_id }), 403, other);
+  await refused(stranger.client.call("get_tenant_settings", { p_tenant_id }), 403, other);
+  await refused(stranger.client.call("update_tenant_settings", { p_tenant_id }), 403, other);
   const { status, body } = await rpc(stack.serviceRoleKey, "get_current_tenant", { p_tenant_id });
   assert.equal(status, 200);
   assert.equal(body.tenant_id, p_tenant_id);

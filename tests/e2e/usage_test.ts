@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { assertRpcError, ingest, newTenant, rpc } from "../support/client.ts";
+import { assertRpcError, clientOf, ingest, newTenant, rpc } from "../support/client.ts";
 import { openDatabase, queueIsEmpty, stopWriter } from "../support/database.ts";
 import { putOnPlan } from "../support/plans.ts";
 
@@ -33,11 +33,11 @@ Deno.test("usage is what was acknowledged, queued or written, to the byte", asyn
   {
     await using _writer = await stopWriter(db);
     for (const body of bodies) assert.equal((await ingest(tenant.headers, body)).status, 200);
-    const { body } = await rpc<Usage>(tenant.token, "get_tenant_usage");
+    const body = await clientOf(tenant.token).call("get_tenant_usage", {});
     assert.deepEqual([body.events, body.bytes], [4, counted]);
   }
   await queueIsEmpty(db);
-  const { body } = await rpc<Usage>(tenant.token, "get_tenant_usage", { p_months: 2 });
+  const body = await clientOf(tenant.token).call("get_tenant_usage", { p_months: 2 });
   assert.deepEqual([body.events, body.bytes], [4, counted]);
   assert.equal(body.tenant_id, tenant.id);
   assert.equal(body.month, new Date().toISOString().slice(0, 7));

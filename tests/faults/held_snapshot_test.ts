@@ -54,7 +54,7 @@ async function loadBeside(what: string, forgotten: (sql: Database) => Promise<un
     samples.push(await sample(db));
   }
   await sender.stop();
-  assert.deepEqual(await outcomeOf(db, tenant, 15_000), complete(sender));
+  assert.deepEqual(await outcomeOf(db, tenant), complete(sender));
   assert.equal(sender.repeats, 0);
 
   const [{ emptied }] = await db`

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { newTenant, rpc, type Tenant } from "../support/client.ts";
+import { clientOf, newTenant, type Tenant } from "../support/client.ts";
 import { changeSettings, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { putOnPlan } from "../support/plans.ts";
 import { receiveWebhooks } from "../support/receivers.ts";
 
 async function createRule(tenant: Tenant, name: string, url: string): Promise<string> {
-  const { status, body } = await rpc<{ rule_id: string }>(tenant.token, "create_alert_rule", {
+  const body = await clientOf(tenant.token).call("create_alert_rule", {
     p_name: name,
     p_query_dsl: "level:error | count() by @shop",
     p_threshold: 1e9,
@@ -17,7 +17,6 @@ async function createRule(tenant: Tenant, name: string, url: string): Promise<st
     p_notification_destinations: ["webhook"],
     p_notification_config: { webhook_url: url },
   });
-  assert.equal(status, 200, JSON.stringify(body));
   return body.rule_id;
 }
 
@@ -51,17 +50,16 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
       where tenant_id = ${slow.id} and claim_id is not null`;
     return row.claims;
   };
-  await hanging.wait(10, 30_000);
+  await hanging.wait(10);
   assert.equal(await under(), 10, "half of the places stay free");
 
   const ruleIds = await Promise.all(
     ["a", "b", "c", "d", "e"].map((name) => createRule(other, name, receiver.url)),
   );
   for (const ruleId of ruleIds) {
-    const { status } = await rpc(other.token, "test_alert_rule", { p_rule_id: ruleId });
-    assert.equal(status, 200);
+    await clientOf(other.token).call("test_alert_rule", { p_rule_id: ruleId });
   }
-  await receiver.wait(5, 60_000);
+  await receiver.wait(5);
   // All came before any of the others had ended, by an answer or by its time-out.
   const [ended] = await db`
     select count(*)::integer as deliveries from logloom_private.notifications
@@ -75,5 +73,5 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
       select count(*)::integer as deliveries from logloom_private.notifications
       where tenant_id = ${slow.id} and status = 'delivered'`;
     return row.deliveries === 150;
-  }, { within: 90_000 });
+  });
 });

@@ -21,6 +21,7 @@ const isolates = (["", "-2", "-3"] as const).flatMap((n): ProcessName[] => [
   `ingest${n}`,
   `health${n}`,
   `logloom-notify${n}`,
+  `logloom-read${n}`,
 ]);
 
 /** Kills one process after the other, a new one when the last one is back, until it is disposed. */
@@ -79,12 +80,12 @@ Deno.test("while processes end one after the other nothing acknowledged is lost 
     );
     await eventually("every process has ended once", () => {
       return Promise.resolve(restarted.count() >= isolates.length);
-    }, { within: 60_000 });
+    });
     isOver = true;
     await askers;
     await sender.stop();
   }
-  assert.deepEqual(await outcomeOf(db, tenant, 15_000), complete(sender));
+  assert.deepEqual(await outcomeOf(db, tenant), complete(sender));
 
   const expected = acknowledged.reduce((all, some) => all.union(some));
   const records = await recordsOf(db, other.id, expected.size);
@@ -152,10 +153,10 @@ Deno.test("with pg_cron stopped and processes ending, events become visible once
     sender.start();
     await eventually("three processes have ended", () => {
       return Promise.resolve(restarted.count() >= 3 && sender.acknowledged > 1000);
-    }, { within: 30_000 });
+    });
     await sender.stop();
   }
   // A process that ended in the middle is made good by the next request that comes.
   assert.equal((await ingest(tenant.headers, [])).status, 200);
-  assert.deepEqual(await outcomeOf(db, tenant, 15_000), complete(sender));
+  assert.deepEqual(await outcomeOf(db, tenant), complete(sender));
 });

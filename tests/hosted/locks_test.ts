@@ -39,7 +39,7 @@ for (const name of functionNames) {
     }).spawn();
     const response = await eventually(`${name} answers`, () => {
       return fetch(`http://127.0.0.1:${port}/${name}`, { method: "PUT" });
-    }, { within: 30_000 });
+    });
     assert.equal(response.status, 405);
     assert.deepEqual(await response.json(), { error: "Method not allowed: PUT" });
     child.kill();

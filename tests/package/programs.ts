@@ -1,8 +1,8 @@
-import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createKey, newTenant, rpc, type Tenant } from "../support/client.ts";
+import type { LogRecord } from "../../packages/logloom/src/read.ts";
+import { clientOf, createKey, newTenant, type Tenant } from "../support/client.ts";
 import { openDatabase, queueIsEmpty } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 import { project } from "./project.ts";
@@ -52,28 +52,11 @@ export async function runProgram(
   return { code, said: decoder.decode(stdout) + decoder.decode(stderr) };
 }
 
-export interface Log {
-  level: string | null;
-  msg: string | null;
-  service: string | null;
-  req_id: string | null;
-  attrs: Record<string, unknown> | null;
-}
-
 /** All that a tenant has, the oldest first, once nothing is on its way any more. */
-export async function records(tenant: Tenant): Promise<Log[]> {
+export async function records(tenant: Tenant): Promise<LogRecord[]> {
   await using sql = openDatabase();
   await queueIsEmpty(sql);
-  const all: Log[] = [];
-  let cursor: string | null = null;
-  do {
-    const { status, body }: { status: number; body: { logs: Log[]; next_cursor: string | null } } =
-      await rpc(tenant.token, "search_logs", { p_order: "asc", p_limit: 1000, p_cursor: cursor });
-    assert.equal(status, 200);
-    all.push(...body.logs);
-    cursor = body.next_cursor;
-  } while (cursor !== null);
-  return all;
+  return await Array.fromAsync(clientOf(tenant.token).records("", { order: "asc" }));
 }
 
 /** A proxy before the stack, which may lose an answer: nobody knows then that the events are stored. */

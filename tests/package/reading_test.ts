@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { createReader, LogloomError, type LogRecord } from "../../packages/logloom/src/read.ts";
-import { ingest, newTenant, type Tenant } from "../support/client.ts";
+import {
+  clientOf,
+  createKey,
+  ingest,
+  newTenant,
+  supabase,
+  type Tenant,
+} from "../support/client.ts";
 import { openDatabase, queueIsEmpty } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
-import { asUser, served } from "../support/users.ts";
 import { proxy } from "./programs.ts";
 
 async function send(tenant: Tenant, events: unknown[]): Promise<void> {
@@ -94,9 +100,31 @@ Deno.test("every way of reading logs answers as its type says", async () => {
 
 Deno.test("a supabase-js client reads as its user, and a range can be a word", async () => {
   const tenant = await filled([{ msg: "a" }, { msg: "b" }]);
-  const logs = createReader(asUser({ ...tenant }).client);
+  const logs = createReader(supabase(tenant.token));
   assert.equal((await logs.search("", { since: "15m" })).logs.length, 2);
   assert.equal((await logs.search("", { since: "now-2d", until: "1d" })).logs.length, 0);
+});
+
+Deno.test("a key with the scope read searches, pages and tails, and does nothing else", async () => {
+  const tenant = await filled([{ msg: "a", level: "error" }, { msg: "b" }]);
+  const { key_value: key } = await createKey(tenant, { p_scopes: ["read"] });
+  const logs = createReader({ url: stack.url, key });
+  const found: string[] = [];
+  for await (const { msg } of logs.records("", { order: "asc" })) found.push(String(msg));
+  assert.deepEqual(found.sort(), ["a", "b"]);
+  assert.equal((await logs.stats("level:error"))[0].value, 1);
+  assert.equal((await logs.fields()).some(({ field }) => field === "level"), true);
+  await send(tenant, [{ msg: "c" }]);
+  for await (const { msg } of logs.tail("msg:c", { backlog: 1 })) {
+    assert.equal(msg, "c");
+    break;
+  }
+  const error = await logs.call("list_api_keys", {}).catch((error: unknown) => error);
+  assert.ok(error instanceof LogloomError);
+  assert.deepEqual([error.status, error.message], [
+    404,
+    "No such reading operation: list_api_keys",
+  ]);
 });
 
 Deno.test("an error has its code, status, place in the query and hint", async () => {
@@ -130,12 +158,12 @@ Deno.test("a service that is away is asked again for as long as wanted", async (
 });
 
 Deno.test("all of a long answer is read, page after page, and reading can be ended", async () => {
-  const tenant = await filled(Array.from({ length: 1203 }, (_, n) => ({ msg: "event", n })));
+  const tenant = await filled(Array.from({ length: 2203 }, (_, n) => ({ msg: "event", n })));
   await using between = await proxy();
   const logs = reader(tenant, between.url);
   const seen = new Set<unknown>();
   for await (const { attrs } of logs.records("")) seen.add(attrs?.n);
-  assert.equal(seen.size, 1203);
+  assert.equal(seen.size, 2203);
   assert.equal(between.requests.length, 3);
 
   // Leaving the loop asks for nothing more.
@@ -151,9 +179,9 @@ Deno.test("all of a long answer is read, page after page, and reading can be end
 
 Deno.test("a list is read to its end", async () => {
   const tenant = await newTenant("reading");
-  const { client } = asUser(tenant);
+  const client = clientOf(tenant.token);
   for (const name of ["a", "b", "c"]) {
-    await served(client.rpc("create_saved_search", { p_name: name, p_query_dsl: "level:error" }));
+    await client.call("create_saved_search", { p_name: name, p_query_dsl: "level:error" });
   }
   const logs = reader(tenant);
   const names = await Array.fromAsync(

@@ -13,62 +13,81 @@ export interface Cost {
 /** What is linear doubles, and a processor's caches and neighbours add to it. */
 export const mostForDouble = 2.6;
 
+/** What a square comes near to, and no noise twice. */
+const squareDoubles = 3.6;
+
 /** The best of so many. */
 const rounds = 5;
-/** In the first look the letters are so many; the slowest of them are measured. */
+/** A first look ends at so many letters. */
+const firstLength = 400;
+/** What takes less is not told from nothing. */
+const leastLookMs = 0.01;
+/** So long a first look is measured at once: of what is linear it takes a twentieth. */
+const suspiciousMs = 0.1;
+/** So many that were slow at first are looked at once more, with more letters; the slowest of them are measured. */
+const lookedAt = 40;
 const lookLength = 2000;
-/** So long a first look is measured at once: of what is linear it takes a hundredth. */
-const suspiciousMs = 0.5;
 const measured = 4;
 /** As long as a body. */
 const longest = 8 * 1024 * 1024;
 /** As long as a measurement has to be, so that it is one. */
-const leastMs = 3;
+const leastMs = 1;
 /** What took so long and did not double is judged by it: no longer text is tried. */
 const plainMs = 100;
 
 /** The worst of what can be asked of a pattern, or the first that is too much. */
 export function worstCost(source: string, flags: string): Cost {
   const pattern = new RegExp(source, flags);
+  const all = lettersFor(source, flags);
   const slowest: { letters: Letters; took: number }[] = [];
-  for (const letters of lettersFor(source, flags)) {
-    const took = firstLook(pattern, letters);
+  const sort = () => slowest.sort((one, other) => other.took - one.took);
+  for (const letters of all) {
+    let took = firstLook(pattern, letters);
+    if (slowest.length === lookedAt && took <= slowest[lookedAt - 1].took) continue;
+    // Once more: the first time may have been another process's.
+    took = Math.min(took, firstLook(pattern, letters));
     if (took === Infinity) return endless(letters);
     if (took > suspiciousMs) {
       const cost = costOf(pattern, letters);
       if (cost.doubling > mostForDouble) return cost;
     }
     slowest.push({ letters, took });
-    slowest.sort((one, other) => other.took - one.took);
-    slowest.length = Math.min(slowest.length, measured);
+    sort().length = Math.min(slowest.length, lookedAt);
   }
-  const costs = slowest.map(({ letters }) => costOf(pattern, letters));
-  const worst = costs.reduce((one, other) => other.doubling > one.doubling ? other : one);
-  if (worst.doubling > mostForDouble) return worst;
-  const loops = lettersFor(source, flags).filter(({ isLoop }) => isLoop);
-  const beyond = loops.find((letters) => isBeyond(pattern, letters));
-  return beyond === undefined ? worst : endless(beyond);
+  for (const one of slowest) {
+    const text = textOf(one.letters, lookLength);
+    one.took = Math.min(wallMs(pattern, text), wallMs(pattern, text), wallMs(pattern, text));
+  }
+  let worst: Cost | undefined;
+  for (const { letters } of sort().slice(0, measured)) {
+    const cost = costOf(pattern, letters);
+    if (worst === undefined || cost.doubling > worst.doubling) worst = cost;
+    if (worst.doubling > mostForDouble) return worst;
+  }
+  const beyond = all.find((letters) => letters.isLoop && isBeyond(pattern, letters));
+  return beyond === undefined && worst !== undefined ? worst : endless(beyond ?? all[0]);
 }
 
 function endless(letters: Letters): Cost {
   return { letters, doubling: Infinity, length: 0, milliseconds: [] };
 }
 
-/** Milliseconds; Infinity where a few letters more cost many times as much. */
+/** Milliseconds for some hundred letters; Infinity where a few more cost many times as much. */
 function firstLook(pattern: RegExp, letters: Letters): number {
-  let last = Infinity;
-  for (let length = 12; length < 400; length *= 1.3) {
+  let last = leastLookMs;
+  let took = 0;
+  // After what costs next to nothing twice as many letters cost at worst the square of its steps.
+  for (let length = 12; length < firstLength; length *= last > leastLookMs ? 1.3 : 2) {
     const text = textOf(letters, length);
-    let took = wallMs(pattern, text);
+    took = wallMs(pattern, text);
     // Another process may have had the processor: what costs little shows it at a quiet moment.
     for (let look = 0; took > 0.5 && took > 4 * last; look++) {
       if (look === 20) return Infinity;
       took = Math.min(took, wallMs(pattern, text));
     }
-    last = Math.max(took, 0.01);
+    last = Math.max(took, leastLookMs);
   }
-  const text = textOf(letters, lookLength);
-  return Math.min(wallMs(pattern, text), wallMs(pattern, text));
+  return took;
 }
 
 function costOf(pattern: RegExp, letters: Letters): Cost {
@@ -88,8 +107,9 @@ function costFrom(pattern: RegExp, letters: Letters, length: number): Cost {
   for (const text of texts) run(pattern, text);
   const milliseconds = texts.map(() => Infinity);
   let doubling = Infinity;
-  // What is linear proves to be so at the first quiet moment.
+  // What is linear proves to be so at the first quiet moment; a square is one at any moment.
   for (let round = 0; round < rounds && doubling > mostForDouble; round++) {
+    if (round === 2 && doubling > squareDoubles) break;
     for (const [n, text] of texts.entries()) {
       milliseconds[n] = Math.min(milliseconds[n], processorMs(() => run(pattern, text)));
     }
@@ -110,6 +130,8 @@ function isBeyond(pattern: RegExp, letters: Letters): boolean {
     try {
       const text = textOf(letters, length);
       const took = processorMs(() => run(pattern, text));
+      // Whoever keeps places goes through the text, and that takes three times as long.
+      if (length === longest / 8 && took < 0.1) return false;
       // Eight times as long, and more than half of what its square costs.
       if (took > 500 && took > 40 * last) return true;
       last = Math.max(took, leastMs);

@@ -215,7 +215,7 @@ Deno.test("a dump that is restored and repaired serves as the database did befor
     const { installation } = body.checks as Record<string, unknown>;
     assert.deepEqual(installation, { status: "healthy", state: "installed" });
     return status === 200 && body.status === "healthy";
-  }, { within: 60_000 });
+  });
   assert.deepEqual(await read(tenant), expected);
   assert.equal((await rpc(null, "search_logs")).status, 400, "the check before a request is back");
 

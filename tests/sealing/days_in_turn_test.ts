@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import type postgres from "postgres";
-import { type Database, openDatabase } from "../support/database.ts";
-import { stack } from "../support/stack.ts";
+import type { Database } from "../support/database.ts";
+import { ownDatabase } from "../support/own_database.ts";
 
 // A search over many days never holds the locks of more than some of them, whether they are rows
 // or sealed. A year and more: SEALING_DAYS=400
@@ -118,21 +118,4 @@ async function sealAll(sql: Database): Promise<void> {
     await sql`select logloom_private.seal_block(${tenant}, array[${day}::date])`;
     await sql`select logloom_private.leave_days(array[${tenant}], array[${day}::date])`;
   }
-}
-
-/** A database that no job works in. */
-async function ownDatabase(name: string): Promise<Database> {
-  const admin = openDatabase(undefined, 1);
-  await admin`drop database if exists ${admin(name)} with (force)`;
-  await admin`create database ${admin(name)} template pgtap owner postgres`;
-  const url = new URL(stack.adminDatabaseUrl);
-  url.pathname = `/${name}`;
-  const sql = openDatabase(url.href, 1);
-  return Object.assign(sql, {
-    [Symbol.asyncDispose]: async () => {
-      await sql.end({ timeout: 1 });
-      await admin`drop database ${admin(name)} with (force)`;
-      await admin.end();
-    },
-  });
 }

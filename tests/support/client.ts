@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import {
+  type CreatedApiKey,
+  createReader,
+  type ParametersOf,
+  type Reader,
+} from "../../packages/logloom/src/read.ts";
 import { stack } from "./stack.ts";
 import { userToken } from "./tokens.ts";
 
@@ -75,6 +81,11 @@ export function supabase(token: string): SupabaseClient {
   return createClient(stack.url, stack.anonKey, { accessToken: () => Promise.resolve(token) });
 }
 
+/** The package's client, which an answer that is wrong fails at once. */
+export function clientOf(token: string): Reader {
+  return createReader({ url: stack.url, key: stack.anonKey, token }, { patienceMs: 0 });
+}
+
 /** A tenant that nobody else uses, with one signed-in user. */
 export interface Tenant {
   id: string;
@@ -90,19 +101,11 @@ export async function newTenant(name = "tenant"): Promise<Tenant> {
   return { id, userId, token, headers: bearer(token) };
 }
 
-export interface CreatedKey {
-  key_id: string;
-  key_value: string;
-  key_prefix: string;
-}
-
-export async function createKey(tenant: Tenant, parameters = {}): Promise<CreatedKey> {
-  const { status, body } = await rpc<CreatedKey>(tenant.token, "create_api_key", {
-    p_name: "test",
-    ...parameters,
-  });
-  assert.equal(status, 200, JSON.stringify(body));
-  return body;
+export function createKey(
+  tenant: Tenant,
+  parameters: Partial<ParametersOf<"create_api_key">> = {},
+): Promise<CreatedApiKey> {
+  return clientOf(tenant.token).call("create_api_key", { p_name: "test", ...parameters });
 }
 
 /** The answer is this one, to the letter. */

@@ -1,6 +1,6 @@
 import net from "node:net";
 import postgres from "postgres";
-import type { LogRecord as ShownRecord } from "../../supabase/functions/_shared/record_fields.ts";
+import type { LogRecord as ShownRecord } from "../../packages/logloom/src/read.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 
@@ -89,11 +89,11 @@ export async function removeRecords(sql: Database, condition: string): Promise<v
 }
 
 /** Waits until nothing that was sent before is on its way any more. */
-export async function queueIsEmpty(sql: Database, within = 15_000): Promise<void> {
+export async function queueIsEmpty(sql: Database): Promise<void> {
   await eventually("the queue is empty", async () => {
     const [{ depth }] = await sql`select depth::integer from logloom_private.queue_state()`;
     return depth === 0;
-  }, { within });
+  });
   // Where records are spread, their nodes hear after the queue that a step is committed, and before its lock is free.
   await sql`select pg_advisory_xact_lock(logloom_private.lock_key('writer'))`;
 }

@@ -3,7 +3,7 @@ import type { State } from "../../local/state.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 
-type FunctionName = "ingest" | "health" | "logloom-notify";
+type FunctionName = "ingest" | "health" | "logloom-notify" | "logloom-read";
 
 /** Where a function has several processes, the second one is called ingest-2, for example. */
 export type ProcessName =
@@ -33,7 +33,7 @@ export async function isBack(name: ProcessName, killed: ProcessIdentity): Promis
   await eventually(`${name} is back`, async () => {
     const { pid, state } = (await stackState()).processes[name];
     return pid !== killed.pid && state === "ready";
-  }, { within: 30_000 });
+  });
 }
 
 /**
@@ -70,7 +70,7 @@ export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
   const { supervisor: { pid: supervisor }, processes } = await stackState();
   const names = [name, `${name}-2`, `${name}-3`].filter((one) => one in processes) as ProcessName[];
   const alarm = new Deno.Command("sh", {
-    args: ["-c", `sleep 20; kill -CONT ${supervisor}`],
+    args: ["-c", `sleep 300; kill -CONT ${supervisor}`],
     stdin: "null",
     stdout: "null",
     stderr: "null",

@@ -13,7 +13,7 @@ export interface WebhookReceiver extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly ReceivedWebhook[];
   /** Waits until so many arrived. */
-  wait(count: number, within: number): Promise<readonly ReceivedWebhook[]>;
+  wait(count: number): Promise<readonly ReceivedWebhook[]>;
 }
 
 /** An HTTP server that webhooks can be sent to. `answer` is told how many came before. */
@@ -36,11 +36,10 @@ export function receiveWebhooks(
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     received,
-    wait: (count, within) =>
+    wait: (count) =>
       eventually(
         `${count} webhooks`,
         () => Promise.resolve(received.length >= count && received),
-        { within },
       ),
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
@@ -54,9 +53,9 @@ export interface ReceivedEmail {
 export interface Mailbox extends AsyncDisposable {
   readonly received: readonly ReceivedEmail[];
   /** Waits for the first email to an address whose subject begins with a text. */
-  wait(to: string, within: number, subject?: string): Promise<ReceivedEmail>;
+  wait(to: string, subject?: string): Promise<ReceivedEmail>;
   /** Waits for the code that was mailed to an address. */
-  waitForCode(to: string, within: number): Promise<string>;
+  waitForCode(to: string): Promise<string>;
 }
 
 /** The mail server that the stack under test is told of. */
@@ -82,7 +81,7 @@ export async function receiveEmails(): Promise<Mailbox> {
     server.on("error", reject);
     server.listen(port, "127.0.0.1", () => resolve());
   });
-  const wait = (to: string, within: number, subject = "") =>
+  const wait = (to: string, subject = "") =>
     eventually(
       `an email to ${to}`,
       () =>
@@ -91,13 +90,12 @@ export async function receiveEmails(): Promise<Mailbox> {
             email.to.includes(to) && email.text.includes(`\nSubject: ${subject}`)
           ),
         ),
-      { within },
     );
   return {
     received,
     wait,
-    waitForCode: async (to, within) => {
-      const { text } = await wait(to, within, "[Logloom] Confirm this address");
+    waitForCode: async (to) => {
+      const { text } = await wait(to, "[Logloom] Confirm this address");
       return /^Code: +(\d{6})\r?$/m.exec(text)?.[1] ?? "";
     },
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),

@@ -113,8 +113,8 @@ export interface Outcome {
 }
 
 /** What became of a sender's events, once nothing is on its way any more. */
-export async function outcomeOf(sql: Database, tenant: Tenant, within: number): Promise<Outcome> {
-  await queueIsEmpty(sql, within);
+export async function outcomeOf(sql: Database, tenant: Tenant): Promise<Outcome> {
+  await queueIsEmpty(sql);
   const [row] = await sql`
     select
       count(distinct (attrs ->> 'n'))::integer as numbers,

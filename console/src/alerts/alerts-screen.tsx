@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { useAddress } from "../address/address.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
+import type { AlertRule } from "../service/logloom.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago, measure } from "../shared/format.ts";
@@ -9,9 +10,9 @@ import { plain } from "../shared/plain.ts";
 import { ConfirmAddress } from "./confirm-address.tsx";
 import { DeliveriesDialog } from "./deliveries-dialog.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
-import { type AlertRule, mailsTo, type NotificationAddress, signs, stateOf } from "./rules.ts";
+import { mailsTo, signs, stateOf } from "./rules.ts";
 
-const touched = ["list_alert_rules", "check_plan_feature", "list_alert_addresses"];
+const touched = ["list_alert_rules", "check_plan_feature", "list_alert_addresses"] as const;
 
 export default function AlertsScreen() {
   const { parameters } = useAddress();
@@ -20,24 +21,15 @@ export default function AlertsScreen() {
   );
   const [doomed, setDoomed] = useState<AlertRule | null>(null);
   const [delivered, setDelivered] = useState<AlertRule | null>(null);
-  const rules = useOperation<AlertRule[]>("list_alert_rules", {
-    p_limit: mostAtOnce,
-  }, {
-    every: 30_000,
-  });
-  const plan = useOperation<{ maxCount: number; currentCount: number }>(
-    "check_plan_feature",
-    {
-      p_feature: "alerts",
-    },
-  );
-  const addresses = useOperation<NotificationAddress[]>("list_alert_addresses", {
+  const rules = useOperation("list_alert_rules", { p_limit: mostAtOnce }, { every: 30_000 });
+  const plan = useOperation("check_plan_feature", { p_feature: "alerts" });
+  const addresses = useOperation("list_alert_addresses", {
     p_limit: mostAtOnce,
   }, { every: 30_000 });
   const unconfirmed = new Set(
     addresses.data?.filter(({ confirmed }) => !confirmed).map(({ email }) => email),
   );
-  const remove = useChange<{ p_rule_id: string }>("delete_alert_rule", touched);
+  const remove = useChange("delete_alert_rule", touched);
   return (
     <div className="page">
       <ScreenHead

@@ -1,5 +1,6 @@
 import { QueryVerdict } from "../search/query-verdict.tsx";
-import { type Comparison, comparisons, type Draft, signs } from "./rules.ts";
+import type { Comparison } from "../service/logloom.ts";
+import { type Draft, signs } from "./rules.ts";
 
 const words: Record<Comparison, string> = {
   gt: "more than",
@@ -40,7 +41,7 @@ export function ConditionFields({ draft, onChange }: {
             value={draft.comparison}
             onChange={(event) => onChange({ comparison: event.target.value as Comparison })}
           >
-            {comparisons.map((one) => (
+            {(Object.keys(signs) as Comparison[]).map((one) => (
               <option key={one} value={one}>{signs[one]} {words[one]}</option>
             ))}
           </select>

@@ -2,11 +2,12 @@ import { useQueries } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Zone } from "../address/range.ts";
 import { useChange, useService } from "../service/hooks.ts";
+import type { AlertDelivery, AlertRule } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { type Delivery, standingOf } from "./deliveries.ts";
-import { type AlertRule, mailsTo } from "./rules.ts";
+import { standingOf } from "./deliveries.ts";
+import { mailsTo } from "./rules.ts";
 
 /** A rule with an unconfirmed address: says so, and takes the mailed code if there is one. */
 export function ConfirmAddress({ rule, rules, email }: {
@@ -18,11 +19,8 @@ export function ConfirmAddress({ rule, rules, email }: {
   const mail = useLastMail(rules, email);
   const isMailed = mail !== undefined && mail.status === "delivered";
   const [code, setCode] = useState("");
-  const confirm = useChange<{ p_email: string; p_code: string }>(
-    "confirm_alert_address",
-    ["list_alert_addresses"],
-  );
-  const resend = useChange<{ p_rule_id: string }>("test_alert_rule", [
+  const confirm = useChange("confirm_alert_address", ["list_alert_addresses"]);
+  const resend = useChange("test_alert_rule", [
     "list_alert_addresses",
     "list_alert_deliveries",
   ]);
@@ -77,7 +75,7 @@ export function ConfirmAddress({ rule, rules, email }: {
 }
 
 /** The reason why there is no code to type. */
-function MailNote({ mail, zone }: { mail: Delivery; zone: Zone }) {
+function MailNote({ mail, zone }: { mail: AlertDelivery; zone: Zone }) {
   const { word, about } = standingOf(mail, zone);
   if (mail.last_error === null) {
     return <span className="about">Its code is {word}.</span>;
@@ -91,7 +89,7 @@ function MailNote({ mail, zone }: { mail: Delivery; zone: Zone }) {
 }
 
 /** The last mail with a code for the address, for any rule. */
-function useLastMail(rules: AlertRule[], email: string): Delivery | undefined {
+function useLastMail(rules: AlertRule[], email: string): AlertDelivery | undefined {
   const service = useService();
   const address = email.toLowerCase();
   const asked = rules.filter((rule) => mailsTo(rule)?.toLowerCase() === address);
@@ -101,7 +99,7 @@ function useLastMail(rules: AlertRule[], email: string): Delivery | undefined {
       return {
         queryKey: ["list_alert_deliveries", parameters],
         queryFn: ({ signal }: { signal: AbortSignal }) =>
-          service.call<Delivery[]>("list_alert_deliveries", parameters, signal),
+          service.call("list_alert_deliveries", parameters, { signal }),
         refetchInterval: 5000,
       };
     }),

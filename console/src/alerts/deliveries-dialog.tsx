@@ -1,13 +1,13 @@
 import { useChange, useOperation } from "../service/hooks.ts";
+import type { AlertDelivery, AlertRule } from "../service/logloom.ts";
 import { Badge, Dialog, ErrorNote } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
 import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { type Delivery, standingOf } from "./deliveries.ts";
-import type { AlertRule } from "./rules.ts";
+import { standingOf } from "./deliveries.ts";
 
-const purposes: Record<Delivery["purpose"], string> = {
+const purposes: Record<AlertDelivery["purpose"], string> = {
   alert: "an alert",
   test: "a test",
   confirmation: "a code",
@@ -15,13 +15,11 @@ const purposes: Record<Delivery["purpose"], string> = {
 
 /** The deliveries of a rule, including tests, and their outcomes. */
 export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: () => void }) {
-  const list = useOperation<Delivery[]>("list_alert_deliveries", {
+  const list = useOperation("list_alert_deliveries", {
     p_rule_id: rule.rule_id,
     p_limit: 200,
   }, { every: 3000 });
-  const retry = useChange<{ p_delivery_id: string }>("retry_alert_delivery", [
-    "list_alert_deliveries",
-  ]);
+  const retry = useChange("retry_alert_delivery", ["list_alert_deliveries"]);
   return (
     <Dialog title={`Deliveries: ${plain(rule.name)}`} onClose={onClose} wide>
       <ErrorNote error={retry.error} />
@@ -77,7 +75,7 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
   );
 }
 
-function Status({ delivery }: { delivery: Delivery }) {
+function Status({ delivery }: { delivery: AlertDelivery }) {
   const { zone } = usePreferences();
   const { word, tone, about } = standingOf(delivery, zone);
   return (

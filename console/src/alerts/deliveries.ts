@@ -1,22 +1,6 @@
 import { shortTime, type Zone } from "../address/range.ts";
+import type { AlertDelivery } from "../service/logloom.ts";
 import { ago } from "../shared/format.ts";
-
-/** A delivery as list_alert_deliveries returns it. */
-export interface Delivery {
-  delivery_id: string;
-  alert_id: string | null;
-  channel: string;
-  status: string;
-  attempts: number;
-  created_at: string;
-  last_attempt_at: string | null;
-  next_attempt_at: string | null;
-  gives_up_at: string | null;
-  delivered_at: string | null;
-  last_status: number | null;
-  last_error: string | null;
-  purpose: "alert" | "test" | "confirmation";
-}
 
 interface Standing {
   word: string;
@@ -26,7 +10,7 @@ interface Standing {
 }
 
 /** The state of a delivery: a failed one that is retried says so. */
-export function standingOf(delivery: Delivery, zone: Zone, now = Date.now()): Standing {
+export function standingOf(delivery: AlertDelivery, zone: Zone, now = Date.now()): Standing {
   const { status, last_attempt_at, last_error, last_status, next_attempt_at, gives_up_at } =
     delivery;
   if (status === "delivered") return { word: "delivered", tone: "good", about: null };

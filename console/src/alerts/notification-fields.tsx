@@ -1,3 +1,4 @@
+import type { Channel } from "../service/logloom.ts";
 import type { Draft } from "./rules.ts";
 
 /** The destinations of a firing rule. */
@@ -5,7 +6,7 @@ export function NotificationFields({ draft, onChange }: {
   draft: Draft;
   onChange: (part: Partial<Draft>) => void;
 }) {
-  const toggle = (name: string, isOn: boolean) =>
+  const toggle = (name: Channel, isOn: boolean) =>
     onChange({
       destinations: isOn
         ? [...draft.destinations.filter((one) => one !== name), name]

@@ -2,10 +2,11 @@ import { useEffect, useMemo, useState } from "react";
 import type uPlot from "uplot";
 import { groupKeys } from "../language/edit.ts";
 import { marksOld, useOperation } from "../service/hooks.ts";
+import type { AlertPreview } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { labelsHeight, TimeChart } from "../shared/time-chart.tsx";
-import { linesOf, type Preview, timesOf } from "./preview.ts";
+import { linesOf, timesOf } from "./preview.ts";
 import { PreviewGroups, PreviewWords } from "./preview-words.tsx";
 import { conditionOf, type Draft, signs } from "./rules.ts";
 import { Threshold } from "./threshold.tsx";
@@ -23,7 +24,7 @@ export function PreviewChart({ draft, onThreshold }: {
   const condition = conditionOf(draft);
   const asked = useLater(condition);
   const isWhole = Object.values(asked).every((value) => value !== null && value !== "");
-  const answer = useOperation<Preview>("preview_alert_rule", asked, {
+  const answer = useOperation("preview_alert_rule", asked, {
     enabled: isWhole,
     keep: true,
   });
@@ -32,7 +33,7 @@ export function PreviewChart({ draft, onThreshold }: {
   const isOld = data !== undefined &&
     (answer.isPlaceholderData ||
       JSON.stringify(asked) !== JSON.stringify(condition));
-  const keys = useMemo(() => groupKeys(String(asked.p_query_dsl)), [asked]);
+  const keys = useMemo(() => groupKeys(asked.p_query_dsl), [asked]);
   const threshold = Number(draft.threshold);
   const times = useMemo(() => timesOf(data), [data]);
   const series = useMemo(() => linesOf(data, keys), [data, keys]);
@@ -49,7 +50,7 @@ export function PreviewChart({ draft, onThreshold }: {
     [data],
   );
   return (
-    <section className="preview" aria-label="Preview" {...marksOld(isOld)}>
+    <section className="preview" aria-label="AlertPreview" {...marksOld(isOld)}>
       <p role="status" className="preview-words">
         {answer.error
           ? " "
@@ -94,7 +95,7 @@ export function PreviewChart({ draft, onThreshold }: {
 }
 
 /** Requests wait until typing or dragging stops. */
-function useLater(value: Record<string, unknown>): Record<string, unknown> {
+function useLater<Value>(value: Value): Value {
   const [later, setLater] = useState(value);
   const text = JSON.stringify(value);
   useEffect(() => {
@@ -105,7 +106,7 @@ function useLater(value: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** Paints the windows that would have fired behind the line. */
-function shade(plot: uPlot, alerts: Preview["alerts"]): void {
+function shade(plot: uPlot, alerts: AlertPreview["alerts"]): void {
   const { ctx, bbox } = plot;
   const probe = getComputedStyle(plot.root);
   ctx.save();

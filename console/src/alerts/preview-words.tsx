@@ -1,12 +1,12 @@
 import { shortTime, type Zone } from "../address/range.ts";
+import type { AlertPreview } from "../service/logloom.ts";
 import { count, measure } from "../shared/format.ts";
 import { groupLabel } from "../shared/groups.ts";
 import type { ChartSeries } from "../shared/time-chart.tsx";
-import type { Preview } from "./preview.ts";
 
 /** How often the rule would have fired, and the last time. */
 export function PreviewWords({ preview, keys, zone }: {
-  preview: Preview;
+  preview: AlertPreview;
   keys: string[];
   zone: Zone;
 }) {
@@ -31,7 +31,7 @@ export function PreviewWords({ preview, keys, zone }: {
 }
 
 /** The groups of the lines, and how often each would have fired. */
-export function PreviewGroups({ preview, lines }: { preview: Preview; lines: ChartSeries[] }) {
+export function PreviewGroups({ preview, lines }: { preview: AlertPreview; lines: ChartSeries[] }) {
   const more = (preview.total_groups ?? 0) - lines.length;
   return (
     <p className="series-legend">

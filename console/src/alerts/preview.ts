@@ -1,38 +1,15 @@
-import { type Group, groupLabel, mostLines } from "../shared/groups.ts";
+import type { AlertPreview } from "../service/logloom.ts";
+import { groupLabel, mostLines } from "../shared/groups.ts";
 import type { ChartSeries } from "../shared/time-chart.tsx";
 
-/** The answer of preview_alert_rule. */
-export interface Preview {
-  ts_from: string;
-  ts_to: string;
-  step_minutes: number;
-  alerts: {
-    window_start: string;
-    window_end: string;
-    value: number;
-    group: Group | null;
-  }[];
-  series: Point[];
-  total_alerts: number;
-  /** For a rule with by. */
-  groups: { group: Group; alerts: number; series: Point[] }[] | null;
-  total_groups: number | null;
-  crowded_windows: number | null;
-}
-
-interface Point {
-  ts: string;
-  value: number | null;
-}
-
 /** The ends of the windows, in seconds since 1970. */
-export function timesOf(preview: Preview | undefined): number[] {
+export function timesOf(preview: AlertPreview | undefined): number[] {
   return preview?.series.map(({ ts }) => Date.parse(ts) / 1000) ?? [];
 }
 
 /** The line of a rule, or the lines of its groups. */
 export function linesOf(
-  preview: Preview | undefined,
+  preview: AlertPreview | undefined,
   keys: string[],
 ): ChartSeries[] {
   if (!preview?.groups) {

@@ -1,12 +1,13 @@
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
+import type { AlertRule } from "../service/logloom.ts";
 import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
 import { ConditionFields } from "./condition-fields.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
 import { PreviewChart } from "./preview-chart.tsx";
-import { type AlertRule, type Draft, draftOf, parametersOf } from "./rules.ts";
+import { type Draft, draftOf, parametersOf } from "./rules.ts";
 
-const touched = ["list_alert_rules", "check_plan_feature"];
+const touched = ["list_alert_rules", "check_plan_feature"] as const;
 
 /** Creates or changes a rule, with a preview. */
 export function RuleDialog({ initial, onClose }: {
@@ -71,13 +72,8 @@ export function RuleDialog({ initial, onClose }: {
 
 /** Actions for an existing rule: a test, a new webhook secret. */
 function RuleTools({ ruleId }: { ruleId: string }) {
-  const test = useChange<{ p_rule_id: string }, unknown[]>("test_alert_rule", [
-    "list_alert_deliveries",
-  ]);
-  const rotate = useChange<{ p_rule_id: string }, { secret: string }>(
-    "rotate_alert_webhook_secret",
-    [],
-  );
+  const test = useChange("test_alert_rule", ["list_alert_deliveries"]);
+  const rotate = useChange("rotate_alert_webhook_secret", []);
   return (
     <div className="rule-tools">
       <button

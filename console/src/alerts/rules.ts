@@ -1,5 +1,4 @@
-export const comparisons = ["gt", "gte", "lt", "lte", "eq", "neq"] as const;
-export type Comparison = (typeof comparisons)[number];
+import type { AlertRule, Comparison, ParametersOf } from "../service/logloom.ts";
 
 export const signs: Record<Comparison, string> = {
   gt: ">",
@@ -10,36 +9,10 @@ export const signs: Record<Comparison, string> = {
   neq: "≠",
 };
 
-export interface AlertRule {
-  rule_id: string;
-  name: string;
-  description: string | null;
-  query_dsl: string;
-  threshold: number;
-  comparison: Comparison;
-  window_minutes: number;
-  cooldown_minutes: number;
-  enabled: boolean;
-  notification_destinations: string[];
-  notification_config: Record<string, unknown>;
-  created_at: string;
-  updated_at: string;
-  last_evaluated_at: string | null;
-  last_value: number | null;
-  last_error: string | null;
-}
-
-export interface NotificationAddress {
-  email: string;
-  confirmed: boolean;
-}
-
 /** The rule's email address. */
 export function mailsTo(rule: AlertRule): string | null {
   const { email } = rule.notification_config;
-  return rule.notification_destinations.includes("email") && typeof email === "string"
-    ? email
-    : null;
+  return rule.notification_destinations.includes("email") ? email ?? null : null;
 }
 
 export function holds(value: number, comparison: Comparison, threshold: number): boolean {
@@ -84,9 +57,9 @@ export interface Draft {
   enabled: boolean;
   email: string;
   webhook_url: string;
-  destinations: string[];
-  /** Members of notification_config that this form does not know; they are kept. */
-  config: Record<string, unknown>;
+  destinations: AlertRule["notification_destinations"];
+  /** Members that this form does not know are kept. */
+  config: AlertRule["notification_config"];
 }
 
 export function draftOf(rule: Partial<AlertRule>): Draft {
@@ -101,21 +74,23 @@ export function draftOf(rule: Partial<AlertRule>): Draft {
     window_minutes: String(rule.window_minutes ?? 5),
     cooldown_minutes: String(rule.cooldown_minutes ?? 30),
     enabled: rule.enabled ?? true,
-    email: typeof config.email === "string" ? config.email : "",
-    webhook_url: typeof config.webhook_url === "string" ? config.webhook_url : "",
+    email: config.email ?? "",
+    webhook_url: config.webhook_url ?? "",
     destinations: rule.notification_destinations ?? [],
     config,
   };
 }
 
-export function parametersOf(draft: Draft): Record<string, unknown> {
-  const config: Record<string, unknown> = { ...draft.config };
+export function parametersOf(
+  draft: Draft,
+): ParametersOf<"create_alert_rule"> & { p_rule_id?: string } {
+  const config = { ...draft.config };
   for (const name of ["email", "webhook_url"] as const) {
     if (draft[name] === "") delete config[name];
     else config[name] = draft[name];
   }
   return {
-    ...(draft.rule_id ? { p_rule_id: draft.rule_id } : {}),
+    p_rule_id: draft.rule_id,
     p_name: draft.name,
     p_description: draft.description,
     ...conditionOf(draft),
@@ -125,7 +100,7 @@ export function parametersOf(draft: Draft): Record<string, unknown> {
   };
 }
 
-export function conditionOf(draft: Draft): Record<string, unknown> {
+export function conditionOf(draft: Draft) {
   return {
     p_query_dsl: draft.query_dsl,
     p_threshold: numberOf(draft.threshold),
@@ -135,7 +110,7 @@ export function conditionOf(draft: Draft): Record<string, unknown> {
   };
 }
 
-function numberOf(text: string): number | null {
-  const value = Number(text);
-  return text.trim() === "" || !Number.isFinite(value) ? null : value;
+/** NaN for what is no number: it is sent as null, which the service refuses by name. */
+function numberOf(text: string): number {
+  return text.trim() === "" ? NaN : Number(text);
 }

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { ServiceError } from "../service/errors.ts";
+import { LogloomError } from "../service/logloom.ts";
 import { useService } from "../service/hooks.ts";
 
 /** Says that the service is unreachable, waits until it is back, and then reloads failed requests. */
@@ -10,17 +10,18 @@ export function ConnectionNote() {
   const [isAway, setAway] = useState(false);
 
   useEffect(() =>
-    queries.getQueryCache().subscribe(({ query }) => {
-      const error = query.state.error ?? query.state.fetchFailureReason;
-      if (error instanceof ServiceError && error.isAway) setAway(true);
+    queries.getQueryCache().subscribe(({ query: { state: { error } } }) => {
+      if (error instanceof LogloomError && error.isAway) setAway(true);
     }), [queries]);
+  // Before the calls that wait for it give up.
+  useEffect(() => service.away.subscribe(() => setAway(true)), [service]);
 
   useEffect(() => {
     if (!isAway) return;
     const stop = new AbortController();
     const timer = setInterval(async () => {
       try {
-        await service.health(stop.signal);
+        await service.health(undefined, { signal: stop.signal });
       } catch {
         return;
       }

@@ -96,7 +96,7 @@ function BrokenScreen() {
 
 function TopBar({ screen, onHelp }: { screen: Screen; onHelp: () => void }) {
   const tenant = useSession().claims()?.tenant ?? "";
-  const open = useOperation<unknown[]>("list_alert_history", {
+  const open = useOperation("list_alert_history", {
     p_acknowledged: false,
     p_limit: 100,
   }, { every: 60_000 });

@@ -1,16 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ServiceError } from "../service/errors.ts";
+import type { HealthReport, LogloomError } from "../service/logloom.ts";
 import { useService } from "../service/hooks.ts";
 import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago, count, seconds } from "../shared/format.ts";
 import { Loaded, Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
-
-interface Report {
-  status: string;
-  timestamp: string;
-  checks: Record<string, Record<string, unknown>>;
-}
 
 const words: Record<string, string> = {
   healthy: "All is well",
@@ -26,9 +20,9 @@ export function tone(status: unknown): "good" | "warn" | "bad" | "plain" {
 
 export default function HealthScreen() {
   const service = useService();
-  const health = useQuery<Report, ServiceError>({
+  const health = useQuery<HealthReport, LogloomError>({
     queryKey: ["health"],
-    queryFn: ({ signal }) => service.health(signal) as Promise<Report>,
+    queryFn: ({ signal }) => service.health(undefined, { signal }),
     refetchInterval: 5000,
     staleTime: 0,
   });
@@ -46,8 +40,8 @@ export default function HealthScreen() {
   );
 }
 
-function Checks({ report: { status, checks } }: { report: Report }) {
-  const { jobs, ...others } = checks ?? {};
+function Checks({ report: { status, checks } }: { report: HealthReport }) {
+  const { jobs, ...others } = checks;
   return (
     <>
       <p className={`verdict-line ${tone(status)}`}>
@@ -81,12 +75,7 @@ function Checks({ report: { status, checks } }: { report: Report }) {
 const statusFirst = (check: Record<string, unknown>) =>
   Object.entries(check).sort(([a], [b]) => Number(b === "status") - Number(a === "status"));
 
-interface Job {
-  last_success: string | null;
-  last_failure: string | null;
-  status?: string;
-  reason?: string;
-}
+type Job = Record<"last_success" | "last_failure" | "status" | "reason", string | null>;
 
 function Jobs({ jobs }: { jobs: Record<string, Job> }) {
   return (

@@ -1,39 +1,22 @@
 import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
-import { type Delivery, standingOf } from "../alerts/deliveries.ts";
-import type { AlertRule } from "../alerts/rules.ts";
+import { standingOf } from "../alerts/deliveries.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
+import type { Alert, AlertRule } from "../service/logloom.ts";
 import { Badge, ErrorNote, ScreenHead } from "../shared/controls.tsx";
 import { ago, measure } from "../shared/format.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
 
-interface Alert {
-  alert_id: string;
-  rule_id: string;
-  triggered_at: string;
-  value: number;
-  threshold: number;
-  acknowledged: boolean;
-  acknowledged_at: string | null;
-  acknowledged_by: string | null;
-  notification_sent: boolean;
-  notification_channels: string[];
-  notification_error: string | null;
-  window_start: string | null;
-  window_end: string | null;
-  group?: Record<string, string | null> | null;
-}
-
 export default function HistoryScreen() {
   const [isOpenOnly, setOpenOnly] = useState(false);
   const [limit, setLimit] = useState(100);
-  const alerts = useOperation<Alert[]>("list_alert_history", {
+  const alerts = useOperation("list_alert_history", {
     ...(isOpenOnly ? { p_acknowledged: false } : {}),
     p_limit: limit,
   }, { keep: true, every: 30_000 });
-  const rules = useOperation<AlertRule[]>("list_alert_rules", { p_limit: mostAtOnce });
+  const rules = useOperation("list_alert_rules", { p_limit: mostAtOnce });
   const names = useMemo(
     () => new Map(rules.data?.map((rule) => [rule.rule_id, rule]) ?? []),
     [rules.data],
@@ -80,9 +63,7 @@ export default function HistoryScreen() {
 }
 
 function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
-  const acknowledge = useChange<{ p_alert_id: string }>("acknowledge_alert", [
-    "list_alert_history",
-  ]);
+  const acknowledge = useChange("acknowledge_alert", ["list_alert_history"]);
   const look = () =>
     rule && go({
       screen: "search",
@@ -141,18 +122,18 @@ function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
   const { zone } = usePreferences();
   const { notification_channels: channels, notification_error: failure } = alert;
   const wanted = rule?.notification_destinations ?? (channels.length > 0 || failure ? [] : ["any"]);
+  const reached = new Set<string>(channels);
   const isOpen = wanted.some((channel) =>
-    !channels.includes(channel) && !failure?.startsWith(`${channel}:`)
+    !reached.has(channel) && !failure?.startsWith(`${channel}:`)
   );
   // One request for all alerts of a rule.
-  const deliveries = useOperation<Delivery[]>("list_alert_deliveries", {
+  const deliveries = useOperation("list_alert_deliveries", {
     p_rule_id: alert.rule_id,
     p_limit: mostAtOnce,
   }, { enabled: isOpen, every: 10_000 });
   const own = isOpen
     ? (deliveries.data ?? []).filter(({ alert_id }) => alert_id === alert.alert_id)
     : [];
-  const reached = new Set(channels);
   const failed = new Set(failure ? [failure] : []);
   for (const { channel, status, last_error } of own) {
     if (status === "delivered") reached.add(channel);

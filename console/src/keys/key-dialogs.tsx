@@ -1,40 +1,29 @@
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
+import type { ApiKey, CreatedApiKey } from "../service/logloom.ts";
 import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
 import { plain } from "../shared/plain.ts";
-
-export interface ApiKey {
-  key_id: string;
-  name: string;
-  key_prefix: string;
-  scopes: string[];
-  status: string;
-  created_at: string;
-  last_used_at: string | null;
-  expires_at: string | null;
-  revoked_at: string | null;
-}
-
-export interface CreatedKey {
-  key_value: string;
-  name: string;
-  expires_at: string | null;
-}
 
 const lives: [string, string][] = [["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], [
   "365",
   "in a year",
 ]];
 
+const rights: [string, string][] = [
+  ["ingest", "send events"],
+  ["read", "read all records"],
+  ["ingest read", "send and read"],
+];
+
 export function NewKeyDialog({ onMade, onClose }: {
-  onMade: (key: CreatedKey) => void;
+  onMade: (key: CreatedApiKey) => void;
   onClose: () => void;
 }) {
   const [name, setName] = useState("");
   const [days, setDays] = useState("");
-  const create = useChange<Record<string, unknown>, CreatedKey>("create_api_key", [
-    "list_api_keys",
-  ]);
+  const [right, setRight] = useState("ingest");
+  const scopes = right.split(" ");
+  const create = useChange("create_api_key", ["list_api_keys"]);
   return (
     <Dialog title="New API key" onClose={onClose}>
       <form
@@ -44,11 +33,11 @@ export function NewKeyDialog({ onMade, onClose }: {
           const expires = days === ""
             ? {}
             : { p_expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
-          create.mutate({ p_name: name, ...expires }, { onSuccess: onMade });
+          create.mutate({ p_name: name, p_scopes: scopes, ...expires }, { onSuccess: onMade });
         }}
       >
         <label className="field">
-          <span>Name (who sends with it)</span>
+          <span>Name (who uses it)</span>
           <input
             required
             maxLength={100}
@@ -56,6 +45,18 @@ export function NewKeyDialog({ onMade, onClose }: {
             onChange={(event) => setName(event.target.value)}
           />
         </label>
+        <label className="field">
+          <span>It may</span>
+          <select value={right} onChange={(event) => setRight(event.target.value)}>
+            {rights.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+          </select>
+        </label>
+        {scopes.length > 1 && (
+          <p className="note warn">
+            A program that only sends needs no key that reads: whoever finds this one reads all
+            records of the tenant.
+          </p>
+        )}
         <label className="field">
           <span>Expires</span>
           <select value={days} onChange={(event) => setDays(event.target.value)}>
@@ -81,13 +82,11 @@ const overlaps: [number, string][] = [[0, "none"], [60, "an hour"], [1440, "a da
 
 export function RotateDialog({ apiKey, onMade, onClose }: {
   apiKey: ApiKey;
-  onMade: (key: CreatedKey) => void;
+  onMade: (key: CreatedApiKey) => void;
   onClose: () => void;
 }) {
   const [overlap, setOverlap] = useState(60);
-  const rotate = useChange<Record<string, unknown>, CreatedKey>("rotate_api_key", [
-    "list_api_keys",
-  ]);
+  const rotate = useChange("rotate_api_key", ["list_api_keys"]);
   return (
     <Dialog title="Rotate the key" onClose={onClose}>
       <form
@@ -124,7 +123,7 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
 }
 
 /** The key's value: the service only stores a digest, so this is the only time it is shown. */
-export function SecretDialog({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
+export function SecretDialog({ made, onClose }: { made: CreatedApiKey; onClose: () => void }) {
   return (
     <Dialog title="Copy the key now" onClose={onClose}>
       <p>

@@ -1,32 +1,27 @@
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
+import type { ApiKey, CreatedApiKey } from "../service/logloom.ts";
 import { useMay } from "../service/role.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
-import {
-  type ApiKey,
-  type CreatedKey,
-  NewKeyDialog,
-  RotateDialog,
-  SecretDialog,
-} from "./key-dialogs.tsx";
+import { NewKeyDialog, RotateDialog, SecretDialog } from "./key-dialogs.tsx";
 
 const tones: Record<string, "good" | "bad" | "plain"> = { active: "good", revoked: "bad" };
+
+const words = { ingest: "send", read: "read" };
 
 export default function KeysScreen() {
   const mayChange = useMay("admin");
   const [isNew, setNew] = useState(false);
   const [rotated, setRotated] = useState<ApiKey | null>(null);
   const [doomed, setDoomed] = useState<ApiKey | null>(null);
-  const [secret, setSecret] = useState<CreatedKey | null>(null);
-  const keys = useOperation<ApiKey[]>("list_api_keys", { p_limit: mostAtOnce });
-  const revoke = useChange<{ p_key_id: string }>("revoke_api_key", [
-    "list_api_keys",
-  ]);
-  const show = (key: CreatedKey) => {
+  const [secret, setSecret] = useState<CreatedApiKey | null>(null);
+  const keys = useOperation("list_api_keys", { p_limit: mostAtOnce });
+  const revoke = useChange("revoke_api_key", ["list_api_keys"]);
+  const show = (key: CreatedApiKey) => {
     setNew(false);
     setRotated(null);
     setSecret(key);
@@ -35,7 +30,7 @@ export default function KeysScreen() {
     <div className="page">
       <ScreenHead
         title="API keys"
-        about={`Keys send events. They read nothing.${
+        about={`Programs send events with a key, and read with one that may.${
           mayChange === false ? " An admin makes, rotates and revokes them." : ""
         }`}
       >
@@ -53,12 +48,13 @@ export default function KeysScreen() {
         answer={keys}
         empty={{
           title: "No keys yet",
-          about: "A server that sends events needs one.",
+          about: "A server that sends events needs one, and a program that reads.",
         }}
         label="API keys"
         columns={[
           "Name",
           "Key",
+          "May",
           "Status",
           "Last used",
           "Made",
@@ -107,6 +103,7 @@ function KeyRow({ apiKey: key, mayChange, onRotate, onRevoke }: {
       <td>
         <code>{key.key_prefix}…</code>
       </td>
+      <td>{key.scopes.map((scope) => words[scope]).join(" and ")}</td>
       <td>
         <Badge tone={tones[key.status] ?? "plain"}>{key.status}</Badge>
       </td>

@@ -9,7 +9,7 @@ import {
 import { syntaxTree } from "@codemirror/language";
 import type { EditorView } from "@codemirror/view";
 import { fieldKinds, remarks } from "../../../supabase/functions/_shared/record_fields.ts";
-import type { Field } from "../service/records.ts";
+import type { Field } from "../service/logloom.ts";
 import { quoted } from "./edit.ts";
 
 export interface Saved {

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
-import { type Member, roles, useMay, useMembers } from "../service/role.ts";
+import type { Member, Role } from "../service/logloom.ts";
+import { roles, useMay, useMembers } from "../service/role.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, Dialog, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
@@ -8,7 +9,7 @@ import { ago } from "../shared/format.ts";
 import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 
-const may: Record<string, string> = {
+const may: Record<Role, string> = {
   owner: "everything, members too",
   admin: "also keys, settings and deletion",
   member: "reads, searches, keeps saved searches and alert rules",
@@ -23,9 +24,9 @@ export default function MembersScreen() {
   const owners = members.data?.filter(({ role }) => role === "owner").length;
   // A tenant with members has an owner: the last one stays.
   const isLastOwner = ({ role }: Member) => role === "owner" && owners === 1;
-  const touched = ["list_tenant_members"];
-  const set = useChange<Record<string, unknown>>("set_tenant_member_role", touched);
-  const remove = useChange<Record<string, unknown>>("remove_tenant_member", touched);
+  const touched = ["list_tenant_members"] as const;
+  const set = useChange("set_tenant_member_role", touched);
+  const remove = useChange("remove_tenant_member", touched);
   return (
     <div className="page">
       <ScreenHead
@@ -76,16 +77,16 @@ export default function MembersScreen() {
                     onChange={(event) =>
                       set.mutate({
                         p_user_id: member.user_id,
-                        p_role: event.target.value,
+                        p_role: event.target.value as Role,
                       })}
                   >
                     {roles.map((role) => <option key={role}>{role}</option>)}
                   </select>
                 )
-                : <span>{plain(member.role)}</span>}
+                : <span>{member.role}</span>}
               <span className="about role-words">{may[member.role]}</span>
             </td>
-            <td>{member.created_at ? ago(member.created_at) : "–"}</td>
+            <td>{ago(member.created_at)}</td>
             <td className="tools">
               {mayChange && !isLastOwner(member) && (
                 <button
@@ -119,8 +120,8 @@ export default function MembersScreen() {
 
 function NewMember({ onClose }: { onClose: () => void }) {
   const [who, setWho] = useState("");
-  const [role, setRole] = useState("member");
-  const add = useChange<Record<string, unknown>>("add_tenant_member", ["list_tenant_members"]);
+  const [role, setRole] = useState<Role>("member");
+  const add = useChange("add_tenant_member", ["list_tenant_members"]);
   return (
     <Dialog title="Add a member" onClose={onClose}>
       <form
@@ -142,7 +143,7 @@ function NewMember({ onClose }: { onClose: () => void }) {
         </label>
         <label className="field">
           <span>Role</span>
-          <select value={role} onChange={(event) => setRole(event.target.value)}>
+          <select value={role} onChange={(event) => setRole(event.target.value as Role)}>
             {roles.map((one) => <option key={one} value={one}>{one}: {may[one]}</option>)}
           </select>
         </label>

@@ -1,23 +1,13 @@
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
+import type { SavedSearch } from "../service/logloom.ts";
 import { Dialog, ErrorNote } from "../shared/controls.tsx";
 
-export interface SavedSearch {
-  id: string;
-  name: string;
-  description: string | null;
-  query_dsl: string;
-  category: string | null;
-  is_shared: boolean;
-  tags: string[];
-  created_by: string;
-  created_at: string;
-  updated_at: string;
-  last_run_at: string | null;
-  run_count: number;
-}
-
-const touched = ["list_saved_searches", "get_saved_search_categories", "check_plan_feature"];
+const touched = [
+  "list_saved_searches",
+  "get_saved_search_categories",
+  "check_plan_feature",
+] as const;
 
 /** Creates or changes a saved search. */
 export function SavedDialog({ initial, onClose }: {
@@ -30,11 +20,11 @@ export function SavedDialog({ initial, onClose }: {
   const [category, setCategory] = useState(initial.category ?? "");
   const [tags, setTags] = useState(initial.tags?.join(", ") ?? "");
   const [isShared, setShared] = useState(initial.is_shared ?? false);
-  const categories = useOperation<string[]>("get_saved_search_categories");
+  const categories = useOperation("get_saved_search_categories", {});
   const save = useChange(initial.id ? "update_saved_search" : "create_saved_search", touched);
   const submit = () =>
     save.mutate({
-      ...(initial.id ? { p_id: initial.id } : {}),
+      p_id: initial.id,
       p_name: name,
       p_query_dsl: query,
       p_description: description,

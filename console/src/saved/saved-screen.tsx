@@ -1,15 +1,20 @@
 import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
 import { marksOld, useChange, useOperation, useService } from "../service/hooks.ts";
+import type { SavedSearch } from "../service/logloom.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, Empty, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
 import { Loaded, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
-import { SavedDialog, type SavedSearch } from "./saved-dialog.tsx";
+import { SavedDialog } from "./saved-dialog.tsx";
 
-const touched = ["list_saved_searches", "get_saved_search_categories", "check_plan_feature"];
+const touched = [
+  "list_saved_searches",
+  "get_saved_search_categories",
+  "check_plan_feature",
+] as const;
 
 export default function SavedScreen() {
   const me = useSession().claims()?.user;
@@ -17,14 +22,12 @@ export default function SavedScreen() {
   const [category, setCategory] = useState("");
   const [edited, setEdited] = useState<Partial<SavedSearch> | null>(null);
   const [doomed, setDoomed] = useState<SavedSearch | null>(null);
-  const list = useOperation<SavedSearch[]>("list_saved_searches", {
+  const list = useOperation("list_saved_searches", {
     include_shared: whose === "all",
     p_limit: mostAtOnce,
   }, { keep: true });
-  const plan = useOperation<{ maxCount: number; currentCount: number }>("check_plan_feature", {
-    p_feature: "saved_searches",
-  });
-  const remove = useChange<{ p_id: string }>("delete_saved_search", touched);
+  const plan = useOperation("check_plan_feature", { p_feature: "saved_searches" });
+  const remove = useChange("delete_saved_search", touched);
   const categories = useMemo(
     () => [...new Set(list.data?.flatMap((one) => one.category ?? []) ?? [])].sort(),
     [list.data],

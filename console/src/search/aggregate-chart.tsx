@@ -3,20 +3,15 @@ import { groupKeys, seriesOf } from "../language/edit.ts";
 import { marksOld, useOperation } from "../service/hooks.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
-import { type Group, groupLabel, mostLines } from "../shared/groups.ts";
+import { groupLabel, mostLines } from "../shared/groups.ts";
 import { plain } from "../shared/plain.ts";
 import { type Run, runRange } from "./use-search.ts";
-
-interface Series {
-  interval_seconds: number;
-  series: { group: Group | null; points: [string, number | null][] }[];
-}
 
 /** The first aggregate over time, one line for each of the largest groups. */
 export function AggregateChart({ run }: { run: Run }) {
   const { zone } = usePreferences();
   const query = seriesOf(run.query);
-  const answer = useOperation<Series>("log_series", {
+  const answer = useOperation("log_series", {
     p_query_dsl: query ?? "",
     p_ts_from: run.instants?.from,
     p_ts_to: run.instants?.to,

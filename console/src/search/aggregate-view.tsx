@@ -2,7 +2,7 @@ import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import type { Mode } from "../language/edit.ts";
 import { groupKeys, splitQuery } from "../language/edit.ts";
 import { marksOld, useOperation } from "../service/hooks.ts";
-import type { StatRow } from "../service/records.ts";
+import type { StatRow } from "../service/logloom.ts";
 import { Empty, Skeleton } from "../shared/controls.tsx";
 import { count, measure } from "../shared/format.ts";
 import { oneLine } from "../shared/plain.ts";
@@ -20,7 +20,7 @@ export function AggregateView({ run, onFilter }: {
   run: Run;
   onFilter: (field: string, value: string, mode: Mode) => void;
 }) {
-  const stats = useOperation<StatRow[]>("log_stats", {
+  const stats = useOperation("log_stats", {
     p_query_dsl: run.query,
     p_ts_from: run.instants?.from,
     p_ts_to: run.instants?.to,
@@ -81,7 +81,7 @@ function isSingle(rows: StatRow[]): boolean {
 
 /** The values of a row by name; a single value needs no name. */
 export function valuesOf(row: StatRow): [string, number | string | null][] {
-  const values = Object.entries(row.values ?? {});
+  const values = Object.entries(row.values);
   return values.length > 1 ? values : [["value", row.value]];
 }
 

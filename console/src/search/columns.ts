@@ -1,5 +1,5 @@
 import { exactJson, ExactNumber } from "../service/numbers.ts";
-import type { LogRecord } from "../service/records.ts";
+import type { LogRecord } from "../service/logloom.ts";
 
 /** The columns of the address: comma-separated names, which may have quoted parts. */
 export function columnsOf(text: string | undefined): string[] {

@@ -1,7 +1,7 @@
 import { rowTime } from "../address/range.ts";
 import { clause } from "../language/edit.ts";
 import { useOperation } from "../service/hooks.ts";
-import type { LogRecord } from "../service/records.ts";
+import type { LogRecord } from "../service/logloom.ts";
 import { Dialog } from "../shared/controls.tsx";
 import { Loaded } from "../shared/list.tsx";
 import { usePreferences } from "../shared/preferences.ts";
@@ -19,7 +19,7 @@ export function ContextDialog(
     const value = record[name];
     return value === null ? [] : [clause(name, value, "in")];
   }).join(" ");
-  const context = useOperation<LogRecord[]>("get_log_context", {
+  const context = useOperation("get_log_context", {
     p_id: record.id,
     p_ts: record.ts,
     p_before: around,

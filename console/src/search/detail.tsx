@@ -4,7 +4,7 @@ import { writeAddress } from "../address/address.ts";
 import { wholeTime } from "../address/range.ts";
 import type { Mode } from "../language/edit.ts";
 import { exactJson } from "../service/numbers.ts";
-import type { LogRecord } from "../service/records.ts";
+import type { LogRecord } from "../service/logloom.ts";
 import { CopyButton } from "../shared/controls.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { usePreferences } from "../shared/preferences.ts";

@@ -4,16 +4,12 @@ import { useMay } from "../service/role.ts";
 import { CopyButton, ErrorNote } from "../shared/controls.tsx";
 import { senders } from "./senders.ts";
 
-interface CreatedKey {
-  key_value: string;
-}
-
 /** A project without events: how to send one, with a new key filled in. */
 export function EmptyProject() {
   const service = useService();
   const mayMakeKeys = useMay("admin");
   const [chosen, setChosen] = useState(0);
-  const create = useChange<{ p_name: string }, CreatedKey>("create_api_key", ["list_api_keys"]);
+  const create = useChange("create_api_key", ["list_api_keys"]);
   const key = create.data?.key_value ?? null;
   const sender = senders[chosen] ?? senders[0];
   const text = sender?.text(service.url, key ?? "YOUR_API_KEY") ?? "";

@@ -1,9 +1,7 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { filterOf } from "../language/edit.ts";
-import { ServiceError } from "../service/errors.ts";
-import { retryDelay, shouldRetry, useService } from "../service/hooks.ts";
-import type { LogRecord, Page, StatRow } from "../service/records.ts";
+import { useService } from "../service/hooks.ts";
+import { LogloomError, type LogRecord, type RangeOptions } from "../service/logloom.ts";
 import { IconButton } from "../shared/controls.tsx";
 import { bytes, count } from "../shared/format.ts";
 import { type Format, mostSaved, RecordFile } from "./export.ts";
@@ -59,9 +57,8 @@ export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {
 
 function useSave(run: Run, rows: LogRecord[]) {
   const service = useService();
-  const queries = useQueryClient();
   const [saving, setSaving] = useState<Saving | null>(null);
-  const [error, setError] = useState<ServiceError | null>(null);
+  const [error, setError] = useState<LogloomError | null>(null);
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);
   // The result of one save does not apply to the next search.
@@ -71,55 +68,28 @@ function useSave(run: Run, rows: LogRecord[]) {
     setError(null);
   }, [run.query, run.range.from, run.range.to, run.isLive]);
 
-  const ask = <Result,>(
-    operation: string,
-    parameters: Record<string, unknown>,
-    signal: AbortSignal,
-  ) =>
-    queries.fetchQuery<Result, ServiceError>({
-      queryKey: [operation, parameters],
-      queryFn: () => service.call<Result>(operation, parameters, signal),
-      retry: (failures, failure) => !signal.aborted && shouldRetry(failures, failure),
-      retryDelay,
-      staleTime: 0,
-      gcTime: 0,
-    });
-
-  const total = async (signal: AbortSignal): Promise<number | null> => {
+  const total = async (range: RangeOptions): Promise<number | null> => {
     // Records behind a limiting stage cannot be counted.
     if (/\|\s*limit\b/.test(run.query)) return null;
-    const counted = await ask<StatRow[]>("log_stats", {
-      p_query_dsl: `${filterOf(run.query)} | count()`,
-      p_ts_from: run.instants?.from,
-      p_ts_to: run.instants?.to,
-    }, signal).catch(() => null);
+    const counted = await service.stats(`${filterOf(run.query)} | count()`, range)
+      .catch(() => null);
     return counted?.[0]?.value ?? null;
   };
 
   const saveAll = async (file: RecordFile, signal: AbortSignal) => {
-    const of = await total(signal);
-    for (let cursor: string | null = null;;) {
-      setSaving({ saved: file.count, of, state: "running" });
-      const page: Page = await ask("search_logs", {
-        p_query_dsl: run.query,
-        p_ts_from: run.instants?.from,
-        p_ts_to: run.instants?.to,
-        p_order: run.order,
-        p_limit: 1000,
-        p_cursor: cursor,
-      }, signal);
+    const range = { since: run.instants?.from, until: run.instants?.to, signal };
+    const of = await total(range);
+    setSaving({ saved: 0, of, state: "running" });
+    let isFull = false;
+    for await (const record of service.records(run.query, { ...range, order: run.order })) {
       signal.throwIfAborted();
-      const isFull = !file.add(page.logs) ||
-        (file.count === mostSaved.records && page.next_cursor !== null);
-      cursor = page.next_cursor;
-      if (!isFull && cursor !== null) continue;
-      file.save();
-      return setSaving({
-        saved: file.count,
-        of: isFull ? of : file.count,
-        state: isFull ? "full" : "done",
-      });
+      isFull = !file.add(record);
+      if (isFull) break;
+      if (file.count % 1000 === 0) setSaving({ saved: file.count, of, state: "running" });
     }
+    signal.throwIfAborted();
+    file.save();
+    setSaving({ saved: file.count, of: isFull ? of : file.count, state: isFull ? "full" : "done" });
   };
 
   const start = async (format: Format) => {
@@ -129,7 +99,7 @@ function useSave(run: Run, rows: LogRecord[]) {
     setError(null);
     const file = new RecordFile(format);
     if (run.isLive) {
-      file.add(rows);
+      rows.every((row) => file.add(row));
       file.save();
       return setSaving({ saved: file.count, of: rows.length, state: "done" });
     }
@@ -138,7 +108,7 @@ function useSave(run: Run, rows: LogRecord[]) {
     } catch (failure) {
       if (stop.signal.aborted) return;
       setSaving(null);
-      if (failure instanceof ServiceError) setError(failure);
+      if (failure instanceof LogloomError) setError(failure);
       else throw failure;
     }
   };
@@ -151,7 +121,7 @@ function useSave(run: Run, rows: LogRecord[]) {
   return { start, stop, words: wordsOf(saving, error) };
 }
 
-function wordsOf(saving: Saving | null, error: ServiceError | null): string {
+function wordsOf(saving: Saving | null, error: LogloomError | null): string {
   if (error) return `Nothing was saved: ${error.message}`;
   if (!saving) return "";
   const of = saving.of === null ? "" : ` of ${count(Math.max(saving.of, saving.saved))}`;

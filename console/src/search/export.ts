@@ -1,6 +1,6 @@
 import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import { exactJson } from "../service/numbers.ts";
-import type { LogRecord } from "../service/records.ts";
+import type { LogRecord } from "../service/logloom.ts";
 
 const columns = ["ts", ...labels, "msg", "attrs", "id"] as const;
 
@@ -20,7 +20,7 @@ export function csvOf(rows: LogRecord[]): string {
   return head + rows.map((row) => `${lineOf(row)}\r\n`).join("");
 }
 
-/** A file that grows page by page. */
+/** A file that grows record by record. */
 export class RecordFile {
   readonly #parts: string[];
   #bytes = 0;
@@ -30,20 +30,18 @@ export class RecordFile {
     this.#parts = format === "csv" ? [head] : [];
   }
 
-  /** Adds what fits. False if something did not. */
-  add(rows: LogRecord[]): boolean {
-    for (const row of rows) {
-      const line = this.format === "csv" ? `${lineOf(row)}\r\n` : `${exactJson(row, 0)}\n`;
-      if (
-        this.count === mostSaved.records ||
-        this.#bytes + line.length > mostSaved.bytes
-      ) {
-        return false;
-      }
-      this.#parts.push(line);
-      this.#bytes += line.length;
-      this.count += 1;
+  /** Adds a record. False if it does not fit. */
+  add(row: LogRecord): boolean {
+    const line = this.format === "csv" ? `${lineOf(row)}\r\n` : `${exactJson(row, 0)}\n`;
+    if (
+      this.count === mostSaved.records ||
+      this.#bytes + line.length > mostSaved.bytes
+    ) {
+      return false;
     }
+    this.#parts.push(line);
+    this.#bytes += line.length;
+    this.count += 1;
     return true;
   }
 

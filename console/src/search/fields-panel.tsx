@@ -3,9 +3,9 @@ import { useMemo, useState } from "react";
 import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import { change, useAddress } from "../address/address.ts";
 import { groupedBy, hasClause, withClause, withoutClause } from "../language/edit.ts";
-import type { ServiceError } from "../service/errors.ts";
+import type { LogloomError } from "../service/logloom.ts";
 import { marksOld } from "../service/hooks.ts";
-import type { Field } from "../service/records.ts";
+import type { Field } from "../service/logloom.ts";
 import { IconButton, Skeleton } from "../shared/controls.tsx";
 import { count, short } from "../shared/format.ts";
 import { Icon } from "../shared/icons.tsx";
@@ -18,7 +18,7 @@ const most = 150;
 const left = new Set(["id", "ts", "received_at", "msg", "tenant_id"]);
 
 export function FieldsPanel({ fields, query, onClose }: {
-  fields: UseQueryResult<Field[], ServiceError>;
+  fields: UseQueryResult<Field[], LogloomError>;
   query: string;
   onClose: () => void;
 }) {

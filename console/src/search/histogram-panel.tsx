@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { shortTime } from "../address/range.ts";
 import { withOnly } from "../language/edit.ts";
-import { type Bucket, type Level, levels } from "../service/records.ts";
+import type { Level } from "../service/logloom.ts";
 import { marksOld } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { count } from "../shared/format.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
-import { HistogramTable } from "./histogram-table.tsx";
+import { type Bucket, HistogramTable, levels } from "./histogram-table.tsx";
 import { useEditQuery } from "./query-text.ts";
 import { type Run, runRange, useHistogram } from "./use-search.ts";
 

@@ -1,6 +1,9 @@
 import { shortTime, type Zone } from "../address/range.ts";
-import { type Bucket, levels } from "../service/records.ts";
+import type { Histogram, Level } from "../service/logloom.ts";
 import { count } from "../shared/format.ts";
+
+export type Bucket = Histogram["buckets"][number];
+export const levels: Level[] = ["debug", "info", "warn", "error"];
 
 /** The chart as a table, for screen readers. */
 export function HistogramTable(

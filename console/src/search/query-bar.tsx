@@ -1,6 +1,6 @@
 import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { change } from "../address/address.ts";
-import type { Field } from "../service/records.ts";
+import type { Field } from "../service/logloom.ts";
 import { IconButton } from "../shared/controls.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";

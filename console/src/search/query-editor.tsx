@@ -11,10 +11,10 @@ import { EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { type Ref, useImperativeHandle, useLayoutEffect, useRef } from "react";
-import { complete, type Saved } from "../language/completion.ts";
+import { complete } from "../language/completion.ts";
 import { parser } from "../language/logloom.grammar";
 import { useOperation, useService } from "../service/hooks.ts";
-import type { Field, Verdict } from "../service/records.ts";
+import type { Field } from "../service/logloom.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { editorTheme } from "./editor-theme.ts";
 import { deletions, ownKeys, replaceAll, replaceSelected } from "./query-keys.ts";
@@ -55,7 +55,7 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
   const view = useRef<EditorView>(null);
   const service = useService();
   const { history: earlier } = usePreferences();
-  const saved = useOperation<Saved[]>("list_saved_searches", { p_limit: 1000 });
+  const saved = useOperation("list_saved_searches", { p_limit: 1000 });
   const latest = useRef({ fields, saved: saved.data ?? [], earlier, onChange, onRun, place: -1 });
   Object.assign(latest.current, { fields, saved: saved.data ?? [], earlier, onChange, onRun });
   useImperativeHandle(ref, () => ({
@@ -91,8 +91,7 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
           linter(async (editor) => {
             const query = editor.state.doc.toString();
             if (query.trim() === "") return [];
-            const verdict = await service.call<Verdict>("validate_query", { p_query_dsl: query })
-              .catch(() => null);
+            const verdict = await service.validate(query).catch(() => null);
             return marksOf(query, verdict);
           }, { delay: 250 }),
           keymap.of([...completionKeymap, ...historyKeymap, ...deletions]),

@@ -1,8 +1,8 @@
 import type { Diagnostic } from "@codemirror/lint";
-import type { Verdict } from "../service/records.ts";
+import type { QueryValidity } from "../service/logloom.ts";
 
 /** The service counts characters, the editor code units. */
-export function marksOf(query: string, verdict: Verdict | null): Diagnostic[] {
+export function marksOf(query: string, verdict: QueryValidity | null): Diagnostic[] {
   const place = (position: number | null) => {
     const before = [...query].slice(0, Math.max(0, (position ?? 1) - 1)).join("").length;
     const from = Math.min(before, Math.max(0, query.length - 1));
@@ -19,6 +19,6 @@ export function marksOf(query: string, verdict: Verdict | null): Diagnostic[] {
   return (verdict?.warnings ?? []).map((warning) => ({
     ...place(warning.position),
     severity: "warning",
-    message: [warning.message, warning.hint].filter(Boolean).join(" — "),
+    message: `${warning.message} — ${warning.suggestion}`,
   }));
 }

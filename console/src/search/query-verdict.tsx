@@ -1,18 +1,18 @@
 import { useEffect, useState } from "react";
 import { useOperation } from "../service/hooks.ts";
-import type { Verdict } from "../service/records.ts";
+import type { QueryValidity } from "../service/logloom.ts";
 import { otherLanguage } from "../language/warnings.ts";
 
 /** The service's verdict while you type: the error in place, with a suggestion. */
 export function useVerdict(
   text: string,
-): { verdict: Verdict | null; of: string } {
+): { verdict: QueryValidity | null; of: string } {
   const [asked, setAsked] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(text), 250);
     return () => clearTimeout(timer);
   }, [text]);
-  const answer = useOperation<Verdict>(
+  const answer = useOperation(
     "validate_query",
     { p_query_dsl: asked },
     {
@@ -44,9 +44,7 @@ export function QueryVerdict({ text }: { text: string }) {
       </p>
     );
   }
-  const told = verdict?.warnings?.map(({ message, hint }) =>
-    hint ? `${message} — ${hint}` : message
-  );
+  const told = verdict?.warnings?.map(({ message, suggestion }) => `${message} — ${suggestion}`);
   const warnings = told?.length ? told : otherLanguage(text);
   return (
     <p className={warnings.length ? "verdict warn" : "verdict"} role="status">

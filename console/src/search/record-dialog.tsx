@@ -1,7 +1,6 @@
 import { change } from "../address/address.ts";
 import type { Mode } from "../language/edit.ts";
 import { useOperation } from "../service/hooks.ts";
-import type { LogRecord } from "../service/records.ts";
 import { Dialog, ErrorNote, Skeleton } from "../shared/controls.tsx";
 import { Detail } from "./detail.tsx";
 
@@ -11,7 +10,7 @@ export function RecordDialog({ id, ts, onFilter }: {
   ts: string;
   onFilter: (field: string, value: string, mode: Mode) => void;
 }) {
-  const record = useOperation<LogRecord>("get_log", {
+  const record = useOperation("get_log", {
     p_id: id,
     ...(ts ? { p_ts: ts } : {}),
   });

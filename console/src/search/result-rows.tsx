@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { wider } from "../address/range.ts";
 import type { Mode } from "../language/edit.ts";
-import type { LogRecord } from "../service/records.ts";
+import type { LogRecord } from "../service/logloom.ts";
 import { Empty, ErrorNote, Skeleton } from "../shared/controls.tsx";
 import { EmptyProject } from "./empty-project.tsx";
 import { LiveNote } from "./live-note.tsx";

@@ -2,7 +2,7 @@ import { memo, type ReactNode } from "react";
 import { rowTime } from "../address/range.ts";
 import type { Mode } from "../language/edit.ts";
 import { exactJson } from "../service/numbers.ts";
-import type { LogRecord } from "../service/records.ts";
+import type { LogRecord } from "../service/logloom.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { oneLine, plain } from "../shared/plain.ts";

@@ -1,5 +1,5 @@
 import { change } from "../address/address.ts";
-import type { LogRecord } from "../service/records.ts";
+import type { LogRecord } from "../service/logloom.ts";
 import { IconButton } from "../shared/controls.tsx";
 import { count } from "../shared/format.ts";
 import { prefer, usePreferences } from "../shared/preferences.ts";

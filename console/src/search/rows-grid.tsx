@@ -12,7 +12,7 @@ import { useAddress } from "../address/address.ts";
 import { useShortcuts } from "../app/shortcuts.ts";
 import type { Mode } from "../language/edit.ts";
 import { marksOld } from "../service/hooks.ts";
-import type { LogRecord } from "../service/records.ts";
+import type { LogRecord } from "../service/logloom.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { useIsNarrow } from "./use-is-narrow.ts";
 import { columnsOf } from "./columns.ts";

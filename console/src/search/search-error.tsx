@@ -1,17 +1,17 @@
 import { useEffect, useState } from "react";
 import { presets } from "../address/range.ts";
-import type { ServiceError } from "../service/errors.ts";
+import type { LogloomError } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { type Run, runRange } from "./use-search.ts";
 
 /** The error of a search and the helpful step: another range after a 408, patience after a 429. */
 export function SearchError({ error, run, retry }: {
-  error: ServiceError;
+  error: LogloomError;
   run: Run;
   retry: () => void;
 }) {
   const [left, setLeft] = useState(
-    error.status === 429 ? error.retryAfter ?? 5 : 0,
+    error.status === 429 ? Math.ceil(error.retryAfterMs / 1000) || 5 : 0,
   );
   useEffect(() => {
     if (left <= 0) return;

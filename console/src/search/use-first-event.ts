@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { change } from "../address/address.ts";
 import { useOperation } from "../service/hooks.ts";
-import type { LogRecord, Page } from "../service/records.ts";
+import type { LogRecord } from "../service/logloom.ts";
 import type { Run } from "./use-search.ts";
 
 const minute = 60_000;
@@ -15,7 +15,7 @@ const everything = { p_query_dsl: "", p_ts_from: "now-366d", p_ts_to: "now+2d", 
  */
 export function useFirstEvent(run: Run & { again: () => void }, isNothing: boolean) {
   const [known, setKnown] = useState<"nothing" | "empty" | "in use">("nothing");
-  const any = useOperation<Page>("search_logs", everything, {
+  const any = useOperation("search_logs", everything, {
     enabled: isNothing && known !== "in use",
     every: known === "empty" ? 2000 : false,
   });

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
-import type { LogRecord } from "../service/records.ts";
+import type { LogRecord } from "../service/logloom.ts";
 
 /** A live view pauses when scrolled away from the top, and continues at the top. */
 export function useHeldPlace(

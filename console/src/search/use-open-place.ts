@@ -1,5 +1,5 @@
 import { type RefObject, useLayoutEffect, useRef } from "react";
-import type { LogRecord } from "../service/records.ts";
+import type { LogRecord } from "../service/logloom.ts";
 
 /** An open record keeps its place on the screen when the rows around it are replaced. */
 export function useOpenPlace(

@@ -1,11 +1,10 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { type InfiniteData, type QueryKey, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { type Instants, type Range, resolve, standardRange } from "../address/range.ts";
 import { aggregates, filterOf } from "../language/edit.ts";
-import type { ServiceError } from "../service/errors.ts";
-import { retryDelay, shouldRetry, useOperation, useService } from "../service/hooks.ts";
-import type { Field, Histogram, Page } from "../service/records.ts";
+import type { LogloomError, LogPage } from "../service/logloom.ts";
+import { useOperation, useService } from "../service/hooks.ts";
 
 /** One run of a search: the query and the instants for all its requests. */
 export interface Run {
@@ -41,21 +40,21 @@ export function useRun(): Run & { again: () => void } {
 
 export function useRows(run: Run) {
   const service = useService();
-  return useInfiniteQuery<Page, ServiceError>({
+  return useInfiniteQuery<LogPage, LogloomError, InfiniteData<LogPage>, QueryKey, string | null>({
     queryKey: ["search_logs", run.query, run.instants, run.order],
     enabled: run.instants !== null && !run.isAggregate && !run.isLive,
     initialPageParam: null,
     queryFn: async ({ pageParam, signal }) => {
       // A page of a long range may be empty.
       for (let cursor = pageParam;;) {
-        const page = await service.call<Page>("search_logs", {
-          p_query_dsl: run.query,
-          p_ts_from: run.instants?.from,
-          p_ts_to: run.instants?.to,
-          p_order: run.order,
-          p_limit: pageParam === null ? 100 : 500,
-          p_cursor: cursor,
-        }, signal);
+        const page: LogPage = await service.search(run.query, {
+          since: run.instants?.from,
+          until: run.instants?.to,
+          order: run.order,
+          limit: pageParam === null ? 100 : 500,
+          cursor: cursor ?? undefined,
+          signal,
+        });
         if (page.logs.length > 0 || page.next_cursor === null) return page;
         cursor = page.next_cursor;
       }
@@ -66,13 +65,11 @@ export function useRows(run: Run) {
       const [, query, , order] = before?.queryKey ?? [];
       return query === run.query && order === run.order ? data : undefined;
     },
-    retry: shouldRetry,
-    retryDelay,
   });
 }
 
 export function useHistogram(run: Run, buckets: number) {
-  return useOperation<Histogram>("log_histogram", {
+  return useOperation("log_histogram", {
     p_query_dsl: filterOf(run.query),
     p_ts_from: run.instants?.from,
     p_ts_to: run.instants?.to,
@@ -81,7 +78,7 @@ export function useHistogram(run: Run, buckets: number) {
 }
 
 export function useFields(run: Run) {
-  return useOperation<Field[]>("list_log_fields", {
+  return useOperation("list_log_fields", {
     p_query_dsl: filterOf(run.query),
     p_ts_from: run.instants?.from,
     p_ts_to: run.instants?.to,

@@ -1,14 +1,11 @@
 import { useEffect, useState } from "react";
-import { ServiceError } from "../service/errors.ts";
 import { useService } from "../service/hooks.ts";
-import type { LogRecord, Tail } from "../service/records.ts";
+import { LogloomError, type LogRecord, type LogTail } from "../service/logloom.ts";
 
 /** The most rows of a live view; older ones go. */
 export const mostLive = 5000;
-const visibleEvery = 1000;
-const hiddenEvery = 4000;
-const pageSize = 500;
-const backlog = 50;
+/** The pause after each page while the tab is hidden. */
+const hiddenPause = 3000;
 
 export interface TailState {
   /** Newest first, by arrival. */
@@ -17,7 +14,7 @@ export interface TailState {
   isBehind: boolean;
   /** Rows that were dropped because there were too many. */
   dropped: number;
-  error: ServiceError | null;
+  error: LogloomError | null;
   isStarted: boolean;
 }
 
@@ -49,42 +46,35 @@ export function useTail(
     const stop = new AbortController();
     const setState = (change: (now: TailState) => TailState) =>
       setKept((now) => ({ of: query, state: change(now.state) }));
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const next = async () => {
-      let wait = document.hidden ? hiddenEvery : visibleEvery;
+    const follow = async () => {
       try {
-        const answer = await service.call<Tail>("tail_logs", {
-          p_query_dsl: query,
-          p_cursor: cursor.value,
-          p_limit: pageSize,
-          ...(cursor.value === null ? { p_backlog: backlog } : {}),
-        }, stop.signal);
-        if (stop.signal.aborted) return;
-        cursor.value = answer.next_cursor;
-        setState((now) => taken(now, answer));
-        if (answer.more) wait = 50;
-      } catch (error) {
-        if (stop.signal.aborted || !(error instanceof ServiceError)) return;
-        setState((now) => ({ ...now, error }));
-        // A wrong query stays wrong; everything else is retried when the service says.
-        if (!error.isAway && error.status !== 408 && error.status !== 429) {
-          return;
+        const pages = service.tailPages(query, {
+          ...(cursor.value === null ? { backlog: 50 } : { cursor: cursor.value }),
+          signal: stop.signal,
+          patienceMs: Infinity,
+          onRetry: (error) => setState((now) => ({ ...now, error })),
+        });
+        for await (const page of pages) {
+          if (stop.signal.aborted) return;
+          cursor.value = page.next_cursor;
+          setState((now) => taken(now, page));
+          if (document.hidden) await new Promise((resolve) => setTimeout(resolve, hiddenPause));
         }
-        wait = Math.max(2000, (error.retryAfter ?? 0) * 1000);
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        // A wrong query stays wrong.
+        if (!(error instanceof LogloomError)) throw error;
+        setState((now) => ({ ...now, error }));
       }
-      timer = setTimeout(next, wait);
     };
-    void next();
-    return () => {
-      stop.abort();
-      clearTimeout(timer);
-    };
+    void follow();
+    return () => stop.abort();
   }, [service, query, isOn, isPaused, cursor]);
 
   return of === query ? state : start;
 }
 
-function taken(state: TailState, { logs, more }: Tail): TailState {
+function taken(state: TailState, { logs, more }: LogTail): TailState {
   const known = { ...state, isStarted: true, isBehind: more, error: null };
   if (logs.length === 0) return known;
   const rows = [...logs].reverse().concat(state.rows);

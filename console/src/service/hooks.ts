@@ -1,7 +1,7 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import type { Service } from "./client.ts";
-import { ServiceError } from "./errors.ts";
+import type { AnswerOf, LogloomError, OperationName, ParametersOf } from "./logloom.ts";
 
 export const ServiceContext = createContext<Service | null>(null);
 
@@ -20,31 +20,25 @@ interface Options {
 }
 
 /** An operation's answer, cached by name and parameters. */
-export function useOperation<Result>(
-  operation: string,
-  parameters: Record<string, unknown> = {},
+export function useOperation<Name extends OperationName>(
+  operation: Name,
+  parameters: ParametersOf<Name>,
   { enabled = true, keep = false, every = false }: Options = {},
 ) {
   const service = useService();
-  return useQuery<Result, ServiceError>({
+  return useQuery<AnswerOf<Name>, LogloomError>({
     queryKey: [operation, parameters],
-    queryFn: ({ signal }) => service.call<Result>(operation, parameters, signal),
+    queryFn: ({ signal }) => service.call(operation, parameters, { signal }),
     enabled,
+    // Never under another query.
     placeholderData: keep
-      ? (data, before) => isSameQuestion(before?.queryKey[1], parameters) ? data : undefined
+      ? (data, before) => queryOf(before?.queryKey[1]) === queryOf(parameters) ? data : undefined
       : undefined,
     refetchInterval: every,
   });
 }
 
-/** Whether an earlier answer may be shown while waiting: never under another query. */
-function isSameQuestion(
-  before: unknown,
-  parameters: Record<string, unknown>,
-): boolean {
-  return (before as Record<string, unknown> | undefined)?.p_query_dsl ===
-    parameters.p_query_dsl;
-}
+const queryOf = (parameters: unknown): unknown => Object(parameters).p_query_dsl;
 
 /** Marks a part of the page whose answer is to an earlier question. */
 export function marksOld(
@@ -54,40 +48,23 @@ export function marksOld(
 }
 
 /** An operation that changes something; `changes` names the operations whose answers become old. */
-export function useChange<
-  Parameters extends Record<string, unknown>,
-  Result = unknown,
->(
-  operation: string,
-  changes: string[],
+export function useChange<Name extends OperationName>(
+  operation: Name,
+  changes: readonly OperationName[],
 ) {
   const service = useService();
   const queries = useQueryClient();
-  return useMutation<Result, ServiceError, Parameters>({
-    mutationFn: (parameters) => service.call<Result>(operation, parameters),
+  return useMutation<AnswerOf<Name>, LogloomError, ParametersOf<Name>>({
+    mutationFn: (parameters) => service.call(operation, parameters),
     onSuccess: () => forget(queries, changes),
   });
 }
 
 export function forget(
   queries: QueryClient,
-  operations: string[],
+  operations: readonly OperationName[],
 ): Promise<unknown> {
   return Promise.all(
     operations.map((operation) => queries.invalidateQueries({ queryKey: [operation] })),
   );
-}
-
-/** A permanent error is not retried; an unreachable or busy service is, for some seconds. */
-export function shouldRetry(failures: number, error: unknown): boolean {
-  if (!(error instanceof ServiceError)) return false;
-  return (error.isAway || error.status === 429) && failures < 3;
-}
-
-/** The pause before a retry: as the service says, else longer with each failure. */
-export function retryDelay(failures: number, error: unknown): number {
-  const told = error instanceof ServiceError ? error.retryAfter : null;
-  const milliseconds = told === null ? 500 * 2 ** failures : told * 1000;
-  // Spreads the retries of a page.
-  return Math.min(5000, milliseconds) * (0.8 + 0.4 * Math.random());
 }

@@ -14,9 +14,9 @@ interface Source {
   source?: string;
 }
 
-/** Returns `data`, parsed again with exact numbers if JavaScript would round any. */
-export function parseExactly(text: string, data: unknown): unknown {
-  if (!hasLongNumber.test(text)) return data;
+/** An answer, with exact numbers where JavaScript would round. */
+export function parseExactly(text: string): unknown {
+  if (!hasLongNumber.test(text)) return JSON.parse(text);
   const revive = (_key: string, value: unknown, context?: Source) =>
     typeof value === "number" && context?.source !== undefined &&
       String(value) !== context.source

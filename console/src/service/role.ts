@@ -1,22 +1,15 @@
 import { useOperation } from "./hooks.ts";
+import type { Role } from "./logloom.ts";
 import { useSession } from "./session.ts";
 
 /** From the least to the most rights. */
-export const roles = ["member", "admin", "owner"] as const;
-export type Role = (typeof roles)[number];
-
-export interface Member {
-  user_id: string;
-  role: string;
-  email?: string | null;
-  created_at?: string | null;
-}
+export const roles: readonly Role[] = ["member", "admin", "owner"];
 
 /** The longest list that a list returns. */
 const most = 1000;
 
 export function useMembers() {
-  return useOperation<Member[]>("list_tenant_members", { p_limit: most });
+  return useOperation("list_tenant_members", { p_limit: most });
 }
 
 /**
@@ -34,5 +27,5 @@ export function useMay(least: Role): boolean | null {
   if (mine === undefined) {
     return members.data.length === 0 || members.data.length === most;
   }
-  return roles.indexOf(mine as Role) >= roles.indexOf(least);
+  return roles.indexOf(mine) >= roles.indexOf(least);
 }

@@ -4,19 +4,10 @@ import { ago } from "../shared/format.ts";
 import { ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 
-interface AuditEvent {
-  event_id: string;
-  occurred_at: string;
-  actor: string;
-  action: string;
-  subject: string | null;
-  details: Record<string, unknown>;
-}
-
 /** Changes of keys, members and settings, and requested deletions. */
 export function AuditSection() {
   const [limit, setLimit] = useState(20);
-  const events = useOperation<AuditEvent[]>("list_tenant_audit_events", { p_limit: limit }, {
+  const events = useOperation("list_tenant_audit_events", { p_limit: limit }, {
     keep: true,
   });
   return (

@@ -1,23 +1,13 @@
 import { useState } from "react";
 import { instant, wholeTime, zoneWords } from "../address/range.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
+import type { RetentionRun } from "../service/logloom.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, ErrorNote } from "../shared/controls.tsx";
 import { ago, count } from "../shared/format.ts";
 import { Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
-
-interface DeletionRun {
-  run_id: string;
-  kind: string;
-  status: string;
-  requested_at: string;
-  query_dsl: string | null;
-  dry_run: boolean;
-  records: number;
-  error: string | null;
-}
 
 interface Wanted {
   p_query_dsl: string;
@@ -40,11 +30,11 @@ export function DeletionSection() {
     ? answered
     : null;
   const [isAsking, setAsking] = useState(false);
-  const runs = useOperation<DeletionRun[]>("list_log_retention_runs", { p_limit: 20 }, {
+  const runs = useOperation("list_log_retention_runs", { p_limit: 20 }, {
     every: 10_000,
   });
-  const dry = useChange<Record<string, unknown>, DeletionRun>("delete_logs", []);
-  const real = useChange<Record<string, unknown>, DeletionRun>("delete_logs", [
+  const dry = useChange("delete_logs", []);
+  const real = useChange("delete_logs", [
     "list_log_retention_runs",
     "list_tenant_audit_events",
   ]);
@@ -141,7 +131,7 @@ export function DeletionSection() {
   );
 }
 
-function Runs({ runs }: { runs: DeletionRun[] }) {
+function Runs({ runs }: { runs: RetentionRun[] }) {
   if (runs.length === 0) return null;
   return (
     <Table

@@ -1,14 +1,8 @@
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
+import type { TenantSettings } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { bytes } from "../shared/format.ts";
-
-export interface TenantSettings {
-  tenant_id: string;
-  pipeline_config: { retention_days: number; compression: boolean };
-  notification_preferences: { email_enabled: boolean; webhook_enabled: boolean };
-  stored: { sealed_bytes: number; hot_bytes: number };
-}
 
 export function SettingsForm({ settings, mayChange }: {
   settings: TenantSettings;

@@ -4,11 +4,11 @@ import { Empty, ScreenHead } from "../shared/controls.tsx";
 import { Loaded } from "../shared/list.tsx";
 import { AuditSection } from "./audit-section.tsx";
 import { DeletionSection } from "./deletion-section.tsx";
-import { SettingsForm, type TenantSettings } from "./settings-form.tsx";
+import { SettingsForm } from "./settings-form.tsx";
 
 export default function SettingsScreen() {
   const mayChange = useMay("admin");
-  const settings = useOperation<TenantSettings>("get_tenant_settings");
+  const settings = useOperation("get_tenant_settings", {});
   return (
     <div className="page">
       <ScreenHead

@@ -1,13 +1,13 @@
 import type { UseMutationResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { ServiceError } from "../service/errors.ts";
+import type { LogloomError } from "../service/logloom.ts";
 import { Dialog, ErrorNote } from "./controls.tsx";
 
 /** Asks before an irreversible action. */
 export function Confirm<Parameters>({ title, action, change, parameters, onClose, children }: {
   title: string;
   action: string;
-  change: UseMutationResult<unknown, ServiceError, Parameters>;
+  change: UseMutationResult<unknown, LogloomError, Parameters>;
   parameters: Parameters;
   onClose: () => void;
   children: ReactNode;

@@ -6,7 +6,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { ServiceError } from "../service/errors.ts";
+import { LogloomError } from "../service/logloom.ts";
 import { Boundary } from "./boundary.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 
@@ -176,7 +176,7 @@ export function ErrorNote(
 ) {
   if (!error) return null;
   const said = error instanceof Error ? error.message : String(error);
-  const hint = error instanceof ServiceError ? error.hint : null;
+  const hint = error instanceof LogloomError ? error.hint : null;
   return (
     <div className="note error" role="alert">
       <p>

@@ -1,7 +1,5 @@
+import type { Group } from "../service/logloom.ts";
 import { plain } from "./plain.ts";
-
-/** The values of an aggregate's fields, null for all other groups together. */
-export type Group = Record<string, string | null>;
 
 /** The number of distinguishable lines. */
 export const mostLines = 8;

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useLayoutEffect, useRef } from "react";
-import type { ServiceError } from "../service/errors.ts";
+import type { LogloomError } from "../service/logloom.ts";
 import { marksOld } from "../service/hooks.ts";
 import { Boundary } from "./boundary.tsx";
 import { Empty, ErrorNote, Skeleton } from "./controls.tsx";
@@ -10,7 +10,7 @@ export const mostAtOnce = 1000;
 
 /** A list in each of its states: loading, refused, or loaded. */
 export function Loaded<Result>({ answer, missing, lines, children }: {
-  answer: UseQueryResult<Result, ServiceError>;
+  answer: UseQueryResult<Result, LogloomError>;
   /** The meaning of a 404 here, if it is not an error. */
   missing?: ReactNode;
   /** The number of placeholder lines. */
@@ -95,7 +95,7 @@ function Heading({ column }: { column: Column }) {
 }
 
 interface ListProps<Item> extends TableProps<(item: Item) => ReactNode> {
-  answer: UseQueryResult<Item[], ServiceError>;
+  answer: UseQueryResult<Item[], LogloomError>;
   missing?: ReactNode;
   /** The text of an empty list. */
   empty: { title: string; about?: string };

@@ -59,7 +59,7 @@ export function NoTenant({ session }: { session: Session }) {
 
 function NewTenant({ onMade }: { onMade: () => Promise<void> }) {
   const [name, setName] = useState("");
-  const create = useChange<{ p_tenant_id: string }>("create_tenant", []);
+  const create = useChange("create_tenant", []);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     create.mutate({ p_tenant_id: name.trim() }, { onSuccess: () => void onMade() });

@@ -1,27 +1,14 @@
 import { useMemo } from "react";
 import { useOperation } from "../service/hooks.ts";
+import type { Usage } from "../service/logloom.ts";
 import { Empty, ScreenHead } from "../shared/controls.tsx";
 import { bytes, count, short } from "../shared/format.ts";
 import { Loaded, Table } from "../shared/list.tsx";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 
-interface Usage {
-  month: string;
-  events: number;
-  bytes: number;
-  monthly_events_limit: number;
-  monthly_bytes_limit: number;
-  projected_events: number;
-  projected_bytes: number;
-  resets_at: string;
-  months: { month: string; events: number; bytes: number }[];
-  days: { day: string; events: number; bytes: number }[];
-  stored: { sealed_bytes: number; hot_bytes: number };
-}
-
 export default function UsageScreen() {
-  const usage = useOperation<Usage>("get_tenant_usage", { p_months: 2 }, { every: 60_000 });
-  const tenant = useOperation<{ plan_name: string }>("get_current_tenant");
+  const usage = useOperation("get_tenant_usage", { p_months: 2 }, { every: 60_000 });
+  const tenant = useOperation("get_current_tenant", {});
   return (
     <div className="page">
       <ScreenHead

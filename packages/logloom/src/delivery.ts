@@ -21,8 +21,8 @@ export interface DeliveryOptions {
 }
 
 export interface Delivery {
-  /** Takes an event, as JSON text. */
-  add(text: string): void;
+  /** Takes an event, as JSON text, and whose it is. */
+  add(text: string, tenant?: string): void;
   /** Sends what has been taken; false if that was not done in so many milliseconds. */
   flush(withinMs?: number): Promise<boolean>;
   /** The page may be gone in a moment: sends what fits into its last requests. */
@@ -32,6 +32,7 @@ export interface Delivery {
 interface Queued {
   readonly text: string;
   readonly bytes: number;
+  readonly tenant?: string;
 }
 
 interface Batch {
@@ -50,6 +51,8 @@ interface Answer {
 /** What browsers let a page send while it goes away, with room for headers. */
 const keepaliveBytes = 60_000;
 const batchEvents = 500;
+/** What the service takes in a request. */
+const batchTenants = 100;
 // A page may go away at any time: each of its requests must outlive it.
 const batchBytes = isPage ? keepaliveBytes : 256 * 1024;
 const batchMs = 2000;
@@ -75,10 +78,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
 
   const isFull = () => queue.length >= batchEvents || bytes >= batchBytes;
 
-  function add(text: string): void {
+  function add(text: string, tenant?: string): void {
     if (isRefused) return;
     const size = encoder.encode(text).length + 1;
-    queue.push({ text, bytes: size });
+    queue.push({ text, bytes: size, tenant });
     bytes += size;
     let oldest = 0;
     while (queue.length - oldest > queueEvents || bytes > queueBytes) {
@@ -125,9 +128,11 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   function take(most: number): Batch {
     let count = 0;
     let size = 0;
+    const tenants = new Set<string | undefined>();
     while (count < queue.length && count < batchEvents) {
-      const one = queue[count].bytes;
-      if (count > 0 && size + one > most) break;
+      const { bytes: one, tenant } = queue[count];
+      tenants.add(tenant);
+      if (count > 0 && (size + one > most || tenants.size > batchTenants)) break;
       size += one;
       count++;
     }
@@ -168,7 +173,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
           options.onError(new Error(`${reason}: ${batch.events.length} events are lost`));
           return;
         }
-        if (status === 401) options.onError(new Error(`${reason}: waiting for a session`));
+        if (status === 401) options.onError(new Error(`${reason}: waiting for a new one`));
         const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** tries) * (1 + Math.random()) / 2;
         await pause(Math.min(patienceMs, Math.max(delay, retryAfterMs)));
       }

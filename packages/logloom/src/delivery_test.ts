@@ -196,7 +196,7 @@ Deno.test("a user's session sends without a key, and waits for the next sign-in"
   await from.log.flush();
   assert.deepEqual(sent, Array(3).fill(`${to.url}/functions/v1/ingest`));
   assert.deepEqual([...new Set(to.requests.map(({ key }) => key))], [null]);
-  assert.deepEqual(from.failures, Array(2).fill("401 Invalid token: waiting for a session"));
+  assert.deepEqual(from.failures, Array(2).fill("401 Invalid token: waiting for a new one"));
 });
 
 Deno.test("refused events are handed back with their reason", async () => {
@@ -254,4 +254,49 @@ Deno.test("waitUntil is given a promise that ends when everything is sent", asyn
   assert.equal(to.events().length, 2);
   from.log.info("c");
   assert.equal(promises.length, 2);
+});
+
+Deno.test("a token is asked for once, and again when the service no longer takes it", async () => {
+  const live = new Set(["llt_1"]);
+  const refused = () => Response.json({ error: "Invalid token" }, { status: 401 });
+  const keys: (string | null)[] = [];
+  await using to = receiver((before, events) => {
+    const { key } = to.requests[before];
+    keys.push(key);
+    return live.has(key ?? "") ? accepted(events.length) : refused();
+  });
+  let made = 0;
+  await using from = trial(to.url, {
+    key: undefined,
+    token: () => Promise.resolve(`llt_${++made}`),
+  });
+  for (const msg of ["a", "b"]) {
+    from.log.info(msg);
+    await from.log.flush();
+  }
+  live.delete("llt_1");
+  live.add("llt_2");
+  from.log.info("c");
+  await from.log.flush();
+  assert.deepEqual(keys, ["llt_1", "llt_1", "llt_1", "llt_2"]);
+  assert.deepEqual(from.failures, []);
+});
+
+Deno.test("a backend that makes no token, or one that is refused, is asked again later", async () => {
+  using time = withoutWaiting();
+  const refused = () => Response.json({ error: "Invalid token" }, { status: 401 });
+  await using to = receiver((before, events) => before === 0 ? refused() : accepted(events.length));
+  let asked = 0;
+  await using from = trial(to.url, {
+    key: undefined,
+    token: () => {
+      if (++asked === 1) throw new Error("not yet");
+      return `llt_${asked}`;
+    },
+  });
+  from.log.info("a");
+  assert.equal(await from.log.flush(), true);
+  assert.deepEqual(to.requests.map(({ key }) => key), ["llt_2", "llt_3"]);
+  assert.ok(time.waits.some((ms) => ms >= 250 && ms <= 500), `${time.waits}`);
+  assert.deepEqual(from.failures, ["401 Invalid token: waiting for a new one"]);
 });

@@ -24,7 +24,7 @@ export function createLogger(options: LoggerOptions): Logger {
   return loggerOf(createSender(options), options, {});
 }
 
-function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): Logger {
+export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): Logger {
   const { level: least = "debug", sample = {}, transform } = options;
 
   const logAt = (level: Level): Log => (msg, fields) => {

@@ -1,8 +1,13 @@
 export { LogloomError } from "./read/error.ts";
-export type { Item, ListName, Operations } from "./read/operations.ts";
+export type { Operations } from "./read/operations.ts";
 export {
+  type AnswerOf,
   type ChartOptions,
   createReader,
+  type Item,
+  type ListName,
+  type OperationName,
+  type ParametersOf,
   type RangeOptions,
   type Reader,
   type RecordOptions,
@@ -11,5 +16,12 @@ export {
   type TailOptions,
   type Time,
 } from "./read/reader.ts";
-export type { CallOptions, ReaderOptions, Session, SupabaseClientLike } from "./read/service.ts";
+export type {
+  CallOptions,
+  Patience,
+  ReaderOptions,
+  ReadKey,
+  Session,
+  SupabaseClientLike,
+} from "./read/service.ts";
 export type * from "./read/types.ts";

@@ -12,6 +12,8 @@ export interface SenderOptions extends ValueOptions {
   readonly url?: string;
   /** An API key of Logloom, `ll_…`. */
   readonly key?: string;
+  /** Instead of a key: asks your backend for an ingest token, `llt_…`, now and whenever it has expired. */
+  readonly token?: () => string | Promise<string>;
   /** Instead of an address and a key: events are sent as the user who is signed in. */
   readonly supabase?: SupabaseClientLike;
   readonly service?: string;
@@ -26,8 +28,8 @@ export interface SenderOptions extends ValueOptions {
 
 /** Sends events in batches. None of its functions throws. */
 export interface Sender {
-  /** Takes an event of plain JSON; its service and environment are the sender's where it has none. */
-  add(event: Record<string, unknown>): void;
+  /** Takes an event of plain JSON, and whose it is; its service and environment are the sender's where it has none. */
+  add(event: Record<string, unknown>, tenant?: string): void;
   flush(withinMs?: number): Promise<boolean>;
   /** Sends what it has taken, for at most ten seconds. */
   close(): Promise<void>;
@@ -42,8 +44,12 @@ export interface Sender {
 const timeoutMs = 30_000;
 const exitMs = 10_000;
 
-export function createSender(options: SenderOptions): Sender {
-  const { url, key, supabase, service, env, onRejected, onError } = options;
+/** `settled` sees the answer to a body, and may return another. */
+export function createSender(
+  options: SenderOptions,
+  settled = (answer: Response, _body: string): Response | Promise<Response> => answer,
+): Sender {
+  const { url, key, token, supabase, service, env, onRejected, onError } = options;
   const rest = supabase?.schema("public");
   const send = rest?.fetch ?? fetch;
   const project = (rest ? rest.url.replace(/\/rest\/v1\/?$/, "") : url ?? "").replace(/\/+$/, "");
@@ -61,19 +67,29 @@ export function createSender(options: SenderOptions): Sender {
     });
   }
 
+  let held = key;
+
+  async function post(body: string, idempotencyKey: string, isSmall: boolean): Promise<Response> {
+    const isOld = token && held;
+    held ??= await token?.();
+    const response = await send(`${project}/functions/v1/ingest`, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        "Idempotency-Key": idempotencyKey,
+        ...rest ? {} : { "X-API-Key": `${held}` },
+      },
+      body,
+      signal: AbortSignal.timeout(timeoutMs),
+      ...isPage && isSmall && { keepalive: true },
+    });
+    if (response.status !== 401 || !token) return settled(response, body);
+    held = undefined;
+    return isOld ? post(body, idempotencyKey, isSmall) : response;
+  }
+
   const delivery = createDelivery({
-    post: (body, idempotencyKey, isSmall) =>
-      send(`${project}/functions/v1/ingest`, {
-        method: "POST",
-        headers: {
-          "Content-Type": "application/json",
-          "Idempotency-Key": idempotencyKey,
-          ...rest ? {} : { "X-API-Key": `${key}` },
-        },
-        body,
-        signal: AbortSignal.timeout(timeoutMs),
-        ...isPage && isSmall && { keepalive: true },
-      }),
+    post,
     noteOf: (dropped) =>
       JSON.stringify({
         ts: new Date(),
@@ -83,13 +99,13 @@ export function createSender(options: SenderOptions): Sender {
         env,
         attrs: { dropped },
       }),
-    mayPass401: rest !== undefined,
+    mayPass401: Boolean(rest || token),
     onRejected: (rejected) => guarded(() => onRejected?.(rejected)),
     onError: fail,
     waitUntil: (promise) => guarded(() => (waitUntil ?? foundWaitUntil())?.(promise)),
   });
 
-  const isSet = rest !== undefined || Boolean(key) && /^https?:/.test(project);
+  const isSet = rest || (key || token) && /^https?:/.test(project);
   if (!isSet) fail(new Error("url or key is missing: nothing is sent"));
   const plain = createPlain(options);
 
@@ -121,10 +137,10 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    add(event) {
+    add(event, tenant) {
       if (!isSet) return;
       try {
-        delivery.add(JSON.stringify({ service, env, ...event }));
+        delivery.add(JSON.stringify({ service, env, ...event }), tenant);
       } catch (error) {
         fail(error);
       }

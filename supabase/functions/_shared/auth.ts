@@ -185,12 +185,12 @@ function usableClaims(payload: JWTPayload, text: string): Claims | undefined {
 }
 
 /** What is wrong with a value that is no key. It says nothing that its sender could not see. */
-function faultOfKey(value: string): string {
+export function faultOfKey(value: string): string {
   if (/^["'].*["']$/.test(value)) return "The key is in quotes: send it without them";
   if (/^bearer\s/i.test(value)) return "The key stands alone in this header, without Bearer";
   const wrongKind = faultOfKind(value);
   if (wrongKind !== undefined) return wrongKind;
-  return value.startsWith("ll_")
+  return hasKeyPrefix(value)
     ? "The key is malformed: a character is wrong or missing"
     : "This is no key of Logloom: those begin with ll_";
 }
@@ -237,9 +237,17 @@ function faultOfClaims(token: string): string {
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** `ll_`, 30 random base62 characters, and the CRC32 of these 33 in 6 base62 characters. */
+/** The beginning of an ingest token, which is a key that soon expires. */
+export const tokenPrefix = "llt_";
+
+/** Whether a value is meant as an API key or an ingest token. */
+export function hasKeyPrefix(value: string): boolean {
+  return value.startsWith("ll_") || value.startsWith(tokenPrefix);
+}
+
+/** The prefix, 30 random base62 characters, and the CRC32 of these in 6 base62 characters. */
 export function isWellFormedKey(key: string): boolean {
-  return /^ll_[0-9A-Za-z]{36}$/.test(key) && key.slice(33) === keyChecksum(key.slice(0, 33));
+  return /^llt?_[0-9A-Za-z]{36}$/.test(key) && key.slice(-6) === keyChecksum(key.slice(0, -6));
 }
 
 export function keyChecksum(text: string): string {

@@ -106,7 +106,7 @@ function whyAway(status: number, code: string): string {
 }
 
 /** PostgREST adds a 0 before the database's value on every 503. */
-function readRetryAfter(headers: Headers): string | undefined {
+export function readRetryAfter(headers: Headers): string | undefined {
   const values = headers.get("Retry-After")?.split(",").map((value) => value.trim());
   return values?.findLast((value) => value !== "0");
 }
@@ -116,7 +116,8 @@ function readNotes(headers: Headers): { notes?: Notes } {
   return notes.length > 0 ? { notes: Object.fromEntries(notes) } : {};
 }
 
-function readError(text: string): { code: string; message: string; hint?: string } {
+/** The code, message and hint of PostgREST's error. */
+export function readError(text: string): { code: string; message: string; hint?: string } {
   try {
     const error: unknown = JSON.parse(text);
     if (typeof error === "object" && error !== null && "code" in error && "message" in error) {

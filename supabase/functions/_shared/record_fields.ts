@@ -112,20 +112,3 @@ export const aliases = {
   "route": ["http.route", "url.path", "path", "ClientRequestPath", "proxy.path"],
   "host": ["hostname", "host.name", "server", "_HOSTNAME"],
 } as const;
-
-/** A log record, as the reading operations return it. */
-export interface LogRecord {
-  id: string;
-  tenant_id: string;
-  ts: string;
-  received_at: string;
-  level: "debug" | "info" | "warn" | "error" | null;
-  msg: string | null;
-  service: string | null;
-  env: string | null;
-  req_id: string | null;
-  user_id: string | null;
-  route: string | null;
-  host: string | null;
-  attrs: Record<string, unknown> | null;
-}

@@ -55,17 +55,16 @@ export interface BodyCost {
   readonly ratio: number;
 }
 
-/**
- * What the function costs for a body, its database aside: the best of some runs, and no more of them
- * than show that it is below a limit.
- */
-export async function costOfBody(
-  { path, headers = {} }: Recipe,
-  body: Bytes,
-  runs = 5,
-  enough = 0,
-): Promise<BodyCost> {
-  let sent: string[] = [];
+/** One run of a body through the function, its database aside. */
+export interface BodyRun {
+  readonly status: number;
+  readonly milliseconds: number;
+  /** What went to the database. */
+  readonly sent: readonly string[];
+}
+
+export async function runBody({ path, headers = {} }: Recipe, body: Bytes): Promise<BodyRun> {
+  const sent: string[] = [];
   const handler = createIngestHandler({
     authenticate: () => Promise.resolve(success({ kind: "api_key", keyDigest: "digest" })),
     callDatabase: (_name, _parameters, text) => {
@@ -76,25 +75,26 @@ export async function costOfBody(
     },
     wakeWriter: () => {},
   });
+  const request = new Request(`http://localhost/ingest${path}`, {
+    method: "POST",
+    headers: { "X-API-Key": apiKey, ...headers },
+    body,
+  });
+  const began = processorClock();
+  const answer = await handler(request);
+  await answer.arrayBuffer();
+  return { status: answer.status, milliseconds: processorClock() - began, sent };
+}
+
+/** What the function costs for a body: the best of some runs. */
+export async function costOfBody(recipe: Recipe, body: Bytes, runs = 5): Promise<BodyCost> {
   let status = 0;
   let milliseconds = Infinity;
   let reference = Infinity;
-  for (
-    let run = 0;
-    run < runs && (run === 0 || milliseconds > enough * reference);
-    run++
-  ) {
-    sent = [];
-    const request = new Request(`http://localhost/ingest${path}`, {
-      method: "POST",
-      headers: { "X-API-Key": apiKey, ...headers },
-      body,
-    });
-    const began = processorClock();
-    const answer = await handler(request);
-    await answer.arrayBuffer();
-    milliseconds = Math.min(milliseconds, processorClock() - began);
-    status = answer.status;
+  for (let run = 0; run < runs; run++) {
+    const { sent, ...one } = await runBody(recipe, body);
+    status = one.status;
+    milliseconds = Math.min(milliseconds, one.milliseconds);
     const parameters = sent.map((text) => JSON.stringify(parametersOf(text)));
     reference = Math.min(reference, parsingMs(body, parameters));
   }

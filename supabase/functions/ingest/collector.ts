@@ -31,6 +31,9 @@ export interface EventError {
   readonly message: string;
 }
 
+/** The code of an event that is not refused for good: a later try may store it. */
+export const sendAgain = "send_again";
+
 /** Thrown by the first event beyond the request's limit. */
 export class TooManyEvents extends Error {}
 
@@ -120,6 +123,19 @@ export class EventCollector {
     this.#positions.push(position);
     this.#count++;
     if (draft.ts === null) this.haveOwnTimes = false;
+  }
+
+  /** The places in the request of the events after the first so many. */
+  positionsAfter(count: number): readonly number[] {
+    return this.#positions.slice(count);
+  }
+
+  /** Roughly the length of the last event's record. */
+  protected get lastLength(): number {
+    const at = this.#ts.length - 1;
+    let length = JSON.stringify(this.#attrs[at]).length;
+    for (const column of this.#texts) length += column[at]?.length ?? 0;
+    return length;
   }
 
   /** The events in slices for one commit each, of a body of this size. */

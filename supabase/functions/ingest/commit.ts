@@ -69,6 +69,11 @@ export async function commitEvents(request: Request, commit: Commit): Promise<Co
   };
 }
 
+/** Nothing was committed, for this reason. */
+export function refusedAll(failure: Failure, bytes: number): Committed {
+  return { outcome: new Answers([], bytes), failure, events: 0, notes: failure.notes };
+}
+
 function callerParameters(caller: Caller): Record<string, unknown> {
   return caller.kind === "api_key"
     ? { p_key_digest: caller.keyDigest }

@@ -1,39 +1,47 @@
-import type { Failure } from "../_shared/errors.ts";
-import type { EventError } from "./collector.ts";
-import { commitEvents, type Committed, type Request } from "./commit.ts";
+import type { Failure, Notes } from "../_shared/errors.ts";
+import { type EventError, sendAgain } from "./collector.ts";
+import { commitEvents, type Committed, refusedAll, type Request } from "./commit.ts";
 import type { Commit } from "./group_commit.ts";
 import type { Outcome } from "./protocol.ts";
-import type { TenantEvents } from "./tenant_events.ts";
+import type { TenantEvents, TenantPart } from "./tenant_events.ts";
 
 /** Calls at a time: a request of many tenants leaves room for others. */
 const maxCalls = 4;
+/** Where the database was away this long after the start, the rest are not tried: the sender would not wait. */
+const patienceMs = 5000;
 
 interface Part {
   readonly tenant: string;
-  readonly count: number;
+  readonly events: TenantPart;
   readonly committed: Committed;
 }
 
 /**
  * Commits the events of each tenant by itself: what refuses one leaves the others as they are, and each has its own
- * limits and idempotency key. The request fails as a whole only where every tenant was refused with one status.
+ * limits and idempotency key. The request fails as a whole only where every tenant was refused with one status, or may
+ * try again.
  */
 export async function commitForTenants(
   request: Omit<Request, "caller" | "events"> & { readonly events: TenantEvents },
   commit: Commit,
+  now: () => number = () => performance.now(),
 ): Promise<Committed> {
   const { events, body } = request;
   const tenants = [...events.parts].sort(([one], [other]) => one < other ? -1 : 1);
+  const length = tenants.reduce((sum, [, part]) => sum + part.length, 0);
   const parts: Part[] = [];
   const next = tenants.entries();
+  const began = now();
+  let away: Failure | undefined;
   await Promise.all(Array.from({ length: maxCalls }, async () => {
     for (const [n, [tenant, part]] of next) {
-      const bytes = Math.round(body.length * part.count / Math.max(events.count, 1));
-      const committed = await commitEvents(
-        { ...request, caller: { kind: "tenant", tenantId: tenant }, events: part, bytes },
-        commit,
-      );
-      parts[n] = { tenant, count: part.count, committed };
+      const bytes = Math.round(body.length * part.length / length);
+      const caller = { kind: "tenant", tenantId: tenant } as const;
+      const committed = away !== undefined && now() - began > patienceMs
+        ? refusedAll(away, body.length)
+        : await commitEvents({ ...request, caller, events: part, bytes }, commit);
+      if (committed.failure?.status === 503) away = committed.failure;
+      parts[n] = { tenant, events: part, committed };
     }
   }));
   const outcome = new OutcomeOfTenants(parts, events.refused, events.rejected, body.length);
@@ -41,19 +49,31 @@ export async function commitForTenants(
     outcome,
     failure: outcome.ingested === 0 ? failureOf(parts) : undefined,
     events: events.count,
-    notes: parts.length === 1 ? parts[0].committed.notes : undefined,
+    notes: parts.length === 1 ? parts[0].committed.notes : notesOf(parts),
   };
 }
 
-/** Where all tenants were refused alike: the first refusal, with the longest time to wait. */
+/** Limits are a tenant's own; that the writer is silent concerns all. */
+function notesOf(parts: readonly Part[]): Notes | undefined {
+  const name = "x-logloom-writer";
+  const silent = parts.find(({ committed }) => committed.notes?.[name] !== undefined);
+  return silent && { [name]: silent.committed.notes?.[name] ?? "" };
+}
+
+/** Where all tenants were refused alike, or all may try again: one refusal, with the longest time to wait. */
 function failureOf(parts: readonly Part[]): Failure | undefined {
-  const failures = parts.map(({ committed }) => committed.failure);
+  const failures = parts.flatMap(({ committed: { failure } }) => failure ?? []);
   const [first] = failures;
-  if (first === undefined || failures.some((one) => one?.status !== first.status)) return undefined;
-  const waits = failures.map((one) => Number(one?.retryAfter ?? 0));
-  return first.retryAfter === undefined
-    ? first
-    : { ...first, retryAfter: String(Math.max(...waits)) };
+  if (failures.length === 0 || failures.length < parts.length) return undefined;
+  const areAlike = failures.every(({ status }) => status === first.status);
+  if (!areAlike && !failures.every(mayPass)) return undefined;
+  const told = areAlike ? first : failures.find(({ status }) => status !== 429) ?? first;
+  const wait = Math.max(...failures.map(({ retryAfter }) => Number(retryAfter ?? 0)));
+  return wait > 0 ? { ...told, retryAfter: String(wait) } : told;
+}
+
+function mayPass({ status }: Failure): boolean {
+  return status === 429 || status >= 500;
 }
 
 class OutcomeOfTenants implements Outcome {
@@ -64,22 +84,31 @@ class OutcomeOfTenants implements Outcome {
     readonly bytes: number,
   ) {}
 
+  /** What a tenant may take later is not rejected here: its status and time to wait stand beside it. */
   get text(): string {
-    const { ingested, rejected, cut, errors } = this;
+    const { ingested, cut, parts } = this;
+    const tenants = parts.map(({ tenant, events, committed: { outcome, failure } }) => ({
+      tenant_id: tenant,
+      ingested: outcome.ingested,
+      rejected: failure === undefined || mayPass(failure)
+        ? outcome.rejected
+        : events.count - outcome.ingested,
+      status: failure?.status ?? 200,
+      ...failure !== undefined && { error: failure.error },
+      ...failure?.retryAfter !== undefined && { retry_after: Number(failure.retryAfter) },
+    }));
+    const rejected = tenants.reduce((sum, one) => sum + one.rejected, this.refusedCount);
+    const errors = [
+      ...this.refused,
+      ...parts.flatMap(({ committed }) => committed.outcome.errors),
+    ];
     return JSON.stringify({
-      success: ingested > 0 || rejected === 0,
+      success: ingested > 0 || parts.every(({ committed }) => !committed.failure) && rejected === 0,
       ingested,
       rejected,
       ...cut > 0 && { cut },
-      ...rejected > 0 && { errors },
-      tenants: this.parts.map(({ tenant, count, committed: { outcome, failure } }) => ({
-        tenant_id: tenant,
-        ingested: outcome.ingested,
-        rejected: rejectedOf(count, outcome, failure),
-        status: failure?.status ?? 200,
-        ...failure !== undefined && { error: failure.error },
-        ...failure?.retryAfter !== undefined && { retry_after: Number(failure.retryAfter) },
-      })),
+      ...rejected > 0 && { errors: errors.slice(0, maxErrors) },
+      tenants,
     });
   }
 
@@ -87,10 +116,11 @@ class OutcomeOfTenants implements Outcome {
     return this.parts.reduce((sum, { committed }) => sum + committed.outcome.ingested, 0);
   }
 
+  /** All that was not stored, for protocols whose answers know no tenants. */
   get rejected(): number {
     return this.parts.reduce(
-      (sum, { count, committed: { outcome, failure } }) =>
-        sum + rejectedOf(count, outcome, failure),
+      (sum, { events, committed: { outcome, failure } }) =>
+        sum + (failure === undefined ? outcome.rejected : events.count - outcome.ingested),
       this.refusedCount,
     );
   }
@@ -100,14 +130,18 @@ class OutcomeOfTenants implements Outcome {
   }
 
   get errors(): readonly EventError[] {
-    return [...this.refused, ...this.parts.flatMap(({ committed }) => committed.outcome.errors)];
+    return [...this.refused, ...this.parts.flatMap(errorsOf)];
   }
 }
 
-/** What a tenant may take later is not rejected: its status and time to wait stand beside it. */
-function rejectedOf(count: number, outcome: Outcome, failure: Failure | undefined): number {
-  if (failure === undefined || failure.status === 429 || failure.status >= 500) {
-    return outcome.rejected;
-  }
-  return count - outcome.ingested;
+const maxErrors = 100;
+
+/** Of the events that were rejected, and of all those of a tenant that was refused. */
+function errorsOf({ events, committed }: Part): readonly EventError[] {
+  const { outcome, failure } = committed;
+  if (failure === undefined) return outcome.errors;
+  const code = mayPass(failure) ? sendAgain : "tenant_is_refused";
+  const left = events.positionsAfter(committed.events)
+    .map((index) => ({ index, code, message: failure.error }));
+  return [...outcome.errors, ...left];
 }

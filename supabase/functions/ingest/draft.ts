@@ -63,7 +63,7 @@ export class Draft {
     if (this.#originalTs !== null) this.#addAttr("original_ts", this.#originalTs);
     if (envelope.defaults !== undefined) {
       for (const [field, name] of textFields.entries()) {
-        this.texts[field] ??= envelope.defaults[name] ?? null;
+        this.texts[field] ??= scalarText(envelope.defaults[name]) ?? null;
       }
     }
   }

@@ -44,6 +44,8 @@ const maxRequestsInCall = 64;
 const maxCalls = 2;
 /** Longer than a call takes on a busy machine. */
 const hangsMs = 200;
+/** How long the next call waits at most for senders that were just answered. */
+const returnsMs = 5;
 /** A request that waited this long gets 503: the database does not answer, and others wait too. */
 const maxWaitMs = 10_000;
 /** How long a database without `ingest_text` is not asked for it again: it may be upgraded at any time. */
@@ -58,6 +60,8 @@ interface Waiting {
 interface Line {
   readonly key: string;
   calls: number;
+  /** Ends the pause before the next call once so many requests wait. */
+  pause: { readonly until: number; readonly end: () => void } | undefined;
   /** Set while requests wait. */
   timer: ReturnType<typeof setTimeout> | undefined;
   readonly waiting: Waiting[];
@@ -66,12 +70,14 @@ interface Line {
 /**
  * A small request goes to the database at once if no call of its caller is under way. Otherwise it waits for that to
  * end, and all waiting requests share the next call and its commit: a group commit, one step earlier, that pays the
- * cost of a call once. They do not wait for a call that hangs.
+ * cost of a call once. Where several send at once, the next call waits a moment for those that were just answered.
+ * They do not wait for a call that hangs.
  */
 export function createGroupCommit(
   callDatabase: CallDatabase,
   now: () => number = () => performance.now(),
   patienceMs = hangsMs,
+  returnMs = returnsMs,
 ): Commit {
   const lines = new Map<string, Line>();
   let jsonUntil = -Infinity;
@@ -119,11 +125,22 @@ export function createGroupCommit(
     }, patienceMs);
   }
 
+  /** Who was just answered mostly sends again at once: a call for all costs less than two, for half of them each. */
+  async function awaitSenders(line: Line, senders: number): Promise<void> {
+    if (senders <= Math.max(line.waiting.length, 1)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, returnMs);
+      line.pause = { until: senders, end: () => (clearTimeout(timer), resolve()) };
+    });
+    line.pause = undefined;
+  }
+
   async function serve(line: Line): Promise<void> {
     line.calls++;
     for (let group = nextGroup(line); group.length > 0; group = nextGroup(line)) {
       const answers = await together(group.map(({ request }) => request));
       for (const [n, { settle }] of group.entries()) settle(answers[n]);
+      await awaitSenders(line, Math.min(group.length + line.waiting.length, maxRequestsInCall));
     }
     line.calls--;
     if (line.calls === 0) lines.delete(line.key);
@@ -132,10 +149,12 @@ export function createGroupCommit(
   return async (caller, request, mayShare) => {
     if (!mayShare || request.text.length > maxSharedLength) return (await together([request]))[0];
     const key = callerKey(caller);
-    const line = lines.get(key) ?? { key, calls: 0, timer: undefined, waiting: [] };
+    const line = lines.get(key) ??
+      { key, calls: 0, pause: undefined, timer: undefined, waiting: [] };
     lines.set(key, line);
     return await new Promise((settle) => {
       line.waiting.push({ request, since: now(), settle });
+      if (line.pause !== undefined && line.waiting.length >= line.pause.until) line.pause.end();
       if (line.calls === 0) serve(line);
       else awaitCall(line);
     });

@@ -7,7 +7,11 @@ const acme = { kind: "tenant", tenantId: "acme" } as const;
 const globex = { kind: "tenant", tenantId: "globex" } as const;
 
 /** Stands for the database: a call is answered when the test lets it be. */
-function startDatabase(answer: (requests: number[]) => unknown, now?: () => number) {
+function startDatabase(
+  answer: (requests: number[]) => unknown,
+  now?: () => number,
+  returnMs?: number,
+) {
   const arrivals: (() => void)[] = [];
   const waiting: (() => void)[] = [];
   const peer = startPeer(async ({ path, body }) => {
@@ -25,6 +29,7 @@ function startDatabase(answer: (requests: number[]) => unknown, now?: () => numb
       createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 5000 }),
       now,
       60_000,
+      returnMs,
     ),
     arrival: () => new Promise<void>((arrived) => arrivals.push(arrived)),
     /** Answers the calls that are under way, oldest first. */
@@ -75,6 +80,40 @@ Deno.test("requests that come while their caller's call is under way share the n
     '{"p_bytes":1}',
     '{"p_bytes":3}\x1c{"p_bytes":4}\x1c{"p_bytes":5}',
   ]);
+});
+
+Deno.test("a call waits for the senders that were just answered", async () => {
+  await using database = startDatabase(each, undefined, 60_000);
+  const sent = (n: number) => database.commit(acme, request(n), true);
+  const first = database.arrival();
+  const alone = sent(1);
+  await first;
+  const waiting = [sent(2), sent(3)];
+  const second = database.arrival();
+  database.answerAll();
+  await alone;
+  assert.equal(database.requests.length, 1);
+  const back = sent(4);
+  await second;
+  const third = database.arrival();
+  database.answerAll();
+  await Promise.all([...waiting, back]);
+  const again = [sent(5), sent(6), sent(7)];
+  await third;
+  database.answerAll();
+  await Promise.all(again);
+  assert.deepEqual(database.requests.map(({ body }) => bytesIn(body)), [[1], [2, 3, 4], [5, 6, 7]]);
+});
+
+Deno.test("a sender that sends one request after another waits for nobody", async () => {
+  await using database = startDatabase(each, undefined, 60_000);
+  for (const n of [1, 2, 3]) {
+    const called = database.arrival();
+    const answer = database.commit(acme, request(n), true);
+    await called;
+    database.answerAll();
+    assert.deepEqual(await answer, { ok: true, value: `${n}` });
+  }
 });
 
 Deno.test("each gets the answer that is its own, with its headers", async () => {

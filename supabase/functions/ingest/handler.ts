@@ -1,5 +1,6 @@
 import type { Authenticate, Caller, Credentials, Project } from "../_shared/auth.ts";
 import type { CallDatabase } from "../_shared/database.ts";
+import { findCredentials, whereKeysGo } from "../_shared/credentials.ts";
 import {
   describeError,
   type Failure,
@@ -18,15 +19,15 @@ import {
   preflight,
 } from "../_shared/http.ts";
 import { bodyTimeoutMs as timeForBodies, takingBodies } from "../_shared/request_body.ts";
-import { readBody } from "./body.ts";
+import { type Body, readBody } from "./body.ts";
 import type { Bytes } from "./bytes.ts";
 import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
 import { askWhoCalls, commitEvents, type Committed } from "./commit.ts";
 import { commitForTenants } from "./commit_for_tenants.ts";
-import { findCredentials, whereKeysGo } from "./credentials.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createHolds, type Holds } from "./holds.ts";
 import { ExcessiveJson } from "./json.ts";
+import { takeLeadingToken } from "./leading_token.ts";
 import {
   Content,
   type Incoming,
@@ -37,7 +38,7 @@ import {
   type Reply,
 } from "./protocol.ts";
 import { pathBelowIngest, protocolOf } from "./routes.ts";
-import { TenantEvents } from "./tenant_events.ts";
+import { TenantEvents, tenantOfHeader } from "./tenant_events.ts";
 
 export interface IngestDependencies {
   readonly authenticate: Authenticate;
@@ -160,6 +161,9 @@ function failed(result: Result<unknown>): Answer {
   return { failure: result.failure };
 }
 
+/** Of a body that is read before anybody is named. Browsers take no more for a beacon. */
+const beaconLimits = { sentBytes: 65_536, bytes: 65_536 };
+
 async function ingest(
   request: Request,
   incoming: Incoming,
@@ -168,23 +172,31 @@ async function ingest(
   seen: Seen,
 ): Promise<Answer> {
   const { authenticate, commit, holds, bodyTimeoutMs } = context;
-  const credentials = findCredentials(
+  let body: Result<Body> | undefined;
+  let credentials = findCredentials(
     incoming.headers,
     incoming.query,
     protocol.ownKey?.(incoming),
   );
+  if (credentials === undefined && protocol.isBeacon?.(incoming)) {
+    body = await readBody(request, beaconLimits, bodyTimeoutMs);
+    const bytes = body.ok && "bytes" in body.value ? body.value.bytes : undefined;
+    const beacon = bytes && takeLeadingToken(bytes);
+    if (beacon !== undefined) body = success({ bytes: beacon.body });
+    credentials = beacon?.credentials;
+  }
   if (credentials === undefined) {
     return {
       failure: {
         status: protocol.statusWithoutCredentials,
         error: missingCredentials,
-        refusal: whereKeysGo(incoming.headers),
+        refusal: whereKeysGo(incoming.headers, incoming.query),
       },
     };
   }
   const held = await heldAnswer(credentials, context);
   if (held !== undefined && protocol.refusedEach === undefined) return { failure: held };
-  const body = await readBody(request, protocol.limits, bodyTimeoutMs);
+  body ??= await readBody(request, protocol.limits, bodyTimeoutMs);
   if (body.ok && "bytes" in body.value) seen.body = body.value.bytes;
   if (held !== undefined) return { failure: held };
   const caller = await authenticate(credentials);
@@ -199,7 +211,7 @@ async function ingest(
     ? new TenantEvents(
       protocol.maxEvents,
       length,
-      incoming.headers.get("X-Logloom-Tenant") ?? undefined,
+      tenantOfHeader(incoming.headers.get("X-Logloom-Tenant")),
     )
     : new EventCollector(protocol.maxEvents, length);
   const content = "problem" in body.value

@@ -153,6 +153,11 @@ export function markedNumber(text: string): string | undefined {
   return text.startsWith(marker) ? text.slice(marker.length) : undefined;
 }
 
+/** Whether a value of parsed JSON was sent as a text, not as a number that is marked. */
+export function isText(value: unknown): value is string {
+  return typeof value === "string" && !value.startsWith(marker);
+}
+
 export function unmarkNumbers(json: string): string {
   return json.includes(marker) ? json.replace(markedInText, "$1") : json;
 }

@@ -75,6 +75,8 @@ export interface Protocol {
   readonly greet?: (incoming: Incoming) => Reply | undefined;
   /** A key at a place that only this protocol has. */
   readonly ownKey?: (incoming: Incoming) => string | undefined;
+  /** Whether the request may be one of `sendBeacon`, whose token stands in its body. */
+  readonly isBeacon?: (incoming: Incoming) => boolean;
   readonly read: (
     incoming: Incoming,
     content: Content,

@@ -1,16 +1,31 @@
 import { EventCollector, type EventError } from "./collector.ts";
 import type { Envelope } from "./draft.ts";
 import { isObject } from "./json.ts";
+import { isText } from "./numbers.ts";
 
 const maxTenants = 100;
 const maxTenantLength = 255;
+
+/** The events of one tenant. */
+export class TenantPart extends EventCollector {
+  /** Roughly the length of its records: its share of the body. */
+  length = 0;
+
+  override add(event: unknown, envelope: Envelope, position: number): void {
+    super.add(event, envelope, position);
+    this.length += this.lastLength + lengthOfRest;
+  }
+}
+
+/** The names and the punctuation of an event. */
+const lengthOfRest = 40;
 
 /**
  * Events of several tenants, under the project's secret key: each belongs to the tenant that the request names, or else
  * to its own `tenant_id`, which is then no attribute.
  */
 export class TenantEvents extends EventCollector {
-  readonly parts = new Map<string, EventCollector>();
+  readonly parts = new Map<string, TenantPart>();
 
   readonly #maxEvents: number;
   readonly #length: number;
@@ -23,7 +38,7 @@ export class TenantEvents extends EventCollector {
     this.#tenant = tenant;
   }
 
-  override add(event: unknown, envelope?: Envelope): void {
+  override add(event: unknown, envelope: Envelope = {}): void {
     if (!isObject(event)) return super.add(event, envelope);
     const tenant = this.#tenant ?? event.tenant_id;
     if (!isTenant(tenant)) {
@@ -40,7 +55,7 @@ export class TenantEvents extends EventCollector {
           `A request has events of at most ${maxTenants} tenants`,
         );
       }
-      part = new EventCollector(this.#maxEvents, this.#length);
+      part = new TenantPart(this.#maxEvents, this.#length);
       this.parts.set(tenant, part);
     }
     if (this.#tenant === undefined) delete event.tenant_id;
@@ -54,6 +69,20 @@ export class TenantEvents extends EventCollector {
   }
 }
 
+/** The tenant that a header names. Its letters are bytes: UTF-8, as curl sends it, or else Latin-1. */
+export function tenantOfHeader(value: string | null): string | undefined {
+  if (value === null) return undefined;
+  try {
+    const bytes = Uint8Array.from(value, (letter) => letter.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return value;
+  }
+}
+
+/** As far as it can be told here; the database has the last word. What it cannot hold names nobody. */
 function isTenant(value: unknown): value is string {
-  return typeof value === "string" && value.trim() !== "" && [...value].length <= maxTenantLength;
+  return isText(value) && value.trim() !== "" && [...value].length <= maxTenantLength &&
+    // deno-lint-ignore no-control-regex
+    !/[\0-\x1f\x7f-\x9f]|\p{Surrogate}/u.test(value);
 }

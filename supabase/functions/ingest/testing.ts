@@ -10,6 +10,7 @@ const random = "0123456789ABCDEFGHIJKLMNOPQRST";
 
 /** A key that could be alive: whether it is, the peer that stands for the database says. */
 export const apiKey = `ll_${random}${keyChecksum(`ll_${random}`)}`;
+export const ingestToken = `llt_${random}${keyChecksum(`llt_${random}`)}`;
 
 export const token = await new SignJWT({
   role: "authenticated",

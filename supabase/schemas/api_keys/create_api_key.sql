@@ -23,7 +23,7 @@ begin
   if p_expires_at <= now() then
     perform logloom_private.refuse('api_keys.expires_in_the_past');
   end if;
-  if not v_scopes <@ '{ingest}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
+  if not v_scopes <@ '{ingest, read}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
     or array_position(v_scopes, null) is not null
   then
     perform logloom_private.refuse('api_keys.scope_is_unknown');
@@ -36,4 +36,5 @@ $$;
 
 comment on function public.create_api_key(text, text, timestamptz, text[]) is
   'Creates an API key and returns it with key_value, this once. p_name: 1 to 100 characters after '
-  'trimming. p_expires_at: none by default. Errors: PT400 (plan limit, too), PT401, PT403.';
+  'trimming. p_expires_at: none by default. p_scopes: ingest (the default), read, or both. '
+  'Errors: PT400 (plan limit, too), PT401, PT403.';

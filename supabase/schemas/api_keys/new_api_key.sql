@@ -38,8 +38,9 @@ begin
 end;
 $$;
 
--- ll_ + 30 random base62 characters (178 bits) + base62 CRC-32 of what precedes, 6 characters.
-create function logloom_private.new_api_key()
+-- The prefix + 30 random base62 characters (178 bits) + base62 CRC-32 of what precedes, 6
+-- characters.
+create function logloom_private.new_api_key(p_prefix text default 'll_')
 returns text
 language plpgsql
 security definer
@@ -49,10 +50,10 @@ as $$
 declare
   -- 30 base62 characters carry 178 bits. A byte of 248 and more is drawn again, so that each
   -- character is equally likely.
-  v_key text := 'll_';
+  v_key text := p_prefix;
   v_byte integer;
 begin
-  while length(v_key) < 33 loop
+  while length(v_key) < length(p_prefix) + 30 loop
     v_byte := get_byte(extensions.gen_random_bytes(1), 0);
     if v_byte < 248 then
       v_key := v_key || logloom_private.base62(v_byte, 1);

@@ -12,6 +12,7 @@ begin
     'ingest_logs',
     'ingest_requests',
     'ingest_text',
+    'read_logs',
     'run_writer',
     'settle_alert_notification'
   ];

@@ -33,7 +33,7 @@ end;
 $$;
 
 -- Limits, provisioning, idempotency and enqueue in the transaction of the call. p_state: where it
--- is known from another request of the caller in it. PT401, PT409, PT413, PT429, PT503.
+-- is known from another request of the caller in it. PT401, PT404, PT409, PT413, PT429, PT503.
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state default null
@@ -82,10 +82,15 @@ begin
       'ingest.request_is_too_large', p_state.batch_max_events::text, p_state.batch_max_bytes::text
     );
   end if;
-  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts) then
-    p_request := logloom_private.reject_events_out_of_range(p_request, p_state);
+  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts)
+    or p_state.service <> any (p_request.p_service)
+  then
+    p_request := logloom_private.reject_events(p_request, p_state);
   end if;
   v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
+  if p_state.service is not null then
+    p_request.p_service := array_fill(p_state.service, array[v_answer.ingested]);
+  end if;
   v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
   v_answer.body := json_strip_nulls(json_build_object(
     'success', v_answer.ingested > 0 or coalesce(p_request.p_rejected, 0) = 0,

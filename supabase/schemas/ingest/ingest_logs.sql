@@ -56,5 +56,5 @@ comment on function public.ingest_logs is
   'committed in several calls with one idempotency key. p_cut: events of which a part was cut off, '
   'since the record would be larger than max_record_bytes or max_record_values allow. '
   'Returns the answer to the client {success, ingested, rejected, cut, errors}. '
-  'Errors: PT401, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of the '
-  'watermark.';
+  'Errors: PT401, PT404, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of '
+  'the watermark.';

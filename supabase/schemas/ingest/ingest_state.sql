@@ -1,5 +1,5 @@
 -- Who sends a request, and what holds for it and for those of the same caller that come with it,
--- p_requests in all. PT401.
+-- p_requests in all. PT401, PT404.
 create function logloom_private.ingest_state(
   p_tenant_id text,
   p_key_digest text,
@@ -44,7 +44,8 @@ begin
     + coalesce(pg_table_size('logloom_private.queue_slot_' || q.closed_slot), 0)
       >= s.queue_hard_limit_bytes,
     case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
-      else '{"X-Logloom-Writer": "silent"}' end
+      else '{"X-Logloom-Writer": "silent"}' end,
+    v_sender.service
   into v_state
   from logloom_private.queue_pointer q
   cross join logloom_private.settings s

@@ -33,7 +33,7 @@ begin
     select p.logs, p.next_cursor, p.ts_from, p.ts_to
     into v_run.logs, v_run.next_cursor, v_run.ts_from, v_run.ts_to
     from logloom_private.read_log_page(
-      p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, null
+      null, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, null
     ) p;
     return v_run;
   end if;
@@ -43,7 +43,7 @@ begin
   v_run.ts_to := upper(v_range);
   v_run.stats := array(
     select s
-    from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) s
+    from logloom_private.read_log_stats(null, p_query_dsl, p_ts_from, p_ts_to, p_limit) s
   );
   return v_run;
 end;

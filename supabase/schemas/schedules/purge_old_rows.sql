@@ -18,6 +18,8 @@ begin
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           v_settings.idempotency_key_lifetime),
+        -- Counted for a minute from when they were made.
+        ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         -- Unused for a day, a bucket is full.
         ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
         ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',

@@ -56,6 +56,18 @@ begin
 end;
 $$;
 
+-- The newest write sequence that added a record to a day; its last one is never forgotten.
+create function logloom_private.last_write_to(p_day date)
+returns bigint
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (select max(a.write_seq) from logloom_private.log_writes a where a.day = p_day);
+end;
+$$;
+
 -- Puts the copy in the place of a day's partition, or nothing where nothing is left. Answers
 -- replaced; waiting: somebody holds an older snapshot; changed: the partition is not as it was
 -- copied, or went; busy: readers or the writer hold it.
@@ -70,6 +82,7 @@ declare
   v_copy constant text := logloom_private.remainder_name(p_day);
   v_lock_wait text;
   v_day logloom_private.sealing_days;
+  v_last_write bigint;
   v_records bigint;
   v_write_seq bigint;
 begin
@@ -83,15 +96,24 @@ begin
     v_lock_wait := logloom_private.limit_lock_wait(
       (select s.partition_drop_lock_timeout from logloom_private.settings s)
     );
+    -- From here on nobody takes records out. They are counted before the writer's lock, since that
+    -- takes long: whatever the writer adds meanwhile is a write to the day. Nor is the partition
+    -- dropped once it was read.
     perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+    v_last_write := logloom_private.last_write_to(p_day);
     -- Retention drops a day of which nobody has a row, and one that nobody keeps.
     if logloom_private.partition_exists(p_day) then
       execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
       into v_records, v_write_seq;
     end if;
-    if (v_records, v_write_seq) is distinct from (v_day.prepared_records, v_day.prepared_write_seq)
+    if (v_records, v_write_seq) is not distinct from
+      (v_day.prepared_records, v_day.prepared_write_seq)
+    then
+      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+      perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+    end if;
+    if (v_records, v_write_seq, v_last_write) is distinct from
+      (v_day.prepared_records, v_day.prepared_write_seq, logloom_private.last_write_to(p_day))
     then
       perform logloom_private.forget_replacement(p_day);
       perform logloom_private.restore_lock_wait(v_lock_wait);

@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
-  return logloom_private.read_log(p_id, p_ts);
+  return logloom_private.read_log(null, p_id, p_ts);
 end;
 $$;
 

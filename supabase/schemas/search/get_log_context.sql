@@ -39,6 +39,7 @@ end;
 $$;
 
 create function logloom_private.read_log_context(
+  p_scope logloom_private.reading_scope,
   p_id uuid,
   p_ts timestamptz,
   p_before integer,
@@ -62,7 +63,7 @@ begin
   if v_before not between 0 and v_max or v_after not between 0 and v_max then
     perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
   end if;
-  v_log := logloom_private.read_log(p_id, p_ts);
+  v_log := logloom_private.read_log(p_scope, p_id, p_ts);
   -- Half of what is left to each side, and a record at least.
   v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
   return query
@@ -78,7 +79,9 @@ then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
-  return query select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
+  return query
+  select r.*
+  from logloom_private.read_log_context(p_scope, p_id, p_ts, p_before, p_after) r;
 end;
 $$;
 
@@ -97,7 +100,7 @@ set statement_timeout = '15s'
 as $$
 begin
   return query
-  select r.* from logloom_private.read_log_context(p_id, p_ts, p_before, p_after) r;
+  select r.* from logloom_private.read_log_context(null, p_id, p_ts, p_before, p_after) r;
 end;
 $$;
 

@@ -161,6 +161,7 @@ end;
 $$;
 
 create function logloom_private.read_log_fields(
+  p_scope logloom_private.reading_scope,
   p_query_dsl text,
   p_ts_from text,
   p_ts_to text
@@ -175,7 +176,9 @@ set work_mem = '4MB'
 as $$
 -- definer because nobody but this file makes SQL over records
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'list_log_fields');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
 begin
@@ -190,7 +193,9 @@ then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
-  return query select r.* from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) r;
+  return query
+  select r.*
+  from logloom_private.read_log_fields(p_scope, p_query_dsl, p_ts_from, p_ts_to) r;
 end;
 $$;
 
@@ -209,7 +214,7 @@ as $$
 begin
   return query
   select f.field, f.type, f.count, f.values
-  from logloom_private.read_log_fields(p_query_dsl, p_ts_from, p_ts_to) f;
+  from logloom_private.read_log_fields(null, p_query_dsl, p_ts_from, p_ts_to) f;
 end;
 $$;
 

@@ -85,6 +85,7 @@ end;
 $$;
 
 create function logloom_private.read_log_histogram(
+  p_scope logloom_private.reading_scope,
   p_query_dsl text,
   p_ts_from text,
   p_ts_to text,
@@ -99,7 +100,9 @@ set jit = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_histogram');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
   v_seconds bigint;
@@ -120,7 +123,7 @@ then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
-  return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+  return logloom_private.read_log_histogram(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
 
@@ -138,7 +141,7 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
-  return logloom_private.read_log_histogram(p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+  return logloom_private.read_log_histogram(null, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $$;
 

@@ -14,7 +14,7 @@ as $$
 begin
   return query
   select s.*
-  from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) s;
+  from logloom_private.read_log_stats(null, p_query_dsl, p_ts_from, p_ts_to, p_limit) s;
 end;
 $$;
 

@@ -42,7 +42,11 @@ begin
 end;
 $$;
 
-create function logloom_private.read_log(p_id uuid, p_ts timestamptz)
+create function logloom_private.read_log(
+  p_scope logloom_private.reading_scope,
+  p_id uuid,
+  p_ts timestamptz
+)
 returns public.logloom_log_record
 language plpgsql
 stable
@@ -52,7 +56,9 @@ set jit = off
 as $$
 -- definer because nobody but this file makes SQL over records
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'get_log');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_received_at timestamptz;
   v_window tstzrange;
   v_windows tstzrange[] := '{}';
@@ -103,6 +109,6 @@ then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
-  return logloom_private.read_log(p_id, p_ts);
+  return logloom_private.read_log(p_scope, p_id, p_ts);
 end;
 $$;

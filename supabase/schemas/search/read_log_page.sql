@@ -1,5 +1,6 @@
 -- Compiling a filter to machine code takes far longer than it saves here: jit is off.
 create function logloom_private.read_log_page(
+  p_scope logloom_private.reading_scope,
   p_query_dsl text,
   p_ts_from text,
   p_ts_to text,
@@ -16,7 +17,9 @@ set jit = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'search_logs');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_limit integer := logloom_private.list_limit(
     p_limit, 'search.page_limit_is_out_of_range'
   );
@@ -94,7 +97,7 @@ then
     raise;
   end if;
   return logloom_private.read_log_page(
-    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+    p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
   );
 end;
 $$;

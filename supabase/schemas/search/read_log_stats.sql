@@ -28,6 +28,7 @@ end;
 $$;
 
 create function logloom_private.read_log_stats(
+  p_scope logloom_private.reading_scope,
   p_query_dsl text,
   p_ts_from text,
   p_ts_to text,
@@ -42,7 +43,9 @@ set jit = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_stats');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_limit constant integer := logloom_private.list_limit(
     p_limit, 'search.page_limit_is_out_of_range'
   );
@@ -71,6 +74,6 @@ then
   end if;
   return query
   select r.*
-  from logloom_private.read_log_stats(p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
+  from logloom_private.read_log_stats(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
 end;
 $$;

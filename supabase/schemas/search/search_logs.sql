@@ -15,7 +15,7 @@ set statement_timeout = '15s'
 as $$
 begin
   return logloom_private.read_log_page(
-    p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+    null, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
   );
 end;
 $$;

@@ -9,6 +9,7 @@ comment on type public.logloom_log_tail is
 
 -- Without statistics of a new day the planner takes the index for useless: no sequential scans.
 create function logloom_private.read_log_tail(
+  p_scope logloom_private.reading_scope,
   p_query_dsl text,
   p_cursor text,
   p_limit integer,
@@ -24,7 +25,9 @@ set enable_seqscan = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'tail_logs');
+  v_tenant_id constant text := v_scope.tenant_id;
   v_limit constant integer := logloom_private.list_limit(
     p_limit, 'search.page_limit_is_out_of_range'
   );
@@ -91,7 +94,7 @@ then
   if not logloom_private.reads_again(sqlstate, sqlerrm) then
     raise;
   end if;
-  return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
+  return logloom_private.read_log_tail(p_scope, p_query_dsl, p_cursor, p_limit, p_backlog);
 end;
 $$;
 
@@ -109,7 +112,7 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
-  return logloom_private.read_log_tail(p_query_dsl, p_cursor, p_limit, p_backlog);
+  return logloom_private.read_log_tail(null, p_query_dsl, p_cursor, p_limit, p_backlog);
 end;
 $$;
 

@@ -1,5 +1,8 @@
 -- What public.validate_query answers, in a slot of the tenant.
-create function logloom_private.read_query_validity(p_query_dsl text)
+create function logloom_private.read_query_validity(
+  p_scope logloom_private.reading_scope,
+  p_query_dsl text
+)
 returns public.logloom_query_validity
 language plpgsql
 stable
@@ -8,7 +11,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role calls the compiler's parts
 begin
-  perform logloom_private.take_validation_slot(logloom_private.resolve_tenant());
+  p_scope := logloom_private.checked_scope(p_scope, 'validate_query');
+  perform logloom_private.take_validation_slot(p_scope.tenant_id);
   return jsonb_populate_record(
     null::public.logloom_query_validity, logloom_private.query_verdict(p_query_dsl)
   );
@@ -28,7 +32,7 @@ set statement_timeout = '15s'
 as $$
 begin
   perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
-  return logloom_private.read_query_validity(p_query_dsl);
+  return logloom_private.read_query_validity(null, p_query_dsl);
 end;
 $$;
 

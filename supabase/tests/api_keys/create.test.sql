@@ -60,11 +60,11 @@ from (
     ($$select public.create_api_key(p_name => 'n', p_expires_at => now())$$,
       'Invalid p_expires_at: it is in the past'),
     ($$select public.create_api_key(p_name => 'n', p_scopes => '{}')$$,
-      'Invalid p_scopes: the only scope is ingest'),
+      'Invalid p_scopes: ingest, read, or both'),
     ($$select public.create_api_key(p_name => 'n', p_scopes => '{ingest,admin}')$$,
-      'Invalid p_scopes: the only scope is ingest'),
+      'Invalid p_scopes: ingest, read, or both'),
     ($$select public.create_api_key(p_name => 'n', p_scopes => array[null])$$,
-      'Invalid p_scopes: the only scope is ingest')
+      'Invalid p_scopes: ingest, read, or both')
 ) c (call, message);
 
 select * from finish();

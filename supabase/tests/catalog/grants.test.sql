@@ -113,7 +113,7 @@ select set_eq(
     from unnest(
       array[
         'ingest_logs', 'ingest_requests', 'ingest_text', 'run_writer', 'health_report',
-        'claim_alert_notifications', 'settle_alert_notification'
+        'claim_alert_notifications', 'read_logs', 'settle_alert_notification'
       ]
     ) n (name)
     where exists (

@@ -56,7 +56,7 @@ select throws_ok(
 );
 select throws_ok(
   $$select public.ingest_logs(p_tenant_id => ' ', p_ts => array[now()])$$,
-  'PT401', 'Invalid token, API key, or missing tenant_id', 'a blank tenant is refused'
+  'PT404', 'There is no tenant  ', 'a blank tenant is refused'
 );
 select throws_ok(
   $$select public.ingest_logs(p_ts => array[now()])$$,
@@ -69,7 +69,7 @@ select is(
 from (values
   ('revoked', 'The API key was revoked: create_api_key makes another.'),
   ('expired', 'The API key has expired: rotate_api_key or create_api_key makes another.'),
-  ('revoke', 'No such API key: perhaps it is one of another project.')
+  ('revoke', 'No such API key or ingest token: perhaps it is one of another project.')
 ) k (key, hint);
 select is(
   public.ingest_logs(p_key_digest => encode(sha256('live'), 'hex'))::jsonb,

@@ -37,7 +37,7 @@ select is(
     '{"code": "22007", "message": ""}',
     '{
       "code": "PT401", "message": "Invalid token, API key, or missing tenant_id",
-      "hint": "No such API key: perhaps it is one of another project."
+      "hint": "No such API key or ingest token: perhaps it is one of another project."
     }',
     '{
       "success": true, "ingested": 1, "rejected": 1, "errors": [{

@@ -68,7 +68,7 @@ select throws_ok(
 );
 select throws_ok(
   $$select public.ingest_logs(p_tenant_id => 'acme', p_ts => array[now()])$$,
-  'PT401', null, 'and whatever else names it'
+  'PT404', 'There is no tenant acme', 'for the project''s secret key there is no such tenant'
 );
 update logloom_private.settings set tenants_by_users = true;
 select pg_temp.act_as('authenticated', '{"sub": "newcomer"}');

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { rpc } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { stack } from "../../support/stack.ts";
 import { newUser, type User } from "../../support/users.ts";
@@ -18,7 +17,7 @@ async function send(user: User, event: Record<string, unknown>): Promise<void> {
   });
   assert.equal(response.status, 200, await response.text());
   await eventually("the event can be found", async () => {
-    const { body } = await rpc<{ logs: unknown[] }>(user.token, "search_logs", {
+    const body = await user.client.call("search_logs", {
       p_query_dsl: "",
       p_ts_from: "now-30d",
       p_ts_to: "now+1d",

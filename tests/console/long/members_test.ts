@@ -14,7 +14,7 @@ inBrowser(
   async () => {
     const [user, colleague] = [await newUser(), await newUser()];
     const mate = await newUser(user.tenantId);
-    await rpc(user.token, "create_api_key", { p_name: "makes the tenant" });
+    await user.client.call("create_api_key", { p_name: "makes the tenant" });
     await using db = openDatabase();
     await using tab = await browser.open(user.token, {
       hash: "/members",

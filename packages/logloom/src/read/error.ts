@@ -23,6 +23,11 @@ export class LogloomError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
+  /** Whether nobody answered, or only somebody on the way. */
+  get isAway(): boolean {
+    return this.status === 0 || this.status >= 502 && this.status <= 504;
+  }
+
   /** Whether the same call may succeed later. */
   get mayPass(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
@@ -30,7 +35,9 @@ export class LogloomError extends Error {
 }
 
 function plainWords(status: number): string {
-  return status === 0 ? "The service cannot be reached." : `The service answered ${status}.`;
+  if (status === 0) return "The service cannot be reached.";
+  if (status >= 500) return "The service is unavailable for a moment.";
+  return `The service answered with status ${status}.`;
 }
 
 function text(value: unknown): string | undefined {

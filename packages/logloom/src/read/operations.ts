@@ -1,3 +1,5 @@
+// Made by types/generate.ts from the database's own description of itself.
+
 import type {
   Alert,
   AlertAddress,
@@ -7,9 +9,12 @@ import type {
   ApiKey,
   ApiKeyUsage,
   AuditEvent,
+  Channel,
   Comparison,
+  CreatedApiKey,
   Field,
   Histogram,
+  IngestToken,
   LogPage,
   LogRecord,
   LogTail,
@@ -17,122 +22,287 @@ import type {
   PlanFeature,
   QueryValidity,
   RetentionRun,
+  Role,
   SavedSearch,
+  SavedSearchRun,
   Series,
   StatRow,
+  Success,
   Tenant,
+  TenantDeletion,
   TenantSettings,
   Usage,
+  WebhookSecret,
 } from "./types.ts";
 
-interface OfTenant {
-  p_tenant_id?: string;
-}
-
-interface Range {
-  p_ts_from?: string;
-  p_ts_to?: string;
-}
-
-interface Query extends Range {
-  p_query_dsl?: string;
-}
-
-/** `p_after` is the id of the last item of the page before. */
-interface Paged {
-  p_limit?: number;
-  p_after?: string;
-}
-
-type None = Record<never, never>;
-
-interface Operation<Parameters, Answer> {
-  parameters: Parameters;
-  answer: Answer;
-}
-
-/** What is read by its name, with its parameters and its answer. */
+/** The operations by their names, with their parameters and their answers. */
 export interface Operations {
-  search_logs: Operation<
-    Query & { p_order?: "asc" | "desc"; p_limit?: number; p_cursor?: string },
-    LogPage
-  >;
-  get_log: Operation<{ p_id: string; p_ts?: string }, LogRecord>;
-  get_log_context: Operation<
-    { p_id: string; p_ts?: string; p_before?: number; p_after?: number },
-    LogRecord[]
-  >;
-  log_stats: Operation<Query & { p_limit?: number }, StatRow[]>;
-  log_series: Operation<Query & { p_buckets?: number }, Series>;
-  log_histogram: Operation<Query & { p_buckets?: number }, Histogram>;
-  list_log_fields: Operation<Query, Field[]>;
-  tail_logs: Operation<
-    { p_query_dsl?: string; p_cursor?: string; p_limit?: number; p_backlog?: number },
-    LogTail
-  >;
-  validate_query: Operation<{ p_query_dsl: string }, QueryValidity>;
-
-  list_saved_searches: Operation<Paged & { include_shared?: boolean }, SavedSearch[]>;
-  get_saved_search: Operation<{ p_id: string }, SavedSearch>;
-  get_saved_search_count: Operation<None, number>;
-  get_saved_search_categories: Operation<None, string[]>;
-  run_saved_search: Operation<
-    Range & { p_id: string; p_limit?: number; p_cursor?: string },
-    Omit<LogPage, "warnings"> & { stats: StatRow[] | null }
-  >;
-  check_plan_feature: Operation<{ p_feature: string }, PlanFeature>;
-
-  list_alert_rules: Operation<Paged & OfTenant, AlertRule[]>;
-  get_alert_rule: Operation<{ p_rule_id: string }, AlertRule>;
-  preview_alert_rule: Operation<
-    OfTenant & {
+  acknowledge_alert: { parameters: { p_alert_id: string }; answer: Success };
+  add_tenant_member: {
+    parameters: {
+      p_email?: string;
+      p_role: Role;
+      p_tenant_id?: string;
+      p_user_id?: string;
+    };
+    answer: Member;
+  };
+  check_plan_feature: { parameters: { p_feature: string }; answer: PlanFeature };
+  confirm_alert_address: { parameters: { p_code: string; p_email: string }; answer: Success };
+  create_alert_rule: {
+    parameters: {
+      p_comparison: Comparison;
+      p_cooldown_minutes: number;
+      p_description?: string;
+      p_enabled: boolean;
+      p_name: string;
+      p_notification_config?: AlertRule["notification_config"];
+      p_notification_destinations?: Channel[];
+      p_query_dsl: string;
+      p_tenant_id?: string;
+      p_threshold: number;
+      p_window_minutes: number;
+    };
+    answer: AlertRule;
+  };
+  create_api_key: {
+    parameters: {
+      p_expires_at?: string;
+      p_name: string;
+      p_scopes?: string[];
+      p_tenant_id?: string;
+    };
+    answer: CreatedApiKey;
+  };
+  create_ingest_token: {
+    parameters: { p_expires_in?: number; p_service?: string; p_tenant_id?: string };
+    answer: IngestToken;
+  };
+  create_saved_search: {
+    parameters: {
+      p_category?: string;
+      p_description?: string;
+      p_is_shared?: boolean;
+      p_name: string;
+      p_query_dsl: string;
+      p_tags?: string[];
+    };
+    answer: string;
+  };
+  create_tenant: { parameters: { p_tenant_id: string }; answer: Tenant };
+  delete_alert_rule: { parameters: { p_rule_id: string }; answer: Success };
+  delete_logs: {
+    parameters: {
+      p_dry_run?: boolean;
+      p_query_dsl: string;
+      p_ts_from: string;
+      p_ts_to: string;
+    };
+    answer: RetentionRun;
+  };
+  delete_saved_search: { parameters: { p_id: string }; answer: Success };
+  delete_tenant: { parameters: { p_tenant_id: string }; answer: TenantDeletion };
+  get_alert_rule: { parameters: { p_rule_id: string }; answer: AlertRule };
+  get_api_key_usage: {
+    parameters: { p_key_id: string; p_tenant_id?: string };
+    answer: ApiKeyUsage;
+  };
+  get_current_tenant: { parameters: { p_tenant_id?: string }; answer: Tenant };
+  get_log: { parameters: { p_id: string; p_ts?: string }; answer: LogRecord };
+  get_log_context: {
+    parameters: { p_after?: number; p_before?: number; p_id: string; p_ts?: string };
+    answer: LogRecord[];
+  };
+  get_saved_search: { parameters: { p_id: string }; answer: SavedSearch };
+  get_saved_search_categories: { parameters: Record<PropertyKey, never>; answer: string[] };
+  get_saved_search_count: { parameters: Record<PropertyKey, never>; answer: number };
+  get_tenant_settings: { parameters: { p_tenant_id?: string }; answer: TenantSettings };
+  get_tenant_usage: { parameters: { p_months?: number; p_tenant_id?: string }; answer: Usage };
+  list_alert_addresses: {
+    parameters: { p_after?: string; p_limit?: number };
+    answer: AlertAddress[];
+  };
+  list_alert_deliveries: {
+    parameters: {
+      p_after?: string;
+      p_alert_id?: string;
+      p_limit?: number;
       p_rule_id?: string;
+    };
+    answer: AlertDelivery[];
+  };
+  list_alert_history: {
+    parameters: {
+      p_acknowledged?: boolean;
+      p_after?: string;
+      p_limit?: number;
+      p_rule_id?: string;
+      p_tenant_id?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: Alert[];
+  };
+  list_alert_rules: {
+    parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
+    answer: AlertRule[];
+  };
+  list_api_keys: {
+    parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
+    answer: ApiKey[];
+  };
+  list_log_fields: {
+    parameters: { p_query_dsl?: string; p_ts_from?: string; p_ts_to?: string };
+    answer: Field[];
+  };
+  list_log_retention_runs: {
+    parameters: {
+      p_after?: string;
+      p_kind?: RetentionRun["kind"];
+      p_limit?: number;
+      p_tenant_id?: string;
+    };
+    answer: RetentionRun[];
+  };
+  list_saved_searches: {
+    parameters: { include_shared?: boolean; p_after?: string; p_limit?: number };
+    answer: SavedSearch[];
+  };
+  list_tenant_audit_events: {
+    parameters: {
+      p_action?: string;
+      p_after?: string;
+      p_limit?: number;
+      p_tenant_id?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: AuditEvent[];
+  };
+  list_tenant_members: {
+    parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
+    answer: Member[];
+  };
+  log_histogram: {
+    parameters: {
+      p_buckets?: number;
       p_query_dsl?: string;
-      p_threshold?: number;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: Histogram;
+  };
+  log_series: {
+    parameters: {
+      p_buckets?: number;
+      p_query_dsl?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: Series;
+  };
+  log_stats: {
+    parameters: {
+      p_limit?: number;
+      p_query_dsl?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: StatRow[];
+  };
+  preview_alert_rule: {
+    parameters: {
       p_comparison?: Comparison;
-      p_window_minutes?: number;
       p_cooldown_minutes?: number;
-    },
-    AlertPreview
-  >;
-  list_alert_history: Operation<
-    Paged & OfTenant & Range & { p_rule_id?: string; p_acknowledged?: boolean },
-    Alert[]
-  >;
-  list_alert_deliveries: Operation<
-    Paged & { p_alert_id?: string; p_rule_id?: string },
-    AlertDelivery[]
-  >;
-  list_alert_addresses: Operation<Paged, AlertAddress[]>;
-
-  get_current_tenant: Operation<OfTenant, Tenant>;
-  get_tenant_settings: Operation<OfTenant, TenantSettings>;
-  get_tenant_usage: Operation<OfTenant & { p_months?: number }, Usage>;
-  list_tenant_members: Operation<Paged & OfTenant, Member[]>;
-  list_api_keys: Operation<Paged & OfTenant, ApiKey[]>;
-  get_api_key_usage: Operation<OfTenant & { p_key_id: string }, ApiKeyUsage>;
-  list_tenant_audit_events: Operation<
-    Paged & OfTenant & Range & { p_action?: string },
-    AuditEvent[]
-  >;
-  list_log_retention_runs: Operation<
-    Paged & OfTenant & { p_kind?: RetentionRun["kind"] },
-    RetentionRun[]
-  >;
+      p_query_dsl?: string;
+      p_rule_id?: string;
+      p_tenant_id?: string;
+      p_threshold?: number;
+      p_window_minutes?: number;
+    };
+    answer: AlertPreview;
+  };
+  remove_tenant_member: {
+    parameters: { p_tenant_id?: string; p_user_id: string };
+    answer: Success;
+  };
+  retry_alert_delivery: { parameters: { p_delivery_id: string }; answer: AlertDelivery };
+  revoke_api_key: { parameters: { p_key_id: string; p_tenant_id?: string }; answer: Success };
+  rotate_alert_webhook_secret: { parameters: { p_rule_id: string }; answer: WebhookSecret };
+  rotate_api_key: {
+    parameters: { p_key_id: string; p_overlap_minutes?: number; p_tenant_id?: string };
+    answer: CreatedApiKey;
+  };
+  run_saved_search: {
+    parameters: {
+      p_cursor?: string;
+      p_id: string;
+      p_limit?: number;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: SavedSearchRun;
+  };
+  search_logs: {
+    parameters: {
+      p_cursor?: string;
+      p_limit?: number;
+      p_order?: "asc" | "desc";
+      p_query_dsl?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: LogPage;
+  };
+  set_tenant_member_role: {
+    parameters: { p_role: Role; p_tenant_id?: string; p_user_id: string };
+    answer: Member;
+  };
+  tail_logs: {
+    parameters: {
+      p_backlog?: number;
+      p_cursor?: string;
+      p_limit?: number;
+      p_query_dsl?: string;
+    };
+    answer: LogTail;
+  };
+  test_alert_rule: { parameters: { p_rule_id: string }; answer: AlertDelivery[] };
+  update_alert_rule: {
+    parameters: {
+      p_comparison?: Comparison;
+      p_cooldown_minutes?: number;
+      p_description?: string;
+      p_enabled?: boolean;
+      p_name?: string;
+      p_notification_config?: AlertRule["notification_config"];
+      p_notification_destinations?: Channel[];
+      p_query_dsl?: string;
+      p_rule_id: string;
+      p_threshold?: number;
+      p_window_minutes?: number;
+    };
+    answer: AlertRule;
+  };
+  update_saved_search: {
+    parameters: {
+      p_category?: string;
+      p_description?: string;
+      p_id: string;
+      p_is_shared?: boolean;
+      p_name?: string;
+      p_query_dsl?: string;
+      p_tags?: string[];
+    };
+    answer: SavedSearch;
+  };
+  update_tenant_settings: {
+    parameters: {
+      notification_preferences?: Partial<TenantSettings["notification_preferences"]>;
+      p_tenant_id?: string;
+      pipeline_config?: Partial<TenantSettings["pipeline_config"]>;
+    };
+    answer: TenantSettings;
+  };
+  validate_query: { parameters: { p_query_dsl: string }; answer: QueryValidity };
 }
-
-/** The member by which the next page of a list is asked for. */
-export const idOf = {
-  list_saved_searches: "id",
-  list_alert_rules: "rule_id",
-  list_alert_history: "alert_id",
-  list_alert_deliveries: "delivery_id",
-  list_alert_addresses: "email",
-  list_tenant_members: "user_id",
-  list_api_keys: "key_id",
-  list_tenant_audit_events: "event_id",
-  list_log_retention_runs: "run_id",
-} as const;
-
-export type ListName = keyof typeof idOf;
-export type Item<Name extends ListName> = Operations[Name]["answer"][number];

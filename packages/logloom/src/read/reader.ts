@@ -1,15 +1,43 @@
-import { type CallOptions, createCall, pause } from "./service.ts";
-import type { ReaderOptions, Session, SupabaseClientLike } from "./service.ts";
-import { idOf, type Item, type ListName, type Operations } from "./operations.ts";
+import { type CallOptions, createService, pause } from "./service.ts";
+import type { ReaderOptions, ReadKey, Session, SupabaseClientLike } from "./service.ts";
+import type { Operations } from "./operations.ts";
 import type {
   Field,
+  HealthReport,
   Histogram,
   LogPage,
   LogRecord,
+  LogTail,
   QueryValidity,
   Series,
   StatRow,
 } from "./types.ts";
+
+export type OperationName = keyof Operations;
+export type ParametersOf<Name extends OperationName> = Operations[Name]["parameters"];
+export type AnswerOf<Name extends OperationName> = Operations[Name]["answer"];
+
+/** The operations whose answer is a list in pages. */
+export type ListName = {
+  [Name in OperationName]: Name extends `list_${string}`
+    ? "p_after" extends keyof ParametersOf<Name> ? Name : never
+    : never;
+}[OperationName];
+
+/** The member by which the next page of a list is asked for. */
+const idOf: Record<ListName, string> = {
+  list_saved_searches: "id",
+  list_alert_rules: "rule_id",
+  list_alert_history: "alert_id",
+  list_alert_deliveries: "delivery_id",
+  list_alert_addresses: "email",
+  list_tenant_members: "user_id",
+  list_api_keys: "key_id",
+  list_tenant_audit_events: "event_id",
+  list_log_retention_runs: "run_id",
+};
+
+export type Item<Name extends ListName> = AnswerOf<Name>[number];
 
 /** `15m`, `24h`, `7d` ago, `now-1h`, an ISO 8601 time, or a Date. */
 export type Time = string | Date;
@@ -43,6 +71,8 @@ export interface RecordOptions extends CallOptions {
 export interface TailOptions extends CallOptions {
   /** How many older records to begin with. */
   readonly backlog?: number;
+  /** `next_cursor` of an earlier page, to go on after it. */
+  readonly cursor?: string;
 }
 
 export interface Reader {
@@ -52,6 +82,8 @@ export interface Reader {
   records(query: string, options?: RecordsOptions): AsyncGenerator<LogRecord, void, undefined>;
   /** New records as they become visible, each once; the wait for an unreachable service has no end but `signal`. */
   tail(query: string, options?: TailOptions): AsyncGenerator<LogRecord, void, undefined>;
+  /** The same in pages, which may be empty: one a second, or at once where there is more. */
+  tailPages(query: string, options?: TailOptions): AsyncGenerator<LogTail, void, undefined>;
   get(id: string, options?: RecordOptions): Promise<LogRecord>;
   /** A record and its neighbours. */
   context(
@@ -63,38 +95,55 @@ export interface Reader {
   histogram(query: string, options?: ChartOptions): Promise<Histogram>;
   fields(query?: string, options?: RangeOptions): Promise<Field[]>;
   validate(query: string, options?: CallOptions): Promise<QueryValidity>;
-  /** Any reading operation, by its name. */
-  call<Name extends keyof Operations>(
+  /** What the service says of itself; `name` is that of its function `health` in the project. */
+  health(name?: string, options?: CallOptions): Promise<HealthReport>;
+  /** Any operation, by its name. */
+  call<Name extends OperationName>(
     operation: Name,
-    parameters: Operations[Name]["parameters"],
+    parameters: ParametersOf<Name>,
     options?: CallOptions,
-  ): Promise<Operations[Name]["answer"]>;
+  ): Promise<AnswerOf<Name>>;
   /** All items of a list, page after page. */
   list<Name extends ListName>(
     operation: Name,
-    parameters?: Omit<Operations[Name]["parameters"], "p_after">,
+    parameters?: Omit<ParametersOf<Name>, "p_after">,
     options?: CallOptions,
   ): AsyncGenerator<Item<Name>, void, undefined>;
 }
 
-const pageSize = 500;
+const pageSize = 1000;
 const tailEveryMs = 1000;
 
-/** Reads logs as the user of a session: of a supabase-js client, or named by an access token. */
+/**
+ * Reads logs as the user of a session, of a supabase-js client or named by an access token, or by an API key with the
+ * scope `read`.
+ */
 export function createReader(
-  source: SupabaseClientLike | Session,
+  source: SupabaseClientLike | Session | ReadKey,
   options: ReaderOptions = {},
 ): Reader {
-  const calling = createCall(source, options);
+  const service = createService(source, options);
 
-  async function call<Name extends keyof Operations>(
+  async function call<Name extends OperationName>(
     operation: Name,
-    parameters: Operations[Name]["parameters"],
-    options: CallOptions & { patienceMs?: number } = {},
-  ): Promise<Operations[Name]["answer"]> {
+    parameters: ParametersOf<Name>,
+    options?: CallOptions,
+  ): Promise<AnswerOf<Name>> {
     // The service answers as Operations says.
-    return await calling(operation, parameters, options) as Operations[Name]["answer"];
+    return await service.call(operation, parameters, options) as AnswerOf<Name>;
   }
+
+  const tailPages: Reader["tailPages"] = async function* (query, options = {}) {
+    const { backlog, cursor, ...calling } = options;
+    const first = { p_query_dsl: query, p_backlog: backlog, p_cursor: cursor, p_limit: pageSize };
+    let page = await call("tail_logs", first, calling);
+    for (;;) {
+      yield page;
+      if (!page.more) await pause(tailEveryMs, options.signal);
+      const next = { p_query_dsl: query, p_cursor: page.next_cursor, p_limit: pageSize };
+      page = await call("tail_logs", next, { ...calling, patienceMs: Infinity });
+    }
+  };
 
   const search: Reader["search"] = (query, options = {}) => {
     const { order, limit, cursor } = options;
@@ -116,15 +165,10 @@ export function createReader(
         cursor = page.next_cursor ?? undefined;
       } while (cursor !== undefined);
     },
-    async *tail(query, { backlog, signal } = {}) {
-      let tail = await call("tail_logs", { p_query_dsl: query, p_backlog: backlog }, { signal });
-      for (;;) {
-        yield* tail.logs;
-        if (!tail.more) await pause(tailEveryMs, signal);
-        const next = { p_query_dsl: query, p_cursor: tail.next_cursor, p_limit: 1000 };
-        tail = await call("tail_logs", next, { signal, patienceMs: Infinity });
-      }
+    async *tail(query, options) {
+      for await (const { logs } of tailPages(query, options)) yield* logs;
     },
+    tailPages,
     get: (id, options = {}) => call("get_log", { p_id: id, p_ts: options.ts }, options),
     context(id, options = {}) {
       const { ts, before, after } = options;
@@ -139,6 +183,7 @@ export function createReader(
       call("log_histogram", { ...asked(query, options), p_buckets: options.buckets }, options),
     fields: (query = "", options = {}) => call("list_log_fields", asked(query, options), options),
     validate: (query, options) => call("validate_query", { p_query_dsl: query }, options),
+    health: (name = "health", options) => service.health(name, options),
     call,
     async *list(operation, parameters, options) {
       let after: string | undefined;

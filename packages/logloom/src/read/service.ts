@@ -1,4 +1,5 @@
 import { LogloomError } from "./error.ts";
+import type { HealthReport } from "./types.ts";
 
 /** A supabase-js client, as far as it is needed. */
 export interface SupabaseClientLike {
@@ -9,52 +10,73 @@ export interface SupabaseClientLike {
 export interface Session {
   /** The project's address. */
   readonly url: string;
-  /** The access token, or what gives the newest one. */
-  readonly token: string | (() => string | Promise<string>);
+  /** The access token, or what gives the newest one, null where nobody is signed in. */
+  readonly token: string | (() => string | null | Promise<string | null>);
+  /** Told that the service refused the token; true if there is a new one to try again with. */
+  readonly refused?: () => boolean | Promise<boolean>;
   /** The project's publishable key, which hosted projects ask for. */
   readonly key?: string;
+  readonly fetch?: typeof fetch;
 }
 
-export interface ReaderOptions {
-  /** How long a call is tried again while the service is away or busy, in milliseconds: 10 seconds unless told otherwise. */
+/** A program that reads by an API key with the scope `read`: the reading operations alone. */
+export interface ReadKey {
+  /** The project's address. */
+  readonly url: string;
+  /** `ll_…` */
+  readonly key: string;
+  readonly fetch?: typeof fetch;
+}
+
+export interface Patience {
+  /**
+   * How long a call is tried again while the service is away or busy, in milliseconds: 10 seconds unless told otherwise.
+   * A call that changes something is made once, as it may be only its answer that is lost.
+   */
   readonly patienceMs?: number;
   /** Told before a call is tried again. */
   readonly onRetry?: (error: LogloomError, delayMs: number) => void;
+}
+
+export interface ReaderOptions extends Patience {
+  /** How long an answer may take, in milliseconds: 30 seconds unless told otherwise. */
+  readonly timeoutMs?: number;
   /** Reads an answer, for numbers that JavaScript would round; JSON.parse unless told otherwise. */
   readonly parse?: (text: string) => unknown;
 }
 
-export interface CallOptions {
+/** The patience of a call goes before that of its reader. */
+export interface CallOptions extends Patience {
   readonly signal?: AbortSignal;
 }
 
-export type Call = (
-  operation: string,
-  parameters: object,
-  options: CallOptions & { patienceMs?: number },
-) => Promise<unknown>;
+export interface Service {
+  call(operation: string, parameters: object, options?: CallOptions): Promise<unknown>;
+  health(name: string, options?: CallOptions): Promise<HealthReport>;
+}
 
-const timeoutMs = 30_000;
 const firstDelayMs = 500;
-const longestDelayMs = 15_000;
+const longestDelayMs = 5_000;
 
-export function createCall(
-  source: SupabaseClientLike | Session,
-  { patienceMs: ownPatienceMs = 10_000, onRetry, parse = JSON.parse }: ReaderOptions,
-): Call {
-  const post = poster(source);
+/** The operations that change nothing; run_saved_search only counts. */
+export const reads: RegExp = /^(check|get|list|log|preview|run|search|tail|validate)_/;
 
-  async function once(operation: string, body: string, signal?: AbortSignal): Promise<unknown> {
+export function createService(
+  source: SupabaseClientLike | Session | ReadKey,
+  { patienceMs = 10_000, onRetry, timeoutMs = 30_000, parse = JSON.parse }: ReaderOptions,
+): Service {
+  const door = doorOf(source);
+
+  async function ask(path: string, init: RequestInit, signal?: AbortSignal) {
     // Not AbortSignal.any: a signal that lives long would remember each call.
     const stop = new AbortController();
     const abort = () => stop.abort(signal?.reason);
     const timer = setTimeout(() => stop.abort(), timeoutMs);
     signal?.addEventListener("abort", abort);
-    let response: Response;
-    let text: string;
     try {
-      response = await post(operation, body, stop.signal);
-      text = await response.text();
+      signal?.throwIfAborted();
+      const response = await door.send(path, { ...init, signal: stop.signal });
+      return { response, text: await response.text() };
     } catch (cause) {
       signal?.throwIfAborted();
       throw new LogloomError(0, {}, 0, { cause });
@@ -62,47 +84,93 @@ export function createCall(
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
     }
-    if (response.ok) return parse(text);
-    throw new LogloomError(response.status, objectOf(text), retryAfterMs(response.headers));
   }
 
-  return async (operation, parameters, { signal, patienceMs = ownPatienceMs }) => {
-    const body = JSON.stringify(parameters);
-    const deadline = Date.now() + patienceMs;
-    for (let tries = 0;; tries++) {
-      signal?.throwIfAborted();
-      try {
-        return await once(operation, body, signal);
-      } catch (error) {
-        if (!(error instanceof LogloomError) || !error.mayPass) throw error;
-        const backOff = Math.min(longestDelayMs, firstDelayMs * 2 ** tries);
-        const delay = Math.max(error.retryAfterMs, backOff * (1 + Math.random()) / 2);
-        if (Date.now() + delay > deadline) throw error;
-        onRetry?.(error, delay);
-        await pause(delay, signal);
-      }
+  async function once(operation: string, body: string, signal?: AbortSignal): Promise<unknown> {
+    const path = `${door.operations}/${operation}`;
+    const init = { method: "POST", headers: { "Content-Type": "application/json" }, body };
+    let { response, text } = await ask(path, init, signal);
+    if (response.status === 401 && await door.refused?.()) {
+      ({ response, text } = await ask(path, init, signal));
     }
+    if (response.ok) return parse(text);
+    throw errorOf(response, text);
+  }
+
+  return {
+    async call(operation, parameters, options = {}) {
+      const { signal } = options;
+      const patience = reads.test(operation) ? options.patienceMs ?? patienceMs : 0;
+      const body = JSON.stringify(parameters);
+      const deadline = Date.now() + patience;
+      for (let tries = 0;; tries++) {
+        try {
+          return await once(operation, body, signal);
+        } catch (error) {
+          if (!(error instanceof LogloomError)) throw error;
+          // Only who waits without end waits for a search that took too long.
+          if (!error.mayPass && !(error.status === 408 && patience === Infinity)) throw error;
+          const backOff = Math.min(longestDelayMs, firstDelayMs * 2 ** tries);
+          const delay = Math.max(error.retryAfterMs, backOff * (1 + Math.random()) / 2);
+          if (Date.now() + delay > deadline) throw error;
+          (options.onRetry ?? onRetry)?.(error, delay);
+          await pause(delay, signal);
+        }
+      }
+    },
+    async health(name, { signal } = {}) {
+      const { response, text } = await ask(`/functions/v1/${name}/detailed`, {}, signal);
+      // A report can come with 503 too.
+      const report = objectOf(text);
+      if (typeof report.status !== "string") throw errorOf(response, text);
+      return report as unknown as HealthReport;
+    },
   };
 }
 
-function poster(source: SupabaseClientLike | Session) {
-  const init = (body: string, signal: AbortSignal, headers = {}) => ({
-    method: "POST",
-    headers: { "Content-Type": "application/json", "X-Client-Info": "logloom-read", ...headers },
-    body,
-    signal,
-  });
+interface Door {
+  /** The path above the operations. */
+  readonly operations: string;
+  send(path: string, init: RequestInit): Promise<Response>;
+  refused?: Session["refused"];
+}
+
+const rpc = "/rest/v1/rpc";
+
+function doorOf(source: SupabaseClientLike | Session | ReadKey): Door {
+  const named = { "X-Client-Info": "logloom-read" };
   if ("schema" in source) {
     const { url, fetch: send = fetch } = source.schema("public");
-    return (operation: string, body: string, signal: AbortSignal) =>
-      send(`${url}/rpc/${operation}`, init(body, signal));
+    const project = url.replace(/\/rest\/v1\/?$/, "");
+    return {
+      operations: rpc,
+      send: (path, init) =>
+        send(project + path, { ...init, headers: { ...named, ...init.headers } }),
+    };
   }
-  const { url, token, key } = source;
-  const project = url.replace(/\/+$/, "");
-  return async (operation: string, body: string, signal: AbortSignal) => {
-    const current = typeof token === "string" ? token : await token();
-    const headers = { Authorization: `Bearer ${current}`, ...key !== undefined && { apikey: key } };
-    return await fetch(`${project}/rest/v1/rpc/${operation}`, init(body, signal, headers));
+  const project = source.url.replace(/\/+$/, "");
+  if (!("token" in source)) {
+    const { key, fetch: send = fetch } = source;
+    return {
+      operations: "/functions/v1/logloom-read/v1",
+      send: (path, init) =>
+        send(project + path, { ...init, headers: { ...named, "X-API-Key": key, ...init.headers } }),
+    };
+  }
+  const { token, key, refused, fetch: send = fetch } = source;
+  return {
+    operations: rpc,
+    refused,
+    async send(path, init) {
+      const current = typeof token === "string" ? token : await token();
+      const headers = {
+        ...named,
+        ...current !== null && { Authorization: `Bearer ${current}` },
+        ...key && { apikey: key },
+        ...init.headers,
+      };
+      return await send(project + path, { ...init, headers });
+    },
   };
 }
 
@@ -122,15 +190,15 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-function retryAfterMs(headers: Headers): number {
+function errorOf({ status, headers }: Response, text: string): LogloomError {
   const value = headers.get("Retry-After") ?? "";
   const ms = Number(value) * 1000 || Date.parse(value) - Date.now();
-  return ms > 0 ? ms : 0;
+  return new LogloomError(status, objectOf(text), ms > 0 ? ms : 0);
 }
 
-function objectOf(text: string): unknown {
+function objectOf(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text);
+    return Object(JSON.parse(text));
   } catch {
     return {};
   }

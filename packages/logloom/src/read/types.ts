@@ -20,9 +20,10 @@ export interface LogRecord {
 
 /** A probable mistake in a query. */
 export interface QueryWarning {
-  position: number | null;
+  position: number;
   message: string;
-  suggestion: string | null;
+  /** What to write instead. */
+  suggestion: string;
 }
 
 export interface LogPage {
@@ -42,23 +43,25 @@ export interface LogTail {
 }
 
 export interface StatRow {
-  group: { [name: string]: string | null };
+  group: Group;
   /** The first aggregate. */
   value: number | null;
   /** All of them, by name. */
-  values: { [name: string]: Json };
+  values: { [name: string]: number | string | null };
   total_groups: number;
   warnings: QueryWarning[];
 }
 
 export interface Series {
   interval_seconds: number;
-  /** The group is null for all that have no series of their own. */
-  series: {
-    group: { [name: string]: string | null } | null;
-    points: [ts: string, value: number | null][];
-  }[];
+  series: SeriesLine[];
   warnings: QueryWarning[];
+}
+
+export interface SeriesLine {
+  /** Null for all groups that have no line of their own. */
+  group: Group | null;
+  points: [ts: string, value: number | null][];
 }
 
 export interface Histogram {
@@ -72,6 +75,15 @@ export interface Field {
   type: "string" | "number" | "boolean" | "array" | "timestamp" | "uuid" | "mixed";
   count: number;
   values: { value: string; count: number }[];
+}
+
+/** Of a query that aggregates, `stats` has the rows and `logs` is empty. */
+export interface SavedSearchRun {
+  logs: LogRecord[];
+  next_cursor: string | null;
+  ts_from: string;
+  ts_to: string;
+  stats: StatRow[] | null;
 }
 
 export interface QueryValidity {
@@ -131,13 +143,20 @@ export interface AlertPreview {
   ts_from: string;
   ts_to: string;
   step_minutes: number;
-  alerts: { window_start: string; window_end: string; value: number | null; group: Group | null }[];
+  alerts: PreviewAlert[];
   series: PreviewPoint[];
   total_alerts: number;
   /** These three are null for a rule without `by`. */
   groups: { group: Group; alerts: number; series: PreviewPoint[] }[] | null;
   total_groups: number | null;
   crowded_windows: number | null;
+}
+
+export interface PreviewAlert {
+  window_start: string;
+  window_end: string;
+  value: number;
+  group: Group | null;
 }
 
 export interface PreviewPoint {
@@ -167,7 +186,7 @@ export interface Alert {
 export interface AlertDelivery {
   delivery_id: string;
   alert_id: string | null;
-  rule_id: string | null;
+  rule_id: string;
   channel: Channel;
   status: "pending" | "delivered" | "failed";
   attempts: number;
@@ -178,7 +197,7 @@ export interface AlertDelivery {
   last_status: number | null;
   last_error: string | null;
   purpose: "alert" | "test" | "confirmation";
-  gives_up_at: string;
+  gives_up_at: string | null;
 }
 
 export interface AlertAddress {
@@ -187,6 +206,13 @@ export interface AlertAddress {
   confirmed_at: string | null;
   code_expires_at: string | null;
   tries_left: number | null;
+}
+
+/** `secret` is told only here. */
+export interface WebhookSecret {
+  rule_id: string;
+  secret: string;
+  previous_valid_until: string | null;
 }
 
 export interface Tenant {
@@ -202,6 +228,12 @@ export interface Tenant {
     alerts: boolean;
     max_alerts: number;
   };
+}
+
+export interface TenantDeletion {
+  deletion_id: string;
+  tenant_id: string;
+  requested_at: string;
 }
 
 export interface Stored {
@@ -233,9 +265,12 @@ export interface Usage {
   stored: Stored;
 }
 
+/** From the least to the most rights. */
+export type Role = "member" | "admin" | "owner";
+
 export interface Member {
   user_id: string;
-  role: "member" | "admin" | "owner";
+  role: Role;
   email: string | null;
   created_at: string;
 }
@@ -245,12 +280,32 @@ export interface ApiKey {
   tenant_id: string;
   name: string;
   key_prefix: string;
-  scopes: string[];
+  scopes: ("ingest" | "read")[];
   status: "active" | "revoked" | "expired";
   created_at: string;
   last_used_at: string | null;
   expires_at: string | null;
   revoked_at: string | null;
+}
+
+/** `key_value` is told only here. */
+export interface CreatedApiKey {
+  key_id: string;
+  tenant_id: string;
+  name: string;
+  key_prefix: string;
+  key_value: string;
+  scopes: ("ingest" | "read")[];
+  status: ApiKey["status"];
+  created_at: string;
+  expires_at: string | null;
+}
+
+/** `token` is told only here. */
+export interface IngestToken {
+  token: string;
+  expires_at: string;
+  service: string;
 }
 
 export interface ApiKeyUsage {
@@ -268,7 +323,7 @@ export interface AuditEvent {
   occurred_at: string;
   actor: string;
   action: string;
-  subject: string | null;
+  subject: string;
   details: { [name: string]: Json };
   client_id: string | null;
 }
@@ -278,14 +333,26 @@ export interface RetentionRun {
   tenant_id: string;
   kind: "retention" | "erasure";
   status: "queued" | "running" | "done" | "interrupted" | "failed";
-  requested_by: string | null;
+  requested_by: string;
   requested_at: string;
   query_dsl: string | null;
   ts_from: string | null;
-  ts_to: string | null;
+  ts_to: string;
   dry_run: boolean;
   records: number;
   partitions: number;
   finished_at: string | null;
   error: string | null;
+}
+
+/** What was asked for is done. */
+export interface Success {
+  success: true;
+}
+
+export interface HealthReport {
+  status: "healthy" | "degraded" | "unhealthy";
+  timestamp: string;
+  /** Each says its status too, and a reason unless it is healthy. */
+  checks: { [name: string]: { [name: string]: Json } };
 }

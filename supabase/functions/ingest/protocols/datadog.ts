@@ -1,6 +1,7 @@
 import { type Failure, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../collector.ts";
 import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
+import { isText } from "../numbers.ts";
 import {
   type Content,
   type Incoming,
@@ -42,10 +43,10 @@ function addEvent(
     return;
   }
   const { ddtags } = event;
-  const isText = typeof ddtags === "string" && ddtags.length <= maxTagsLength;
-  const texts = isText ? [...tags, ddtags] : tags;
+  const areTags = isText(ddtags) && ddtags.length <= maxTagsLength;
+  const texts = areTags ? [...tags, ddtags] : tags;
   const { env, version, ...rest } = tagsOf(texts);
-  if (isText || Object.keys(rest).length > 0) {
+  if (areTags || Object.keys(rest).length > 0) {
     delete event.ddtags;
     if (Object.keys(rest).length > 0) event.ddtags = rest;
   }

@@ -1,6 +1,7 @@
 import { type Failure, failure, type Result, success } from "../../_shared/errors.ts";
-import { type EventCollector, type EventError, TooManyEvents } from "../collector.ts";
+import { type EventCollector, type EventError, sendAgain, TooManyEvents } from "../collector.ts";
 import { addMember, ExcessiveJson, isObject, type JsonObject } from "../json.ts";
+import { isText } from "../numbers.ts";
 import {
   type Content,
   type Incoming,
@@ -183,8 +184,8 @@ function actionOf(value: unknown, pathIndex: string | undefined): Action | undef
   const { _index: index, _id: id } = isObject(value[name]) ? value[name] : {};
   return {
     name,
-    index: typeof index === "string" ? index : pathIndex ?? defaultIndex,
-    id: typeof id === "string" ? id : undefined,
+    index: isText(index) ? index : pathIndex ?? defaultIndex,
+    id: isText(id) ? id : undefined,
   };
 }
 
@@ -207,16 +208,18 @@ function bulkAnswer(
   committed: number,
   why: Failure | undefined,
 ): Reply {
-  const rejected = new Map(rejections.map(({ index, message }) => [index, message]));
+  const rejected = new Map(rejections.map((error) => [error.index, error]));
   let errors = false;
   const answers = items.map((item) => {
-    const reason = item.reason ?? (item.event === undefined ? "" : rejected.get(item.event));
-    const isLeft = item.event !== undefined && item.event >= committed;
+    const refusal = item.event === undefined ? undefined : rejected.get(item.event);
+    const reason = item.reason ?? (item.event === undefined ? "" : refusal?.message);
+    const isLeft = item.event !== undefined &&
+      (item.event >= committed || refusal?.code === sendAgain);
     if (reason === undefined && !isLeft) return { [item.action]: created(item) };
     errors = true;
     const { index: _index, id: _id } = item;
     const error = isLeft
-      ? { type: "es_rejected_execution_exception", reason: why?.error }
+      ? { type: "es_rejected_execution_exception", reason: reason ?? why?.error }
       : { type: "document_parsing_exception", reason };
     return { [item.action]: { _index, _id, status: isLeft ? 429 : 400, error } };
   });

@@ -1,5 +1,5 @@
+import { hasKeyPrefix } from "../../_shared/auth.ts";
 import { success } from "../../_shared/errors.ts";
-import { keyPrefix } from "../credentials.ts";
 import { addMember, isObject, type JsonObject } from "../json.ts";
 import { errorReply, json, type Protocol, receiver } from "../protocol.ts";
 import { addJson, defaultsOf, shortParameter, takenApart } from "./lines.ts";
@@ -11,8 +11,8 @@ import { addJson, defaultsOf, shortParameter, takenApart } from "./lines.ts";
 export const logdna: Protocol = {
   ...receiver,
   ownKey({ headers }) {
-    const key = headers.get("apikey");
-    return key?.startsWith(keyPrefix) ? key : undefined;
+    const key = headers.get("apikey") ?? "";
+    return hasKeyPrefix(key) ? key : undefined;
   },
   read({ query }, content, events) {
     const envelope = { defaults: defaultsOf(query) };

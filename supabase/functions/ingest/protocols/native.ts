@@ -27,6 +27,7 @@ export const native: Protocol = {
   maxEvents,
   statusWithoutCredentials: 400,
   isRepeatKnown: false,
+  isBeacon: ({ headers }) => contentType(headers) === "text/plain",
   read: readNative,
   refused: refusedNatively,
 };

@@ -13,7 +13,9 @@ create table logloom.api_keys (
   constraint api_keys_name_is_trimmed check (name = trim(name) and length(name) between 1 and 100),
   constraint api_keys_prefix_is_ours check (key_prefix ~ '^ll_[0-9A-Za-z]{8}$'),
   constraint api_keys_digest_is_sha256 check (length(key_digest) = 32),
-  constraint api_keys_scopes_are_known check (scopes <@ '{ingest}' and cardinality(scopes) > 0)
+  constraint api_keys_scopes_are_known check (
+    scopes <@ '{ingest, read}' and cardinality(scopes) > 0
+  )
 );
 
 create unique index api_keys_key_digest_idx on logloom.api_keys (key_digest);

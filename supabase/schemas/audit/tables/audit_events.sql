@@ -11,6 +11,7 @@ create table logloom.audit_events (
   constraint audit_events_action_is_known check (
     action in (
       'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
+      'ingest_token.created',
       'member.added', 'member.changed', 'member.removed',
       'settings.changed', 'plan.changed',
       'logs.deletion_requested', 'logs.deletion_finished'

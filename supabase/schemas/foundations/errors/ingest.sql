@@ -28,7 +28,8 @@ begin
     ('ingest.tenant_is_not_known', 404, 'There is no tenant %s',
       'Make it with add_tenant_member or create_api_key, or set provision_by_secret_key in '
         'logloom_private.settings.',
-      'A request with the project''s secret key names a tenant that there is not.'),
+      'A request with the project''s secret key names a tenant that there is not, or that is being '
+        'deleted.'),
     ('ingest.queue_is_full', 503, 'The queue is full, try again',
       'The writer is behind: the endpoint health/queue tells how far.',
       'The writer is far behind; `health/queue` says how far.'),

@@ -43,6 +43,8 @@ begin
         ('ingest_future_limit', 'Ingest rejects an event whose ts lies further ahead.'),
         ('provision_by_secret_key',
           'Whether a request with the project''s secret key makes the tenants that it names.'),
+        ('ingest_token_lifetime',
+          'How long an ingest token lives at most; 15 minutes where this is longer.'),
         ('batch_max_events',
           'Events that one batch of the queue holds at most; what the function ingest sends in '
           'one call.'),

@@ -14,7 +14,8 @@ create type logloom_private.ingest_state as (
   bytes bigint,
   batches bigint,
   queue_is_full boolean,
-  headers jsonb
+  headers jsonb,
+  service text
 );
 
 comment on type logloom_private.ingest_state is
@@ -22,7 +23,7 @@ comment on type logloom_private.ingest_state is
   'keeps_from, takes_to: in which range ts may lie. events, bytes: what is known to be used of the '
   'month, all of it where a limit is near. batches: how many at most the queue has that are not '
   'counted there. headers: what every answer to ingest has: X-Logloom-Writer where pg_cron does '
-  'not run the writer.';
+  'not run the writer. service: the only one that the sender may send for; null: any.';
 
 create type logloom_private.ingest_answer as (body json, headers jsonb, ingested integer);
 

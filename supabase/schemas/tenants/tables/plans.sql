@@ -22,6 +22,8 @@ create table logloom.plans (
   emails_per_hour integer not null default 1000,
   webhooks_per_hour integer not null default 10000,
   max_notification_addresses integer not null default 1000,
+  max_ingest_tokens integer not null default 10000,
+  ingest_tokens_per_minute integer not null default 2000,
   constraint plans_limits_are_not_negative check (
     least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
   ),
@@ -57,20 +59,22 @@ insert into logloom.plans (
   plan_id, plan_name, is_default, monthly_events_limit, monthly_bytes_limit,
   retention_days_default, retention_days_max,
   saved_searches, max_saved_searches, alerts, max_alerts, concurrent_searches, concurrent_scans,
-  max_members, max_api_keys, emails_per_hour, webhooks_per_hour, max_notification_addresses
+  max_members, max_api_keys, emails_per_hour, webhooks_per_hour, max_notification_addresses,
+  max_ingest_tokens, ingest_tokens_per_minute
 )
 values
   (
     'free', 'Free', true, 1000000, 1000000000, 7, 7, true, 10, true, 3, 4, 1,
-    10, 20, 20, 200, 10
+    10, 20, 20, 200, 10, 100, 20
   ),
   (
     'pro', 'Pro', false, 100000000, 100000000000, 30, 90, true, 50, true, 50, 6, 2,
-    100, 200, 200, 2000, 100
+    100, 200, 200, 2000, 100, 1000, 200
   ),
   (
     'enterprise', 'Enterprise', false, 10000000000, 10000000000000, 90, 400,
-    true, 1000, true, 1000, 8, 2, 1000, 1000, 1000, 10000, 1000
+    true, 1000, true, 1000, 8, 2, 1000, 1000, 1000, 10000, 1000,
+    10000, 2000
   );
 
 comment on table logloom.plans is
@@ -114,3 +118,9 @@ comment on column logloom.plans.webhooks_per_hour is 'The same for webhooks.';
 
 comment on column logloom.plans.max_notification_addresses is
   'Email addresses that a tenant may have confirmed.';
+
+comment on column logloom.plans.max_ingest_tokens is
+  'Ingest tokens of a tenant that may be alive at once; a further one is PT429.';
+
+comment on column logloom.plans.ingest_tokens_per_minute is
+  'Ingest tokens that may be made for a tenant in a minute.';

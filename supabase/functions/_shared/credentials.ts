@@ -1,16 +1,14 @@
 import { Buffer } from "node:buffer";
-import type { Credentials } from "../_shared/auth.ts";
-import { secretKeyPrefix } from "../_shared/secret_keys.ts";
+import { type Credentials, hasKeyPrefix, tokenPrefix } from "./auth.ts";
+import { secretKeyPrefix } from "./secret_keys.ts";
 
-export const keyPrefix = "ll_";
-
-/** Names of the key in the address, for webhooks and beacons that cannot set a header. */
+/** Names of the key in the address, for webhooks that cannot set a header. */
 const queryNames = ["api_key", "apikey", "token", "dd-api-key", "DD-API-KEY"];
 
 /**
  * The first credentials of a request: in headers, the query, or where the protocol puts them. The header `apikey` is
  * Supabase's: it counts with a secret key of the project, or if the protocol says so and it holds one of our keys. A
- * secret key is never taken from an address, which proxies write down.
+ * secret key or an ingest token is never taken from an address, which proxies write down.
  */
 export function findCredentials(
   headers: Headers,
@@ -25,25 +23,34 @@ export function findCredentials(
   if (apikey?.startsWith(secretKeyPrefix)) return { kind: "api_key", value: apikey };
   for (const name of queryNames) {
     const value = query.get(name);
-    if (value && !value.startsWith(secretKeyPrefix)) return { kind: "api_key", value };
+    if (value && mayStandInAddresses(value)) return { kind: "api_key", value };
   }
-  return ownKey === undefined ? undefined : { kind: "api_key", value: ownKey };
+  return ownKey === undefined || !mayStandInAddresses(ownKey)
+    ? undefined
+    : { kind: "api_key", value: ownKey };
+}
+
+function mayStandInAddresses(value: string): boolean {
+  return !value.startsWith(secretKeyPrefix) && !value.startsWith(tokenPrefix);
 }
 
 /** For a request without credentials. */
-export function whereKeysGo(headers: Headers): string {
+export function whereKeysGo(headers: Headers, query: URLSearchParams): string {
+  if ([...query.values()].some((value) => value.startsWith(tokenPrefix))) {
+    return "An ingest token is not taken from an address: send it as Authorization: Bearer";
+  }
   const place = "send the key as X-API-Key, or as Authorization: Bearer";
-  return headers.get("apikey")?.startsWith(keyPrefix)
+  return hasKeyPrefix(headers.get("apikey") ?? "")
     ? `The header apikey is Supabase's: ${place}`
     : `Nobody is named: ${place}`;
 }
 
 function ofAuthorization(authorization: string): Credentials {
-  if (authorization.startsWith(keyPrefix)) return { kind: "api_key", value: authorization };
+  if (hasKeyPrefix(authorization)) return { kind: "api_key", value: authorization };
   const [, scheme = "", value = ""] = /^(\S+) +(\S+)$/.exec(authorization) ?? [];
   switch (scheme.toLowerCase()) {
     case "bearer":
-      return { kind: value.startsWith(keyPrefix) ? "api_key" : "jwt", value };
+      return { kind: hasKeyPrefix(value) ? "api_key" : "jwt", value };
     case "basic":
       return { kind: "api_key", value: keyOfPair(base64(value)) };
     case "splunk":
@@ -51,7 +58,7 @@ function ofAuthorization(authorization: string): Credentials {
     case "apikey":
       return {
         kind: "api_key",
-        value: value.startsWith(keyPrefix) ? value : keyOfPair(base64(value)),
+        value: hasKeyPrefix(value) ? value : keyOfPair(base64(value)),
       };
     default:
       // Another scheme leaves a value that equals no key and no token.
@@ -64,7 +71,7 @@ function keyOfPair(pair: string): string {
   const at = pair.indexOf(":");
   if (at === -1) return pair;
   const [first, last] = [pair.slice(0, at), pair.slice(at + 1)];
-  return first.startsWith(keyPrefix) && !last.startsWith(keyPrefix) ? first : last;
+  return hasKeyPrefix(first) && !hasKeyPrefix(last) ? first : last;
 }
 
 function base64(text: string): string {

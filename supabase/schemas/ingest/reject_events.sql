@@ -17,9 +17,10 @@ begin
 end;
 $$;
 
--- The request without the events whose ts is given and out of range: counted in p_rejected and, of
--- the first 100, listed in p_errors by their index in what was sent.
-create function logloom_private.reject_events_out_of_range(
+-- The request without the events whose ts is given and out of range, or whose service is another
+-- than the sender may send for: counted in p_rejected and, of the first 100, listed in p_errors by
+-- their index in what was sent.
+create function logloom_private.reject_events(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state
 )
@@ -30,8 +31,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_kept constant boolean[] := array(
-    select e.ts is null or e.ts between p_state.keeps_from and p_state.takes_to
-    from unnest(p_request.p_ts) with ordinality e (ts, i)
+    select (e.ts between p_state.keeps_from and p_state.takes_to) is not false
+      and (e.service = p_state.service) is not false
+    from unnest(p_request.p_ts, p_request.p_service) with ordinality e (ts, service, i)
     order by e.i
   );
 begin
@@ -44,8 +46,13 @@ begin
       select
         json_build_object(
           'index', o.index,
-          'code', 'ts_out_of_range',
+          'code', case
+            when o.is_of_another then 'service_is_another' else 'ts_out_of_range'
+          end,
           'message', case
+            when o.is_of_another then format(
+              'The token sends for the service %s alone', p_state.service
+            )
             when o.ts > p_state.takes_to then format(
               'ts lies more than %s h ahead',
               (
@@ -61,8 +68,11 @@ begin
         ),
         o.index
       from (
-        select e.ts, coalesce(p_request.p_positions[e.i], e.i - 1)::integer as index
-        from unnest(p_request.p_ts, v_is_kept) with ordinality e (ts, is_kept, i)
+        select
+          e.ts, (e.service <> p_state.service) is true as is_of_another,
+          coalesce(p_request.p_positions[e.i], e.i - 1)::integer as index
+        from unnest(p_request.p_ts, p_request.p_service, v_is_kept)
+          with ordinality e (ts, service, is_kept, i)
         where not e.is_kept
       ) o
       order by index

@@ -1,0 +1,1 @@
+export * from "../../../packages/logloom/src/read.ts";

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { sha256Hex } from "../_shared/auth.ts";
+import { ingestToken, startDatabase, startIngest } from "./testing.ts";
+
+const accepted = { success: true, ingested: 1, rejected: 0 };
+const missing = { error: "Missing authorization header" };
+const plainText = { "Content-Type": "text/plain;charset=UTF-8" };
+
+/** Sends one request to the function, whose database takes everything. */
+async function send(
+  headers: Record<string, string>,
+  body: unknown,
+  path = "",
+): Promise<{ status: number; said: unknown; refusal: string | null; calls: unknown[] }> {
+  await using peer = startDatabase(() => Response.json(accepted));
+  await using ingest = startIngest(peer.url);
+  const response = await fetch(`${ingest.url}${path}`, {
+    method: "POST",
+    headers,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  return {
+    status: response.status,
+    said: await response.json(),
+    refusal: response.headers.get("WWW-Authenticate"),
+    calls: peer.requests.map((request) => JSON.parse(request.body)),
+  };
+}
+
+const stored = (bytes: number) => [{
+  p_key_digest: sha256Hex(ingestToken),
+  p_bytes: bytes,
+  p_ts: [null],
+  p_msg: ["a"],
+}];
+
+Deno.test("an ingest token goes to the database as a digest, like a key", async () => {
+  for (const [name, value] of [["Authorization", "Bearer "], ["X-API-Key", ""]]) {
+    const { status, said, calls } = await send({ [name]: value + ingestToken }, [{ msg: "a" }]);
+    assert.deepEqual([status, said, calls], [200, accepted, stored(13)]);
+  }
+});
+
+Deno.test("a beacon has its token at the beginning of its body, which is not stored", async () => {
+  const bodies: [unknown, number][] = [
+    [{ token: ingestToken, events: [{ msg: "a" }] }, 24],
+    [{ token: ingestToken, logs: [{ msg: "a" }] }, 22],
+    [{ token: ingestToken, msg: "a" }, 11],
+    [`\n { "token" : "${ingestToken}" ,"events":[{"msg":"a"}]}`, 24],
+  ];
+  for (const [body, bytes] of bodies) {
+    const { status, said, calls } = await send(plainText, body);
+    assert.deepEqual([status, said, calls], [200, accepted, stored(bytes)], JSON.stringify(body));
+  }
+});
+
+Deno.test("a token elsewhere in a body, or in another kind of body, is none", async () => {
+  const bodies: [Record<string, string>, unknown][] = [
+    [plainText, { events: [{ msg: "a" }], token: ingestToken }],
+    [plainText, [{ token: ingestToken, msg: "a" }]],
+    [plainText, { token: "ll_key", events: [] }],
+    [plainText, { token: ingestToken }],
+    [plainText, ""],
+    [plainText, { token: ingestToken, events: [{ msg: "x".repeat(65_536) }] }],
+    [{ "Content-Type": "application/json" }, { token: ingestToken, events: [{ msg: "a" }] }],
+  ];
+  for (const [headers, body] of bodies) {
+    const { status, said, calls } = await send(headers, body);
+    assert.deepEqual([status, said, calls], [400, missing, []], JSON.stringify(body).slice(0, 80));
+  }
+});
+
+Deno.test("a mistyped token is refused without asking the database", async () => {
+  const typo = `${ingestToken.slice(0, -1)}!`;
+  const other = `${ingestToken.slice(0, -1)}${ingestToken.endsWith("0") ? "1" : "0"}`;
+  for (const value of [typo, other, `ll_${ingestToken.slice(4)}`]) {
+    const { status, refusal, calls } = await send({ Authorization: `Bearer ${value}` }, [{}]);
+    assert.deepEqual([status, calls], [401, []], value);
+    assert.match(refusal ?? "", /The key is malformed: a character is wrong or missing/);
+  }
+});
+
+Deno.test("a token is never taken from an address", async () => {
+  for (
+    const path of [
+      `?token=${ingestToken}`,
+      `?api_key=${ingestToken}`,
+      `/gelf?token=${ingestToken}`,
+      `/v1/input/${ingestToken}`,
+    ]
+  ) {
+    const { status, refusal, calls } = await send(plainText, [{ msg: "a" }], path);
+    assert.ok(status === 400 || status === 401 || status === 403, `${path} ${status}`);
+    assert.deepEqual(calls, [], path);
+    if (path.includes("?")) {
+      assert.match(refusal ?? "", /not taken from an address: send it as Authorization: Bearer/);
+    }
+  }
+});

@@ -1,0 +1,20 @@
+-- An ingest token lives no longer than its maker may send.
+create function logloom_private.ingest_token_is_alive(p_token logloom_private.ingest_tokens)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_token.expires_at > now()
+    and not logloom_private.is_being_deleted(p_token.tenant_id)
+    and (
+      p_token.created_by is null
+      or logloom_private.acting_role(p_token.tenant_id, p_token.created_by) is not null
+    )
+    and (
+      p_token.session_id is null
+      or logloom_private.auth_session_is_there(p_token.session_id) is not false
+    );
+end;
+$$;

@@ -1,0 +1,60 @@
+-- What a reading operation answers in a scope, as PostgREST writes it; p_parameters by name.
+create function logloom_private.read_in_scope(
+  p_scope logloom_private.reading_scope,
+  p_operation text,
+  p_parameters jsonb
+)
+returns json
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_reader text;
+  v_operation pg_proc;
+  v_unknown text;
+  v_arguments text;
+  v_invalid record;
+  v_answer json;
+begin
+  select o.reader into v_reader
+  from logloom_private.reading_operations() o
+  where o.operation = p_operation;
+  if not found then
+    perform logloom_private.refuse('reading.operation_is_unknown', p_operation);
+  elsif jsonb_typeof(p_parameters) <> 'object' then
+    perform logloom_private.refuse('reading.parameters_are_no_object');
+  end if;
+  select p.* into v_operation
+  from pg_proc p
+  where p.pronamespace = 'public'::regnamespace and p.proname = p_operation;
+  select min(n) into v_unknown
+  from jsonb_object_keys(p_parameters) n
+  where n <> all (v_operation.proargnames);
+  if v_unknown is not null then
+    perform logloom_private.refuse(
+      'reading.parameter_is_unknown', left(v_unknown, 60),
+      array_to_string(v_operation.proargnames, ', ')
+    );
+  end if;
+  select a.name, format_type(a.type, null) as type into v_invalid
+  from unnest(v_operation.proargnames, v_operation.proargtypes) a (name, type)
+  where not pg_input_is_valid(p_parameters ->> a.name, format_type(a.type, null));
+  if found then
+    perform logloom_private.refuse(
+      'reading.parameter_is_invalid', v_invalid.name, v_invalid.type
+    );
+  end if;
+  select string_agg(format(', ($2 ->> %L)::%s', a.name, format_type(a.type, null)), '' order by a.n)
+  into v_arguments
+  from unnest(v_operation.proargnames, v_operation.proargtypes) with ordinality a (name, type, n);
+  execute format(
+    case when v_operation.proretset
+      then 'select coalesce(json_agg(r), ''[]'') from logloom_private.%I($1%s) r'
+      else 'select to_json(r) from logloom_private.%I($1%s) r' end,
+    v_reader, v_arguments
+  )
+  into v_answer
+  using p_scope, p_parameters;
+  return v_answer;
+end;
+$$;

@@ -1,0 +1,25 @@
+-- The operations that read for keys, and the function of each: it takes a scope, then what the
+-- operation takes.
+create function logloom_private.reading_operations()
+returns table (operation text, reader text)
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select o.*
+  from (
+    values
+      ('get_log', 'read_log'),
+      ('get_log_context', 'read_log_context'),
+      ('list_log_fields', 'read_log_fields'),
+      ('log_histogram', 'read_log_histogram'),
+      ('log_series', 'read_log_series'),
+      ('log_stats', 'read_log_stats'),
+      ('search_logs', 'read_log_page'),
+      ('tail_logs', 'read_log_tail'),
+      ('validate_query', 'read_query_validity')
+  ) o (operation, reader);
+end;
+$$;

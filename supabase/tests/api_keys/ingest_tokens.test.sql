@@ -1,0 +1,245 @@
+-- Tokens with which pages send for one service, until they expire or their maker may no longer.
+begin;
+\ir ../actors.psql
+select plan(36);
+
+create schema if not exists auth;
+create table if not exists auth.sessions (id uuid primary key);
+
+create function pg_temp.verdict(p_token text)
+returns text
+language plpgsql
+as $$
+declare
+  v_hint text;
+begin
+  set local role service_role;
+  perform public.ingest_logs(p_key_digest => encode(sha256(p_token::bytea), 'hex'));
+  reset role;
+  return 'let in';
+exception when sqlstate 'PT401' then
+  get stacked diagnostics v_hint = pg_exception_hint;
+  return v_hint;
+end;
+$$;
+
+select pg_temp.act_as_user('acme', 'alice');
+create temp table made as select * from public.create_ingest_token(p_service => E' shop\n');
+grant all on made to public;
+
+select matches(m.token, '^llt_[0-9A-Za-z]{36}$', 'a token') from made m;
+select is(m.service, 'shop', 'its service, trimmed') from made m;
+select is(m.expires_at, now() + interval '15 minutes', 'the longest life by default') from made m;
+select is(
+  (public.create_ingest_token(p_service => repeat('s', 200), p_expires_in => 60)).expires_at,
+  now() + interval '1 minute', 'a shorter one'
+);
+select throws_ok(c.call, 'PT400', c.message, c.message || ': ' || left(c.call, 80))
+from (
+  values
+    ('select public.create_ingest_token()', 'Missing required parameter: p_service'),
+    ($$select public.create_ingest_token(p_service => E' \t')$$,
+      'Invalid p_service: 1 to 200 characters after trimming'),
+    ($$select public.create_ingest_token(p_service => repeat('s', 201))$$,
+      'Invalid p_service: 1 to 200 characters after trimming'),
+    ($$select public.create_ingest_token(p_service => 's', p_expires_in => 0)$$,
+      'Invalid p_expires_in: 1 to 900 seconds'),
+    ($$select public.create_ingest_token(p_service => 's', p_expires_in => 901)$$,
+      'Invalid p_expires_in: 1 to 900 seconds')
+) c (call, message);
+select throws_ok(
+  'select * from logloom_private.ingest_tokens', '42501', null, 'no user reads the table'
+);
+select results_eq(
+  $$select a.actor, a.action, a.subject, a.details
+    from public.list_tenant_audit_events(p_action => 'ingest_token.created') a
+    where a.subject = 'shop'$$,
+  $$select 'alice', 'ingest_token.created', 'shop',
+      jsonb_build_object('expires_at', now() + interval '15 minutes')$$,
+  'an audit event of it'
+);
+
+select pg_temp.act_as_postgres();
+select is(
+  (select t.token_digest from logloom_private.ingest_tokens t where t.service = 'shop'),
+  (select sha256(m.token::bytea) from made m), 'the digest is stored'
+);
+select is_empty(
+  $$select from logloom_private.ingest_tokens t, made m
+    where to_jsonb(t)::text like '%' || m.token || '%'$$,
+  'the token is not'
+);
+select is(
+  (select right(m.token, 6) from made m),
+  (
+    select logloom_private.base62(
+      logloom_private.crc32(convert_to(left(m.token, 34), 'UTF8')), 6
+    ) from made m
+  ),
+  'it ends in the checksum of what precedes'
+);
+
+-- What it sends.
+set local role service_role;
+create temp table answer as
+select public.ingest_logs(
+  p_key_digest => encode(sha256(m.token::bytea), 'hex'),
+  p_ts => array[null, null, now() + interval '2 days', null]::timestamptz[],
+  p_msg => array['a', 'b', 'c', 'd'], p_service => array['shop', 'api', 'shop', null]
+)::jsonb as body
+from made m;
+reset role;
+select is(
+  a.body - 'errors', '{"success": true, "ingested": 2, "rejected": 2}',
+  'events are taken one by one'
+) from answer a;
+select is(
+  a.body -> 'errors',
+  '[{"index": 1, "code": "service_is_another",
+     "message": "The token sends for the service shop alone"},
+    {"index": 2, "code": "ts_out_of_range", "message": "ts lies more than 24 h ahead"}]',
+  'another service is rejected, with the reason'
+) from answer a;
+select results_eq(
+  $$select q.tenant_id, q.key_id, q.msg, q.service from logloom_private.queue q$$,
+  $$values ('acme', null::uuid, array['a', 'd'], array['shop', 'shop'])$$,
+  'an event without a service gets the token''s'
+);
+set local role service_role;
+select is(
+  public.ingest_logs(
+    p_key_digest => encode(sha256(m.token::bytea), 'hex'), p_ts => array[null]::timestamptz[],
+    p_service => array['api']
+  )::jsonb - 'errors',
+  '{"success": false, "ingested": 0, "rejected": 1}', 'of another service alone nothing is taken'
+) from made m;
+select is(
+  public.ingest_logs(
+    p_key_digest => encode(sha256(m.token::bytea), 'hex'), p_ts => array[null, null]::timestamptz[]
+  )::jsonb,
+  '{"success": true, "ingested": 2, "rejected": 0}', 'no event needs a service'
+) from made m;
+reset role;
+
+-- When it ends.
+select is(pg_temp.verdict(m.token), 'let in', 'it lives') from made m;
+select is(
+  pg_temp.verdict('llt_another'),
+  'No such API key or ingest token: perhaps it is one of another project.', 'another does not'
+);
+insert into logloom.tenant_members (tenant_id, user_id, role)
+values ('acme', 'bob', 'owner'), ('acme', 'alice', 'member');
+select is(pg_temp.verdict(m.token), 'let in', 'a member may send') from made m;
+delete from logloom.tenant_members m where m.user_id = 'alice';
+select is(
+  pg_temp.verdict(m.token),
+  'Whoever made the ingest token may no longer send, or has signed out.',
+  'who is no member may not'
+) from made m;
+insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'alice', 'member');
+update logloom_private.ingest_tokens t set expires_at = now() where t.service = 'shop';
+select is(
+  pg_temp.verdict(m.token), 'The ingest token has expired: create_ingest_token makes another.',
+  'an expired one neither'
+) from made m;
+update logloom_private.ingest_tokens t set expires_at = now() - interval '1 minute 1 second'
+where t.service = 'shop';
+select logloom_private.purge_old_rows();
+select is(
+  array(select length(t.service) from logloom_private.ingest_tokens t), '{200}',
+  'the purge takes those that have expired'
+);
+
+-- Sessions of Supabase Auth.
+insert into auth.sessions (id) values ('5e551011-0000-4000-8000-000000000000');
+select pg_temp.act_as_user('acme', 'alice');
+select set_config(
+  'request.jwt.claims',
+  (current_setting('request.jwt.claims')::jsonb || jsonb_build_object('session_id', s.id))::text,
+  true
+), s.id as session_id
+from (
+  values ('5e551011-0000-4000-8000-000000000000')
+) s (id);
+create temp table of_session as select * from public.create_ingest_token(p_service => 'session');
+select set_config(
+  'request.jwt.claims',
+  (current_setting('request.jwt.claims')::jsonb || '{"session_id": "of another service"}')::text,
+  true
+);
+create temp table of_others as select * from public.create_ingest_token(p_service => 'others');
+select pg_temp.act_as_postgres();
+select is(pg_temp.verdict(o.token), 'let in', 'a session is no end of it') from of_session o;
+delete from auth.sessions s where s.id = '5e551011-0000-4000-8000-000000000000';
+select is(
+  pg_temp.verdict(o.token),
+  'Whoever made the ingest token may no longer send, or has signed out.',
+  'it ends with the session'
+) from of_session o;
+select is(pg_temp.verdict(o.token), 'let in', 'sessions that Auth does not have do not count')
+from of_others o;
+
+-- The project itself.
+select pg_temp.act_as_service_role();
+create temp table of_project as
+select * from public.create_ingest_token(p_tenant_id => 'acme', p_service => 'project');
+select throws_ok(
+  $$select public.create_ingest_token(p_service => 'project')$$,
+  'PT400', 'Missing required parameter: p_tenant_id', 'it names the tenant'
+);
+select pg_temp.act_as_postgres();
+select is(pg_temp.verdict(o.token), 'let in', 'the project''s token') from of_project o;
+
+-- Limits.
+update logloom.plans set max_ingest_tokens = 5, ingest_tokens_per_minute = 5
+where plan_id = 'free';
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  pg_temp.attempt($$select public.create_ingest_token(p_service => 'fifth')$$), 'accepted',
+  'there is room for so many'
+);
+create function pg_temp.refusal()
+returns text
+language plpgsql
+as $$
+declare
+  v_headers text;
+begin
+  perform public.create_ingest_token(p_service => 'sixth');
+  return 'accepted';
+exception when sqlstate 'PGRST' then
+  get stacked diagnostics v_headers = pg_exception_detail;
+  return format(
+    '%s %s', v_headers::json -> 'headers' ->> 'Retry-After', sqlerrm::json ->> 'message'
+  );
+end;
+$$;
+select is(
+  pg_temp.refusal(), '60 Plan limit exceeded: ingest tokens (max 5)',
+  'and for one more when the first has expired'
+);
+select pg_temp.act_as_postgres();
+update logloom_private.ingest_tokens set expires_at = now() where service <> 'project';
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  pg_temp.refusal(), '60 Plan limit exceeded: ingest tokens (max 5 per minute)',
+  'those that have expired count for a minute'
+);
+select pg_temp.act_as_postgres();
+update logloom_private.ingest_tokens set created_at = now() - interval '1 minute';
+select pg_temp.act_as_user('acme', 'alice');
+select is(pg_temp.refusal(), 'accepted', 'and no longer');
+
+-- The tenant's end is theirs.
+select pg_temp.act_as_user('acme', 'bob');
+select public.delete_tenant(p_tenant_id => 'acme');
+select pg_temp.act_as_postgres();
+select is_empty('select from logloom_private.ingest_tokens', 'a deleted tenant has no tokens');
+select is(
+  pg_temp.verdict(o.token),
+  'No such API key or ingest token: perhaps it is one of another project.',
+  'and lets in none'
+) from of_project o;
+
+select * from finish();
+rollback;

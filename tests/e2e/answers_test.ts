@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { checkout } from "../../local/stack.ts";
+import type { AnswerOf, OperationName, ParametersOf } from "../../packages/logloom/src/read.ts";
+import { clientOf, ingest, newTenant, type Tenant } from "../support/client.ts";
+import { type Database, openDatabase, queueIsEmpty, stopJob } from "../support/database.ts";
+import { examples } from "../support/examples.ts";
+
+/** What an operation answered. */
+type Answered = [operation: string, answer: unknown];
+
+Deno.test("answers are what the client's types say, and null where these say so", async () => {
+  await using db = openDatabase();
+  // The documented answers are real ones, too: a test of their own sees to it.
+  const documented = (await examples()).map((one): Answered => [one.operation, one.response]);
+  const answers = [...documented, ...await answersWithNulls(db, await newTenant("answers"))];
+  const head = 'import type { AnswerOf } from "../../packages/logloom/src/read.ts";\n';
+  const uses = answers.map(([operation, answer]) =>
+    `void (${JSON.stringify(answer)} satisfies AnswerOf<"${operation}">);`
+  );
+  assert.equal(await complaints(head + uses.join("\n")), "");
+
+  const told = await Deno.readTextFile(`${checkout}/packages/logloom/src/read/types.ts`);
+  const objects = answers.flatMap(([, answer]) => objectsIn(answer));
+  for (const [, name, body] of told.matchAll(/^export interface (\w+) \{\n([\s\S]*?)^\}/gm)) {
+    const members = [...body.matchAll(/^ {2}(\w+): (.*);$/gm)];
+    const names = members.map(([, member]) => member).sort().join();
+    const such = objects.filter((one) => Object.keys(one).sort().join() === names);
+    const saysNull = members.filter(([, , type]) => / \| null$/.test(type)).map(([, one]) => one);
+    const isNull = (member: string) => such.some((one) => one[member] === null);
+    assert.deepEqual(saysNull.filter((one) => !isNull(one)), [], `${name}: never null here`);
+  }
+});
+
+/** Answers with null in each place that the documented ones leave out. */
+async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[]> {
+  await using _sender = await stopJob(db, "send_notifications");
+  const client = clientOf(tenant.token);
+  const answers: Answered[] = [];
+  async function call<Name extends OperationName>(
+    operation: Name,
+    parameters: ParametersOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    const answer = await client.call(operation, parameters);
+    answers.push([operation, answer]);
+    return answer;
+  }
+
+  const ts = new Date(Date.now() - 600_000).toISOString();
+  await ingest(tenant.headers, [
+    { ts },
+    ...Array.from({ length: 21 }, (_, n) => ({ ts, service: `s${n}` })),
+  ]);
+  await queueIsEmpty(db);
+  await call("search_logs", {});
+  await call("log_stats", { p_query_dsl: "| avg(@nothing)" });
+  await call("log_series", { p_query_dsl: "| count() by service" });
+  await call("validate_query", { p_query_dsl: "level:error" });
+
+  const search = { p_name: "n", p_query_dsl: "ts:*" };
+  const id = await call("create_saved_search", search);
+  await call("get_saved_search", { p_id: id });
+  await call("run_saved_search", { p_id: id });
+
+  const condition = {
+    p_query_dsl: "ts:*",
+    p_threshold: 1,
+    p_comparison: "gt",
+    p_window_minutes: 5,
+    p_cooldown_minutes: 5,
+  } as const;
+  await call("preview_alert_rule", condition);
+  await call("preview_alert_rule", { ...condition, p_query_dsl: "| avg(@nothing)" });
+  const { rule_id } = await call("create_alert_rule", {
+    ...condition,
+    p_name: "n",
+    p_enabled: false,
+    p_notification_destinations: ["email"],
+    p_notification_config: { email: `${tenant.id}@example.com` },
+  });
+  await call("test_alert_rule", { p_rule_id: rule_id });
+  await call("list_alert_deliveries", { p_rule_id: rule_id });
+  await call("list_alert_addresses", {});
+  await db`
+    insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
+    values (${tenant.id}, ${rule_id}, 2, 1)`;
+  await call("list_alert_history", {});
+
+  await call("delete_logs", {
+    p_query_dsl: "level:error",
+    p_ts_from: "now-1h",
+    p_ts_to: "now",
+    p_dry_run: false,
+  });
+  await db`
+    insert into logloom.retention_runs (tenant_id, kind, status, requested_by, ts_to)
+    values (${tenant.id}, 'retention', 'running', 'retention', now() - interval '7 days')`;
+  await call("list_log_retention_runs", {});
+  return answers;
+}
+
+function objectsIn(value: unknown): Record<string, unknown>[] {
+  if (typeof value !== "object" || value === null) return [];
+  const inner = Object.values(value).flatMap(objectsIn);
+  return Array.isArray(value) ? inner : [{ ...value }, ...inner];
+}
+
+/** What the compiler says of a module. */
+async function complaints(text: string): Promise<string> {
+  const path = `${checkout}/tests/e2e/.answers_${Deno.pid}.ts`;
+  await Deno.writeTextFile(path, text);
+  try {
+    const { stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["check", "--quiet", path],
+      cwd: checkout,
+      env: { NO_COLOR: "1" },
+      stdout: "null",
+      stderr: "piped",
+    }).output();
+    return new TextDecoder().decode(stderr);
+  } finally {
+    await Deno.remove(path);
+  }
+}

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import {
+  apiKey,
+  bearer,
+  call,
+  createKey,
+  ingest,
+  newTenant,
+  rpc,
+  type Tenant,
+} from "../support/client.ts";
+import { openDatabase, recordsOf } from "../support/database.ts";
+import { stack } from "../support/stack.ts";
+
+const unknownCaller = "Invalid token, API key, or missing tenant_id";
+
+function read(
+  headers: Record<string, string>,
+  operation: string,
+  parameters: unknown = {},
+  init: RequestInit = {},
+) {
+  return call<Record<string, unknown>>(`/functions/v1/logloom-read/v1/${operation}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(parameters),
+    ...init,
+  });
+}
+
+async function withRecords(name: string): Promise<Tenant> {
+  const tenant = await newTenant(name);
+  await ingest(tenant.headers, [
+    { ts: new Date(Date.now() - 3000).toISOString(), msg: "one", level: "error", service: "api" },
+    { ts: new Date(Date.now() - 2000).toISOString(), msg: "two", level: "info", price: 1e21 },
+    { ts: new Date(Date.now() - 1000).toISOString(), msg: "three 💡", service: "api", n: [1, "x"] },
+  ]);
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, 3);
+  return tenant;
+}
+
+Deno.test("a key that reads gets byte for byte what its tenant's user gets by RPC", async () => {
+  const tenant = await withRecords("read");
+  const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
+  const now = new Date().toISOString();
+  const { body } = await rpc<{ logs: { id: string; ts: string }[] }>(tenant.token, "search_logs", {
+    p_ts_to: now,
+  });
+  assert.equal(body.logs.length, 3);
+  const [{ id, ts }] = body.logs;
+  const asked: [string, Record<string, unknown>][] = [
+    ["search_logs", {
+      p_query_dsl: "service:api",
+      p_ts_from: new Date(Date.now() - 3_600_000).toISOString(),
+      p_ts_to: now,
+      p_limit: 1,
+    }],
+    ["search_logs", { p_ts_to: now, p_order: "asc", p_cursor: null }],
+    ["get_log", { p_id: id }],
+    ["get_log", { p_id: id, p_ts: ts }],
+    ["get_log_context", { p_id: id, p_before: 1, p_after: 1 }],
+    ["list_log_fields", { p_ts_to: now }],
+    ["log_stats", { p_query_dsl: "| count() by service", p_ts_to: now }],
+    ["log_stats", { p_query_dsl: "service:none | count() by host", p_ts_to: now }],
+    ["log_series", { p_ts_to: now, p_buckets: 3 }],
+    ["log_histogram", { p_ts_to: now, p_buckets: 3 }],
+    ["tail_logs", { p_backlog: 10 }],
+    ["validate_query", { p_query_dsl: "level:>" }],
+  ];
+  for (const [operation, parameters] of asked) {
+    const init = { method: "POST", body: JSON.stringify(parameters) };
+    const headers = { "content-type": "application/json" };
+    const byKey = await fetch(`${stack.url}/functions/v1/logloom-read/v1/${operation}`, {
+      ...init,
+      headers: { ...headers, ...apiKey(key_value) },
+    });
+    const byRpc = await fetch(`${stack.url}/rest/v1/rpc/${operation}`, {
+      ...init,
+      headers: { ...headers, ...tenant.headers, apikey: stack.anonKey },
+    });
+    const byUser = await fetch(`${stack.url}/functions/v1/logloom-read/v1/${operation}`, {
+      ...init,
+      headers: { ...headers, ...tenant.headers },
+    });
+    const texts = [await byKey.text(), await byRpc.text(), await byUser.text()];
+    assert.equal(byKey.status, 200, `${operation}: ${texts[0]}`);
+    assert.equal(byUser.headers.get("content-type"), "application/json");
+    // A cursor holds the moment of its page, or what the writer did meanwhile.
+    const [one, ...others] = texts.map((text) =>
+      text.replace(/"next_cursor":"[^"]*"/, '"next_cursor":"…"')
+    );
+    for (const other of others) assert.equal(one, other, operation);
+  }
+});
+
+Deno.test("a key is let in by each header that ingest takes, and by no address", async () => {
+  const tenant = await withRecords("read-doors");
+  const { key_value } = await createKey(tenant, { p_scopes: ["read", "ingest"] });
+  const doors = [
+    apiKey(key_value),
+    bearer(key_value),
+    { authorization: `Basic ${btoa(`logloom:${key_value}`)}` },
+  ];
+  for (const headers of doors) {
+    const { status, body } = await read(headers, "search_logs");
+    assert.deepEqual([status, (body.logs as unknown[]).length], [200, 3]);
+  }
+  assert.equal((await ingest(apiKey(key_value), [])).status, 200);
+  for (const name of ["api_key", "token"]) {
+    const { status } = await read({}, `search_logs?${name}=${key_value}`);
+    assert.equal(status, 401);
+  }
+});
+
+Deno.test("a key without the scope of a door is 403 there, and a dead or strange one 401", async () => {
+  const tenant = await newTenant("read-scopes");
+  const sends = await createKey(tenant);
+  const reads = await createKey(tenant, { p_scopes: ["read"] });
+  const asked = await read(apiKey(sends.key_value), "search_logs");
+  assert.deepEqual([asked.status, asked.body.message], [403, "This API key may only send"]);
+  const sent = await ingest(apiKey(reads.key_value), [{ msg: "x" }]);
+  assert.deepEqual([sent.status, sent.body], [403, { error: "This API key may only read" }]);
+
+  await rpc(tenant.token, "revoke_api_key", { p_key_id: reads.key_id });
+  const keys = [
+    reads.key_value,
+    `${reads.key_value.slice(0, -1)}${reads.key_value.endsWith("0") ? "1" : "0"}`,
+    "ll_",
+    "sb_secret_x",
+    "a.b.c",
+    "",
+  ];
+  for (const key of keys) {
+    const { status, headers } = await read(bearer(key), "search_logs");
+    assert.equal(status, 401, key);
+    assert.match(headers.get("www-authenticate") ?? "", /^Bearer realm="logloom"/);
+  }
+  const { status, body } = await read({}, "search_logs");
+  assert.deepEqual([status, body.code, body.message], [401, "PT401", unknownCaller]);
+});
+
+Deno.test("what a key's request lacks is said in the form of RPC", async () => {
+  const tenant = await newTenant("read-errors");
+  const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
+  const cases: [string, unknown, number, string][] = [
+    ["search_logs", { p_limit: 0 }, 400, "Invalid p_limit: 1 to 1000"],
+    ["search_logs", { p_limit: "many" }, 400, "Invalid p_limit: not of the type integer"],
+    ["search_logs", { limit: 1 }, 400, "Unknown parameter: limit"],
+    ["get_log", { p_id: "x" }, 400, "Invalid p_id: not of the type uuid"],
+    [
+      "get_log",
+      { p_ts: "2026-13-01" },
+      400,
+      "Invalid p_ts: not of the type timestamp with time zone",
+    ],
+    ["get_log", { p_id: crypto.randomUUID() }, 404, "Log record not found"],
+    ["delete_logs", {}, 404, "No such reading operation: delete_logs"],
+    ["create_api_key", { p_name: "x" }, 404, "No such reading operation: create_api_key"],
+    ["read_logs", {}, 404, "No such reading operation: read_logs"],
+    ["search_logs", [], 400, "Invalid parameters: send a JSON object"],
+  ];
+  for (const [operation, parameters, status, message] of cases) {
+    const answer = await read(apiKey(key_value), operation, parameters);
+    assert.deepEqual(
+      [answer.status, answer.body.code, answer.body.message],
+      [status, `PT${status}`, message],
+    );
+  }
+  const bodies: [BodyInit, number][] = [
+    ["{", 400],
+    ["\ufeff{}", 200],
+    [new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 400],
+    ['{"p_query_dsl": "\\u0000"}', 400],
+    ['{"p_query_dsl": "\\ud800"}', 400],
+    [`{"p_query_dsl": "${"x".repeat(64 * 1024)}"}`, 413],
+    ["", 200],
+  ];
+  for (const [body, status] of bodies) {
+    const answer = await read(apiKey(key_value), "search_logs", {}, { body });
+    assert.equal(answer.status, status, String(body).slice(0, 40));
+  }
+  const get = await read(apiKey(key_value), "search_logs", {}, { method: "GET", body: null });
+  assert.deepEqual([get.status, get.headers.get("allow")], [405, "POST, OPTIONS"]);
+  const elsewhere = await call("/functions/v1/logloom-read/v2/search_logs", {
+    method: "POST",
+    headers: apiKey(key_value),
+  });
+  assert.equal(elsewhere.status, 404);
+});
+
+Deno.test("a user cannot read for a key, nor in a scope of their own making", async () => {
+  const [mine, other] = [await newTenant("mine"), await withRecords("other")];
+  const asked = await rpc(mine.token, "read_logs", {
+    p_key_digest: "00",
+    p_operation: "search_logs",
+  });
+  assert.equal(asked.status, 403);
+  await using db = openDatabase(stack.databaseUrl, 1);
+  await assert.rejects(
+    db.begin(async (sql) => {
+      const claims = JSON.stringify({
+        role: "authenticated",
+        tenant_id: mine.id,
+        sub: mine.userId,
+        exp: Math.floor(Date.now() / 1000) + 60,
+      });
+      await sql`select set_config('request.jwt.claims', ${claims}, true)`;
+      await sql`set local role authenticated`;
+      await sql`
+        select logloom_private.read_log_page(
+          row(${other.id}, null)::logloom_private.reading_scope,
+          null, null, null, null, null, null
+        )`;
+    }),
+    { code: "PT403" },
+  );
+});

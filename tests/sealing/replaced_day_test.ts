@@ -1,0 +1,91 @@
+import { deepStrictEqual, notDeepStrictEqual } from "node:assert/strict";
+import type postgres from "postgres";
+import type { Database } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { ownDatabase } from "../support/own_database.ts";
+
+// The records of a day are counted before its partition is replaced under the writer's lock. What
+// changes between the two must not get lost.
+
+const day = "2026-03-04";
+const tenant = "late";
+
+Deno.test("a partition is not replaced by a copy that is out of date", async (t) => {
+  await using sql = await ownDatabase("replaced_day", 3);
+  await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
+  // Waited for while a step of the test works, not for ever.
+  await sql`update logloom_private.settings set partition_drop_lock_timeout = '30 s'`;
+  await sql`select logloom_private.create_partition(${day})`;
+  await add(sql, 3);
+
+  await t.step("one record more", async () => {
+    deepStrictEqual(await replacedWhile(sql, (writer) => add(writer, 1)), "changed");
+    deepStrictEqual(await stored(sql), { rows: 4, counted: 4 });
+  });
+
+  await t.step("nothing, since nobody can take records out", async () => {
+    const before = await partition(sql);
+    const outcome = await replacedWhile(sql, async (writer) => {
+      const [{ locked }] = await writer`
+        select pg_try_advisory_lock(logloom_private.lock_key('deletion')) as locked`;
+      deepStrictEqual(locked, false);
+    });
+    deepStrictEqual(outcome, "replaced");
+    deepStrictEqual(await stored(sql), { rows: 4, counted: 4 });
+    notDeepStrictEqual(await partition(sql), before);
+  });
+});
+
+/** The outcome where somebody with the writer's lock does something after the records were counted. */
+async function replacedWhile(
+  sql: Database,
+  change: (writer: postgres.Sql) => Promise<unknown>,
+): Promise<string> {
+  await sql`
+    insert into logloom_private.sealing_days (day, removed_records, checked_at)
+    values (${day}, 100, now())
+    on conflict (day) do update set removed_records = excluded.removed_records`;
+  await sql`select logloom_private.prepare_replacement(${day})`;
+  const [job, writer] = [await sql.reserve(), await sql.reserve()];
+  const [{ pid }] = await job`select pg_backend_pid() as pid`;
+  await writer`select pg_advisory_lock(logloom_private.lock_key('writer'))`;
+  const replacing = job`select logloom_private.replace_partition(${day}) as outcome`.execute();
+  await eventually("it waits for the writer's lock", async () => {
+    const [{ waits }] = await sql`
+      select exists (
+        select from pg_locks l where l.pid = ${pid} and l.locktype = 'advisory' and not l.granted
+      ) as waits`;
+    return waits;
+  });
+  await change(writer);
+  await writer`select pg_advisory_unlock(logloom_private.lock_key('writer'))`;
+  const [{ outcome }] = await replacing;
+  job.release();
+  writer.release();
+  return outcome;
+}
+
+async function add(sql: postgres.Sql, records: number): Promise<void> {
+  const [{ insert }] = await sql`
+    select logloom_private.added_records_sql(${`
+      insert into logloom.logs as l (id, tenant_id, ts, received_at, write_seq, msg)
+      select
+        gen_random_uuid(), '${tenant}', '${day}T12:00:00Z'::timestamptz + i * interval '1 second',
+        now(), nextval('logloom_private.write_seq'), 'late'
+      from generate_series(1, ${records}) i`}) as insert`;
+  await sql.unsafe(insert);
+}
+
+async function stored(sql: Database): Promise<{ rows: number; counted: number }> {
+  const [found] = await sql`
+    select
+      (select count(*)::integer from logloom.logs l where l.tenant_id = ${tenant}) as rows,
+      (select sum(c.events)::integer from logloom_private.log_counts c) as counted`;
+  return { rows: found.rows, counted: found.counted };
+}
+
+async function partition(sql: Database): Promise<number> {
+  const [{ oid }] = await sql`
+    select to_regclass('logloom.' || logloom_private.partition_name(${day}))::oid as oid`;
+  return oid;
+}
