@@ -18,19 +18,21 @@ declare
   v_exact constant boolean := p_key is not null and jsonb_path_exists(
     p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
   );
-  v_doubles constant boolean := p_key is not null and jsonb_path_exists(
-    p_query.plan -> 'aggregates', '$[*] ? (@.fraction != null)'
+  v_percentiles constant jsonb := (
+    select jsonb_object_agg(a ->> 'kind', a -> 'fraction')
+    from jsonb_array_elements(p_query.plan -> 'aggregates') a
+    where p_key is not null and a ->> 'fraction' is not null
   );
+  v_doubles constant boolean := v_percentiles is not null;
   v_names constant text[] := array(
     select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
     from jsonb_array_elements(v_by) with ordinality f (field, n)
     order by f.n
   );
   v_by_names constant text[] := array(select distinct n from unnest(v_names) n order by 1);
-  v_columns constant text[] := array(
-    select 'k' || n from generate_series(1, cardinality(v_names)) n
-  ) || array['events'] || case when v_exact
-    then array['numbers', 'total', 'minimum', 'maximum'] else '{}' end;
+  v_group constant text := array_to_string(
+    array(select format('l.k%s, ', n) from generate_subscripts(v_names, 1) n order by n), ''
+  );
   v_keys text;
   v_sql text;
 begin
@@ -75,35 +77,29 @@ begin
       from unnest(p_query.by_sql) with ordinality b (sql, n)
     );
     v_sql := v_sql || concat(
-      ' union all select ', (select string_agg(format('l.k%s, ', n), '' order by n)
-        from generate_series(1, cardinality(v_names)) n), '1',
+      ' union all select ', v_group, case when p_key is null then '1' else 'count(*)' end,
       case when v_exact
-        then ', (l.number is not null)::integer, l.number, l.number, l.number' end,
-      case when v_doubles then ', array[logloom_private.finite_double(l.number)]' end,
+        then ', count(l.number), sum(l.number), min(l.number), max(l.number)' end,
+      case when v_doubles
+        then ', array_agg(logloom_private.finite_double(l.number)) '
+          || 'filter (where l.number is not null)' end,
       ' from (select ', v_keys,
       case when p_key is null then 'null'
-        else format('logloom_private.json_number(l.attrs -> %L)', p_key) end, ' as number ',
+        else format('logloom_private.json_number(l.attrs -> %L)', p_key) end,
+      ' as number, date_bin(''10 minutes'', l.ts, ''epoch'') as part ',
       logloom_private.rows_sql(
         p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
-        array_remove(v_names || ('attrs.' || p_key), null)
+        array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
       ),
-      ' offset 0) l'
+      ' offset 0) l',
+      -- In parts, so that no array becomes long.
+      case when p_key is not null then ' group by ' || v_group || 'l.part' end
     );
   end if;
   if v_doubles then
-    -- A row a number, after which the others are null. Sorted while there is a row a group: nothing
-    -- sorts the numbers then.
-    v_sql := 'select ' || (
-      select string_agg(
-        case when c.name like 'k%' then 's.' || c.name
-          else format('unnest(array[s.%1$s]) as %1$s', c.name) end, ', ' order by c.n
-      )
-      from unnest(v_columns) with ordinality c (name, n)
-    ) || ', unnest(s.doubles) as double from (' || v_sql || ') s' || coalesce(
-      ' order by ' || (
-        select string_agg('s.k' || n, ', ' order by n) from generate_subscripts(v_names, 1) n
-      ),
-      ''
+    v_sql := logloom_private.percentiles_sql(
+      v_sql, array(select 'r.k' || n from generate_subscripts(v_names, 1) n order by n),
+      v_percentiles
     );
   end if;
   return (

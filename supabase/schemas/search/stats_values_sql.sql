@@ -11,9 +11,7 @@ begin
     when 'avg' then 'sum(l.total) / nullif(sum(l.numbers), 0)'
     when 'min' then 'min(l.minimum)'
     when 'max' then 'max(l.maximum)'
-    else format(
-      'percentile_cont(%s) within group (order by l.double)', p_aggregate ->> 'fraction'
-    )
+    else format('max(l.%I)', p_aggregate ->> 'kind')
   end || ')';
 end;
 $$;

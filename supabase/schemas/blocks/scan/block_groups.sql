@@ -1,33 +1,43 @@
+-- Of a column with a dictionary what p_each has of its values, at each position.
+create function logloom_private.dictionary_numbers(
+  p_column logloom_private.block_columns,
+  p_each anyarray
+)
+returns anyarray
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+begin
+  if p_column.codes is not null then
+    return array(select p_each[unnest(p_column.codes)::integer + 129]);
+  elsif p_column.wide_codes is not null then
+    return array(select p_each[unnest(p_column.wide_codes)]);
+  end if;
+  return array_fill(p_each[1], array[p_column.last - p_column.first + 1]);
+end;
+$$;
+
 -- logloom_private.json_number of each value of a column of attrs.
 create function logloom_private.column_numbers(p_column logloom_private.block_columns)
 returns numeric[]
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = 'force_generic_plan'
 as $$
-declare
-  v_each numeric[];
 begin
-  if p_column.kind <> 'dictionary' then
-    return array(
-      select logloom_private.json_number(t.value::jsonb)
-      from unnest(logloom_private.column_texts(p_column)) with ordinality t (value, n)
-      order by t.n
-    );
-  end if;
-  v_each := array(
-    select logloom_private.json_number(d.value::jsonb)
-    from unnest(p_column.dictionary) with ordinality d (value, n)
-    order by d.n
-  );
-  if p_column.codes is null and p_column.wide_codes is null then
-    return array_fill(v_each[1], array[p_column.last - p_column.first + 1]);
+  if p_column.kind = 'dictionary' then
+    return logloom_private.dictionary_numbers(p_column, array(
+      select logloom_private.json_number(d.value::jsonb)
+      from unnest(p_column.dictionary) with ordinality d (value, n)
+      order by d.n
+    ));
   end if;
   return array(
-    select v_each[coalesce(c.code::integer + 129, c.wide_code)]
-    from unnest(p_column.codes, p_column.wide_codes) with ordinality c (code, wide_code, n)
-    order by c.n
+    select logloom_private.json_number(t.value::jsonb)
+    from unnest(logloom_private.column_texts(p_column)) with ordinality t (value, n)
+    order by t.n
   );
 end;
 $$;
@@ -191,13 +201,22 @@ begin
       case
         when v_number.numbers is not null then '$11'
         when v_number.wide_numbers is not null then '$12'
+        when v_number.kind = 'dictionary' and not p_exact then '$14'
         else '$13'
       end
     )
     using p_block.run_records, p_bits, p_block.run_services, p_block.run_levels, v_columns,
       v_by_run, v_number.first, v_number.last, p_exact, p_doubles, v_number.numbers,
       v_number.wide_numbers,
-      case when v_number.kind <> 'numbers' then logloom_private.column_numbers(v_number) end;
+      case when v_number.kind not in ('numbers', case when p_exact then '' else 'dictionary' end)
+        then logloom_private.column_numbers(v_number) end,
+      -- Each value of a dictionary becomes a double once.
+      case when v_number.kind = 'dictionary' and not p_exact
+        then logloom_private.dictionary_numbers(v_number, array(
+          select logloom_private.finite_double(logloom_private.json_number(d.value::jsonb))
+          from unnest(v_number.dictionary) with ordinality d (value, n)
+          order by d.n
+        )) end;
   end if;
 end;
 $$;

@@ -1,0 +1,162 @@
+-- A percentile as percentile_cont has it, of numbers of which those in [p_low, p_high] are known:
+-- how many are p_low, which are between, how many are p_high. p_place: its place among them, from
+-- 0. Null where it is not there.
+create function logloom_private.percentile_within(
+  p_place double precision,
+  p_low double precision,
+  p_at_low bigint,
+  p_between double precision[],
+  p_high double precision,
+  p_at_high bigint
+)
+returns double precision
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_between constant double precision[] := array(
+    select n from unnest(p_between) n order by n
+  );
+  v_known constant bigint := p_at_low + coalesce(cardinality(v_between), 0);
+begin
+  if floor(p_place) < 0 or ceil(p_place) >= v_known + p_at_high then
+    return null;
+  end if;
+  return (
+    select percentile_cont(p_place - floor(p_place)) within group (
+      order by case
+        when n < p_at_low then p_low
+        when n < v_known then v_between[n - p_at_low + 1]
+        else p_high
+      end
+    )
+    from generate_series(floor(p_place)::bigint, ceil(p_place)::bigint) n
+  );
+end;
+$$;
+
+-- A list of SQL with a member for each percentile: its name for @, its fraction for #.
+create function logloom_private.percentiles_list(p_percentiles jsonb, p_member text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select string_agg(replace(replace(p_member, '@', p.key), '#', p.value), ', ' order by p.key)
+    from jsonb_each_text(p_percentiles) p
+  );
+end;
+$$;
+
+-- SQL: the rows of p_rows, which have p_keys and arrays of doubles, each with percentiles of all
+-- doubles of equal keys: names and fractions in p_percentiles. To sort all takes longer than the
+-- rest, and more memory than a search has. So a sample tells between which two numbers a percentile
+-- almost certainly is, and only those are sorted; all, where it is not.
+create function logloom_private.percentiles_sql(
+  p_rows text,
+  p_keys text[],
+  p_percentiles jsonb
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_limits constant text :=
+    logloom_private.percentiles_list(p_percentiles, 'l.low_@, l.high_@');
+begin
+  return format(
+    $query$
+      with found as materialized (
+        select r.*, array[%2$s]::text[] as keys from (%1$s) r
+      ), groups as materialized (
+        select
+          f.keys, row_number() over () as id,
+          sum(cardinality(array_remove(f.doubles, null)))::double precision as size
+        from found f
+        where f.doubles is not null
+        group by f.keys
+      ), numbers as not materialized (
+        select g.id, g.size, f.doubles
+        from found f
+        join groups g using (keys)
+        where f.doubles is not null
+      ), bounds as materialized (
+        -- One number in sixteen; the margin is four standard deviations of a median's place among
+        -- these, and more of another's.
+        select s.id, s.margin, %3$s
+        from (
+          select n.id, 8 / sqrt(greatest(n.size, 1)) as margin, unnest(n.doubles) as number
+          from numbers n
+        ) s
+        where random() < 0.0625
+        group by s.id, s.margin
+      ), parts as (
+        select l.id, l.size, %4$s, p.*
+        from (
+          select l.*, least(%7$s) as low
+          from (
+            select n.*, %5$s
+            from numbers n
+            left join bounds b using (id)
+          ) l
+          offset 0
+        ) l
+        cross join lateral (
+          select %6$s
+          from (select unnest(l.doubles) as number) u
+          where u.number >= l.low
+        ) p
+      ), percentiles as (
+        select l.id, %8$s
+        from (select l.id, l.size, %4$s, %9$s from parts l) l
+        group by l.id, l.size, %4$s
+      )
+      select f.*, p.*
+      from found f
+      left join groups g using (keys)
+      left join percentiles p using (id)
+    $query$,
+    p_rows, array_to_string(p_keys, ', '),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'percentile_disc(array[greatest(# - s.margin, 0), least(# + s.margin, 1)]) '
+        || 'within group (order by s.number) as @'
+    ),
+    v_limits,
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'case when # > b.margin then b.@[1] else ''-Infinity'' end as low_@, '
+        || 'case when # + b.margin < 1 then b.@[2] else ''Infinity'' end as high_@'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'count(*) filter (where u.number >= l.low_@) as above_@, '
+        || 'count(*) filter (where u.number = l.low_@) as at_low_@, '
+        || 'array_agg(u.number) filter (where u.number > l.low_@ and u.number < l.high_@) '
+        || 'as between_@, '
+        || 'count(*) filter (where u.number = l.high_@) as at_high_@'
+    ),
+    logloom_private.percentiles_list(p_percentiles, 'l.low_@'),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'coalesce(logloom_private.percentile_within('
+        || '# * (l.size - 1) - (l.size - sum(l.above_@)::double precision), '
+        || 'l.low_@, sum(l.at_low_@)::bigint, '
+        || 'array_agg(l.between_@) filter (where l.between_@ is not null), '
+        || 'l.high_@, sum(l.at_high_@)::bigint), '
+        || '(select percentile_cont(#) within group (order by u.number) from ('
+        || 'select unnest(n.doubles) as number from numbers n where n.id = l.id) u)) as @'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'unnest(array[l.above_@]) as above_@, unnest(array[l.at_low_@]) as at_low_@, '
+        || 'unnest(l.between_@) as between_@, unnest(array[l.at_high_@]) as at_high_@'
+    )
+  );
+end;
+$$;
