@@ -25,6 +25,12 @@ begin
 end;
 $$;
 
+-- PostgreSQL from 17.12 on refuses a further column of plans while a function has a default of a type
+-- that holds a row of them. It is made anew below.
+drop function logloom_private.ingest(
+  logloom_private.ingest_request, logloom_private.ingest_state
+);
+
 -- Ingest tokens: their limits, their table. Their indexes and comments come from the generator.
 do $$
 begin
@@ -562,13 +568,22 @@ begin
       case
         when v_number.numbers is not null then '$11'
         when v_number.wide_numbers is not null then '$12'
+        when v_number.kind = 'dictionary' and not p_exact then '$14'
         else '$13'
       end
     )
     using p_block.run_records, p_bits, p_block.run_services, p_block.run_levels, v_columns,
       v_by_run, v_number.first, v_number.last, p_exact, p_doubles, v_number.numbers,
       v_number.wide_numbers,
-      case when v_number.kind <> 'numbers' then logloom_private.column_numbers(v_number) end;
+      case when v_number.kind not in ('numbers', case when p_exact then '' else 'dictionary' end)
+        then logloom_private.column_numbers(v_number) end,
+      -- Each value of a dictionary becomes a double once.
+      case when v_number.kind = 'dictionary' and not p_exact
+        then logloom_private.dictionary_numbers(v_number, array(
+          select logloom_private.finite_double(logloom_private.json_number(d.value::jsonb))
+          from unnest(v_number.dictionary) with ordinality d (value, n)
+          order by d.n
+        )) end;
   end if;
 end;
 $function$;
@@ -874,31 +889,40 @@ CREATE OR REPLACE FUNCTION logloom_private.column_numbers (
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
   AS $function$
-declare
-  v_each numeric[];
 begin
-  if p_column.kind <> 'dictionary' then
-    return array(
-      select logloom_private.json_number(t.value::jsonb)
-      from unnest(logloom_private.column_texts(p_column)) with ordinality t (value, n)
-      order by t.n
-    );
-  end if;
-  v_each := array(
-    select logloom_private.json_number(d.value::jsonb)
-    from unnest(p_column.dictionary) with ordinality d (value, n)
-    order by d.n
-  );
-  if p_column.codes is null and p_column.wide_codes is null then
-    return array_fill(v_each[1], array[p_column.last - p_column.first + 1]);
+  if p_column.kind = 'dictionary' then
+    return logloom_private.dictionary_numbers(p_column, array(
+      select logloom_private.json_number(d.value::jsonb)
+      from unnest(p_column.dictionary) with ordinality d (value, n)
+      order by d.n
+    ));
   end if;
   return array(
-    select v_each[coalesce(c.code::integer + 129, c.wide_code)]
-    from unnest(p_column.codes, p_column.wide_codes) with ordinality c (code, wide_code, n)
-    order by c.n
+    select logloom_private.json_number(t.value::jsonb)
+    from unnest(logloom_private.column_texts(p_column)) with ordinality t (value, n)
+    order by t.n
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.dictionary_numbers (
+  p_column logloom_private.block_columns,
+  p_each   anyarray
+)
+  RETURNS anyarray
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+begin
+  if p_column.codes is not null then
+    return array(select p_each[unnest(p_column.codes)::integer + 129]);
+  elsif p_column.wide_codes is not null then
+    return array(select p_each[unnest(p_column.wide_codes)]);
+  end if;
+  return array_fill(p_each[1], array[p_column.last - p_column.first + 1]);
 end;
 $function$;
 
@@ -1281,19 +1305,21 @@ declare
   v_exact constant boolean := p_key is not null and jsonb_path_exists(
     p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
   );
-  v_doubles constant boolean := p_key is not null and jsonb_path_exists(
-    p_query.plan -> 'aggregates', '$[*] ? (@.fraction != null)'
+  v_percentiles constant jsonb := (
+    select jsonb_object_agg(a ->> 'kind', a -> 'fraction')
+    from jsonb_array_elements(p_query.plan -> 'aggregates') a
+    where p_key is not null and a ->> 'fraction' is not null
   );
+  v_doubles constant boolean := v_percentiles is not null;
   v_names constant text[] := array(
     select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
     from jsonb_array_elements(v_by) with ordinality f (field, n)
     order by f.n
   );
   v_by_names constant text[] := array(select distinct n from unnest(v_names) n order by 1);
-  v_columns constant text[] := array(
-    select 'k' || n from generate_series(1, cardinality(v_names)) n
-  ) || array['events'] || case when v_exact
-    then array['numbers', 'total', 'minimum', 'maximum'] else '{}' end;
+  v_group constant text := array_to_string(
+    array(select format('l.k%s, ', n) from generate_subscripts(v_names, 1) n order by n), ''
+  );
   v_keys text;
   v_sql text;
 begin
@@ -1338,35 +1364,29 @@ begin
       from unnest(p_query.by_sql) with ordinality b (sql, n)
     );
     v_sql := v_sql || concat(
-      ' union all select ', (select string_agg(format('l.k%s, ', n), '' order by n)
-        from generate_series(1, cardinality(v_names)) n), '1',
+      ' union all select ', v_group, case when p_key is null then '1' else 'count(*)' end,
       case when v_exact
-        then ', (l.number is not null)::integer, l.number, l.number, l.number' end,
-      case when v_doubles then ', array[logloom_private.finite_double(l.number)]' end,
+        then ', count(l.number), sum(l.number), min(l.number), max(l.number)' end,
+      case when v_doubles
+        then ', array_agg(logloom_private.finite_double(l.number)) '
+          || 'filter (where l.number is not null)' end,
       ' from (select ', v_keys,
       case when p_key is null then 'null'
-        else format('logloom_private.json_number(l.attrs -> %L)', p_key) end, ' as number ',
+        else format('logloom_private.json_number(l.attrs -> %L)', p_key) end,
+      ' as number, date_bin(''10 minutes'', l.ts, ''epoch'') as part ',
       logloom_private.rows_sql(
         p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
-        array_remove(v_names || ('attrs.' || p_key), null)
+        array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
       ),
-      ' offset 0) l'
+      ' offset 0) l',
+      -- In parts, so that no array becomes long.
+      case when p_key is not null then ' group by ' || v_group || 'l.part' end
     );
   end if;
   if v_doubles then
-    -- A row a number, after which the others are null. Sorted while there is a row a group: nothing
-    -- sorts the numbers then.
-    v_sql := 'select ' || (
-      select string_agg(
-        case when c.name like 'k%' then 's.' || c.name
-          else format('unnest(array[s.%1$s]) as %1$s', c.name) end, ', ' order by c.n
-      )
-      from unnest(v_columns) with ordinality c (name, n)
-    ) || ', unnest(s.doubles) as double from (' || v_sql || ') s' || coalesce(
-      ' order by ' || (
-        select string_agg('s.k' || n, ', ' order by n) from generate_subscripts(v_names, 1) n
-      ),
-      ''
+    v_sql := logloom_private.percentiles_sql(
+      v_sql, array(select 'r.k' || n from generate_subscripts(v_names, 1) n order by n),
+      v_percentiles
     );
   end if;
   return (
@@ -1378,7 +1398,7 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.ingest (
   p_request logloom_private.ingest_request,
-  p_state   logloom_private.ingest_state   DEFAULT NULL::logloom_private.ingest_state
+  p_state   logloom_private.ingest_state
 )
   RETURNS logloom_private.ingest_answer
   LANGUAGE plpgsql
@@ -2292,9 +2312,7 @@ begin
     when 'avg' then 'sum(l.total) / nullif(sum(l.numbers), 0)'
     when 'min' then 'min(l.minimum)'
     when 'max' then 'max(l.maximum)'
-    else format(
-      'percentile_cont(%s) within group (order by l.double)', p_aggregate ->> 'fraction'
-    )
+    else format('max(l.%I)', p_aggregate ->> 'kind')
   end || ')';
 end;
 $function$;
@@ -2447,6 +2465,164 @@ begin
       v_most := v_try - 1;
     end if;
   end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.percentile_within (
+  p_place   double precision,
+  p_low     double precision,
+  p_at_low  bigint,
+  p_between double precision[],
+  p_high    double precision,
+  p_at_high bigint
+)
+  RETURNS double precision
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_between constant double precision[] := array(
+    select n from unnest(p_between) n order by n
+  );
+  v_known constant bigint := p_at_low + coalesce(cardinality(v_between), 0);
+begin
+  if floor(p_place) < 0 or ceil(p_place) >= v_known + p_at_high then
+    return null;
+  end if;
+  return (
+    select percentile_cont(p_place - floor(p_place)) within group (
+      order by case
+        when n < p_at_low then p_low
+        when n < v_known then v_between[n - p_at_low + 1]
+        else p_high
+      end
+    )
+    from generate_series(floor(p_place)::bigint, ceil(p_place)::bigint) n
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.percentiles_list (
+  p_percentiles jsonb,
+  p_member      text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select string_agg(replace(replace(p_member, '@', p.key), '#', p.value), ', ' order by p.key)
+    from jsonb_each_text(p_percentiles) p
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.percentiles_sql (
+  p_rows        text,
+  p_keys        text[],
+  p_percentiles jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_limits constant text :=
+    logloom_private.percentiles_list(p_percentiles, 'l.low_@, l.high_@');
+begin
+  return format(
+    $query$
+      with found as materialized (
+        select r.*, array[%2$s]::text[] as keys from (%1$s) r
+      ), groups as materialized (
+        select
+          f.keys, row_number() over () as id,
+          sum(cardinality(array_remove(f.doubles, null)))::double precision as size
+        from found f
+        where f.doubles is not null
+        group by f.keys
+      ), numbers as not materialized (
+        select g.id, g.size, f.doubles
+        from found f
+        join groups g using (keys)
+        where f.doubles is not null
+      ), bounds as materialized (
+        -- One number in sixteen; the margin is four standard deviations of a median's place among
+        -- these, and more of another's.
+        select s.id, s.margin, %3$s
+        from (
+          select n.id, 8 / sqrt(greatest(n.size, 1)) as margin, unnest(n.doubles) as number
+          from numbers n
+        ) s
+        where random() < 0.0625
+        group by s.id, s.margin
+      ), parts as (
+        select l.id, l.size, %4$s, p.*
+        from (
+          select l.*, least(%7$s) as low
+          from (
+            select n.*, %5$s
+            from numbers n
+            left join bounds b using (id)
+          ) l
+          offset 0
+        ) l
+        cross join lateral (
+          select %6$s
+          from (select unnest(l.doubles) as number) u
+          where u.number >= l.low
+        ) p
+      ), percentiles as (
+        select l.id, %8$s
+        from (select l.id, l.size, %4$s, %9$s from parts l) l
+        group by l.id, l.size, %4$s
+      )
+      select f.*, p.*
+      from found f
+      left join groups g using (keys)
+      left join percentiles p using (id)
+    $query$,
+    p_rows, array_to_string(p_keys, ', '),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'percentile_disc(array[greatest(# - s.margin, 0), least(# + s.margin, 1)]) '
+        || 'within group (order by s.number) as @'
+    ),
+    v_limits,
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'case when # > b.margin then b.@[1] else ''-Infinity'' end as low_@, '
+        || 'case when # + b.margin < 1 then b.@[2] else ''Infinity'' end as high_@'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'count(*) filter (where u.number >= l.low_@) as above_@, '
+        || 'count(*) filter (where u.number = l.low_@) as at_low_@, '
+        || 'array_agg(u.number) filter (where u.number > l.low_@ and u.number < l.high_@) '
+        || 'as between_@, '
+        || 'count(*) filter (where u.number = l.high_@) as at_high_@'
+    ),
+    logloom_private.percentiles_list(p_percentiles, 'l.low_@'),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'coalesce(logloom_private.percentile_within('
+        || '# * (l.size - 1) - (l.size - sum(l.above_@)::double precision), '
+        || 'l.low_@, sum(l.at_low_@)::bigint, '
+        || 'array_agg(l.between_@) filter (where l.between_@ is not null), '
+        || 'l.high_@, sum(l.at_high_@)::bigint), '
+        || '(select percentile_cont(#) within group (order by u.number) from ('
+        || 'select unnest(n.doubles) as number from numbers n where n.id = l.id) u)) as @'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'unnest(array[l.above_@]) as above_@, unnest(array[l.at_low_@]) as at_low_@, '
+        || 'unnest(l.between_@) as between_@, unnest(array[l.at_high_@]) as at_high_@'
+    )
+  );
 end;
 $function$;
 
@@ -2885,6 +3061,34 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_index (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := '@' || btrim(logloom_private.query_text(p_texts[p_at + 1]), '''');
+  v_value constant text := p_texts[p_at + 3];
+begin
+  if p_texts[p_at - 1] !~ '^@?attrs$' or p_texts[p_at + 2] is distinct from ']'
+    or v_name !~ '^@[[:alpha:]_][[:alnum:]_.@-]*$'
+  then
+    return null;
+  elsif left(v_value, 1) = ':' then
+    return v_name || v_value || case v_value when ':' then left(p_texts[p_at + 4], 60) else '' end;
+  end if;
+  return coalesce(
+    logloom_private.query_meant_words(v_name || p_texts[p_at + 3:], 1),
+    logloom_private.query_meant_comparison(v_name || v_value),
+    v_name || ':*'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_meant_name (
   p_name text
 )
@@ -2994,6 +3198,10 @@ begin
     return '| json msg, or | logfmt msg: other texts are not taken apart';
   elsif v_word = 'unpack_logfmt' then
     return '| logfmt msg';
+  elsif v_word in ('eval', 'extend', 'let', 'compute', 'math', 'fillnull') then
+    return 'the value as an attribute where the event is sent: a query makes no fields';
+  elsif v_word in ('rename', 'project-rename', 'label_format') then
+    return 'the name that it has: only an aggregate gets another, | count() as n';
   end if;
 
   v_keys := array(
@@ -3078,6 +3286,40 @@ begin
     when p_name = '*' and p_value <> '' then 'any:' || left(p_value, 60)
     when p_name = '_time' and p_value ~ '^[1-9][0-9]{0,9}[smhdw]$' then 'ts:-' || p_value
   end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_values (
+  p_source   text,
+  p_position integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_term constant text[] := regexp_match(
+    left(p_source, p_position - 1),
+    '(?:^|[ (])(-?@?[[:alpha:]_][[:alnum:]_.@-]*):([[:alnum:]_.*-]+)$'
+  );
+  v_words constant text[] := string_to_array(
+    substring(substr(p_source, p_position + 1) from '^[[:alnum:]_.*|-]+'), '|'
+  );
+  v_values text;
+begin
+  select string_agg(w.word, ' OR ' order by w.place) into v_values
+  from unnest(v_words) with ordinality w (word, place)
+  where w.place < coalesce(
+    (
+      select min(s.place)
+      from unnest(v_words) with ordinality s (word, place)
+      where s.word in ('', 'json', 'logfmt', 'fields', 'patterns')
+        or logloom_private.query_meant_stage(array[s.word], '{}') is not null
+    ),
+    cardinality(v_words) + 1
+  );
+  return v_term[1] || ':(' || v_term[2] || ' OR ' || v_values || ')';
 end;
 $function$;
 
@@ -3374,7 +3616,10 @@ begin
   elsif v_token in ('[', ']', '{', '}') then
     v_meant := case v_token
       when '{' then logloom_private.query_meant_selector(p_state.texts, p_state."at")
-      when '[' then logloom_private.query_meant_words(p_state.texts, p_state."at" - 2) end;
+      when '[' then coalesce(
+        logloom_private.query_meant_words(p_state.texts, p_state."at" - 2),
+        logloom_private.query_meant_index(p_state.texts, p_state."at")
+      ) end;
     if v_meant is not null then
       perform logloom_private.refuse_at(
         v_position, 'query.range_is_foreign', v_token, v_meant
@@ -3558,12 +3803,23 @@ declare
   v_plan jsonb := '{}';
   v_bar integer;
   v_next integer;
+  v_meant text;
   v_read logloom_private.query_state;
 begin
   while p_state.texts[p_state."at"] = '|' loop
     v_bar := p_state."at";
     if p_state.texts[v_bar + 1] = '|' and logloom_private.query_is_adjacent(p_state, v_bar + 1) then
       perform logloom_private.refuse_at(p_state.positions[v_bar + 1], 'stages.or_is_a_word');
+    end if;
+    if logloom_private.query_is_adjacent(p_state, v_bar)
+      and logloom_private.query_is_adjacent(p_state, v_bar + 1)
+    then
+      v_meant := logloom_private.query_meant_values(p_source, p_state.positions[v_bar]);
+      if v_meant is not null then
+        perform logloom_private.refuse_at(
+          p_state.positions[v_bar], 'stages.or_joins_values', v_meant
+        );
+      end if;
     end if;
     if p_state.texts[v_bar + 1] = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
@@ -5665,6 +5921,7 @@ begin
       'An aggregate follows a bar: %2$s', null),
     ('stages.or_is_a_word', 400, '|| is no operator',
       'Write OR between two terms, in upper case. One | begins a stage, such as | count().', null),
+    ('stages.or_joins_values', 400, '| is no operator', 'Write %s', null),
     ('stages.bar_is_missing', 400, 'Nothing may follow %s here: %s', 'Write %3$s', null),
     ('stages.comma_is_missing', 400, 'Nothing may follow %s here: %s',
       'Separate names by commas: service, host. A stage ends at the next | or at the end.', null),
@@ -6001,6 +6258,57 @@ CREATE OR REPLACE FUNCTION public.get_log_context (
 begin
   return query
   select r.* from logloom_private.read_log_context(null, p_id, p_ts, p_before, p_after) r;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.ingest_logs (
+  p_tenant_id       text                       DEFAULT NULL::text,
+  p_key_digest      text                       DEFAULT NULL::text,
+  p_idempotency_key text                       DEFAULT NULL::text,
+  p_body_digest     text                       DEFAULT NULL::text,
+  p_bytes           integer                    DEFAULT NULL::integer,
+  p_positions       integer[]                  DEFAULT NULL::integer[],
+  p_rejected        integer                    DEFAULT NULL::integer,
+  p_errors          json                       DEFAULT NULL::json,
+  p_slice           integer                    DEFAULT NULL::integer,
+  p_claims          jsonb                      DEFAULT NULL::jsonb,
+  p_cut             integer                    DEFAULT NULL::integer,
+  p_ts              timestamp with time zone[] DEFAULT NULL::timestamp WITH time zone[],
+  p_level           text[]                     DEFAULT NULL::text[],
+  p_msg             text[]                     DEFAULT NULL::text[],
+  p_service         text[]                     DEFAULT NULL::text[],
+  p_env             text[]                     DEFAULT NULL::text[],
+  p_req_id          text[]                     DEFAULT NULL::text[],
+  p_user_id         text[]                     DEFAULT NULL::text[],
+  p_route           text[]                     DEFAULT NULL::text[],
+  p_host            text[]                     DEFAULT NULL::text[],
+  p_attrs           jsonb[]                    DEFAULT NULL::jsonb[]
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '5s'
+  AS $function$
+declare
+  v_answer constant logloom_private.ingest_answer := logloom_private.ingest(
+    row(
+      p_tenant_id, p_key_digest, p_idempotency_key, p_body_digest, p_bytes, p_positions,
+      p_rejected, p_errors, p_slice, p_claims, p_cut,
+      -- fields sent joined: p_{name}
+      p_ts, p_level, p_msg, p_service, p_env, p_req_id, p_user_id, p_route, p_host, p_attrs
+      -- fields end
+    )::logloom_private.ingest_request,
+    null
+  );
+begin
+  -- PostgREST wants each header in an object of its own. In JSON text a quote within a value stands
+  -- behind a backslash.
+  perform set_config(
+    'response.headers',
+    '[' || replace(v_answer.headers::text, '", "', '"}, {"') || ']',
+    true
+  );
+  return v_answer.body;
 end;
 $function$;
 
@@ -6398,6 +6706,8 @@ COMMENT ON TYPE "logloom_private"."ingest_state" IS 'Who sends, and what holds f
 COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see: records of tenant_id, by operations (null: all that read).';
 
 COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which sends for one service. It is shown this once.';
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."ingest"(logloom_private.ingest_request, logloom_private.ingest_state) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."ingest_each"(text[]) TO "service_role";
 
