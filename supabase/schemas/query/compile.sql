@@ -55,7 +55,7 @@ begin
       v_meant := logloom_private.query_meant_values(p_source, p_state.positions[v_bar]);
       if v_meant is not null then
         perform logloom_private.refuse_at(
-          p_state.positions[v_bar], 'stages.or_joins_values', v_meant
+          p_state.positions[v_bar + 1], 'stages.or_joins_values', v_meant
         );
       end if;
     end if;
