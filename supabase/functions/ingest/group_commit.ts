@@ -127,7 +127,7 @@ export function createGroupCommit(
 
   /** Who was just answered mostly sends again at once: a call for all costs less than two, for half of them each. */
   async function awaitSenders(line: Line, senders: number): Promise<void> {
-    if (senders <= Math.max(line.waiting.length, 1)) return;
+    if (returnMs === 0 || senders <= Math.max(line.waiting.length, 1)) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, returnMs);
       line.pause = { until: senders, end: () => (clearTimeout(timer), resolve()) };
