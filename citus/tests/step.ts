@@ -22,10 +22,13 @@ const operations = [
   "alerts",
   "health",
   "ingest",
+  "ingest_tokens",
   "isolation",
   "quotas",
+  "read",
   "retention",
   "search",
+  "secret_key",
   "usage",
 ].map((name) => `tests/e2e/${name}_test.ts`);
 
