@@ -83,7 +83,7 @@ Deno.test("requests that come while their caller's call is under way share the n
 });
 
 // It still waits for the last senders when the test ends.
-const waits = { sanitizeOps: false };
+const waits = { sanitizeOps: false, sanitizeResources: false };
 
 Deno.test("a call waits for the senders that were just answered", waits, async () => {
   await using database = startDatabase(each, undefined, 60_000);
