@@ -115,6 +115,8 @@ async function describeStack(stack: Stack): Promise<void> {
       set url = ${`${stack.internalUrl}/functions/v1/logloom-notify`}, secret = ${notifySecret}
       where singleton`;
     await sql`update logloom_private.settings set api_pool_size = ${apiPoolSize} where singleton`;
+    // pg_cron misses jobs that are committed while it reads the list of them.
+    await sql`select logloom_private.schedule_jobs()`;
   } finally {
     await sql.end();
   }
