@@ -88,6 +88,7 @@ Deno.test("retention takes up where the last run stopped", async () => {
     deletion_pause: "300 milliseconds",
   });
   await db`delete from logloom_private.retention_place`;
+  const day = new Date().getUTCDate();
   const left: number[] = [];
   const runs = await runsOf("run_retention", async () => {
     left.push(await countRecords(db, loser.id));
@@ -97,7 +98,10 @@ Deno.test("retention takes up where the last run stopped", async () => {
   assert.ok(runs > 1 && left.some((records) => records > 0 && records < 100), `${left}`);
   assert.deepEqual([left.at(-1), await countRecords(db, keeper.id)], [0, 1]);
   const body = await clientOf(loser.token).call("list_log_retention_runs", {});
-  assert.deepEqual(body.map(({ status, records }) => [status, records]), [["done", 100]]);
+  assert.equal(body.reduce((sum, { records }) => sum + Number(records), 0), 100);
+  // At midnight the next day's run goes on with it, in a row of its own.
+  if (day !== new Date().getUTCDate()) return;
+  assert.deepEqual(body.map(({ status }) => status), ["done"]);
 });
 
 Deno.test("an erasure takes up where the last run stopped", async () => {
