@@ -1,15 +1,16 @@
 begin;
+-- Days of 24 hours: where summer ends, the session's own are others.
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(5);
 
 select ok(
-  not logloom_private.partition_exists(logloom_private.utc_day(now() - interval '100 days')),
+  not logloom_private.partition_exists(logloom_private.utc_day(now() - 100 * interval '24 hours')),
   'a day of the past has no partition'
 );
 update logloom.plans set retention_days_default = 400, retention_days_max = 400;
 select public.ingest_logs(
   p_tenant_id => 'acme',
-  p_ts => array[now() - interval '100 days', now(), now() - interval '300 days']
+  p_ts => array[now() - 100 * interval '24 hours', now(), now() - 300 * interval '24 hours']
 );
 select logloom_private.flip_queue();
 select is(logloom_private.write_step(), 3, 'its events are written');
@@ -31,7 +32,7 @@ select ok(
 );
 select throws_ok(
   $$insert into logloom.logs (id, tenant_id, ts, received_at, write_seq)
-    values (gen_random_uuid(), 'acme', now() - interval '200 days', now(), 1)$$,
+    values (gen_random_uuid(), 'acme', now() - 200 * interval '24 hours', now(), 1)$$,
   '23514', null, 'a row without a day is refused'
 );
 
