@@ -10,6 +10,7 @@ import {
   type Tenant,
 } from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
+import { operations } from "../../supabase/functions/logloom-read/operations.ts";
 import { stack } from "../support/stack.ts";
 
 const unknownCaller = "Invalid token, API key, or missing tenant_id";
@@ -187,6 +188,23 @@ Deno.test("what a key's request lacks is said in the form of RPC", async () => {
     headers: apiKey(key_value),
   });
   assert.equal(elsewhere.status, 404);
+});
+
+Deno.test("a user reads here too, and does nothing else", async () => {
+  const tenant = await withRecords("read-user");
+  const { status, body } = await read(tenant.headers, "search_logs");
+  assert.deepEqual([status, (body.logs as unknown[]).length], [200, 3]);
+  for (const operation of ["create_api_key", "delete_logs", "list_api_keys", "no_such_thing"]) {
+    const refused = await read(tenant.headers, operation, { p_name: "x" });
+    assert.deepEqual(
+      [refused.status, refused.body.message],
+      [404, `No such reading operation: ${operation}`],
+    );
+  }
+  assert.deepEqual((await rpc(tenant.token, "list_api_keys")).body, []);
+  await using db = openDatabase();
+  const known = await db`select o.operation from logloom_private.reading_operations() o order by 1`;
+  assert.deepEqual(known.map(({ operation }) => operation), operations);
 });
 
 Deno.test("a user cannot read for a key, nor in a scope of their own making", async () => {

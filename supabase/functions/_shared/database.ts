@@ -32,14 +32,17 @@ export const databaseAway = "The database is unavailable, try again";
 /** Refusals by the database itself; any other refusal is our own fault. */
 const decidedStatuses = new Set([400, 401, 403, 404, 409, 413, 429, 503]);
 
-export function createDatabase(options: DatabaseOptions): CallDatabase {
-  const headers: Record<string, string> = {
-    apikey: options.serviceKey,
+/** The headers of a call as service_role. */
+export function serviceHeaders(serviceKey: string): Record<string, string> {
+  return {
+    apikey: serviceKey,
+    // A secret key is not a token: the gateway replaces it by one, unless another token is sent.
+    ...!serviceKey.startsWith("sb_") && { Authorization: `Bearer ${serviceKey}` },
   };
-  // A secret key is not a token: the gateway replaces it by one, unless another token is sent.
-  if (!options.serviceKey.startsWith("sb_")) {
-    headers.Authorization = `Bearer ${options.serviceKey}`;
-  }
+}
+
+export function createDatabase(options: DatabaseOptions): CallDatabase {
+  const headers = serviceHeaders(options.serviceKey);
 
   return async (name, parameters, body) => {
     const isText = parameters === "text";

@@ -26,11 +26,14 @@ export function failure(status: number, error: string, retryAfter?: string): Res
   return { ok: false, failure: { status, error, retryAfter } };
 }
 
+/** What a 401 says at every door. */
+export const unknownCaller = "Invalid token, API key, or missing tenant_id";
+
 /** The 401 of every door, and which fault of the credentials it is. */
 export function notKnown(refusal: string): Result<never> {
   return {
     ok: false,
-    failure: { status: 401, error: "Invalid token, API key, or missing tenant_id", refusal },
+    failure: { status: 401, error: unknownCaller, refusal },
   };
 }
 

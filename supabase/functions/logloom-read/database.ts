@@ -3,6 +3,7 @@ import {
   type DatabaseOptions,
   readError,
   readRetryAfter,
+  serviceHeaders,
 } from "../_shared/database.ts";
 import { describeError, logFailure, retrySoon } from "../_shared/errors.ts";
 import { challenge, corsHeaders, jsonText } from "../_shared/http.ts";
@@ -19,10 +20,7 @@ export type ReadDatabase = (
 export function createReadDatabase(
   { url, serviceKey, timeoutMs }: DatabaseOptions,
 ): ReadDatabase {
-  // A secret key is not a token: the gateway replaces it by one, unless another token is sent.
-  const service: Record<string, string> = serviceKey.startsWith("sb_")
-    ? {}
-    : { Authorization: `Bearer ${serviceKey}` };
+  const service = serviceHeaders(serviceKey);
 
   return async (reader, operation, parameters) => {
     const isKey = reader.kind === "api_key";
@@ -31,8 +29,8 @@ export function createReadDatabase(
       answer = await fetch(`${url}/rest/v1/rpc/${isKey ? "read_logs" : operation}`, {
         method: "POST",
         headers: {
-          apikey: serviceKey,
-          ...isKey ? service : { Authorization: `Bearer ${reader.token}` },
+          ...service,
+          ...!isKey && { Authorization: `Bearer ${reader.token}` },
           "Content-Type": "application/json",
         },
         body: isKey ? callOf(reader.keyDigest, operation, parameters) : parameters,

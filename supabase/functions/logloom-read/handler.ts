@@ -3,6 +3,7 @@ import { preflight } from "../_shared/http.ts";
 import { bodyTimeoutMs, takeBody, takingBodies } from "../_shared/request_body.ts";
 import { readerOf } from "./caller.ts";
 import type { ReadDatabase } from "./database.ts";
+import { operations } from "./operations.ts";
 import { problem } from "./problem.ts";
 
 export interface ReadDependencies {
@@ -41,6 +42,14 @@ async function answered(request: Request, callDatabase: ReadDatabase): Promise<R
       { Allow: allowedMethods },
     );
   }
+  // A user's token may do more elsewhere, also with functions of the project's own.
+  if (!operations.includes(operation)) {
+    return problem(
+      404,
+      `No such reading operation: ${operation}`,
+      `What is read by: ${operations.join(", ")}.`,
+    );
+  }
   // Never from the address, which proxies write down.
   const credentials = findCredentials(request.headers, new URLSearchParams(), undefined);
   const reader = readerOf(
@@ -60,7 +69,7 @@ function operationOf(path: string): string | undefined {
 
 /** The JSON text of the parameters. */
 async function parametersOf(request: Request): Promise<string | Response> {
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   const taken = await takeBody(request.body, bodyTimeoutMs, (chunk) => {
     length += chunk.length;
@@ -70,14 +79,9 @@ async function parametersOf(request: Request): Promise<string | Response> {
   if (length > maxBodyBytes) {
     return problem(413, `The body is too large: more than ${maxBodyBytes} bytes`);
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
   if (length === 0) return "{}";
   try {
+    const bytes = await new Blob(chunks).arrayBuffer();
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     const parameters: unknown = JSON.parse(text);
     if (typeof parameters === "object" && parameters !== null && !Array.isArray(parameters)) {

@@ -1,0 +1,12 @@
+/** What is read by: a test compares it with `logloom_private.reading_operations()`. */
+export const operations: readonly string[] = [
+  "get_log",
+  "get_log_context",
+  "list_log_fields",
+  "log_histogram",
+  "log_series",
+  "log_stats",
+  "search_logs",
+  "tail_logs",
+  "validate_query",
+];
