@@ -1,8 +1,14 @@
--- Who reads what: all that decides what a reader gets.
+-- Who reads what: all that decides what a reader gets. Made in scope_of_token and scope_of_key, and
+-- nowhere else.
 create type logloom_private.reading_scope as (
   tenant_id text,
-  operations text[]
+  operations text[],
+  actor text,
+  filter jsonb,
+  hidden_fields text[]
 );
 
 comment on type logloom_private.reading_scope is
-  'What a reader may see: records of tenant_id, by operations (null: all that read).';
+  'What a reader may see: of tenant_id, the records that pass filter (the tree of a compiled '
+  'query; null: all), without hidden_fields (names of fields and paths of attrs; null: none), '
+  'by operations (null: all that read). actor: who reads, as the audit log names them.';

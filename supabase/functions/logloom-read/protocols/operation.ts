@@ -1,0 +1,53 @@
+import { bodyTimeoutMs, takeBody } from "../../_shared/request_body.ts";
+import { operations } from "../operations.ts";
+import { problem } from "../problem.ts";
+import type { Asked, Protocol } from "../protocol.ts";
+
+/** The parameters of an operation are short; a query has 2,048 bytes at most. */
+const maxBodyBytes = 64 * 1024;
+
+/** `POST /v1/<operation>`: the reading operations, with the JSON that they take and give as RPC. */
+export const operation: Protocol = {
+  methods: "POST, OPTIONS",
+  async answer({ request, path, reader, callDatabase }: Asked): Promise<Response> {
+    const name = path.slice("/v1/".length);
+    // A user's token may do more elsewhere, also with functions of the project's own.
+    if (!operations.includes(name)) {
+      return problem(
+        404,
+        `No such reading operation: ${name}`,
+        `What is read by: ${operations.join(", ")}.`,
+      );
+    }
+    if (reader instanceof Response) return reader;
+    const parameters = await parametersOf(request);
+    if (parameters instanceof Response) return parameters;
+    return await callDatabase(reader, name, parameters);
+  },
+};
+
+/** The JSON text of the parameters. */
+async function parametersOf(request: Request): Promise<string | Response> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  const taken = await takeBody(request.body, bodyTimeoutMs, (chunk) => {
+    length += chunk.length;
+    if (length <= maxBodyBytes) chunks.push(chunk);
+  });
+  if (taken.isLate) return problem(408, "The body took too long");
+  if (length > maxBodyBytes) {
+    return problem(413, `The body is too large: more than ${maxBodyBytes} bytes`);
+  }
+  if (length === 0) return "{}";
+  try {
+    const bytes = await new Blob(chunks).arrayBuffer();
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const parameters: unknown = JSON.parse(text);
+    if (typeof parameters === "object" && parameters !== null && !Array.isArray(parameters)) {
+      return text;
+    }
+  } catch {
+    return problem(400, "The body is no JSON", "Send the parameters as a JSON object.");
+  }
+  return problem(400, "Invalid parameters: send a JSON object", "{} where there are none.");
+}

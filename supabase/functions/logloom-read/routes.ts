@@ -1,0 +1,12 @@
+import type { Protocol } from "./protocol.ts";
+import { operation } from "./protocols/operation.ts";
+
+/** The protocol of each path below the function's name; what is seldom asked for is loaded then. */
+const routes: readonly (readonly [RegExp, () => Protocol | Promise<Protocol>])[] = [
+  [/^\/v1\/[a-z_]{1,60}$/, () => operation],
+];
+
+/** Undefined where nothing answers. */
+export function protocolOf(path: string): Protocol | Promise<Protocol> | undefined {
+  return routes.find(([pattern]) => pattern.test(path))?.[1]();
+}
