@@ -29,11 +29,15 @@ export class LogQuery {
     this.read(expression);
   }
 
+  get filterDsl(): string {
+    return all(this.filters);
+  }
+
   /** A filter and the stages after it, such as `level:error | json msg | where @n:>5`. */
   get dsl(): string {
     const late = all(this.lateFilters);
     return [
-      all(this.filters),
+      this.filterDsl,
       ...this.needsParsers ? this.parsers.map((parser) => `${parser} msg`) : [],
       ...late === everything ? [] : [`where ${late}`],
     ].join(" | ");

@@ -1,7 +1,5 @@
-import { everything } from "./matchers.ts";
 import { LogQuery } from "./logs.ts";
 import {
-  fieldNamed,
   type FoundField,
   isInternal,
   nameOfField,
@@ -26,22 +24,22 @@ interface Row {
 }
 
 /** What a request asks about: a range, and the records of a selector, all where there is none. */
-async function asked({ parameters, now, ask }: Request, selector = parameters.get("query") ?? "") {
+async function asked(request: Request, selector = request.parameters.get("query") ?? "") {
+  const { parameters, now, ask } = request;
   const range = rangeOf(parameters, now);
   const p = parametersOfRange(range);
-  if (/^\s*(?:\{\s*\})?\s*$/.test(selector)) return { range, p, logs: undefined, dsl: everything };
-  const tree = parseLogql(selector);
+  const tree = /^\s*(?:\{\s*\})?\s*$/.test(selector)
+    ? parseLogql(`{__all__=~".*"}`)
+    : parseLogql(selector);
   const expression = tree.children[0]?.children[0];
   if (expression?.name !== "LogExpr") refuse("only a selector of records is allowed here");
-  const logs = new LogQuery(expression, await namesFor(tree, p, ask));
-  return { range, p, logs, dsl: logs.dsl };
+  return { range, p, logs: new LogQuery(expression, await namesFor(tree, p, ask)) };
 }
 
 async function fieldsOf(request: Request): Promise<FoundField[]> {
-  const { p, dsl } = await asked(request);
-  // The fields of records as they are: stages have no part in that.
-  const filter = dsl.split(" | ")[0];
-  return await request.ask<FoundField[]>("list_log_fields", { p_query_dsl: filter, ...p });
+  const { p, logs } = await asked(request);
+  // Of records as they are, with which stages have nothing to do.
+  return await request.ask<FoundField[]>("list_log_fields", { p_query_dsl: logs.filterDsl, ...p });
 }
 
 function streamLabels(fields: readonly FoundField[]): { label: string; cardinality: number }[] {
@@ -65,13 +63,15 @@ export async function detectedLabels(request: Request): Answer {
 async function valuesOf(request: Request, name: string, limit: number): Promise<string[]> {
   if (isInternal(name)) return [];
   if (!/^[A-Za-z0-9_]+$/.test(name)) refuse(`invalid label name ${JSON.stringify(name)}`);
-  const { p, logs, dsl } = await asked(request);
-  const names = recordField(name) === undefined && logs === undefined
-    ? await namesFor({ name: "Identifier", text: name, from: 0, children: [] }, p, request.ask)
-    : new Map<string, string>();
-  const field = logs?.field(name) ?? fieldNamed(name, names);
+  const { p, logs } = await asked(request);
+  const names = await namesFor(
+    { name: "Identifier", text: name, from: 0, children: [] },
+    p,
+    request.ask,
+  );
+  const field = names.get(name) ?? logs.field(name);
   const rows = await request.ask<Row[]>("log_stats", {
-    p_query_dsl: `${logs?.dsl ?? dsl} | count() by ${field}`,
+    p_query_dsl: `${logs.dsl} | count() by ${field}`,
     ...p,
     p_limit: Math.min(limit, 1000),
   });
@@ -124,9 +124,9 @@ export async function series(request: Request): Answer {
   if (selectors.length > 10) refuse("match[]: at most 10 selectors");
   const found = new Map<string, Record<string, string>>();
   for (const selector of selectors.length === 0 ? [""] : selectors) {
-    const { p, dsl } = await asked(request, selector);
+    const { p, logs } = await asked(request, selector);
     const rows = await request.ask<Row[]>("log_stats", {
-      p_query_dsl: `${dsl} | count() by ${streamFields.join(", ")}`,
+      p_query_dsl: `${logs.dsl} | count() by ${streamFields.join(", ")}`,
       ...p,
       p_limit: 1000,
     });
@@ -140,8 +140,11 @@ export async function series(request: Request): Answer {
 
 /** Entries are counted; chunks and bytes are of Loki's own store. */
 export async function indexStats(request: Request): Answer {
-  const { p, dsl } = await asked(request);
-  const [row] = await request.ask<Row[]>("log_stats", { p_query_dsl: `${dsl} | count()`, ...p });
+  const { p, logs } = await asked(request);
+  const [row] = await request.ask<Row[]>("log_stats", {
+    p_query_dsl: `${logs.dsl} | count()`,
+    ...p,
+  });
   return { streams: 0, chunks: 0, entries: row?.value ?? 0, bytes: 0 };
 }
 
@@ -154,16 +157,15 @@ async function volumeOf(request: Request) {
   }
   const targets = (parameters.get("targetLabels") || "").split(",").map((name) => name.trim())
     .filter((name) => name !== "");
-  const wanted = targets.length > 0 ? targets : [...found.logs?.selected ?? []];
-  const names = [...new Set(wanted.length > 0 ? wanted : streamFields)]
+  const wanted = (targets.length > 0 ? targets : found.logs.selected)
     .filter((name) => !isInternal(name));
+  const names = [...new Set<string>(wanted.length > 0 ? wanted : streamFields)];
   for (const name of names) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
       refuse(`invalid label name ${JSON.stringify(name)}`);
     }
   }
-  const logs = found.logs ?? new LogQuery(parseLogql(`{level=~".*"}`), new Map());
-  return { ...found, logs, names };
+  return { ...found, names };
 }
 
 /** Records, since their bytes are not counted. */
@@ -226,9 +228,9 @@ export async function indexVolumeRange(request: Request): Answer {
 
 /** Each pattern with one sample, of all its records, where it was seen last. */
 export async function patterns(request: Request): Answer {
-  const { p, dsl } = await asked(request);
+  const { p, logs } = await asked(request);
   const rows = await request.ask<Row[]>("log_stats", {
-    p_query_dsl: `${dsl} | patterns`,
+    p_query_dsl: `${logs.dsl} | patterns`,
     ...p,
     p_limit: 300,
   });
