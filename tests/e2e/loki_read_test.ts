@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { apiKey, bearer, createKey, ingest, newTenant, type Tenant } from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
+import { grafanaRequests } from "../../supabase/functions/logloom-read/loki/grafana_requests.ts";
 import { stack } from "../support/stack.ts";
 
 /** A whole minute, ten minutes ago: the records lie in three minutes from then on. */
@@ -366,4 +367,12 @@ Deno.test("what Grafana looks at before it asks: fields, volumes, patterns, limi
     ),
   );
   assert.equal((await get("drilldown-limits")).limits.max_entries_limit_per_query, 5000);
+});
+
+Deno.test("nothing that Grafana sends by itself is refused", async () => {
+  const reader = await withRecords("loki-grafana");
+  for (const { source, path, parameters } of grafanaRequests) {
+    const { status, text } = await ask(reader, path, parameters);
+    assert.equal(status, 200, `${source}: ${path} ${parameters.query}: ${text}`);
+  }
 });
