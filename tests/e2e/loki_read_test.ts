@@ -376,3 +376,25 @@ Deno.test("nothing that Grafana sends by itself is refused", async () => {
     assert.equal(status, 200, `${source}: ${path} ${parameters.query}: ${text}`);
   }
 });
+
+Deno.test("each query of the dashboard and of the guide is answered", async () => {
+  const reader = await withRecords("loki-dashboard");
+  const { panels } = JSON.parse(await Deno.readTextFile("examples/grafana/logloom.json"));
+  const guide = await Deno.readTextFile("docs/guides/grafana.md");
+  const [, examples] = /```\n(\{service[^`]+)```/.exec(guide) ?? [];
+  const queries: [string, string][] = [
+    ...panels.flatMap(({ targets }: { targets: { queryType: string; expr: string }[] }) =>
+      targets.map(({ queryType, expr }) => [queryType, expr])
+    ),
+    ...examples.trim().split("\n").map((line) => ["range", line]),
+  ];
+  assert.equal(queries.length, 8);
+  for (const [kind, expression] of queries) {
+    const query = expression.replace(/\$(service|env)/g, ".*")
+      .replace("$__auto", "60s").replace("$__range", "180s");
+    const { status, text } = kind === "instant"
+      ? await ask(reader, "query", { query, time: range.end })
+      : await ask(reader, "query_range", { ...range, query, step: "60000ms" });
+    assert.equal(status, 200, `${query}: ${text}`);
+  }
+});
