@@ -391,7 +391,7 @@ Deno.test("each query of the dashboard and of the guide is answered", async () =
   assert.equal(queries.length, 8);
   for (const [kind, expression] of queries) {
     const query = expression.replace(/\$(service|env)/g, ".*")
-      .replace("$__auto", "60s").replace("$__range", "180s");
+      .replaceAll("$__auto", "60s").replaceAll("$__range", "180s");
     const { status, text } = kind === "instant"
       ? await ask(reader, "query", { query, time: range.end })
       : await ask(reader, "query_range", { ...range, query, step: "60000ms" });

@@ -1,21 +1,9 @@
-import { arithmetic, vectorAggregation } from "./vectors.ts";
 import type { Ask } from "./ask.ts";
 import type { Metric, Range } from "./metrics.ts";
 import { textOf } from "./names.ts";
 import { refuse } from "./refusal.ts";
 import { isoOf } from "./times.ts";
-
-/** Labels, and the value at each step, by seconds. */
-export interface Series {
-  readonly labels: Record<string, string>;
-  readonly points: Map<number, number>;
-}
-
-export interface Evaluated {
-  readonly series: Series[];
-  /** Without what other groups there were. */
-  readonly isCut: boolean;
-}
+import { arithmetic, type Evaluated, type Series, vectorAggregation } from "./vectors.ts";
 
 /** When a metric is computed: at each step, or once. */
 export interface Times {

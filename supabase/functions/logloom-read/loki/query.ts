@@ -1,7 +1,6 @@
 import type { Ask } from "./ask.ts";
-import { type Evaluated, evaluated, timesOf } from "./evaluate.ts";
+import { evaluated, timesOf } from "./evaluate.ts";
 import { LogQuery } from "./logs.ts";
-import { isNumber } from "./vectors.ts";
 import { metricOf } from "./metrics.ts";
 import { namesFor } from "./names.ts";
 import { refuse } from "./refusal.ts";
@@ -15,6 +14,7 @@ import {
   wholeSeconds,
 } from "./times.ts";
 import { type Node, parseLogql } from "./tree.ts";
+import { isNumber } from "./vectors.ts";
 
 export interface Request {
   readonly parameters: URLSearchParams;
@@ -117,7 +117,7 @@ export async function query({ parameters, now, ask }: Request): Promise<unknown>
   const names = await namesFor(tree, hour, ask);
   const metric = metricOf(expression.metric, names);
   const at = Number(time / 1_000_000n) / 1000;
-  const { series, isCut }: Evaluated = await evaluated(
+  const { series, isCut } = await evaluated(
     metric,
     { steps: [at], step: undefined },
     ask,

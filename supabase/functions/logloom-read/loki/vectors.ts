@@ -1,6 +1,17 @@
-import type { Evaluated, Series } from "./evaluate.ts";
 import type { Grouping, Metric } from "./metrics.ts";
 import { refuse } from "./refusal.ts";
+
+/** Labels, and the value at each step, by seconds. */
+export interface Series {
+  readonly labels: Record<string, string>;
+  readonly points: Map<number, number>;
+}
+
+export interface Evaluated {
+  readonly series: Series[];
+  /** Without what other groups there were. */
+  readonly isCut: boolean;
+}
 
 /** sum, avg, topk … of series, step by step. */
 export function vectorAggregation(
