@@ -3,8 +3,8 @@ import { type Context, denoTests, type Step, type StepResult, sum } from "../run
 import { withoutSecrets } from "../secrets/step.ts";
 
 /** What the hosted runtime could break; `npm test -- long` runs all that goes through the front door. */
-const throughTheFrontDoor = ["api_keys", "authentication", "ingest", "quotas", "health"]
-  .map((name) => `tests/e2e/${name}_test.ts`);
+const front = ["api_keys", "authentication", "ingest", "quotas", "health", "loki_read"];
+const throughTheFrontDoor = front.map((name) => `tests/e2e/${name}_test.ts`);
 
 /** Those of the notifications that need not wait for a round of alerts. */
 const quickNotifications = "--filter=/given up before|nobody but|is gone/";
