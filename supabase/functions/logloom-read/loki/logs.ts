@@ -10,7 +10,7 @@ import {
 } from "./matchers.ts";
 import { fieldNamed, isInternal, type Names, recordField, unknownLevel } from "./names.ts";
 import { refuse } from "./refusal.ts";
-import { matchesWhole, quoted, regexOf, stringOf } from "./texts.ts";
+import { quoted, stringOf } from "./texts.ts";
 import { childOf, itemsOf, needed, type Node } from "./tree.ts";
 
 /** Which records a LogQL query is about, in our query language. */
@@ -160,9 +160,10 @@ export class LogQuery {
         name === "detected_level" ? unknownLevel : "",
       );
     }
-    // No record has it: it is an empty text.
-    const isFound = operator.endsWith("~") ? matchesWhole(regexOf(value), "") : value === "";
-    return isFound !== operator.startsWith("!") ? everything : nothing;
+    // No record has it: it is an empty text, like the level of a record that has none.
+    const found = ofLabel("level", operator.replace(/^!=?/, "="), value);
+    const isEmpty = found === everything || found.includes("-level:*");
+    return isEmpty !== operator.startsWith("!") ? everything : nothing;
   }
 
   /** `and` binds closer than `or`; a comma or nothing is `and`. The parser nests them as they come. */

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { answer } from "./api.ts";
 import { grafanaRequests } from "./grafana_requests.ts";
 import { alternatives, quoted, quotedRegex, regexOf, stringOf } from "./texts.ts";
+import { matchesWhole } from "./regex.ts";
 import { nanosecondsOf, secondsOf } from "./times.ts";
 
 interface Answered {
@@ -197,4 +198,51 @@ Deno.test("strings, expressions and times are read as Loki reads them", () => {
   assert.equal(secondsOf("1h30m"), 5400);
   assert.equal(secondsOf("250ms"), 0.25);
   assert.throws(() => secondsOf("1x"), /not a valid duration/);
+});
+
+Deno.test("an expression matches a short text as JavaScript's does, and never takes long", () => {
+  const atom = fc.constantFrom(
+    "e",
+    "r",
+    "or",
+    ".",
+    "[a-e]",
+    "[^e]",
+    "\\w",
+    "\\.",
+    "",
+    "^",
+    "$",
+    "()",
+  );
+  const expression = fc.letrec<{ one: string }>((tie) => ({
+    one: fc.oneof(
+      { maxDepth: 4 },
+      atom,
+      fc.tuple(tie("one"), tie("one")).map(([a, b]) => `${a}${b}`),
+      fc.tuple(tie("one"), tie("one")).map(([a, b]) => `(${a}|${b})`),
+      fc.tuple(tie("one"), fc.constantFrom("*", "+", "?", "{2}", "{0,3}", "{1,}", "*?"))
+        .map(([a, sign]) => `(?:${a})${sign}`),
+    ),
+  })).one;
+  fc.assert(
+    fc.property(expression, fc.constantFrom("", "error", "warn", "e", "rr"), (source, text) => {
+      fc.pre(source.length <= 256);
+      const expected = new RegExp(`^(?:${source})$`, "s").test(text);
+      assert.equal(matchesWhole(source, text, false), expected, source);
+    }),
+    { numRuns: 3000 },
+  );
+  assert.equal(matchesWhole("ERR.*", "error", true), true);
+  assert.equal(matchesWhole("ERR.*", "error", false), false);
+  // What only our own expressions know is no matter for an absent label.
+  assert.equal(matchesWhole("[[:alpha:]]+\\b", "", false), false);
+  assert.throws(() => matchesWhole("[[:alpha:]]+", "error", false), /not understood/);
+  const began = performance.now();
+  assert.equal(matchesWhole(`${"(|)".repeat(80)}x`, "", false), false);
+  assert.equal(
+    matchesWhole(`${"(".repeat(80)}e${"*)*".repeat(40)}${")".repeat(40)}x`, "error", false),
+    false,
+  );
+  assert.ok(performance.now() - began < 1000);
 });

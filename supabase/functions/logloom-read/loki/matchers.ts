@@ -1,5 +1,6 @@
 import { refuse } from "./refusal.ts";
-import { alternatives, literalRegex, matchesWhole, quoted, quotedRegex, regexOf } from "./texts.ts";
+import { matchesWhole } from "./regex.ts";
+import { alternatives, literalRegex, quoted, quotedRegex, regexOf } from "./texts.ts";
 
 /** Filters of our query language. */
 export const everything = "*";
@@ -69,16 +70,15 @@ function ofRegex(field: string, pattern: string): string {
   }
   const anchored = `${regex.isFolded ? "(?i)" : ""}^(?:${regex.body})$`;
   const found = `${field}:~${quotedRegex(anchored)}`;
-  return matchesWhole(regex, "") ? any([found, `-${field}:*`]) : found;
+  return matchesWhole(regex.body, "", regex.isFolded) ? any([found, `-${field}:*`]) : found;
 }
 
 const levels = ["debug", "info", "warn", "error"];
 
 function ofLevel(isRegex: boolean, value: string, withoutLevel: string): string {
   const regex = regexOf(value);
-  // It is tried on five short words, but how long that takes is for its writer to choose.
-  if (isRegex && value.length > 200) refuse("error parsing regexp: too long for a level");
-  const matches = (level: string) => isRegex ? matchesWhole(regex, level) : level === value;
+  const matches = (level: string) =>
+    isRegex ? matchesWhole(regex.body, level, regex.isFolded) : level === value;
   const found = levels.filter(matches);
   const isNone = matches(withoutLevel);
   if (found.length === levels.length) return isNone ? everything : "level:*";

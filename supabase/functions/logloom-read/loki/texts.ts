@@ -68,15 +68,6 @@ export function alternatives({ isFolded, body }: Regex): string[] | undefined {
     .map((text) => text.replace(/\\([\s\S])/g, "$1"));
 }
 
-/** Whether the whole of a short text matches, as Loki anchors the expressions of labels. */
-export function matchesWhole({ isFolded, body }: Regex, text: string): boolean {
-  try {
-    return new RegExp(`^(?:${body})$`, isFolded ? "isu" : "su").test(text);
-  } catch {
-    return refuse(`error parsing regexp: ${body} is not understood here`);
-  }
-}
-
 /** The expression that finds exactly this text. */
 export function literalRegex(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
