@@ -241,7 +241,7 @@ Deno.test("an expression matches a short text as JavaScript's does, and never ta
   const began = performance.now();
   assert.equal(matchesWhole(`${"(|)".repeat(80)}x`, "", false), false);
   assert.equal(
-    matchesWhole(`${"(".repeat(80)}e${"*)*".repeat(40)}${")".repeat(40)}x`, "error", false),
+    matchesWhole(`${"(".repeat(80)}e${"*)".repeat(80)}x`, "error", false),
     false,
   );
   assert.ok(performance.now() - began < 1000);
