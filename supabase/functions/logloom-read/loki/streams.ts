@@ -21,6 +21,8 @@ const recordsOfPage = 1000;
 const maxRecords = 5000;
 /** A page has up to 8 MB, and an answer at most 10 MiB. */
 const maxCharacters = 2_000_000;
+/** Pages of a rare text are long in coming: afterwards what was found is answered. */
+const maxMs = 15_000;
 
 export async function recordsOf(
   logs: LogQuery,
@@ -36,6 +38,7 @@ export async function recordsOf(
   const records: LogRecord[] = [];
   let cursor: string | null = null;
   let characters = 0;
+  const began = performance.now();
   // A page may be shorter than asked for, or empty, and still not be the last.
   do {
     const page: Page = await ask<Page>("search_logs", {
@@ -48,7 +51,10 @@ export async function recordsOf(
     records.push(...page.logs);
     characters += JSON.stringify(page.logs).length;
     cursor = page.next_cursor;
-  } while (cursor !== null && records.length < limit && characters < maxCharacters);
+  } while (
+    cursor !== null && records.length < limit && characters < maxCharacters &&
+    performance.now() - began < maxMs
+  );
   return { records, isCut: cursor !== null && records.length < limit };
 }
 
