@@ -8,6 +8,7 @@ import {
   release,
   releasedMigrations,
 } from "./migrations/released.ts";
+import { allDoors, doorsFile, pageOfDoors } from "./migrations/doors.ts";
 import { errorsFile, pageOfErrors, registers } from "./migrations/errors.ts";
 import { filesOfFields } from "./migrations/fields.ts";
 import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
@@ -45,7 +46,7 @@ const review =
 await run(async () => {
   const { name, isRelease } = options();
   await Deno.writeTextFile(pictureFile, await pageWithPicture());
-  await writeErrors();
+  await writePages();
   for (const [path, text] of await filesOfFields()) await Deno.writeTextFile(path, text);
   const released = await releasedMigrations();
   if (isRelease) {
@@ -65,13 +66,14 @@ await run(async () => {
   await writeDifference(name);
 });
 
-/** Updates the tables of docs/reference/errors.md from the registers. */
-async function writeErrors(): Promise<void> {
-  const page = await Deno.readTextFile(errorsFile);
-  const text = pageOfErrors(page, await registers());
-  await Deno.writeTextFile(errorsFile, text);
-  await command([Deno.execPath(), "fmt", "--quiet", errorsFile], {
-    failure: "Formatting docs/reference/errors.md failed",
+/** Updates the tables of the docs that are made from the schemas. */
+async function writePages(): Promise<void> {
+  const errors = pageOfErrors(await Deno.readTextFile(errorsFile), await registers());
+  await Deno.writeTextFile(errorsFile, errors);
+  const doors = pageOfDoors(await Deno.readTextFile(doorsFile), await allDoors());
+  await Deno.writeTextFile(doorsFile, doors);
+  await command([Deno.execPath(), "fmt", "--quiet", errorsFile, doorsFile], {
+    failure: "Formatting the tables of the docs failed",
     cwd: checkout,
   });
 }

@@ -194,11 +194,13 @@ Deno.test("the token of an OAuth client reads, and writes where the client is li
   const client_id = crypto.randomUUID();
   const token = await userToken({ ...user, client_id });
   const create = (token: string) => rpc(token, "create_api_key", { p_name: "of a client" });
-  assertAnswer(await rpc(token, "list_api_keys"), 200, []);
   assert.equal((await rpc(token, "search_logs")).status, 200);
+  for (const operation of ["list_api_keys", "list_tenant_members", "list_tenant_audit_events"]) {
+    assertRpcError(await rpc(token, operation), 403, readsOnly);
+  }
   assertRpcError(await create(token), 403, readsOnly);
   assertAnswer(await ingest(bearer(token), { msg: "x" }), 403, { error: readsOnly });
-  const made = await rpc(token, "get_current_tenant");
+  const made = await rpc(await userToken(user), "get_current_tenant");
   assert.equal(made.status, 404, "the first write was refused, and no tenant made");
   // Its user, without a client.
   assert.equal((await create(await userToken(user))).status, 200);
@@ -220,6 +222,43 @@ Deno.test("the token of an OAuth client reads, and writes where the client is li
     ["alice", client_id],
     ["alice", null],
   ]);
+});
+
+Deno.test("where roles are required, a tenant without members is closed at both doors", async () => {
+  await using db = openDatabase();
+  const tenant_id = `doors-${crypto.randomUUID()}`;
+  assert.deepEqual(await bothDoors({ tenant_id, sub: "ann" }), [200, 200]);
+  await using _settings = await changeSettings(db, { roles_required: true });
+  assert.deepEqual(await bothDoors({ tenant_id, sub: "ann" }), [401, 401]);
+  const added = await rpc(await userToken({ role: "service_role" }), "add_tenant_member", {
+    p_tenant_id: tenant_id,
+    p_user_id: "ann",
+    p_role: "owner",
+  });
+  assert.equal(added.status, 200, JSON.stringify(added.body));
+  assert.deepEqual(await bothDoors({ tenant_id, sub: "ann" }), [200, 200]);
+});
+
+Deno.test("the role in a token counts at both doors where the settings say so", async () => {
+  await using db = openDatabase();
+  const tenant_id = `doors-${crypto.randomUUID()}`;
+  const claims = (role: unknown, place = "app_metadata") => ({
+    tenant_id,
+    sub: "ann",
+    [place]: { logloom_role: role },
+  });
+  await using _settings = await changeSettings(db, { roles_from_token: true });
+  for (const role of ["member", "admin", "owner"]) {
+    assert.deepEqual(await bothDoors(claims(role)), [200, 200], role);
+  }
+  for (const role of ["root", "", 7, null, ["owner"]]) {
+    assert.deepEqual(await bothDoors(claims(role)), [401, 401], String(role));
+  }
+  assert.deepEqual(await bothDoors(claims("owner", "user_metadata")), [401, 401]);
+  assert.deepEqual(await bothDoors({ tenant_id, sub: "ann" }), [401, 401]);
+  const create = async (role: string) =>
+    (await rpc(await userToken(claims(role)), "create_api_key", { p_name: role })).status;
+  assert.deepEqual([await create("member"), await create("admin")], [403, 200]);
 });
 
 Deno.test("an anonymous sign-in makes no tenant unless the settings say so", async () => {

@@ -181,7 +181,15 @@ function usableClaims(payload: JWTPayload, text: string): Claims | undefined {
   if (text.startsWith("\ufeff") || !hasUniqueNames(text)) return undefined;
   if (unstorable.test(JSON.stringify(payload))) return undefined;
   const claims = judged.filter((name) => name in payload).map((name) => [name, payload[name]]);
-  return { ...Object.fromEntries(claims), tenant_id };
+  return { ...Object.fromEntries(claims), ...roleOf(payload), tenant_id };
+}
+
+/** Nothing else of `app_metadata`, which may be large. */
+function roleOf({ app_metadata }: JWTPayload): { app_metadata?: { logloom_role: string } } {
+  if (typeof app_metadata !== "object" || app_metadata === null) return {};
+  if (!("logloom_role" in app_metadata)) return {};
+  const { logloom_role } = app_metadata;
+  return typeof logloom_role === "string" ? { app_metadata: { logloom_role } } : {};
 }
 
 /** What is wrong with a value that is no key. It says nothing that its sender could not see. */

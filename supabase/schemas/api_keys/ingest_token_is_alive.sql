@@ -11,6 +11,8 @@ begin
     and (
       p_token.created_by is null
       or logloom_private.acting_role(p_token.tenant_id, p_token.created_by) is not null
+      -- Only their next token would say whether they still have a role.
+      or (select s.roles_from_token from logloom_private.settings s)
     )
     and (
       p_token.session_id is null

@@ -17,8 +17,8 @@ begin
         'error_named', 'errors', 'operations', 'refuse', 'requested_operation'
       ]),
       ('anon, authenticated, service_role', array[
-        'claims', 'current_tenant_id', 'current_user_id', 'is_service_role', 'require_user_id',
-        'resolve_tenant', 'usable_id'
+        'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id', 'is_service_role',
+        'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
       ]),
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'alert_rule_of', 'api_key_status', 'change_member',
@@ -30,7 +30,7 @@ begin
         'provision_current_tenant', 'put_back_delivery', 'read_log', 'read_log_context',
         'read_log_fields', 'read_log_histogram', 'read_log_page', 'read_log_series',
         'read_log_stats', 'read_log_tail', 'read_members', 'read_query_validity',
-        'read_saved_search', 'reads_again', 'refuse_for_now', 'refuse_saved_search',
+        'read_saved_search', 'reads_again', 'reads_only', 'refuse_for_now', 'refuse_saved_search',
         'refuse_with_headers', 'replace_webhook_secret', 'request_deletion', 'require_parameter',
         'require_role', 'require_room_for', 'require_room_for_api_key', 'require_writing_client',
         'resolve_tenant_to_change', 'retention_days', 'saved_search_of', 'sent_claims',

@@ -44,7 +44,7 @@ begin
     return;
   end if;
   authenticate_sender.tenant_id := case
-    when p_claims is not null then logloom_private.current_tenant_id(p_claims)
+    when p_claims is not null then logloom_private.tenant_of_claims(p_claims)
     when not logloom_private.is_being_deleted(p_tenant_id)
       then logloom_private.usable_id(p_tenant_id)
   end;

@@ -8,7 +8,7 @@ as $$
 declare
   v_scope logloom_private.reading_scope;
 begin
-  v_scope.tenant_id := logloom_private.resolve_tenant();
+  v_scope.tenant_id := logloom_private.caller_tenant();
   return v_scope;
 end;
 $$;

@@ -65,7 +65,7 @@ begin
       when not logloom_private.token_is_valid(v_claims) then false
       -- The one operation for users who have no tenant yet.
       when v_operation = 'create_tenant' then true
-      else logloom_private.current_tenant_id() is not null
+      else logloom_private.tenant_of_claims(logloom_private.claims()) is not null
     end;
   end if;
   if v_is_known is not true then

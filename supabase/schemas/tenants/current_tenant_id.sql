@@ -1,6 +1,5 @@
--- The tenant that verified claims act for, by default the request's: the top-level claim tenant_id.
--- Null where it cannot name one, the token is not valid now, or its user does not belong to the
--- tenant. RPC and ingest ask it alike.
+-- The tenant whose rows the request's token reaches: every policy asks this. Null for a token that
+-- only reads, which reading operations alone answer.
 create function logloom_private.current_tenant_id(
   p_claims jsonb default logloom_private.claims()
 )
@@ -10,16 +9,9 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id text;
+  v_tenant_id constant text := logloom_private.tenant_of_claims(p_claims);
 begin
-  if current_setting('role', true) = 'anon' or jsonb_typeof(p_claims -> 'tenant_id') <> 'string'
-  then
-    return null;
-  end if;
-  v_tenant_id := logloom_private.usable_id(p_claims ->> 'tenant_id');
-  if v_tenant_id is null or not logloom_private.token_is_valid(p_claims)
-    or logloom_private.acting_role(v_tenant_id, p_claims ->> 'sub') is null
-  then
+  if v_tenant_id is null or logloom_private.reads_only(p_claims) then
     return null;
   end if;
   return v_tenant_id;

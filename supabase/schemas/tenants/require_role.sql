@@ -13,7 +13,9 @@ begin
   if logloom_private.is_service_role() then
     return;
   end if;
-  v_role := logloom_private.acting_role(p_tenant_id, logloom_private.current_user_id());
+  v_role := logloom_private.acting_role(
+    p_tenant_id, logloom_private.current_user_id(), logloom_private.claims()
+  );
   if array_position(v_roles, v_role) >= array_position(v_roles, p_role) then
     return;
   end if;

@@ -1,5 +1,5 @@
--- The tenant that an operation acts for. Users: the token's, PT403 when p_tenant_id differs.
--- service_role: p_tenant_id, PT400 without it. PT401 without a usable tenant.
+-- The tenant that an operation acts for, as caller_tenant() says it: PT403 for a token that only
+-- reads. All but the reading operations, which make a scope, begin here.
 create function logloom_private.resolve_tenant(p_tenant_id text default null)
 returns text
 language plpgsql
@@ -7,34 +7,10 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_claims jsonb;
-  v_tenant_id text;
+  v_tenant_id constant text := logloom_private.caller_tenant(p_tenant_id);
 begin
-  if logloom_private.is_service_role() then
-    v_claims := logloom_private.claims();
-    -- No claims: not a request, but somebody at the database.
-    if not logloom_private.token_is_valid(v_claims, true) and v_claims is not null then
-      perform logloom_private.refuse('callers.not_known');
-    end if;
-    if p_tenant_id is null then
-      perform logloom_private.refuse('callers.tenant_must_be_named');
-    end if;
-    v_tenant_id := logloom_private.usable_id(p_tenant_id);
-    if v_tenant_id is null then
-      perform logloom_private.refuse('callers.tenant_is_invalid');
-    end if;
-    if logloom_private.is_being_deleted(v_tenant_id) then
-      perform logloom_private.refuse('tenants.being_deleted');
-    end if;
-    return v_tenant_id;
-  end if;
-
-  v_tenant_id := logloom_private.current_tenant_id();
-  if v_tenant_id is null then
-    perform logloom_private.refuse('callers.tenant_is_missing');
-  end if;
-  if p_tenant_id <> v_tenant_id then
-    perform logloom_private.refuse('callers.tenant_is_another');
+  if not logloom_private.is_service_role() then
+    perform logloom_private.require_writing_client(logloom_private.claims());
   end if;
   return v_tenant_id;
 end;

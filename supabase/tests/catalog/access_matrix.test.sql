@@ -46,8 +46,7 @@ $$;
 create temp table operations as
 select
   p.proname::text as operation,
-  -- What changes nothing that anybody would miss: the count of a saved search's runs, a sample.
-  p.provolatile = 's' or p.proname in ('get_tenant_usage', 'run_saved_search') as is_reading
+  p.proname in (select r.operation from logloom_private.reading_operations() r) as is_reading
 from pg_proc p
 where p.pronamespace = 'public'::regnamespace;
 

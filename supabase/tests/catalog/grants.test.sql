@@ -95,7 +95,8 @@ select set_eq(
     'logloom_private.claims()', 'logloom_private.usable_id(text)',
     'logloom_private.current_tenant_id(jsonb)',
     'logloom_private.current_user_id()', 'logloom_private.is_service_role()',
-    'logloom_private.resolve_tenant(text)',
+    'logloom_private.resolve_tenant(text)', 'logloom_private.caller_tenant(text)',
+    'logloom_private.tenant_of_claims(jsonb)',
     'logloom_private.require_user_id()'
   ],
   'anon reaches who is calling beside it and no more'

@@ -38,7 +38,8 @@ begin
       'Logloom''s functions call it with the project''s secret key.',
       'Only the edge functions may call it.'),
     ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
-      'Whoever runs the project lists its client_id in logloom_private.settings.writing_clients.',
+      'It has the operations that read logs, such as search_logs. For all others whoever runs the '
+        'project lists its client_id in logloom_private.settings.writing_clients.',
       'The token was issued to an OAuth client (claim `client_id`) that is not listed '
         '([identity.md](../background/identity.md#oauth-clients)).'),
     ('callers.key_may_only_read', 403, 'This API key may only read',

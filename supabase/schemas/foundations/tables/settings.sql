@@ -109,6 +109,8 @@ create table logloom_private.settings (
   search_stage_templates integer not null default 500000,
   writer_run_limit interval not null default '10 seconds',
   ingest_token_lifetime interval not null default '15 minutes',
+  roles_required boolean not null default false,
+  roles_from_token boolean not null default false,
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1

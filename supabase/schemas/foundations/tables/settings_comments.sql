@@ -207,6 +207,11 @@ begin
         ('writing_clients',
           'client_id of the OAuth clients whose tokens may do what their user may. Others only '
           'read.'),
+        ('roles_required',
+          'Whether a tenant without members is closed to users, not open to each as its owner.'),
+        ('roles_from_token',
+          'Whether a user without a row in tenant_members has the role that their token names in '
+          'app_metadata.logloom_role. No other user belongs to a tenant then.'),
         ('max_page_bytes',
           'An answer ends with the record or row that brings it to so many bytes of JSON, some '
           '8 MB.')

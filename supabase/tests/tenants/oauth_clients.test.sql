@@ -1,0 +1,81 @@
+-- A token that was issued to an OAuth client reads by the reading operations, and reaches no table.
+begin;
+\ir ../actors.psql
+\ir ../operations.psql
+
+-- What users do to tables directly. Only plans are everybody's.
+create temp table statements (statement text);
+insert into statements
+select format('select 1 from %s', t.oid::regclass)
+from pg_class t
+where t.relnamespace = 'logloom'::regnamespace and t.relkind in ('r', 'p') and not t.relispartition
+  and t.relname <> 'plans'
+  and has_any_column_privilege('authenticated', t.oid, 'SELECT');
+insert into statements
+values
+  (
+    'insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest) '
+      'values (''acme'', ''k'', ''ll_bbbbbbbb'', sha256(''k''))'
+  ),
+  (
+    'insert into logloom.saved_searches (tenant_id, created_by, name, query_dsl, is_shared) '
+      'values (''acme'', ''alice'', ''s'', ''ts:*'', true)'
+  ),
+  ('insert into logloom.tenant_settings (tenant_id, compression) values (''acme'', true)'),
+  ('update logloom.api_keys set revoked_at = now() where true'),
+  ('update logloom.saved_searches set name = ''s'' where true'),
+  ('update logloom.alert_rules set enabled = false where true'),
+  ('update logloom.alert_history set acknowledged_at = now() where true'),
+  ('delete from logloom.saved_searches where true'),
+  ('delete from logloom.alert_rules where true');
+
+-- The rows that a statement reaches, or how it is refused; then it is undone.
+create function pg_temp.reached(p_client_id text, p_statement text)
+returns text
+language plpgsql
+as $$
+declare
+  v_rows integer;
+begin
+  perform pg_temp.act_as(
+    'authenticated',
+    jsonb_build_object('tenant_id', 'acme', 'sub', 'alice')
+      || jsonb_strip_nulls(jsonb_build_object('client_id', p_client_id))
+  );
+  begin
+    execute p_statement;
+    get diagnostics v_rows = row_count;
+    raise sqlstate 'UNDO0';
+  exception
+    when sqlstate 'UNDO0' then
+      null;
+    when others then
+      perform pg_temp.act_as_postgres();
+      return sqlstate;
+  end;
+  perform pg_temp.act_as_postgres();
+  return v_rows;
+end;
+$$;
+
+select plan(2 * (select count(*)::integer from statements) + 1);
+
+select matches(
+  pg_temp.reached('unlisted', s.statement), '^(0|42501)$',
+  'a client reaches nothing by: ' || s.statement
+)
+from statements s;
+select is(
+  pg_temp.reached('listed', s.statement), pg_temp.reached(null, s.statement),
+  'a listed client reaches what its user does by: ' || s.statement
+)
+from statements s;
+select is_empty(
+  $$select s.statement from statements s
+    where s.statement ~ '^(insert|delete|update logloom\.(api|saved))'
+      and pg_temp.reached(null, s.statement) !~ '^[12]$'$$,
+  'the user reaches rows by each'
+);
+
+select * from finish();
+rollback;

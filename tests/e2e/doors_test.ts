@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { allDoors, type Doors } from "../../local/migrations/doors.ts";
+import { type Answer, apiKey, bearer, call, createKey, newTenant, rpc } from "../support/client.ts";
+import { openDatabase } from "../support/database.ts";
+import { userToken } from "../support/tokens.ts";
+
+const readsOnly = "The client that this token was issued to may only read";
+
+/** An answer counts as open where the operation itself gave it: it may lack parameters. */
+function isOpen({ status, body }: Answer, operation: string): boolean {
+  const refusals = [
+    [403, `${operation} is only for service_role`],
+    [403, readsOnly],
+    [404, `No such reading operation: ${operation}`],
+    [400, "A tenant must be created by a user, who becomes its owner"],
+  ];
+  assert.ok(status < 500, `${operation}: ${status} ${JSON.stringify(body)}`);
+  return status !== 401 && body.code !== "PGRST202" &&
+    !String(body.hint).startsWith("service_role belongs to no") &&
+    !refusals.some(([refused, message]) => status === refused && body.message === message);
+}
+
+function read(headers: Record<string, string>, operation: string): Promise<Answer> {
+  return call(`/functions/v1/logloom-read/v1/${operation}`, { method: "POST", headers });
+}
+
+Deno.test("every operation is open by the doors that the docs name, and by no other", async () => {
+  const all = await allDoors();
+  await using db = openDatabase();
+  const [{ operations }] = await db`select logloom_private.operations() as operations`;
+  assert.deepEqual(all.map(({ operation }) => operation), operations);
+
+  const serviceRole = await userToken({ role: "service_role" });
+  const found: Doors[] = [];
+  for (const { operation, user, service } of all) {
+    const tenant = await newTenant("doors");
+    const { key_value } = await createKey(tenant, { p_scopes: ["read", "ingest"] });
+    const claims = { tenant_id: tenant.id, sub: tenant.userId, client_id: crypto.randomUUID() };
+    const client = await userToken(claims);
+    const named = {
+      ...(user && service ? { p_tenant_id: tenant.id } : {}),
+      // Asked for before the tenant.
+      ...(operation === "validate_query" ? { p_query_dsl: "error" } : {}),
+    };
+    const byClient = [
+      isOpen(await rpc(client, operation, named), operation),
+      isOpen(await read(bearer(client), operation), operation),
+    ];
+    assert.equal(byClient[0], byClient[1], `${operation} by a client`);
+    const atRead = [
+      isOpen(await read(apiKey(key_value), operation), operation),
+      isOpen(await read(tenant.headers, operation), operation),
+    ];
+    assert.equal(atRead[0], atRead[1], `${operation} at logloom-read`);
+    found.push({
+      operation,
+      user: isOpen(await rpc(tenant.token, operation, named), operation),
+      key: atRead[0],
+      client: byClient[0],
+      service: isOpen(await rpc(serviceRole, operation, named), operation) ||
+        isOpen(
+          await rpc(serviceRole, operation, { ...named, p_tenant_id: tenant.id }),
+          operation,
+        ),
+    });
+  }
+  assert.deepEqual(found, all);
+});
