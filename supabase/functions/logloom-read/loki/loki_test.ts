@@ -13,7 +13,7 @@ interface Answered {
   readonly calls: string[];
 }
 
-const fields = ["attrs.http.method", "attrs.status", "attrs.took"].map((field) => ({
+const fields = ["env", "level", "attrs.http.method", "attrs.status", "attrs.took"].map((field) => ({
   field,
   type: "string",
   count: 1,
@@ -27,7 +27,11 @@ const answers: Record<string, unknown> = {
   list_log_fields: fields,
 };
 
-async function asked(path: string, parameters: Record<string, string>): Promise<Answered> {
+async function asked(
+  path: string,
+  parameters: Record<string, string>,
+  hidden = "",
+): Promise<Answered> {
   const calls: string[] = [];
   const response = await answer({
     request: new Request(`http://host/?${new URLSearchParams(parameters)}`),
@@ -36,6 +40,10 @@ async function asked(path: string, parameters: Record<string, string>): Promise<
     callDatabase: (_reader, operation, text) => {
       const { p_query_dsl } = JSON.parse(text);
       if (operation !== "list_log_fields") calls.push(`${operation} ${p_query_dsl}`);
+      if (hidden !== "" && p_query_dsl?.includes(hidden)) {
+        const refusal = { code: "PT400", message: `Hidden: ${hidden}`, details: null, hint: null };
+        return Promise.resolve(Response.json(refusal, { status: 400 }));
+      }
       return Promise.resolve(Response.json(answers[operation]));
     },
   });
@@ -245,4 +253,15 @@ Deno.test("an expression matches a short text as JavaScript's does, and never ta
     false,
   );
   assert.ok(performance.now() - began < 1000);
+});
+
+Deno.test("streams of a reader from whom a label is hidden have the other labels", async () => {
+  const { status, calls } = await asked("series", { "match[]": '{level="error"}' }, "host");
+  assert.deepEqual([status, ...calls], [
+    200,
+    "log_stats level:error | count() by env, host, level, route, service",
+    "log_stats level:error | count() by env, level",
+  ]);
+  const named = await asked("series", { "match[]": '{host="a"}' }, "host");
+  assert.deepEqual([named.status, named.text], [400, "Hidden: host\n"]);
 });

@@ -10,7 +10,7 @@ import {
 } from "./names.ts";
 import { limitOf, type Request, stepOf } from "./query.ts";
 import { evaluated, timesOf } from "./evaluate.ts";
-import { refuse } from "./refusal.ts";
+import { Refusal, refuse } from "./refusal.ts";
 import { labelsOf } from "./streams.ts";
 import { parametersOfRange, rangeOf } from "./times.ts";
 import { parseLogql } from "./tree.ts";
@@ -125,17 +125,32 @@ export async function series(request: Request): Answer {
   const found = new Map<string, Record<string, string>>();
   for (const selector of selectors.length === 0 ? [""] : selectors) {
     const { p, logs } = await asked(request, selector);
-    const rows = await request.ask<Row[]>("log_stats", {
-      p_query_dsl: `${logs.dsl} | count() by ${streamFields.join(", ")}`,
-      ...p,
-      p_limit: 1000,
-    });
+    const rows = await countedBy(streamFields, logs, p, request)
+      // Where a field is hidden from the reader, the others are what a stream has.
+      .catch(async (error) => {
+        if (!(error instanceof Refusal) || error.status !== 400) throw error;
+        const parameters = { p_query_dsl: logs.filterDsl, ...p };
+        const found = await request.ask<FoundField[]>("list_log_fields", parameters);
+        const shown = streamFields.filter((name) => found.some(({ field }) => field === name));
+        return await countedBy(shown, logs, p, request);
+      });
     for (const { group } of rows) {
       const labels = labelsOf(group);
       found.set(JSON.stringify(labels), labels);
     }
   }
   return { status: "success", data: [...found.values()] };
+}
+
+async function countedBy(
+  names: readonly string[],
+  logs: LogQuery,
+  p: Record<string, string>,
+  { ask }: Request,
+): Promise<Row[]> {
+  if (names.length === 0) return [];
+  const p_query_dsl = `${logs.dsl} | count() by ${names.join(", ")}`;
+  return await ask<Row[]>("log_stats", { p_query_dsl, ...p, p_limit: 1000 });
 }
 
 /** Entries are counted; chunks and bytes are of Loki's own store. */
