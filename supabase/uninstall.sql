@@ -352,7 +352,8 @@ begin
         'logloom_nodes',
         'logloom_health',
         'logloom_schedules',
-        'logloom_faster_answers'
+        'logloom_faster_answers',
+        'logloom_read_from_anywhere'
       ]
     );
   end if;

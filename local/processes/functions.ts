@@ -108,7 +108,8 @@ function functionProcess(
       // The memory of a hosted function.
       "--v8-flags=--max-old-space-size=256",
       net,
-      `--allow-env=${Object.keys(env).join(",")}`,
+      // @lezer/lr asks for LOG when it is loaded.
+      `--allow-env=${[...Object.keys(env), "LOG"].join(",")}`,
       program(stack, name),
     ],
     env: {

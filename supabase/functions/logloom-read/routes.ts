@@ -4,6 +4,7 @@ import { operation } from "./protocols/operation.ts";
 /** The protocol of each path below the function's name; what is seldom asked for is loaded then. */
 const routes: readonly (readonly [RegExp, () => Protocol | Promise<Protocol>])[] = [
   [/^\/v1\/[a-z_]{1,60}$/, () => operation],
+  [/^\/loki\/api\/v1\//, async () => (await import("./protocols/loki.ts")).loki],
 ];
 
 /** Undefined where nothing answers. */

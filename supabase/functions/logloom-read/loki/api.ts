@@ -1,0 +1,87 @@
+import type { Asked } from "../protocol.ts";
+import { asking, refusalOf } from "./ask.ts";
+import * as metadata from "./metadata.ts";
+import { query, queryRange, type Request } from "./query.ts";
+import { Refusal } from "./refusal.ts";
+import { jsonText } from "../../_shared/http.ts";
+import { bodyTimeoutMs, takeBody } from "../../_shared/request_body.ts";
+
+const maxBodyBytes = 64 * 1024;
+
+const endpoints: Record<string, (request: Request) => unknown> = {
+  "labels": metadata.labels,
+  "label": metadata.labels,
+  "series": metadata.series,
+  "query": query,
+  "query_range": queryRange,
+  "index/stats": metadata.indexStats,
+  "index/volume": metadata.indexVolume,
+  "index/volume_range": metadata.indexVolumeRange,
+  "patterns": metadata.patterns,
+  "detected_labels": metadata.detectedLabels,
+  "detected_fields": metadata.detectedFields,
+  "drilldown-limits": metadata.drilldownLimits,
+  "status/buildinfo": metadata.buildInfo,
+};
+
+const valueEndpoints: Record<string, (request: Request, name: string) => unknown> = {
+  "label": metadata.labelValues,
+  "detected_field": metadata.detectedFieldValues,
+};
+
+/** `/loki/api/v1/…`: what Grafana asks of Loki. */
+export async function answer({ request, path, reader, callDatabase }: Asked): Promise<Response> {
+  try {
+    const endpoint = endpointOf(path.slice("/loki/api/v1/".length));
+    if (reader instanceof Response) throw await refusalOf(reader);
+    const found = await endpoint({
+      parameters: await parametersOf(request),
+      headers: request.headers,
+      now: BigInt(Date.now()) * 1_000_000n,
+      ask: asking(reader, callDatabase),
+    });
+    return jsonText(200, JSON.stringify(found));
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return jsonText(error.status, `${error.message}\n`, {
+      ...error.headers,
+      "Content-Type": "text/plain; charset=utf-8",
+    });
+  }
+}
+
+function endpointOf(name: string): (request: Request) => unknown {
+  if (Object.hasOwn(endpoints, name)) return endpoints[name];
+  const [, kind, label] = /^(label|detected_field)\/([^/]+)\/values$/.exec(name) ?? [];
+  if (kind !== undefined) {
+    return (request) => valueEndpoints[kind](request, decoded(label));
+  }
+  throw name === "tail"
+    ? new Refusal(501, "tail is not offered: hosted functions end a connection too early for it")
+    : new Refusal(404, `There is no ${name} here`);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Refusal(400, "The path is not well-formed");
+  }
+}
+
+/** Of the address and of a form. */
+async function parametersOf(request: globalThis.Request): Promise<URLSearchParams> {
+  const { searchParams } = new URL(request.url);
+  if (request.method !== "POST") return searchParams;
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  const { isLate } = await takeBody(request.body, bodyTimeoutMs, (chunk) => {
+    length += chunk.length;
+    if (length <= maxBodyBytes) chunks.push(chunk);
+  });
+  if (isLate) throw new Refusal(408, "The body took too long");
+  if (length > maxBodyBytes) throw new Refusal(413, `The body has more than ${maxBodyBytes} bytes`);
+  const form = new URLSearchParams(await new Blob(chunks).text());
+  for (const [name, value] of searchParams) form.append(name, value);
+  return form;
+}

@@ -1,0 +1,25 @@
+import type { Reader } from "../caller.ts";
+import type { ReadDatabase } from "../database.ts";
+import { Refusal } from "./refusal.ts";
+
+/** Calls a reading operation and throws what it refuses. */
+export type Ask = <T>(operation: string, parameters: Record<string, unknown>) => Promise<T>;
+
+export function asking(reader: Reader, callDatabase: ReadDatabase): Ask {
+  return async <T>(operation: string, parameters: Record<string, unknown>) => {
+    const answer = await callDatabase(reader, operation, JSON.stringify(parameters));
+    if (answer.status === 200) return await answer.json() as T;
+    throw await refusalOf(answer);
+  };
+}
+
+/** An error of ours in Loki's form. */
+export async function refusalOf(answer: Response): Promise<Refusal> {
+  const { message, hint } = await answer.json().catch(() => ({}));
+  const headers = ["Retry-After", "WWW-Authenticate"].flatMap((name) => {
+    const value = answer.headers.get(name);
+    return value === null ? [] : [[name, value]];
+  });
+  const said = [message, hint].filter((text) => typeof text === "string" && text !== "");
+  return new Refusal(answer.status, said.join("\n"), Object.fromEntries(headers));
+}

@@ -1,0 +1,202 @@
+import type { Ask } from "./ask.ts";
+import type { Metric, Range } from "./metrics.ts";
+import { textOf } from "./names.ts";
+import { refuse } from "./refusal.ts";
+import { isoOf } from "./times.ts";
+import { arithmetic, type Evaluated, type Series, vectorAggregation } from "./vectors.ts";
+
+/** When a metric is computed: at each step, or once. */
+export interface Times {
+  /** Seconds since 1970. */
+  readonly steps: readonly number[];
+  /** Undefined where it is computed once. */
+  readonly step: number | undefined;
+}
+
+/** As many steps as Loki takes. */
+const maxSteps = 11_000;
+/** As many as one series of ours has. */
+const bucketsOfCall = 1000;
+
+/**
+ * The steps from `start` to `end`, which begin at multiples of the step, as Loki does with align_queries_with_step. The
+ * last one is not before the end, so that each record is counted.
+ */
+export function timesOf(start: bigint, end: bigint, step: number): Times {
+  const ns = BigInt(step) * 1_000_000_000n;
+  const first = Number(start / ns) * step;
+  const last = Number((end + ns - 1n) / ns) * step;
+  const count = (last - first) / step + 1;
+  if (count > maxSteps + 1) {
+    refuse(
+      `exceeded maximum resolution of ${maxSteps} points per time series. ` +
+        "Try increasing the value of the step parameter",
+    );
+  }
+  return { steps: Array.from({ length: count }, (_, n) => first + n * step), step };
+}
+
+export async function evaluated(metric: Metric, times: Times, ask: Ask): Promise<Evaluated> {
+  switch (metric.kind) {
+    case "number":
+    case "vector":
+      return { series: [constant(metric.value, times)], isCut: false };
+    case "range":
+      return times.step === undefined
+        ? await atOnce(metric, times.steps[0], ask)
+        : await overTime(metric, times.steps, times.step, ask);
+    case "aggregate": {
+      const { series, isCut } = await evaluated(metric.of, times, ask);
+      const isTop = metric.operator === "topk";
+      if (isCut && !isTop) {
+        refuse(
+          `${metric.operator} over more series than can be read at once: ` +
+            "group what is inside by fewer labels, or narrow the selector",
+        );
+      }
+      return { series: vectorAggregation(metric, series, times.steps), isCut };
+    }
+    case "binary": {
+      const left = await evaluated(metric.left, times, ask);
+      const right = await evaluated(metric.right, times, ask);
+      return { series: arithmetic(metric, left, right), isCut: left.isCut || right.isCut };
+    }
+  }
+}
+
+function constant(value: number, { steps }: Times): Series {
+  return { labels: {}, points: new Map(steps.map((step) => [step, value])) };
+}
+
+/** The query in our language; names that mean one field are grouped by it once. */
+export function seriesDsl({ logs, aggregate, by }: Range, width?: number): string {
+  const keys = [...new Set(by.map((name) => logs.field(name)))];
+  if (width !== undefined) keys.unshift(`(${widthOf(width)})`);
+  const grouped = keys.length === 0 ? "" : ` by ${keys.join(", ")}`;
+  return `${logs.dsl} | ${aggregate}${grouped}`;
+}
+
+/** Our language takes five digits and a unit. */
+function widthOf(seconds: number): string {
+  if (seconds <= 99_999) return `${seconds}s`;
+  return seconds % 3600 === 0
+    ? `${seconds / 3600}h`
+    : refuse(`${seconds}s is too long, or no whole number of hours`);
+}
+
+type Group = Record<string, string | null>;
+
+function labelsOf({ logs, by }: Range, group: Group): Record<string, string> {
+  const labels = by.map((name) => [name, textOf(name, group[logs.field(name)])] as const);
+  // Loki has no empty labels.
+  return Object.fromEntries(labels.filter(([, value]) => value !== ""));
+}
+
+async function atOnce(range: Range, at: number, ask: Ask): Promise<Evaluated> {
+  const end = at - range.offset;
+  const rows = await ask<{ group: Group; value: number | null; total_groups: number }[]>(
+    "log_stats",
+    {
+      p_query_dsl: seriesDsl(range),
+      p_ts_from: isoOfSeconds(end - range.seconds),
+      p_ts_to: isoOfSeconds(end),
+      p_limit: 1000,
+    },
+  );
+  const series = rows.flatMap(({ group, value }) => {
+    if (value === null || isNothing(range, value)) return [];
+    const points = new Map([[at, range.isPerSecond ? value / range.seconds : value]]);
+    return [{ labels: labelsOf(range, group), points }];
+  });
+  return { series, isCut: (rows[0]?.total_groups ?? 0) > rows.length };
+}
+
+interface LogSeries {
+  readonly series: readonly {
+    readonly group: Group | null;
+    readonly points: readonly (readonly [string, number | null])[];
+  }[];
+}
+
+/** A step's value is that of the buckets before it, as many as the range has. */
+async function overTime(
+  range: Range,
+  steps: readonly number[],
+  step: number,
+  ask: Ask,
+): Promise<Evaluated> {
+  const { seconds, offset } = range;
+  const width = range.joins === undefined ? seconds : divisor(divisor(seconds, step), offset);
+  if (range.joins === undefined && (seconds !== step || offset % step !== 0)) {
+    refuse(
+      `${range.aggregate}: the range [${seconds}s] has to be the step, ${step}s: write [$__auto]`,
+    );
+  }
+  const first = steps[0] - seconds - offset;
+  const last = steps[steps.length - 1] - offset;
+  if ((last - first) / width > maxSteps + 1) {
+    refuse(`a range of [${seconds}s] with a step of ${step}s: make one a multiple of the other`);
+  }
+  const found = new Map<string, { labels: Record<string, string>; buckets: Map<number, number> }>();
+  let isCut = false;
+  for (let from = first; from < last; from += width * bucketsOfCall) {
+    const { series } = await ask<LogSeries>("log_series", {
+      p_query_dsl: seriesDsl(range, width),
+      p_ts_from: isoOfSeconds(from),
+      p_ts_to: isoOfSeconds(Math.min(last, from + width * bucketsOfCall)),
+    });
+    for (const { group, points } of series) {
+      if (group === null) {
+        isCut = true;
+        continue;
+      }
+      const labels = labelsOf(range, group);
+      const key = JSON.stringify(labels);
+      const { buckets } = found.get(key) ?? { buckets: new Map<number, number>() };
+      found.set(key, { labels, buckets });
+      for (const [ts, value] of points) {
+        if (value !== null && !isNothing(range, value)) buckets.set(Date.parse(ts) / 1000, value);
+      }
+    }
+  }
+  return {
+    series: [...found.values()].map(({ labels, buckets }) => ({
+      labels,
+      points: slid(range, buckets, steps, width),
+    })).filter(({ points }) => points.size > 0),
+    isCut,
+  };
+}
+
+function slid(
+  { seconds, offset, joins, isPerSecond }: Range,
+  buckets: Map<number, number>,
+  steps: readonly number[],
+  width: number,
+): Map<number, number> {
+  const points = new Map<number, number>();
+  for (const step of steps) {
+    let joined: number | undefined;
+    for (let ts = step - offset - seconds; ts < step - offset; ts += width) {
+      const value = buckets.get(ts);
+      if (value === undefined) continue;
+      if (joined === undefined) joined = value;
+      else joined = joins === "sum" ? joined + value : Math[joins ?? "max"](joined, value);
+    }
+    if (joined !== undefined) points.set(step, isPerSecond ? joined / seconds : joined);
+  }
+  return points;
+}
+
+/** Loki has no sample where there was no record. */
+function isNothing({ aggregate }: Range, value: number): boolean {
+  return value === 0 && aggregate === "count()";
+}
+
+function divisor(a: number, b: number): number {
+  return b === 0 ? a : divisor(b, a % b);
+}
+
+function isoOfSeconds(seconds: number): string {
+  return isoOf(BigInt(Math.round(Math.max(0, seconds) * 1e6)) * 1000n);
+}

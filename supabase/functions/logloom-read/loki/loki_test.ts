@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { answer } from "./api.ts";
+import { grafanaRequests } from "./grafana_requests.ts";
+import { alternatives, quoted, quotedRegex, regexOf, stringOf } from "./texts.ts";
+import { nanosecondsOf, secondsOf } from "./times.ts";
+
+interface Answered {
+  readonly status: number;
+  readonly text: string;
+  /** Each call's operation and query. */
+  readonly calls: string[];
+}
+
+const fields = ["attrs.http.method", "attrs.status", "attrs.took"].map((field) => ({
+  field,
+  type: "string",
+  count: 1,
+  values: [],
+}));
+
+const answers: Record<string, unknown> = {
+  search_logs: { logs: [], next_cursor: null },
+  log_series: { interval_seconds: 60, series: [] },
+  log_stats: [],
+  list_log_fields: fields,
+};
+
+async function asked(path: string, parameters: Record<string, string>): Promise<Answered> {
+  const calls: string[] = [];
+  const response = await answer({
+    request: new Request(`http://host/?${new URLSearchParams(parameters)}`),
+    path: `/loki/api/v1/${path}`,
+    reader: { kind: "user", token: "token" },
+    callDatabase: (_reader, operation, text) => {
+      const { p_query_dsl } = JSON.parse(text);
+      if (operation !== "list_log_fields") calls.push(`${operation} ${p_query_dsl}`);
+      return Promise.resolve(Response.json(answers[operation]));
+    },
+  });
+  return { status: response.status, text: await response.text(), calls };
+}
+
+const hour = { start: "1795264200", end: "1795267800", step: "60" };
+
+async function translated(query: string): Promise<string[]> {
+  const { status, text, calls } = await asked("query_range", { ...hour, query });
+  return status === 200 ? calls : [`${status} ${text.trim()}`];
+}
+
+Deno.test("a query of LogQL becomes one of ours, with every value in quotes", async () => {
+  const cases: [string, ...string[]][] = [
+    ['{level="error"}', "search_logs level:error"],
+    ['{service_name="api", env!=""}', 'search_logs service:"api" env:* -env:""'],
+    ['{service="a\\"b\\\\"} # words', 'search_logs service:"a\\"b\\\\"'],
+    ['{host=~"web-.*"}', 'search_logs host:~"^(?:web-.*)$"'],
+    ['{host=~"(?i)web"}', 'search_logs host:~"(?i)^(?:web)$"'],
+    ['{host!~"a|b\\\\.c"}', 'search_logs -(host:("a" OR "b.c"))'],
+    ['{host=~"a*"}', 'search_logs (host:~"^(?:a*)$" OR -host:*)'],
+    ['{host=~".*"}', "search_logs *"],
+    ['{level=~"error|warn"}', "search_logs level:(warn OR error)"],
+    ['{level="", service="x"}', 'search_logs -level:* service:"x"'],
+    ['{level="fatal"}', "search_logs -ts:*"],
+    ['{env="p"} | detected_level != ""', 'search_logs env:"p"'],
+    ['{env="p"} | detected_level="unknown"', 'search_logs env:"p" -level:*'],
+    ['{env="p"} |= "a" or "1" != `b`', 'search_logs env:"p" (msg:~"a" OR msg:"1") -msg:~"b"'],
+    ['{env="p"} |~ "x\\"y" !~ `\\"`', 'search_logs env:"p" msg:~"x\\"y" -msg:~"\\""'],
+    ['{env="p"} | json | logfmt | drop __error__', 'search_logs env:"p"'],
+    ['{env="p"} | json | n > 5', 'search_logs env:"p" | json msg | where attrs.n:>5'],
+    // What records have already needs no parsing.
+    ['{env="p"} | json | status >= 500', 'search_logs env:"p" attrs.status:>=500'],
+    ['{env="p"} | http_method="GET"', 'search_logs env:"p" attrs.http.method:"GET"'],
+    [
+      '{env="p"} | a="1" or b="2" and c="3"',
+      'search_logs env:"p" (attrs.a:"1" OR (attrs.b:"2" attrs.c:"3"))',
+    ],
+    [
+      '{env="p"} | (a="1" or b="2"), c="3"',
+      'search_logs env:"p" (attrs.a:"1" OR attrs.b:"2") attrs.c:"3"',
+    ],
+    ['{env="p"} | a=ip("10.0.0.0/8")', 'search_logs env:"p" attrs.a:10.0.0.0/8'],
+    ['sum by (level) (rate({env="p"}[5m]))', 'log_series env:"p" | count() by (60s), level'],
+    [
+      'quantile_over_time(0.99, {env="p"} | unwrap took [1m]) by (host)',
+      'log_series env:"p" | p99(attrs.took) by (60s), host',
+    ],
+    [
+      'topk(3, sum without (host, env, route) (count_over_time({env="p"}[1m]))) / 2',
+      'log_series env:"p" | count() by (60s), level, service',
+    ],
+    ['{a="b"', "400 parse error at line 1, col 7: syntax error: unexpected end of a part"],
+    ['{a="b"} | line_format "x"', "400 | line_format is not supported"],
+    ['{a="b"} | unpack', "400 | unpack is not supported: only json and logfmt are"],
+    ['stddev_over_time({a="b"} | unwrap c [1m])', "400 stddev_over_time is not supported"],
+    ['sum(rate({a="b"}[1m])) and vector(1)', "400 and is not supported"],
+    [
+      'sum(rate({a="b"}[1m])) / on (x) vector(1)',
+      "400 on (x) is not supported",
+    ],
+  ];
+  for (const [query, ...expected] of cases) {
+    assert.deepEqual(await translated(query), expected, query);
+  }
+});
+
+Deno.test("Explore's volume is a count by level, which needs no record", async () => {
+  const query = 'sum by (level, detected_level) (count_over_time({service=~".+"}[60s]))';
+  assert.deepEqual(await translated(query), [
+    'log_series service:* -service:"" | count() by (60s), level',
+  ]);
+});
+
+Deno.test("nothing that Grafana sends by itself is refused", async () => {
+  for (const { source, path, parameters } of grafanaRequests) {
+    const { status, text } = await asked(path, parameters);
+    assert.equal(status, 200, `${source}: ${path} ${parameters.query}: ${text}`);
+  }
+});
+
+Deno.test("a value stays a value, whatever is in it", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (value) => {
+    // What our language reads of it: a quote ends it unless a backslash stands before.
+    const inner = /^"((?:[^"\\]|\\[\s\S])*)"$/.exec(quoted(value));
+    assert.equal(inner?.[1].replace(/\\([\s\S])/g, "$1"), value);
+  }));
+  const unit = fc.constantFrom("\\", '"', "a", ".", "|", "(", " ");
+  fc.assert(fc.property(fc.string({ unit }), (pattern) => {
+    if (/(?:^|[^\\])(?:\\\\)*\\$/.test(pattern)) {
+      assert.throws(() => quotedRegex(pattern), /trailing backslash/);
+    } else {
+      assert.match(quotedRegex(pattern), /^"(?:[^"\\]|\\[\s\S])*"$/);
+    }
+  }));
+});
+
+Deno.test("no query and no parameter makes it fail", async () => {
+  const part = fc.constantFrom(
+    ...[
+      '{a="b"}',
+      "{",
+      "}",
+      "|",
+      "=",
+      "=~",
+      '"x"',
+      "`",
+      "json",
+      "level",
+      "detected_level",
+      "(",
+      ")",
+    ],
+    ...["sum", "by", "count_over_time", "[5m]", "rate", "unwrap", "or", "and", "1", "-", "+", ">"],
+    ...["| drop a", "|= `x`", "topk(1,", "vector(1)", '"\\', "\0", "é", "offset 1m", "ip(", ","],
+  );
+  const query = fc.oneof(
+    fc.array(part, { maxLength: 12 }).map((parts) => parts.join(" ")),
+    fc.string({ unit: "binary", maxLength: 60 }),
+    fc.string().map((text) => `{service=${JSON.stringify(text)}}`),
+    fc.string().map((text) => `{service=~${JSON.stringify(text)}, level!~${JSON.stringify(text)}}`),
+  );
+  const paths = fc.constantFrom(
+    ...["query", "query_range", "series", "labels", "index/volume", "index/volume_range"],
+    ...["patterns", "detected_fields", "label/a/values", "detected_field/%/values", "index/stats"],
+  );
+  const time = fc.constantFrom("", "0", "1795264200", "x", "2026-11-21T12:30:00Z", "9".repeat(19));
+  await fc.assert(
+    fc.asyncProperty(paths, query, time, time, time, async (path, text, start, end, step) => {
+      const { status } = await asked(path, { query: text, "match[]": text, start, end, step });
+      assert.ok(status === 200 || status === 400, `${path} ${text}`);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+Deno.test("strings, expressions and times are read as Loki reads them", () => {
+  assert.equal(stringOf('"a\\n\\x41\\u00e9\\""'), 'a\nAé"');
+  assert.equal(stringOf("`a\\n`"), "a\\n");
+  assert.throws(() => stringOf('"\\q"'), /invalid escape/);
+  assert.deepEqual(alternatives(regexOf("a|b\\.c|")), ["a", "b.c", ""]);
+  assert.equal(alternatives(regexOf("a|b.c")), undefined);
+  assert.equal(alternatives(regexOf("\\d")), undefined);
+  const instant = 1_795_264_200_000_000_000n;
+  for (
+    const text of [
+      "1795264200",
+      "1795264200.000",
+      "1795264200000",
+      "1795264200000000",
+      "1795264200000000000",
+      "2026-11-21T12:30:00Z",
+      "2026-11-21T13:30:00+01:00",
+    ]
+  ) {
+    assert.equal(nanosecondsOf("start", text), instant, text);
+  }
+  assert.equal(secondsOf("1h30m"), 5400);
+  assert.equal(secondsOf("250ms"), 0.25);
+  assert.throws(() => secondsOf("1x"), /not a valid duration/);
+});

@@ -1,0 +1,152 @@
+import { refuse } from "./refusal.ts";
+import { alternatives, literalRegex, matchesWhole, quoted, quotedRegex, regexOf } from "./texts.ts";
+
+/** Filters of our query language. */
+export const everything = "*";
+/** Every record has a ts. */
+export const nothing = "-ts:*";
+
+export function all(filters: readonly string[]): string {
+  const told = filters.filter((filter) => filter !== everything);
+  if (told.includes(nothing)) return nothing;
+  return told.length === 0 ? everything : told.join(" ");
+}
+
+export function any(filters: readonly string[]): string {
+  const told = filters.filter((filter) => filter !== nothing);
+  if (told.includes(everything)) return everything;
+  if (told.length < 2) return told[0] ?? nothing;
+  return `(${told.map((filter) => filter.includes(" ") ? `(${filter})` : filter).join(" OR ")})`;
+}
+
+export function not(filter: string): string {
+  if (filter === everything) return nothing;
+  if (filter === nothing) return everything;
+  return /^-|\s/.test(filter) ? `-(${filter})` : `-${filter}`;
+}
+
+/**
+ * What `field op "value"` of a label finds. Loki compares the whole value, and takes an absent label for an empty text.
+ * `withoutLevel` is what a record without a level has for one.
+ */
+export function ofLabel(
+  field: string,
+  operator: string,
+  value: string,
+  withoutLevel = "",
+): string {
+  const isNegative = operator.startsWith("!");
+  const isRegex = operator.endsWith("~");
+  if (
+    field !== "level" && (operator === "!=" ? value === "" : operator === "=~" && value === ".+")
+  ) {
+    return `${field}:* -${field}:""`;
+  }
+  const positive = field === "level"
+    ? ofLevel(isRegex, value, withoutLevel)
+    : isRegex
+    ? ofRegex(field, value)
+    : ofValue(field, value);
+  return isNegative ? not(positive) : positive;
+}
+
+function ofValue(field: string, value: string): string {
+  return value === "" ? any([`-${field}:*`, `${field}:""`]) : `${field}:${quoted(value)}`;
+}
+
+function ofRegex(field: string, pattern: string): string {
+  const regex = regexOf(pattern);
+  if (regex.body === ".*") return everything;
+  if (regex.body === ".+") return `(${field}:* -${field}:"")`;
+  const values = alternatives(regex);
+  if (values !== undefined) {
+    const full = values.filter((value) => value !== "").map(quoted);
+    const found = full.length > 1 ? `${field}:(${full.join(" OR ")})` : `${field}:${full[0]}`;
+    return any([
+      ...full.length === 0 ? [] : [found],
+      ...values.includes("") ? [ofValue(field, "")] : [],
+    ]);
+  }
+  const anchored = `${regex.isFolded ? "(?i)" : ""}^(?:${regex.body})$`;
+  const found = `${field}:~${quotedRegex(anchored)}`;
+  return matchesWhole(regex, "") ? any([found, `-${field}:*`]) : found;
+}
+
+const levels = ["debug", "info", "warn", "error"];
+
+function ofLevel(isRegex: boolean, value: string, withoutLevel: string): string {
+  const regex = regexOf(value);
+  // It is tried on five short words, but how long that takes is for its writer to choose.
+  if (isRegex && value.length > 200) refuse("error parsing regexp: too long for a level");
+  const matches = (level: string) => isRegex ? matchesWhole(regex, level) : level === value;
+  const found = levels.filter(matches);
+  const isNone = matches(withoutLevel);
+  if (found.length === levels.length) return isNone ? everything : "level:*";
+  const some = found.length > 1 ? `level:(${found.join(" OR ")})` : `level:${found[0]}`;
+  return any([...found.length === 0 ? [] : [some], ...isNone ? ["-level:*"] : []]);
+}
+
+/** What a line filter finds: part of the text, with its letter case. */
+export function ofLine(operator: string, value: string): string {
+  switch (operator) {
+    case "|=":
+      return containing(value);
+    case "!=":
+      return not(containing(value));
+    case "|~":
+      return ofLineRegex(value);
+    case "!~":
+      return not(ofLineRegex(value));
+    case "|>":
+      return ofPattern(value);
+    case "!>":
+      return not(ofPattern(value));
+    default:
+      return refuse(`line filter ${operator} is not supported`);
+  }
+}
+
+function containing(value: string): string {
+  if (value === "") return everything;
+  // A text without letters has no case to respect.
+  if (value.toLowerCase() === value.toUpperCase()) return `msg:${quoted(value)}`;
+  return `msg:~${quotedRegex(literalRegex(value))}`;
+}
+
+function ofLineRegex(pattern: string): string {
+  return pattern === "" || pattern === ".*" ? everything : `msg:~${quotedRegex(pattern)}`;
+}
+
+/** `<_>` stands for any text; the rest of the line is what it is. */
+function ofPattern(pattern: string): string {
+  const parts = pattern.split("<_>").map(literalRegex);
+  return `msg:~${quotedRegex(`^${parts.join(".+")}$`)}`;
+}
+
+/** `field > 5s`: quantities compare as numbers, those with a unit with such. */
+export function ofQuantity(field: string, operator: string, literal: string): string {
+  if (!field.startsWith("attrs.")) {
+    return refuse(`label filter ${field} ${operator} ${literal}: only attributes hold numbers`);
+  }
+  const exact = `${field}:[${literal} TO ${literal}]`;
+  switch (operator) {
+    case "=":
+    case "==":
+      return exact;
+    case "!=":
+      // Loki does not let through what lacks the label.
+      return `${field}:* -${exact}`;
+    default:
+      return `${field}:${operator}${literal}`;
+  }
+}
+
+/** `field = ip("10.0.0.0/8")`. */
+export function ofAddress(field: string, operator: string, value: string): string {
+  if (!/^[0-9A-Fa-f.:]+(?:\/[0-9]{1,3})?$/.test(value)) {
+    return refuse(`ip(${JSON.stringify(value)}): only an address or a network is supported`);
+  }
+  const bits = value.includes(":") ? 128 : 32;
+  const found = `${field}:${value.includes("/") ? value : `${value}/${bits}`}`;
+  return operator === "!=" ? not(found) : found;
+}

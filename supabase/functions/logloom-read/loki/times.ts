@@ -1,0 +1,103 @@
+import { refuse } from "./refusal.ts";
+
+const units: Record<string, number> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+  w: 604_800,
+  y: 31_536_000,
+};
+
+/** Seconds of `1h30m`, `0.5s` or `15`. */
+export function secondsOf(text: string): number {
+  if (/^[0-9]+(\.[0-9]+)?$/.test(text)) return Number(text);
+  if (!/^(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|[smhdwy]))+$/.test(text)) {
+    return refuse(`not a valid duration: ${JSON.stringify(text)}`);
+  }
+  let seconds = 0;
+  for (const [, number, unit] of text.matchAll(/([0-9.]+)(ns|us|µs|ms|[smhdwy])/g)) {
+    seconds += Number(number) * units[unit];
+  }
+  return seconds;
+}
+
+/** Our buckets are whole seconds wide. */
+export function wholeSeconds(text: string): number {
+  const seconds = Math.ceil(secondsOf(text) - 1e-9);
+  return seconds >= 1 ? seconds : refuse(`a duration of ${text}: more than 0 is needed`);
+}
+
+/** Nanoseconds since 1970: in ns, µs, ms or s by the size of the number, or RFC 3339. */
+export function nanosecondsOf(name: string, text: string): bigint {
+  if (/^[0-9]{1,19}$/.test(text)) {
+    const unit = text.length > 16
+      ? 1n
+      : text.length > 13
+      ? 1_000n
+      : text.length > 10
+      ? 1_000_000n
+      : 1_000_000_000n;
+    return inReach(name, BigInt(text) * unit);
+  }
+  if (/^[0-9]{1,12}\.[0-9]+$/.test(text)) {
+    const [seconds, fraction] = text.split(".");
+    return inReach(name, BigInt(seconds + fraction.slice(0, 9).padEnd(9, "0")));
+  }
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text)) {
+    const ns = nanosecondsOfTs(text);
+    if (ns !== undefined) return inReach(name, ns);
+  }
+  return refuse(`could not parse '${name}' parameter: ${JSON.stringify(text)} is no time`);
+}
+
+function inReach(name: string, ns: bigint): bigint {
+  // Years 1970 to 9999.
+  return ns >= 0n && ns < 253_402_300_800_000_000_000n
+    ? ns
+    : refuse(`could not parse '${name}' parameter: too far away`);
+}
+
+/** Of a time with a zone. */
+export function nanosecondsOfTs(ts: string): bigint | undefined {
+  const fraction = /\.(\d+)/.exec(ts)?.[1] ?? "";
+  const ms = Date.parse(ts.replace(/\.\d+/, ""));
+  if (Number.isNaN(ms)) return undefined;
+  return BigInt(ms) * 1_000_000n + BigInt(fraction.slice(0, 9).padEnd(9, "0"));
+}
+
+/** A time that a record can have, whose last place is a microsecond: the first one from `ns` on. */
+export function isoOf(ns: bigint): string {
+  const us = (ns + 999n) / 1000n;
+  const ms = Number(us / 1000n);
+  const rest = String(us % 1000n).padStart(3, "0");
+  return new Date(ms).toISOString().replace("Z", `${rest}Z`);
+}
+
+export interface TimeRange {
+  readonly start: bigint;
+  readonly end: bigint;
+}
+
+/** The parameters start, end and since: the last hour where nothing is said. */
+export function rangeOf(parameters: URLSearchParams, now: bigint): TimeRange {
+  const end = timeOf(parameters, "end", now);
+  const since = secondsOf(parameters.get("since") || "1h");
+  const before = end - BigInt(Math.round(since * 1e9));
+  const start = timeOf(parameters, "start", before > 0n ? before : 0n);
+  if (end <= start) refuse("end timestamp must not be before or equal to start time");
+  return { start, end };
+}
+
+export function timeOf(parameters: URLSearchParams, name: string, otherwise: bigint): bigint {
+  const text = parameters.get(name);
+  return text ? nanosecondsOf(name, text) : otherwise;
+}
+
+export function parametersOfRange({ start, end }: TimeRange): Record<string, string> {
+  return { p_ts_from: isoOf(start), p_ts_to: isoOf(end) };
+}

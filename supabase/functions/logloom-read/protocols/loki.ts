@@ -1,0 +1,5 @@
+import type { Protocol } from "../protocol.ts";
+import { answer } from "../loki/api.ts";
+
+/** Loki's API for reading, for Grafana. */
+export const loki: Protocol = { methods: "GET, POST, OPTIONS", answer };

@@ -1,0 +1,400 @@
+import assert from "node:assert/strict";
+import { apiKey, bearer, createKey, ingest, newTenant, type Tenant } from "../support/client.ts";
+import { openDatabase, recordsOf } from "../support/database.ts";
+import { grafanaRequests } from "../../supabase/functions/logloom-read/loki/grafana_requests.ts";
+import { stack } from "../support/stack.ts";
+
+/** A whole minute, ten minutes ago: the records lie in three minutes from then on. */
+const base = Math.floor(Date.now() / 60_000) * 60 - 600;
+
+function at(seconds: number): string {
+  return new Date((base + seconds) * 1000).toISOString();
+}
+
+function ns(seconds: number): string {
+  return `${BigInt(Math.round((base + seconds) * 1e6)) * 1000n}`;
+}
+
+const records = [
+  {
+    ts: at(1),
+    msg: "Connection refused",
+    level: "error",
+    service: "api",
+    host: "web-1",
+    env: "prod",
+    route: "/a",
+    req_id: "r-1",
+    status: 502,
+    took: 10,
+    http: { method: "GET" },
+  },
+  { ts: at(2), msg: "served", level: "info", service: "api", host: "web-2", took: 20 },
+  { ts: at(61), msg: 'Served "x" \\ y', level: "info", service: "api", host: "web-1", took: 30 },
+  { ts: at(62), msg: '{"n": 7, "who": {"name": "ann"}}', service: "worker" },
+  { ts: at(121), msg: "n=8 size=5MB", level: "warn", service: "worker" },
+];
+
+interface Reader {
+  readonly tenant: Tenant;
+  readonly headers: Record<string, string>;
+}
+
+async function withRecords(name: string): Promise<Reader> {
+  const tenant = await newTenant(name);
+  await ingest(tenant.headers, records);
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, records.length);
+  const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
+  return { tenant, headers: { authorization: `Basic ${btoa(`grafana:${key_value}`)}` } };
+}
+
+const range = { start: ns(0), end: ns(180) };
+
+async function ask(
+  { headers }: Pick<Reader, "headers">,
+  path: string,
+  parameters: Record<string, string> = {},
+  init: RequestInit = {},
+) {
+  const query = new URLSearchParams(parameters);
+  const url = `${stack.url}/functions/v1/logloom-read/loki/api/v1/${path}?${query}`;
+  const answer = await fetch(url, { ...init, headers: { ...headers, ...init.headers } });
+  const text = await answer.text();
+  const isJson = answer.headers.get("content-type") === "application/json";
+  // deno-lint-ignore no-explicit-any
+  return { status: answer.status, text, body: (isJson ? JSON.parse(text) : undefined) as any };
+}
+
+async function linesOf(reader: Reader, query: string): Promise<string[]> {
+  const { status, text, body } = await ask(reader, "query_range", {
+    ...range,
+    query,
+    direction: "forward",
+  });
+  assert.equal(status, 200, `${query}: ${text}`);
+  const entries = body.data.result.flatMap((stream: { values: [string, string][] }) =>
+    stream.values
+  ) as [string, string][];
+  return entries.sort((a, b) => Number(BigInt(a[0]) - BigInt(b[0]))).map(([, line]) => line);
+}
+
+/** Labels, and the values by seconds since the records' first minute. */
+async function matrixOf(reader: Reader, query: string, step = "60s") {
+  const { status, text, body } = await ask(reader, "query_range", { ...range, query, step });
+  assert.equal(status, 200, `${query}: ${text}`);
+  assert.equal(body.data.resultType, "matrix");
+  return body.data.result.map((
+    { metric, values }: { metric: Record<string, string>; values: [number, string][] },
+  ) => [metric, values.map(([ts, value]) => [ts - base, value])]);
+}
+
+async function vectorOf(reader: Reader, query: string, time = ns(180)) {
+  const { status, text, body } = await ask(reader, "query", { query, time });
+  assert.equal(status, 200, `${query}: ${text}`);
+  return body.data.result.map((
+    { metric, value }: { metric: Record<string, string>; value: [number, string] },
+  ) => [metric, value[1]]);
+}
+
+Deno.test("Grafana reads labels, records and series of its tenant alone", async () => {
+  const reader = await withRecords("loki");
+  const stranger = await withRecords("loki-stranger");
+  const other = await newTenant("loki-other");
+  const { key_value } = await createKey(other, { p_scopes: ["read"] });
+  const empty = await ask({ headers: apiKey(key_value) }, "query_range", {
+    ...range,
+    query: '{service="api"}',
+  });
+  assert.deepEqual(empty.body, {
+    status: "success",
+    data: { resultType: "streams", result: [], stats: {} },
+  });
+  assert.notEqual(reader.tenant.id, stranger.tenant.id);
+
+  const info = await ask(reader, "status/buildinfo");
+  assert.equal(info.body.version, "3.5.0");
+  assert.deepEqual((await ask(reader, "labels", range)).body, {
+    status: "success",
+    data: ["env", "host", "level", "route", "service", "service_name"],
+  });
+  const valuesOf = async (name: string, query = "") =>
+    (await ask(reader, `label/${name}/values`, { ...range, query })).body.data;
+  assert.deepEqual(await valuesOf("service_name"), ["api", "worker"]);
+  assert.deepEqual(await valuesOf("host", '{level="error"}'), ["web-1"]);
+  assert.deepEqual(await valuesOf("detected_level"), ["error", "info", "unknown", "warn"]);
+  assert.deepEqual(await valuesOf("__stream_shard__"), []);
+  const found = await ask(reader, "series", { ...range, "match[]": '{level="error"}' });
+  assert.deepEqual(found.body.data, [{
+    env: "prod",
+    host: "web-1",
+    level: "error",
+    route: "/a",
+    service: "api",
+    service_name: "api",
+  }]);
+});
+
+Deno.test("records come as streams, with their attributes as structured metadata", async () => {
+  const reader = await withRecords("loki-streams");
+  const labels = {
+    env: "prod",
+    host: "web-1",
+    level: "error",
+    route: "/a",
+    service: "api",
+    service_name: "api",
+  };
+  const metadata = {
+    detected_level: "error",
+    req_id: "r-1",
+    http_method: "GET",
+    status: "502",
+    took: "10",
+  };
+  const query = { ...range, query: '{level="error"}' };
+  const plain = await ask(reader, "query_range", query);
+  assert.deepEqual(plain.body.data.result, [
+    { stream: { ...metadata, ...labels }, values: [[ns(1), "Connection refused"]] },
+  ]);
+  const flags = { headers: { "X-Loki-Response-Encoding-Flags": "categorize-labels" } };
+  const apart = await ask(reader, "query_range", query, flags);
+  assert.deepEqual(apart.body.data, {
+    resultType: "streams",
+    encodingFlags: ["categorize-labels"],
+    result: [{
+      stream: labels,
+      values: [[ns(1), "Connection refused", { structuredMetadata: metadata }]],
+    }],
+    stats: {},
+  });
+  const newest = await ask(reader, "query_range", {
+    ...range,
+    query: '{service=~".+"}',
+    limit: "1",
+  });
+  assert.deepEqual(newest.body.data.result[0].values, [[ns(121), "n=8 size=5MB"]]);
+  // A form, and times in seconds and in RFC 3339.
+  for (const [start, end] of [[`${base}`, `${base + 2}`], [at(0), at(2)]]) {
+    const form = await ask(reader, "query_range", {}, {
+      method: "POST",
+      body: new URLSearchParams({ query: '{service="api"}', start, end }),
+    });
+    assert.deepEqual(form.body.data.result[0].values, [[ns(1), "Connection refused"]]);
+  }
+});
+
+Deno.test("selectors, line filters and label filters find what they find in Loki", async () => {
+  const reader = await withRecords("loki-filters");
+  const [refused, served, quoted, json, logfmt] = records.map(({ msg }) => msg);
+  const cases: [string, string[]][] = [
+    ['{service="api"}', [refused, served, quoted]],
+    ['{service!="api"}', [json, logfmt]],
+    ['{host=~"web-."}', [refused, served, quoted]],
+    // Of a label the whole value is compared.
+    ['{host=~"web"}', []],
+    ['{host=~"web-1|web-2"}', [refused, served, quoted]],
+    ['{host!~"web-1", service="api"}', [served]],
+    ['{host="", service=~".+"}', [json, logfmt]],
+    ['{host!="", env=""}', [served, quoted]],
+    ['{level="", service=~".+"}', [json]],
+    ['{service=~".+"} | detected_level="unknown"', [json]],
+    ['{service=~".+"} |= "erved"', [served, quoted]],
+    // Letter case counts, unless it says (?i).
+    ['{service=~".+"} |= "Served"', [quoted]],
+    ['{service=~".+"} |~ "(?i)^served"', [served, quoted]],
+    ['{service=~".+"} |= "Served" or "refused"', [refused, quoted]],
+    ['{service=~".+"} != "erved" != "n"', []],
+    ['{service="api"} !~ "^[CS]"', [served]],
+    ['{service="api"} |= `"x" \\ y`', [quoted]],
+    ['{service="api"} |= "\\"x\\" \\\\ y"', [quoted]],
+    ['{service="api"} |> "<_> refused"', [refused]],
+    ['{service=~".+"} | http_method="GET"', [refused]],
+    ['{service=~".+"} | took > 10 and took <= 30', [served, quoted]],
+    ['{service=~".+"} | took = 20 or status = 502', [refused, served]],
+    ['{service=~".+"} | json | n = 7', [json]],
+    ['{service=~".+"} | json name="who.name" | name="ann"', [json]],
+    ['{service=~".+"} | logfmt | size > 4MB', [logfmt]],
+    ['{service="worker"} | json | logfmt | drop __error__, __error_details__', [json, logfmt]],
+    ['{service="worker"} | logfmt | __error__="" | decolorize', [json, logfmt]],
+    ['{service="\\" OR level:* OR \\""}', []],
+  ];
+  for (const [query, lines] of cases) {
+    assert.deepEqual(await linesOf(reader, query), lines, query);
+  }
+});
+
+Deno.test("metrics over time and at once have exact values", async () => {
+  const reader = await withRecords("loki-metrics");
+  assert.deepEqual(
+    await matrixOf(reader, 'sum by (level, detected_level) (count_over_time({service="api"}[1m]))'),
+    [
+      [{ level: "info", detected_level: "info" }, [[60, "1"], [120, "1"]]],
+      [{ level: "error", detected_level: "error" }, [[60, "1"]]],
+    ],
+  );
+  assert.deepEqual(await matrixOf(reader, 'sum(count_over_time({service=~".+"}[2m]))'), [
+    [{}, [[60, "2"], [120, "4"], [180, "3"]]],
+  ]);
+  assert.deepEqual(await matrixOf(reader, 'sum(rate({service=~".+"}[1m])) * 60'), [
+    [{}, [[60, "2"], [120, "2"], [180, "1"]]],
+  ]);
+  assert.deepEqual(
+    await matrixOf(
+      reader,
+      'quantile_over_time(0.5, {service="api"} | unwrap took [1m]) by (service)',
+    ),
+    [[{ service: "api" }, [[60, "15"], [120, "30"]]]],
+  );
+  assert.deepEqual(
+    await matrixOf(reader, 'sum(sum_over_time({service="api"} | unwrap took | __error__="" [1m]))'),
+    [[{}, [[0, "0"], [60, "30"], [120, "30"], [180, "0"]]]],
+  );
+  const three = "[3m]";
+  const cases: [string, unknown][] = [
+    [`sum by (service_name) (count_over_time({service=~".+"}${three}))`, [
+      [{ service_name: "api" }, "3"],
+      [{ service_name: "worker" }, "2"],
+    ]],
+    [`count_over_time({level="error"}${three})`, [
+      [{ env: "prod", host: "web-1", level: "error", route: "/a", service: "api" }, "1"],
+    ]],
+    [`topk(1, sum by (service) (count_over_time({service=~".+"}${three})))`, [
+      [{ service: "api" }, "3"],
+    ]],
+    [`count(count_over_time({service="api"}${three}))`, [[{}, "3"]]],
+    [`max(count_over_time({service="worker"}${three})) + 1`, [[{}, "2"]]],
+    [`min(min_over_time({service="api"} | unwrap took ${three}))`, [[{}, "10"]]],
+    [`max(max_over_time({service="api"} | unwrap took ${three}))`, [[{}, "30"]]],
+    [`avg_over_time({service="api"} | unwrap took ${three}) by ()`, [[{}, "20"]]],
+    [`sum by (n) (count_over_time({service="worker"} | json | n=7 ${three}))`, [[{ n: "7" }, "1"]]],
+    [
+      `sum(count_over_time({level="error"}${three})) / sum(count_over_time({service="api"}${three}))`,
+      [
+        [{}, "0.3333333333333333"],
+      ],
+    ],
+    [`2 + 3 * sum(count_over_time({level="error"}${three})) - 1`, [[{}, "4"]]],
+    [`sum(count_over_time({level="error"}${three})) > 1`, []],
+    ["vector(1)+vector(1)", [[{}, "2"]]],
+  ];
+  for (const [query, expected] of cases) {
+    assert.deepEqual(await vectorOf(reader, query), expected, query);
+  }
+});
+
+Deno.test("what cannot be answered is refused in words, with a status", async () => {
+  const reader = await withRecords("loki-refusals");
+  const cases: [string, number, RegExp][] = [
+    ['{service="api"', 400, /^parse error at line 1, col 15: syntax error/],
+    ["", 400, /^parse error/],
+    ['{service="api"} | line_format "{{.x}}"', 400, /line_format is not supported/],
+    ['{service="api"} | label_format a=b', 400, /label_format is not supported/],
+    ['{service="api"} | regexp "(?P<x>.)"', 400, /regexp.*only json and logfmt are/],
+    ['bytes_rate({service="api"}[1m])', 400, /bytes_rate is not supported/],
+    ['sum(rate({service="api"}[1m])) or vector(0)', 400, /or is not supported/],
+    ['{service=~"(a)\\\\1"}', 400, /back-references are not allowed|not understood/],
+    ['{service="api"} |~ "a{101}"', 400, /Regular expression/],
+    ['avg_over_time({service="api"} | unwrap took [2m]) by ()', 400, /\[\$__auto\]/],
+  ];
+  for (const [query, status, words] of cases) {
+    const answer = await ask(reader, "query_range", { ...range, query, step: "60" });
+    assert.equal(answer.status, status, `${query}: ${answer.text}`);
+    assert.match(answer.text, words);
+  }
+  const past = await ask(reader, "query_range", { query: "{}", start: ns(1), end: ns(0) });
+  assert.equal(past.status, 400);
+  const logs = await ask(reader, "query", { query: '{service="api"}' });
+  assert.match(logs.text, /^log queries are not supported as an instant query type/);
+  const tail = await ask(reader, "tail");
+  assert.deepEqual([tail.status, /tail is not offered/.test(tail.text)], [501, true]);
+  assert.equal((await ask(reader, "rules")).status, 404);
+  const nobody = await ask({ headers: {} }, "labels");
+  assert.deepEqual([nobody.status, nobody.body], [401, undefined]);
+  assert.equal((await ask({ headers: bearer("ll_x") }, "labels")).status, 401);
+  const sends = await createKey(reader.tenant);
+  assert.equal((await ask({ headers: apiKey(sends.key_value) }, "labels")).status, 403);
+});
+
+Deno.test("what Grafana looks at before it asks: fields, volumes, patterns, limits", async () => {
+  const reader = await withRecords("loki-metadata");
+  const get = async (path: string, parameters: Record<string, string> = {}) => {
+    const { status, text, body } = await ask(reader, path, { ...range, ...parameters });
+    assert.equal(status, 200, `${path}: ${text}`);
+    return body;
+  };
+  assert.deepEqual((await get("detected_labels")).detectedLabels, [
+    { label: "env", cardinality: 1 },
+    { label: "host", cardinality: 2 },
+    { label: "level", cardinality: 3 },
+    { label: "route", cardinality: 1 },
+    { label: "service", cardinality: 2 },
+    { label: "service_name", cardinality: 2 },
+  ]);
+  const { fields } = await get("detected_fields", { query: '{service="api"}' });
+  assert.deepEqual(fields, [
+    { label: "detected_level", type: "string", cardinality: 2, parsers: null },
+    { label: "took", type: "int", cardinality: 3, parsers: null },
+    { label: "http_method", type: "string", cardinality: 1, parsers: null },
+    { label: "status", type: "int", cardinality: 1, parsers: null },
+    { label: "req_id", type: "string", cardinality: 1, parsers: null },
+  ]);
+  assert.deepEqual(
+    await get("detected_field/http_method/values", { query: '{service="api"}', limit: "10" }),
+    { values: ["GET"], limit: 10 },
+  );
+  assert.deepEqual(await get("index/stats", { query: '{service="api"}' }), {
+    streams: 0,
+    chunks: 0,
+    entries: 3,
+    bytes: 0,
+  });
+  const volume = await get("index/volume", { query: '{service_name=~".+"}', limit: "5000" });
+  assert.deepEqual(volume.data.result, [
+    { metric: { service_name: "api" }, value: [base + 180, "3"] },
+    { metric: { service_name: "worker" }, value: [base + 180, "2"] },
+  ]);
+  const overTime = await get("index/volume_range", {
+    query: '{service=~".+"}',
+    targetLabels: "level",
+    step: "180",
+  });
+  assert.equal(overTime.data.resultType, "matrix");
+  const patterns = await get("patterns", { query: '{service="api"}' });
+  assert.ok(
+    patterns.data.some(({ pattern, samples }: Record<string, unknown>) =>
+      pattern === "served" && JSON.stringify(samples) === JSON.stringify([[base + 2, 1]])
+    ),
+  );
+  assert.equal((await get("drilldown-limits")).limits.max_entries_limit_per_query, 5000);
+});
+
+Deno.test("nothing that Grafana sends by itself is refused", async () => {
+  const reader = await withRecords("loki-grafana");
+  for (const { source, path, parameters } of grafanaRequests) {
+    const { status, text } = await ask(reader, path, parameters);
+    assert.equal(status, 200, `${source}: ${path} ${parameters.query}: ${text}`);
+  }
+});
+
+Deno.test("each query of the dashboard and of the guide is answered", async () => {
+  const reader = await withRecords("loki-dashboard");
+  const { panels } = JSON.parse(await Deno.readTextFile("examples/grafana/logloom.json"));
+  const guide = await Deno.readTextFile("docs/guides/grafana.md");
+  const [, examples] = /```\n(\{service[^`]+)```/.exec(guide) ?? [];
+  const queries: [string, string][] = [
+    ...panels.flatMap(({ targets }: { targets: { queryType: string; expr: string }[] }) =>
+      targets.map(({ queryType, expr }) => [queryType, expr])
+    ),
+    ...examples.trim().split("\n").map((line) => ["range", line]),
+  ];
+  assert.equal(queries.length, 8);
+  for (const [kind, expression] of queries) {
+    const query = expression.replace(/\$(service|env)/g, ".*")
+      .replaceAll("$__auto", "60s").replaceAll("$__range", "180s");
+    const { status, text } = kind === "instant"
+      ? await ask(reader, "query", { query, time: range.end })
+      : await ask(reader, "query_range", { ...range, query, step: "60000ms" });
+    assert.equal(status, 200, `${query}: ${text}`);
+  }
+});
