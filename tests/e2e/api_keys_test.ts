@@ -145,6 +145,7 @@ Deno.test("the use of a key is told in whole days", async () => {
     last_used_at: null,
     days_since_creation: 0,
     days_since_last_use: null,
+    reads: [],
   });
 
   await ingest(apiKey(key_value), []);

@@ -190,6 +190,26 @@ Deno.test("what a key's request lacks is said in the form of RPC", async () => {
   assert.equal(elsewhere.status, 404);
 });
 
+Deno.test("what a key reads is counted by operation and day, also what is read at once", async () => {
+  const tenant = await newTenant("read-usage");
+  const { key_id, key_value } = await createKey(tenant, { p_scopes: ["read"] });
+  const usage = async () =>
+    (await rpc(tenant.token, "get_api_key_usage", { p_key_id: key_id })).body.reads;
+  assert.deepEqual(await usage(), []);
+  const statuses = await Promise.all(
+    Array.from({ length: 5 }, () => read(apiKey(key_value), "log_histogram")),
+  );
+  const answered = statuses.filter(({ status }) => status === 200).length;
+  assert.equal((await read(apiKey(key_value), "search_logs")).status, 200);
+  assert.equal((await read(apiKey(key_value), "search_logs", { p_limit: 0 })).status, 400);
+  // The day of the calls, unless midnight was between them.
+  const day = new Date().toISOString().slice(0, 10);
+  assert.deepEqual(await usage(), [
+    { operation: "log_histogram", day, reads: answered },
+    { operation: "search_logs", day, reads: 1 },
+  ]);
+});
+
 Deno.test("a user reads here too, and does nothing else", async () => {
   const tenant = await withRecords("read-user");
   const { status, body } = await read(tenant.headers, "search_logs");

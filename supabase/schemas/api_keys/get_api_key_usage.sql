@@ -1,14 +1,21 @@
+create type public.logloom_key_reads as (operation text, day date, reads bigint);
+
+comment on type public.logloom_key_reads is
+  'How often an operation answered a key on a UTC day.';
+
 create type public.logloom_api_key_usage as (
   key_id uuid,
   name text,
   created_at timestamptz,
   last_used_at timestamptz,
   days_since_creation integer,
-  days_since_last_use integer
+  days_since_last_use integer,
+  reads public.logloom_key_reads[]
 );
 
 comment on type public.logloom_api_key_usage is
-  'Use of an API key, in whole days; null when never used.';
+  'Use of an API key, in whole days; null when never used. reads: by operation and day, of the '
+  'last 31 days.';
 
 create function public.get_api_key_usage(p_tenant_id text default null, p_key_id uuid default null)
 returns public.logloom_api_key_usage
@@ -25,7 +32,8 @@ begin
   select
     k.key_id, k.name, k.created_at, k.last_used_at,
     floor(extract(epoch from now() - k.created_at) / 86400),
-    floor(extract(epoch from now() - k.last_used_at) / 86400)
+    floor(extract(epoch from now() - k.last_used_at) / 86400),
+    logloom_private.my_key_reads(v_tenant_id, k.key_id)
   into v_result
   from logloom.api_keys k
   where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
@@ -37,5 +45,6 @@ end;
 $$;
 
 comment on function public.get_api_key_usage(text, uuid) is
-  'When an API key was made and last used, in whole days since. '
+  'When an API key was made and last used, in whole days since, and what it read by operation and '
+  'day. '
   'Errors: PT400, PT401, PT403, PT404.';

@@ -9,10 +9,14 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads the digests of keys
+declare
+  v_answer json;
 begin
-  return logloom_private.read_in_scope(
+  v_answer := logloom_private.read_in_scope(
     logloom_private.scope_of_key(p_key_digest), p_operation, p_parameters
   );
+  perform logloom_private.note_key_read(p_key_digest, p_operation);
+  return v_answer;
 end;
 $$;
 

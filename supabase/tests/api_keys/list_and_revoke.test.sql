@@ -57,7 +57,7 @@ select is(
 
 select is(
   to_jsonb(u) - 'key_id' - 'created_at' - 'last_used_at',
-  '{"name": "key 3", "days_since_creation": 3, "days_since_last_use": 1}',
+  '{"name": "key 3", "reads": [], "days_since_creation": 3, "days_since_last_use": 1}',
   'use in whole days'
 )
 from public.get_api_key_usage(
