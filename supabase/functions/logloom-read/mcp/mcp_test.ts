@@ -61,6 +61,17 @@ Deno.test("a client lists the tools, which only read, and searches", async () =>
   await client.close();
 });
 
+Deno.test("patterns are a stage behind the filter", async () => {
+  const { client, calls } = await connected(() => Response.json([]));
+  await client.callTool({ name: "log_patterns", arguments: { query_dsl: "level:error" } });
+  await client.callTool({ name: "log_patterns", arguments: {} });
+  assert.deepEqual(calls, [
+    ["log_stats", { p_query_dsl: "level:error | patterns" }],
+    ["log_stats", { p_query_dsl: "| patterns" }],
+  ]);
+  await client.close();
+});
+
 Deno.test("an answer is bounded, and one that was shortened has no cursor", async () => {
   const logs = Array.from({ length: 100 }, (_, id) => ({ id, msg: '"'.repeat(700) }));
   const { client } = await connected(() => Response.json({ logs, next_cursor: "next" }));

@@ -49,9 +49,12 @@ async function called(
 ): Promise<ToolAnswer> {
   // The text of a thrown error would reach the client.
   try {
-    const parameters = Object.fromEntries(
+    const parameters: Record<string, unknown> = Object.fromEntries(
       Object.entries(asked).map(([key, value]) => [`p_${key}`, value]),
     );
+    if (tool.stage !== undefined) {
+      parameters.p_query_dsl = `${parameters.p_query_dsl ?? ""} ${tool.stage}`.trim();
+    }
     return await answerOf(
       tool,
       await callDatabase(reader, tool.operation, JSON.stringify({ ...tool.fixed, ...parameters })),

@@ -6,7 +6,9 @@ export interface Tool {
   readonly operation: string;
   readonly properties: Readonly<Record<string, Property>>;
   readonly required: readonly string[];
-  /** Parameters that are always sent. */
+  /** What the query ends with. */
+  readonly stage?: string;
+  /** Parameters that are sent unless the assistant gives them. */
   readonly fixed?: Readonly<Record<string, unknown>>;
 }
 
@@ -21,7 +23,7 @@ interface Property {
 
 const query: Property = {
   type: "string",
-  description: "A query, such as: level:error service:api. query_help explains the language.",
+  description: "A query, such as: level:error service:api timeout.",
   maxLength: 2048,
 };
 const range = {
@@ -80,6 +82,15 @@ export const tools: readonly Tool[] = [
     operation: "log_stats",
     properties: { query_dsl: query, ...range, limit: upTo(1000, "Rows.") },
     required: [],
+  },
+  {
+    name: "log_patterns",
+    title: "Patterns",
+    description: "Groups messages by their shape. The query is a filter, without stages.",
+    operation: "log_stats",
+    properties: { query_dsl: query, ...range, limit: upTo(1000, "Rows.") },
+    required: [],
+    stage: "| patterns",
   },
   {
     name: "log_series",
