@@ -17,6 +17,9 @@ const allowedHeaders = [
   "baggage",
   "dd-api-key",
   "x-requested-with",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "last-event-id",
 ].join(", ");
 
 export const corsHeaders = {

@@ -5,6 +5,10 @@ import { operation } from "./protocols/operation.ts";
 const routes: readonly (readonly [RegExp, () => Protocol | Promise<Protocol>])[] = [
   [/^\/v1\/[a-z_]{1,60}$/, () => operation],
   [/^\/loki\/api\/v1\//, async () => (await import("./protocols/loki.ts")).loki],
+  [
+    /^\/mcp(?:\/\.well-known\/oauth-protected-resource)?$/,
+    async () => (await import("./protocols/mcp.ts")).mcp,
+  ],
 ];
 
 /** Undefined where nothing answers. */
