@@ -780,6 +780,7 @@ export type Database = {
         "last_used_at": string | null;
         "days_since_creation": number | null;
         "days_since_last_use": number | null;
+        "reads": (Database["public"]["CompositeTypes"]["logloom_key_reads"])[] | null;
       };
       "logloom_audit_event": {
         "event_id": string | null;
@@ -814,6 +815,11 @@ export type Database = {
         "token": string | null;
         "expires_at": string | null;
         "service": string | null;
+      };
+      "logloom_key_reads": {
+        "operation": string | null;
+        "day": string | null;
+        "reads": number | null;
       };
       "logloom_log_bucket": {
         "ts": string | null;
