@@ -17,9 +17,9 @@ for (const name of functionNames) {
     const folder = `${copy.path}/${name}`;
     const { imports } = JSON.parse(await Deno.readTextFile(`${folder}/deno.json`));
     if (Object.keys(imports).length > 0) {
-      const { version, specifiers } = JSON.parse(await Deno.readTextFile(`${folder}/deno.lock`));
+      const { version, workspace } = JSON.parse(await Deno.readTextFile(`${folder}/deno.lock`));
       assert.equal(version, "4");
-      assert.deepEqual(Object.keys(specifiers).toSorted(), Object.values(imports).toSorted());
+      assert.deepEqual(workspace.dependencies.toSorted(), Object.values(imports).toSorted());
     }
     await load(runtime, folder, ["--frozen"]);
 

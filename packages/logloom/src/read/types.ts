@@ -317,6 +317,14 @@ export interface ApiKeyUsage {
   last_used_at: string | null;
   days_since_creation: number;
   days_since_last_use: number | null;
+  reads: KeyReads[];
+}
+
+/** How often a key read by an operation in a day, of UTC. */
+export interface KeyReads {
+  operation: string;
+  day: string;
+  reads: number;
 }
 
 export interface AuditEvent {
