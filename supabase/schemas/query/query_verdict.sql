@@ -16,9 +16,13 @@ comment on type public.logloom_query_validity is
   'Whether a query compiles; if not, what is wrong, where (1-based, code points), and what was '
   'expected. warnings: what compiles and probably means something else than was meant.';
 
--- Whether a query compiles: {"valid", "error", "position", "hint", "warnings"}; error, position and
--- hint are null where it does. To be granted to nobody: its caller is a definer function.
-create function logloom_private.query_verdict(p_query_dsl text)
+-- Whether a query compiles and names no field of p_hidden: {"valid", "error", "position", "hint",
+-- "warnings"}; error, position and hint are null where it does. To be granted to nobody: its caller
+-- is a definer function.
+create function logloom_private.query_verdict(
+  p_query_dsl text,
+  p_hidden text[] default null
+)
 returns jsonb
 language plpgsql
 stable
@@ -28,11 +32,12 @@ declare
   v_error text;
   v_detail text;
   v_hint text;
-  v_warnings jsonb;
+  v_query logloom_private.compiled_query;
 begin
-  v_warnings := (logloom_private.compile_query(p_query_dsl)).warnings;
+  v_query := logloom_private.compile_query(p_query_dsl);
+  perform logloom_private.refuse_hidden_fields(v_query, p_query_dsl, p_hidden);
   return '{"valid": true, "error": null, "position": null, "hint": null}'::jsonb
-    || jsonb_build_object('warnings', v_warnings);
+    || jsonb_build_object('warnings', v_query.warnings);
 exception when sqlstate 'PT400' then
   get stacked diagnostics
     v_error = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;

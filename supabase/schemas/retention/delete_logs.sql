@@ -47,7 +47,7 @@ begin
     perform logloom_private.take_search_slot(v_tenant_id);
   end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to);
-  v_query := logloom_private.search_query(p_query_dsl, v_now, 'filter');
+  v_query := logloom_private.search_query(null, p_query_dsl, v_now, 'filter');
   if v_query.blank then
     perform logloom_private.refuse('usage.deletion_query_is_blank');
   end if;

@@ -25,7 +25,7 @@ as $$
 -- definer because whether the query aggregates is for the compiler to say
 declare
   v_query constant logloom_private.compiled_query :=
-    logloom_private.search_query(p_query_dsl, now(), 'any');
+    logloom_private.search_query(null, p_query_dsl, now(), 'any');
   v_range tstzrange;
   v_run public.logloom_saved_search_run;
 begin

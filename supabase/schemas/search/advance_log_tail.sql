@@ -26,9 +26,14 @@ begin
       p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
       (select s.max_page_bytes from logloom_private.settings s), true
     )
-    || ') select array(select l.item from (select (r.record).*, r.write_seq, r.record as item '
-    || 'from piece r where r.record is distinct from null) l where (' || p_query.filter
-    || ') order by l.write_seq, l.id), o.write_seq, o.id '
+    || ') select array(select ' || case when p_query.hidden_fields is null then 'l.item '
+      else 'row(' || logloom_private.shown_columns_sql() || ')::public.logloom_log_record ' end
+    || logloom_private.masked_sql(
+      p_query, 'from (select (r.record).*, r.write_seq, r.record as item, '
+        || 'null::integer as record_bytes from piece r where r.record is distinct from null) l '
+        || 'where (' || p_query.filter || ')'
+    )
+    || ' order by l.write_seq, l.id), o.write_seq, o.id '
     || 'from (select 1) _ left join lateral (select r.write_seq, r.id from piece r '
     || 'where r.record is distinct from null order by 1 desc, 2 desc limit 1) o on true'
   into v_found, v_first, v_id;

@@ -1,5 +1,6 @@
--- The neighbours of a record, of its host and service, on one side of it.
+-- The neighbours of a record in a scope, of its host and service, on one side of it.
 create function logloom_private.log_neighbours(
+  p_scope logloom_private.reading_scope,
   p_log public.logloom_log_record,
   p_count integer,
   p_order text,
@@ -16,18 +17,22 @@ begin
   if p_count = 0 then
     return '{}';
   end if;
-  select jsonb_build_object('type', 'and', 'items', jsonb_agg(case
-    when v.value is not null then logloom_private.query_leaf(
-      logloom_private.query_field(v.field, 1),
-      jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v.value))
-    )
-    else jsonb_build_object('type', 'not', 'item', logloom_private.query_leaf(
-      logloom_private.query_field(v.field, 1), '{"test": "exists"}'
-    ))
-  end))
+  select case when count(*) = 0 then '{"type": "all"}' else jsonb_build_object(
+    'type', 'and', 'items', jsonb_agg(case
+      when v.value is not null then logloom_private.query_leaf(
+        logloom_private.query_field(v.field, 1),
+        jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v.value))
+      )
+      else jsonb_build_object('type', 'not', 'item', logloom_private.query_leaf(
+        logloom_private.query_field(v.field, 1), '{"test": "exists"}'
+      ))
+    end)
+  ) end
   into v_query.tree
-  from (values ('host', p_log.host), ('service', p_log.service)) v (field, value);
+  from (values ('host', p_log.host), ('service', p_log.service)) v (field, value)
+  where logloom_private.is_hidden(v.field, p_scope.hidden_fields) is not true;
   v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  v_query := logloom_private.scoped_query(p_scope, v_query, '');
   return (
     logloom_private.found_page(
       p_log.tenant_id, v_query,
@@ -54,6 +59,8 @@ set jit = off
 as $$
 -- definer because nobody but the search functions makes SQL over records
 declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'get_log_context');
   v_log public.logloom_log_record;
   v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
   v_before constant integer := coalesce(p_before, 20);
@@ -68,11 +75,11 @@ begin
   v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
   return query
   select b.*
-  from unnest(logloom_private.log_neighbours(v_log, v_before, 'desc', v_bytes)) b
+  from unnest(logloom_private.log_neighbours(v_scope, v_log, v_before, 'desc', v_bytes)) b
   order by b.ts, b.id;
   return next v_log;
   return query
-  select a.* from unnest(logloom_private.log_neighbours(v_log, v_after, 'asc', v_bytes)) a;
+  select a.* from unnest(logloom_private.log_neighbours(v_scope, v_log, v_after, 'asc', v_bytes)) a;
 exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
   or internal_error
 then

@@ -183,7 +183,7 @@ declare
   v_query logloom_private.compiled_query;
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
   return query execute logloom_private.log_fields_sql(
     v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
   );

@@ -111,7 +111,7 @@ declare
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
   execute 'select array('
     || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
   into v_buckets;

@@ -69,7 +69,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_counted constant boolean := not p_query.plan ? 'rows'
+  v_is_counted constant boolean := not p_query.plan ? 'rows' and p_query.hidden_fields is null
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
   v_rows text;
 begin

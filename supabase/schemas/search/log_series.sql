@@ -121,7 +121,7 @@ declare
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
   v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'series');
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'series');
   v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);
   if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
     > (select s.search_buckets_max from logloom_private.settings s)

@@ -23,6 +23,8 @@ declare
   v_write_seqs text;
   v_rows text;
   v_is_sealed boolean;
+  v_is_masked constant boolean := p_query.hidden_fields is not null;
+  v_order constant text := ' order by l.write_seq, l.id limit ' || p_limit;
 begin
   select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
   from logloom_private.log_writes a
@@ -60,13 +62,20 @@ begin
         || format(
           '%s, %L, %L, %L, %L, %L, %L, %L',
           logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
-          v_kept_from, p_query.tree, p_limit, p_bytes
+          v_kept_from, p_query.tree,
+          case when p_query.masked_tree is null then p_limit end,
+          case when v_is_masked then 9223372036854775807 else p_bytes end
         )
-        || ') l) l'
+        || ') l) l where true'
       else
         v_rows
-      end
-    || ' order by l.write_seq, l.id limit ' || p_limit;
+      end;
+  if p_query.masked_tree is null then
+    v_rows := v_rows || v_order;
+  end if;
+  if v_is_masked then
+    v_rows := logloom_private.masked_sql(p_query, v_rows) || v_order;
+  end if;
   return logloom_private.page_sql(
     p_query, v_rows, 'l.write_seq, l.id', p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
   );

@@ -32,7 +32,7 @@ begin
     p_rows := 'from (select l.* '
       || logloom_private.staged_sql(p_query, 'from (select l.* ' || p_rows || ') l')
       || format(' order by %s limit %s) l', p_order, p_limit);
-  elsif not p_is_exact then
+  elsif not p_is_exact and p_query.hidden_fields is null then
     return format(
       'select case when l.record_bytes <= %s then %s end as record%s %s',
       least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows

@@ -1,7 +1,8 @@
--- The tenant's record with an id, where its ts is in the window; of rows, of sealed ones, or both.
--- Nulls where it is not there.
+-- The tenant's record with an id that a query finds, where its ts is in the window; of rows, of
+-- sealed ones, or both. Nulls where it is not there.
 create function logloom_private.log_within(
   p_tenant_id text,
+  p_query logloom_private.compiled_query,
   p_window tstzrange,
   p_id uuid,
   p_rows boolean,
@@ -20,16 +21,23 @@ declare
 begin
   if p_rows then
     v_logs := logloom_private.read_apart(
-      v_select || logloom_private.tenant_rows_sql(
-        p_tenant_id, v_from, upper(p_window), format('l.id = %L::uuid limit 1', p_id)
+      v_select || logloom_private.masked_sql(
+        p_query,
+        logloom_private.tenant_rows_sql(
+          p_tenant_id, v_from, upper(p_window),
+          format('l.id = %L::uuid and %s limit 1', p_id, p_query.filter)
+        )
       )
     );
   end if;
   if p_sealed and v_logs = '{}' then
     v_logs := logloom_private.read_apart(
-      v_select || format(
-        'from logloom_private.sealed_log(%L, %L, %L, %L) l limit 1',
-        p_tenant_id, v_from, upper(p_window), p_id
+      v_select || logloom_private.masked_sql(
+        p_query,
+        format(
+          'from logloom_private.sealed_log(%L, %L, %L, %L) l where %s limit 1',
+          p_tenant_id, v_from, upper(p_window), p_id, p_query.filter
+        )
       )
     );
   end if;
@@ -59,6 +67,7 @@ declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'get_log');
   v_tenant_id constant text := v_scope.tenant_id;
+  v_query constant logloom_private.compiled_query := logloom_private.query_of_scope(v_scope);
   v_received_at timestamptz;
   v_window tstzrange;
   v_windows tstzrange[] := '{}';
@@ -81,14 +90,14 @@ begin
     ];
   end if;
   foreach v_window in array v_windows loop
-    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, true);
+    v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, true, true);
     if v_log.id is not null then
       return v_log;
     end if;
   end loop;
   -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
   v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
-  v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, false, true);
+  v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, false, true);
   if v_log.id is not null then
     return v_log;
   end if;
@@ -96,7 +105,7 @@ begin
     v_tenant_id, lower(v_window), upper(v_window), 'desc'
   )
   loop
-    v_log := logloom_private.log_within(v_tenant_id, v_window, p_id, true, false);
+    v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, true, false);
     if v_log.id is not null then
       return v_log;
     end if;

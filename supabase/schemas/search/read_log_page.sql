@@ -49,7 +49,7 @@ begin
     v_now := v_times[4];
   end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
-  v_query := logloom_private.search_query(p_query_dsl, v_now, 'records');
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, v_now, 'records');
   -- That of the query's sort, or p_order.
   v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
     when true then 'desc' when false then 'asc' end;

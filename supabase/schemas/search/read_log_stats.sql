@@ -53,7 +53,7 @@ declare
   v_query logloom_private.compiled_query;
 begin
   perform logloom_private.take_search_slot(v_tenant_id);
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'rows');
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'rows');
   -- Values of groups may be long: rows end with max_page_bytes.
   return query
   select (r.row).*

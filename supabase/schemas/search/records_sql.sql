@@ -14,20 +14,22 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_rows constant text := logloom_private.rows_sql(
-    p_tenant_id, p_from, p_to, p_query.filter, p_reads
-  );
+  v_rows text;
 begin
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
-    return v_rows;
+  if p_query.masked_tree is not null and p_reads is not null then
+    p_reads := p_reads || logloom_private.query_reads(p_query.masked_tree);
   end if;
-  return 'from (select l.* ' || v_rows
+  v_rows := logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads);
+  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    return logloom_private.masked_sql(p_query, v_rows);
+  end if;
+  return logloom_private.masked_sql(p_query, 'from (select l.* ' || v_rows
     || ' union all select l.* from logloom_private.sealed_rows('
     || format(
       '%s, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
       p_from, p_to, p_query.tree, p_reads
     )
-    || ') l) l where true';
+    || ') l) l where true');
 end;
 $$;

@@ -1,6 +1,7 @@
--- Compiles the query for who takes a filter alone, records (with stages), rows of aggregates,
--- series, or any. PT400 where the query holds what is not taken.
+-- Compiles the query in a scope (null: that of all) for who takes a filter alone, records (with
+-- stages), rows of aggregates, series, or any. PT400 where the query holds what is not taken.
 create function logloom_private.search_query(
+  p_scope logloom_private.reading_scope,
   p_query_dsl text,
   p_now timestamptz,
   p_takes text
@@ -15,7 +16,9 @@ declare
   v_makes_rows boolean;
   v_stage text;
 begin
-  v_query := logloom_private.compile_query(p_query_dsl, p_now);
+  v_query := logloom_private.scoped_query(
+    p_scope, logloom_private.compile_query(p_query_dsl, p_now), p_query_dsl
+  );
   v_makes_rows := v_query.plan ?| array['aggregates', 'patterns'];
   if v_makes_rows and p_takes in ('filter', 'records') then
     perform logloom_private.refuse(

@@ -61,7 +61,11 @@ begin
       v_to
     ));
   end if;
-  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+  -- Counts are of what is stored: of fields that are not hidden.
+  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
+    and p_query.masked_tree is null
+    and (p_query.by_fields && p_query.hidden_fields) is not true
+  then
     p_query.aggregate := 'count';
     v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
     -- Over days without rows blocks count quicker than minutes do.
@@ -88,7 +92,7 @@ begin
         ::logloom_private.counted_source;
     end if;
   end if;
-  if v_is_sealed and (
+  if v_is_sealed and p_query.hidden_fields is null and (
     p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
     or v_key is not null
   )

@@ -43,7 +43,7 @@ begin
       (select s.list_limit_max from logloom_private.settings s)::text
     );
   end if;
-  v_query := logloom_private.search_query(p_query_dsl, now(), 'filter');
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
   select coalesce(max(a.write_seq), 0) into v_last from logloom_private.log_writes a;
   if p_cursor is null then
     v_tail.first := v_last + 1;

@@ -14,7 +14,8 @@ begin
   p_scope := logloom_private.checked_scope(p_scope, 'validate_query');
   perform logloom_private.take_validation_slot(p_scope.tenant_id);
   return jsonb_populate_record(
-    null::public.logloom_query_validity, logloom_private.query_verdict(p_query_dsl)
+    null::public.logloom_query_validity,
+    logloom_private.query_verdict(p_query_dsl, p_scope.hidden_fields)
   );
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');

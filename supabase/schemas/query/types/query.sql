@@ -66,6 +66,8 @@ create type logloom_private.query_range as (
 --   plan          what follows the filter, {} for nothing (stages.sql)
 --   warnings      [{position, message, suggestion}]
 --   steps         what compiling took
+--   hidden_fields   the names that records are read without; null: none
+--   masked_tree     what is asked of records without them, where filter does not ask it already
 create type logloom_private.compiled_query as (
   blank boolean,
   tree jsonb,
@@ -80,5 +82,7 @@ create type logloom_private.compiled_query as (
   names_now boolean,
   plan jsonb,
   warnings jsonb,
-  steps integer
+  steps integer,
+  hidden_fields text[],
+  masked_tree jsonb
 );
