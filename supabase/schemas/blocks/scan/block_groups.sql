@@ -99,6 +99,28 @@ begin
 end;
 $$;
 
+-- The dictionaries of a block that have these names, by name. By itself: a variable of a row's type
+-- that a statement does not name is one too many for Citus.
+create function logloom_private.dictionaries_of(
+  p_block logloom_private.blocks,
+  p_names text[]
+)
+returns logloom_private.block_columns[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select k
+    from logloom_private.block_columns k
+    where k.tenant_id = p_block.tenant_id and k.block_id = p_block.block_id
+      and k.name = any(p_names) and k.kind = 'dictionary'
+    order by k.name
+  );
+end;
+$$;
+
 -- A block's records at p_bits by the values of fields, as sealed_groups has them: with p_counts how
 -- many there are. With p_key the numbers of this attribute, in rows of their own: with p_exact how
 -- many, their sum and both ends, with p_doubles each as logloom_private.finite_double. No record is
@@ -136,13 +158,7 @@ declare
   v_number logloom_private.block_columns;
   v_keys text;
 begin
-  v_columns := array(
-    select k
-    from logloom_private.block_columns k
-    where k.tenant_id = p_block.tenant_id and k.block_id = p_block.block_id
-      and k.name = any(v_names) and k.kind = 'dictionary'
-    order by k.name
-  );
+  v_columns := logloom_private.dictionaries_of(p_block, v_names);
   if p_key is not null then
     select k.* into v_number
     from logloom_private.block_columns k
