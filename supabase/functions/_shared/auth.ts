@@ -247,15 +247,18 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** The beginning of an ingest token, which is a key that soon expires. */
 export const tokenPrefix = "llt_";
+/** Of a portal session's token, and of the code of a link to one. */
+export const portalPrefix = "llp_";
+export const portalCodePrefix = "llc_";
 
 /** Whether a value is meant as an API key or an ingest token. */
 export function hasKeyPrefix(value: string): boolean {
-  return value.startsWith("ll_") || value.startsWith(tokenPrefix);
+  return ["ll_", tokenPrefix, portalPrefix].some((prefix) => value.startsWith(prefix));
 }
 
 /** The prefix, 30 random base62 characters, and the CRC32 of these in 6 base62 characters. */
 export function isWellFormedKey(key: string): boolean {
-  return /^llt?_[0-9A-Za-z]{36}$/.test(key) && key.slice(-6) === keyChecksum(key.slice(0, -6));
+  return /^ll[tpc]?_[0-9A-Za-z]{36}$/.test(key) && key.slice(-6) === keyChecksum(key.slice(0, -6));
 }
 
 export function keyChecksum(text: string): string {

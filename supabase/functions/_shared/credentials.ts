@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type Credentials, hasKeyPrefix, tokenPrefix } from "./auth.ts";
+import { type Credentials, hasKeyPrefix, portalPrefix, tokenPrefix } from "./auth.ts";
 import { secretKeyPrefix } from "./secret_keys.ts";
 
 /** Names of the key in the address, for webhooks that cannot set a header. */
@@ -31,7 +31,8 @@ export function findCredentials(
 }
 
 function mayStandInAddresses(value: string): boolean {
-  return !value.startsWith(secretKeyPrefix) && !value.startsWith(tokenPrefix);
+  return !value.startsWith(secretKeyPrefix) && !value.startsWith(tokenPrefix) &&
+    !value.startsWith(portalPrefix);
 }
 
 /** For a request without credentials. */

@@ -2,12 +2,20 @@ import { type Credentials, faultOfKey, isWellFormedKey, sha256Hex } from "../_sh
 import { unknownCaller } from "../_shared/errors.ts";
 import { problem } from "./problem.ts";
 
-/** Who reads: an API key, by its digest, or a user, whose token PostgREST verifies. */
+/**
+ * Who reads: an API key or a portal session, by its digest, or a user, whose token PostgREST verifies; or who has the
+ * code of a link to a session. `origin` is that of the page that frames the portal, as the portal says.
+ */
 export type Reader =
-  | { readonly kind: "api_key"; readonly keyDigest: string }
+  | { readonly kind: "api_key"; readonly keyDigest: string; readonly origin?: string }
+  | { readonly kind: "portal_code"; readonly codeDigest: string }
   | { readonly kind: "user"; readonly token: string };
 
-export function readerOf(credentials: Credentials | undefined, missing: string): Reader | Response {
+export function readerOf(
+  credentials: Credentials | undefined,
+  missing: string,
+  origin: string | null,
+): Reader | Response {
   if (credentials === undefined) return problem(401, unknownCaller, missing);
   const { kind, value } = credentials;
   if (kind === "jwt") {
@@ -16,6 +24,6 @@ export function readerOf(credentials: Credentials | undefined, missing: string):
       : problem(401, unknownCaller, "This is neither a key of Logloom nor a user's token");
   }
   return isWellFormedKey(value)
-    ? { kind: "api_key", keyDigest: sha256Hex(value) }
+    ? { kind: "api_key", keyDigest: sha256Hex(value), ...origin !== null && { origin } }
     : problem(401, unknownCaller, faultOfKey(value));
 }

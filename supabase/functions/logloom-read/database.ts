@@ -23,17 +23,18 @@ export function createReadDatabase(
   const service = serviceHeaders(serviceKey);
 
   return async (reader, operation, parameters) => {
-    const isKey = reader.kind === "api_key";
+    const isKey = reader.kind !== "user";
+    const { name, body } = callOf(reader, operation, parameters);
     let answer: Response;
     try {
-      answer = await fetch(`${url}/rest/v1/rpc/${isKey ? "read_logs" : operation}`, {
+      answer = await fetch(`${url}/rest/v1/rpc/${name}`, {
         method: "POST",
         headers: {
           ...service,
-          ...!isKey && { Authorization: `Bearer ${reader.token}` },
+          ...reader.kind === "user" && { Authorization: `Bearer ${reader.token}` },
           "Content-Type": "application/json",
         },
-        body: isKey ? callOf(reader.keyDigest, operation, parameters) : parameters,
+        body,
         redirect: "error",
         signal: AbortSignal.timeout(timeoutMs),
       });
@@ -50,9 +51,22 @@ export function createReadDatabase(
   };
 }
 
-function callOf(keyDigest: string, operation: string, parameters: string): string {
-  const call = JSON.stringify({ p_key_digest: keyDigest, p_operation: operation });
-  return `${call.slice(0, -1)},"p_parameters":${parameters}}`;
+/** Which function of the database answers, and what it is sent. */
+function callOf(reader: Reader, operation: string, parameters: string) {
+  switch (reader.kind) {
+    case "user":
+      return { name: operation, body: parameters };
+    case "portal_code":
+      return { name: operation, body: JSON.stringify({ p_code_digest: reader.codeDigest }) };
+    case "api_key": {
+      const call = JSON.stringify({
+        p_key_digest: reader.keyDigest,
+        p_operation: operation,
+        ...reader.origin !== undefined && { p_origin: reader.origin },
+      });
+      return { name: "read_logs", body: `${call.slice(0, -1)},"p_parameters":${parameters}}` };
+    }
+  }
 }
 
 /** What our operations refuse is passed on, and what is wrong with the request itself. */

@@ -42,7 +42,8 @@ async function answered(request: Request, callDatabase: ReadDatabase): Promise<R
   }
   // Never from the address, which proxies write down.
   const credentials = findCredentials(request.headers, new URLSearchParams(), undefined);
-  const reader = readerOf(credentials, whereKeysGo(request.headers, searchParams));
+  const missing = whereKeysGo(request.headers, searchParams);
+  const reader = readerOf(credentials, missing, request.headers.get("X-Logloom-Origin"));
   return await protocol.answer({ request, path, reader, callDatabase });
 }
 

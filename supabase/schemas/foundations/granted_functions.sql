@@ -23,8 +23,8 @@ begin
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'alert_rule_of', 'api_key_status', 'change_member',
         'check_query', 'check_settings', 'confirm_address', 'distinct_destinations',
-        'effective_settings', 'enqueue_rule_test', 'enroll_member', 'found_tenant',
-        'is_being_deleted', 'issue_api_key', 'issue_ingest_token', 'list_limit', 'my_key_reads',
+        'effective_settings', 'end_portal_session', 'enqueue_rule_test', 'enroll_member', 'found_tenant',
+        'is_being_deleted', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session', 'list_limit', 'my_key_reads',
         'my_stored', 'my_usage', 'new_api_key', 'note_saved_search_run', 'list_bytes',
         'page_of_addresses', 'page_of_deliveries', 'page_place', 'plan_feature', 'plan_of',
         'preview_windows', 'provision_current_tenant', 'put_back_delivery', 'read_log',
@@ -38,7 +38,7 @@ begin
         'token_is_valid', 'trim_space'
       ]),
       ('service_role', array[
-        'claim_due_notifications', 'ingest', 'ingest_each', 'read_by_key', 'read_health',
+        'claim_due_notifications', 'ingest', 'ingest_each', 'open_portal_session', 'read_by_key', 'read_health',
         'run_writer_in_place', 'settle_claim'
       ])
   ) g (roles, names);

@@ -12,6 +12,7 @@ begin
     'ingest_logs',
     'ingest_requests',
     'ingest_text',
+    'open_log_portal_session',
     'read_logs',
     'run_writer',
     'settle_alert_notification'

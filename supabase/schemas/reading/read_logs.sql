@@ -1,7 +1,9 @@
+-- What an API key or the token of a portal session answers, of which p_digest is the SHA-256 as hex.
 create function logloom_private.read_by_key(
-  p_key_digest text,
+  p_digest text,
   p_operation text,
-  p_parameters jsonb
+  p_parameters jsonb,
+  p_origin text
 )
 returns json
 language plpgsql
@@ -10,12 +12,21 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads the digests of keys
 declare
+  v_session logloom.portal_sessions;
   v_answer json;
 begin
+  select s.* into v_session
+  from logloom.portal_sessions s
+  where s.token_digest = decode(p_digest, 'hex');
+  if found then
+    return logloom_private.read_in_scope(
+      logloom_private.scope_of_session(v_session, p_origin), p_operation, p_parameters
+    );
+  end if;
   v_answer := logloom_private.read_in_scope(
-    logloom_private.scope_of_key(p_key_digest), p_operation, p_parameters
+    logloom_private.scope_of_key(p_digest), p_operation, p_parameters
   );
-  perform logloom_private.note_key_read(p_key_digest, p_operation);
+  perform logloom_private.note_key_read(p_digest, p_operation);
   return v_answer;
 end;
 $$;
@@ -23,7 +34,8 @@ $$;
 create function public.read_logs(
   p_key_digest text default null,
   p_operation text default null,
-  p_parameters jsonb default null
+  p_parameters jsonb default null,
+  p_origin text default null
 )
 returns json
 language plpgsql
@@ -36,11 +48,12 @@ begin
   perform
     logloom_private.require_parameter('p_key_digest', p_key_digest is null),
     logloom_private.require_parameter('p_operation', p_operation is null);
-  return logloom_private.read_by_key(p_key_digest, p_operation, coalesce(p_parameters, '{}'));
+  return logloom_private.read_by_key(p_key_digest, p_operation, coalesce(p_parameters, '{}'), p_origin);
 end;
 $$;
 
-comment on function public.read_logs(text, text, jsonb) is
-  'For the function logloom-read: what an operation answers to an API key with the scope read, of '
-  'which p_key_digest is the SHA-256 as hex. p_parameters: those of the operation by name. '
+comment on function public.read_logs(text, text, jsonb, text) is
+  'For the function logloom-read: what an operation answers to an API key with the scope read, or '
+  'to a portal session, of which p_key_digest is the SHA-256 as hex. p_parameters: those of the '
+  'operation by name. p_origin: of the page that frames the portal. '
   'Errors: PT400, PT401, PT403, PT404, PT408, PT429.';

@@ -21,6 +21,9 @@ begin
         -- Counted for a minute from when they were made.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
+        -- Listed for a while after their end.
+        ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
+        ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
         -- Unused for a day, a bucket is full.
         ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
         ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',

@@ -27,7 +27,7 @@ export const operation: Protocol = {
 };
 
 /** The JSON text of the parameters. */
-async function parametersOf(request: Request): Promise<string | Response> {
+export async function parametersOf(request: Request): Promise<string | Response> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   const taken = await takeBody(request.body, bodyTimeoutMs, (chunk) => {

@@ -12,6 +12,7 @@ create table logloom.audit_events (
     action in (
       'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
       'ingest_token.created',
+      'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',
       'member.added', 'member.changed', 'member.removed',
       'settings.changed', 'plan.changed',
       'logs.deletion_requested', 'logs.deletion_finished'

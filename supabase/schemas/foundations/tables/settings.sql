@@ -111,6 +111,9 @@ create table logloom_private.settings (
   ingest_token_lifetime interval not null default '15 minutes',
   roles_required boolean not null default false,
   roles_from_token boolean not null default false,
+  portal_url text,
+  portal_session_lifetime_max interval not null default '7 days',
+  portal_code_lifetime interval not null default '10 minutes',
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1
@@ -126,6 +129,7 @@ create table logloom_private.settings (
   ),
   constraint settings_has_one_row check (singleton),
   constraint settings_search_days_at_once_is_positive check (search_days_at_once >= 1),
+  constraint settings_portal_url_is_an_address check (portal_url ~ '^https?://[^\s#]{1,500}$'),
   constraint settings_block_has_positions check (seal_block_records between 1 and 32000)
 );
 

@@ -212,6 +212,10 @@ begin
         ('roles_from_token',
           'Whether a user without a row in tenant_members has the role that their token names in '
           'app_metadata.logloom_role. No other user belongs to a tenant then.'),
+        ('portal_url',
+          'Of the portal''s page, for links to it. Null: links cannot be made.'),
+        ('portal_session_lifetime_max', 'The longest life of a portal session.'),
+        ('portal_code_lifetime', 'How long the code of a link to the portal is good.'),
         ('max_page_bytes',
           'An answer ends with the record or row that brings it to so many bytes of JSON, some '
           '8 MB.')

@@ -1,0 +1,129 @@
+-- An origin as browsers write it: of https, or of a page on this machine.
+create function logloom_private.is_origin(p_origin text)
+returns boolean
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return length(p_origin) <= 255 and p_origin ~
+    '^(?:https://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|http://(?:localhost|127\.0\.0\.1))(?::[0-9]{1,5})?$';
+end;
+$$;
+
+create function logloom_private.issue_portal_session(
+  p_tenant_id text,
+  p_view_id uuid,
+  p_query_dsl text,
+  p_seconds integer,
+  p_label text,
+  p_origins text[],
+  p_link boolean
+)
+returns public.logloom_created_portal_session
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads or writes sessions and settings
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_plan constant logloom.plans := logloom_private.plan_of(v_tenant_id);
+  v_settings logloom_private.settings;
+  v_longest integer;
+  v_secret constant text := logloom_private.new_api_key(
+    case when p_link then 'llc_' else 'llp_' end
+  );
+  v_session logloom.portal_sessions;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  select s.* into v_settings from logloom_private.settings s;
+  v_longest := extract(epoch from v_settings.portal_session_lifetime_max);
+  if p_seconds not between 60 and v_longest then
+    perform logloom_private.refuse('portal.lifetime_is_out_of_range', v_longest::text);
+  elsif length(p_label) > 200 then
+    perform logloom_private.refuse('portal.label_is_too_long');
+  elsif cardinality(p_origins) > 20
+    or exists (
+      select from unnest(p_origins) o where logloom_private.is_origin(o) is not true
+    )
+  then
+    perform logloom_private.refuse('portal.origin_is_invalid');
+  elsif p_link and v_settings.portal_url is null then
+    perform logloom_private.refuse('portal.url_is_not_set');
+  end if;
+  perform
+    logloom_private.checked_view_query(v_tenant_id, p_query_dsl),
+    logloom_private.hold_view(v_tenant_id, p_view_id),
+    logloom_private.hold_tenant(v_tenant_id);
+  if (
+    select count(*) from logloom.portal_sessions s
+    where s.tenant_id = v_tenant_id and s.expires_at > now() and s.revoked_at is null
+  ) >= v_plan.max_portal_sessions
+  then
+    perform logloom_private.refuse('portal.no_room', v_plan.max_portal_sessions::text);
+  end if;
+  insert into logloom.portal_sessions (
+    tenant_id, label, view_id, query_dsl, origins, token_digest, code_digest, code_expires_at,
+    created_by, expires_at
+  )
+  values (
+    v_tenant_id, p_label, p_view_id, p_query_dsl, coalesce(p_origins, '{}'),
+    case when not p_link then sha256(convert_to(v_secret, 'UTF8')) end,
+    case when p_link then sha256(convert_to(v_secret, 'UTF8')) end,
+    case when p_link then now() + least(
+      v_settings.portal_code_lifetime, make_interval(secs => p_seconds)
+    ) end,
+    case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
+    now() + make_interval(secs => p_seconds)
+  )
+  returning * into v_session;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, logloom_private.actor(), 'portal_session.created', v_session.session_id::text,
+    jsonb_strip_nulls(jsonb_build_object(
+      'label', p_label, 'view_id', p_view_id, 'query_dsl', p_query_dsl, 'origins', p_origins,
+      'expires_at', v_session.expires_at
+    ))
+  );
+  return row(
+    v_session.session_id, case when not p_link then v_secret end,
+    -- Behind #, which no server sees.
+    case when p_link then v_settings.portal_url || '#' || v_secret end, v_session.expires_at
+  )::public.logloom_created_portal_session;
+end;
+$$;
+
+create function public.create_log_portal_session(
+  p_tenant_id text default null,
+  p_view_id uuid default null,
+  p_query_dsl text default null,
+  p_expires_in integer default null,
+  p_label text default null,
+  p_origins text[] default null,
+  p_link boolean default null
+)
+returns public.logloom_created_portal_session
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.issue_portal_session(
+    p_tenant_id, p_view_id, nullif(logloom_private.trim_space(p_query_dsl), ''),
+    coalesce(p_expires_in, 3600), nullif(logloom_private.trim_space(p_label), ''), p_origins,
+    coalesce(p_link, false)
+  );
+end;
+$$;
+
+comment on function
+  public.create_log_portal_session(text, uuid, text, integer, text, text[], boolean)
+is
+  'Creates a session with which a customer reads the tenant''s logs, and returns its token, this '
+  'once; with p_link the url of a page instead, whose code is good for ten minutes and once. '
+  'p_view_id: the view that it reads in. p_query_dsl: which records of it, a query without stages. '
+  'p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. '
+  'p_origins: at most 20 https origins of pages that may frame the portal. '
+  'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';

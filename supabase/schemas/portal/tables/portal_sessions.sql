@@ -1,0 +1,78 @@
+create table logloom.portal_sessions (
+  session_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null references logloom.tenants on delete cascade,
+  label text,
+  view_id uuid,
+  query_dsl text,
+  origins text[] not null default '{}',
+  token_digest bytea,
+  code_digest bytea,
+  code_expires_at timestamptz,
+  created_by text,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  revoked_at timestamptz,
+  first_used_at timestamptz,
+  last_used_at timestamptz,
+  constraint portal_sessions_digests_are_sha256 check (
+    length(token_digest) = 32 and length(code_digest) = 32
+  ),
+  constraint portal_sessions_code_has_an_end check (
+    (code_digest is null) = (code_expires_at is null)
+  ),
+  constraint portal_sessions_view_is_of_tenant foreign key (tenant_id, view_id)
+    references logloom.log_views (tenant_id, view_id) on delete cascade
+);
+
+create unique index portal_sessions_token_digest_idx on logloom.portal_sessions (token_digest);
+create unique index portal_sessions_code_digest_idx on logloom.portal_sessions (code_digest);
+create index portal_sessions_tenant_id_created_at_idx
+on logloom.portal_sessions (tenant_id, created_at desc, session_id desc);
+create index portal_sessions_tenant_id_view_id_idx
+on logloom.portal_sessions (tenant_id, view_id);
+create index portal_sessions_expires_at_idx on logloom.portal_sessions (expires_at);
+
+create policy portal_sessions_select_tenant on logloom.portal_sessions
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select (
+  session_id, tenant_id, label, view_id, query_dsl, origins, created_by, created_at, expires_at,
+  revoked_at, first_used_at, last_used_at
+) on logloom.portal_sessions to authenticated, service_role;
+
+comment on table logloom.portal_sessions is
+  'With which customers read their logs in a page of their own. Tokens and codes are never stored.';
+
+comment on column logloom.portal_sessions.query_dsl is
+  'The records that the session shows, of those that its view shows: a query without stages. '
+  'Null: all.';
+
+comment on column logloom.portal_sessions.origins is 'Of the pages that may frame it.';
+
+comment on column logloom.portal_sessions.token_digest is
+  'SHA-256 of the whole token. Null before the code of its link is exchanged for it.';
+
+comment on column logloom.portal_sessions.code_digest is
+  'SHA-256 of the code of its link, until it is exchanged.';
+
+comment on column logloom.portal_sessions.created_by is
+  'The user, without whom the session ends. Null: the project itself, by its secret key.';
+
+comment on column logloom.portal_sessions.last_used_at is
+  'Right to the minute: one update a minute, not a request.';
+
+-- Unlogged: after a crash a minute begins anew, which is all that is lost.
+create unlogged table logloom_private.portal_reads (
+  tenant_id text not null,
+  minute timestamptz not null,
+  reads integer not null
+)
+with (fillfactor = 50);
+
+create index portal_reads_tenant_id_minute_idx
+on logloom_private.portal_reads (tenant_id, minute);
+
+comment on table logloom_private.portal_reads is
+  'Requests of a tenant''s portal sessions in a minute. Several rows of one minute are summed up: '
+  'each was held when a request beside it was counted.';

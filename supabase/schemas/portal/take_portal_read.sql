@@ -1,0 +1,37 @@
+-- Counts a request of a tenant's portal sessions, in a row that nobody holds or in a further one.
+-- PT429 with Retry-After when the minute has as many as the plan lets them have.
+create function logloom_private.take_portal_read(p_tenant_id text)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_minute constant timestamptz := date_trunc('minute', now());
+  v_limit constant integer := (logloom_private.plan_of(p_tenant_id)).portal_requests_per_minute;
+begin
+  if (
+    select coalesce(sum(r.reads), 0)
+    from logloom_private.portal_reads r
+    where r.tenant_id = p_tenant_id and r.minute = v_minute
+  ) >= v_limit
+  then
+    perform logloom_private.refuse_for_now(
+      ceil(extract(epoch from v_minute + interval '1 minute' - now()))::integer,
+      'portal.too_many_requests', v_limit::text
+    );
+  end if;
+  update logloom_private.portal_reads r
+  set reads = r.reads + 1
+  where r.ctid = (
+    select f.ctid
+    from logloom_private.portal_reads f
+    where f.tenant_id = p_tenant_id and f.minute = v_minute
+    limit 1
+    for no key update skip locked
+  );
+  if not found then
+    insert into logloom_private.portal_reads (tenant_id, minute, reads)
+    values (p_tenant_id, v_minute, 1);
+  end if;
+end;
+$$;

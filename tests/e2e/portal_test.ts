@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { bearer, call, clientOf, ingest, newTenant, rpc } from "../support/client.ts";
+import { openDatabase, recordsOf } from "../support/database.ts";
+import { stack } from "../support/stack.ts";
+
+// A customer reads their logs: a backend makes a session, a page reads with its token.
+
+interface Page {
+  logs: { msg: string; user_id: string | null }[];
+}
+
+interface Session {
+  session_id: string;
+  token: string | null;
+  url: string | null;
+}
+
+function read(token: string, operation: string, parameters: unknown = {}, origin?: string) {
+  return call<Page & { message: string; hint: string }>(
+    `/functions/v1/logloom-read/v1/${operation}`,
+    {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...bearer(token),
+        ...origin !== undefined && { "x-logloom-origin": origin },
+      },
+      body: JSON.stringify(parameters),
+    },
+  );
+}
+
+/** As a backend, with the project's secret key: for any tenant. */
+async function sessionFor(tenant: string, parameters: Record<string, unknown>): Promise<Session> {
+  const { status, body } = await call<Session>("/rest/v1/rpc/create_log_portal_session", {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      apikey: stack.serviceKey,
+      ...bearer(stack.serviceKey),
+    },
+    body: JSON.stringify({ p_tenant_id: tenant, ...parameters }),
+  });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body;
+}
+
+async function customers() {
+  const tenant = await newTenant("portal");
+  await ingest(tenant.headers, [
+    { msg: "order of 42", customer: 42, user_id: "ann", level: "error" },
+    { msg: "payment of 42", customer: 42, level: "info" },
+    { msg: "order of 43", customer: 43, level: "error" },
+  ]);
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, 3);
+  return tenant;
+}
+
+const messages = (page: Page) => page.logs.map(({ msg }) => msg).sort();
+
+Deno.test("a session reads what its query finds, in pages that it names, until it is revoked", async () => {
+  const tenant = await customers();
+  const origin = "https://app.example";
+  const { session_id, token } = await sessionFor(tenant.id, {
+    p_query_dsl: "@customer:42",
+    p_origins: [origin],
+  });
+  assert.ok(token);
+  const all = await read(token, "search_logs", {}, origin);
+  assert.deepEqual([all.status, messages(all.body)], [200, ["order of 42", "payment of 42"]]);
+  const wider = await read(token, "search_logs", { p_query_dsl: "@customer:43 OR level:error" });
+  assert.deepEqual(messages(wider.body), ["order of 42"]);
+  const elsewhere = await read(token, "search_logs", {}, "https://evil.example");
+  assert.deepEqual(
+    [elsewhere.status, elsewhere.body.message],
+    [403, "This session is not for pages of https://evil.example"],
+  );
+  // Nothing but reading, by no door.
+  assert.equal((await read(token, "create_api_key", { p_name: "x" })).status, 404);
+  assert.equal((await rpc(token, "search_logs")).status, 401);
+  assert.equal((await ingest(bearer(token), [{ msg: "x" }])).status, 401);
+
+  await clientOf(tenant.token).call("revoke_log_portal_session", { p_session_id: session_id });
+  const revoked = await read(token, "search_logs", {}, origin);
+  assert.deepEqual([revoked.status, revoked.body.hint], [401, "The portal session was revoked."]);
+  assert.match(revoked.headers.get("www-authenticate") ?? "", /^Bearer/);
+});
+
+Deno.test("a token in an address is ignored", async () => {
+  const tenant = await newTenant("portal-address");
+  const { token } = await sessionFor(tenant.id, {});
+  const { status } = await call(`/functions/v1/logloom-read/v1/search_logs?token=${token}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
+  assert.equal(status, 401);
+});
+
+Deno.test("a link opens its session once", async () => {
+  const tenant = await customers();
+  await using db = openDatabase();
+  await db`update logloom_private.settings set portal_url = 'https://logs.example/portal.html'`;
+  let url: string | null;
+  try {
+    ({ url } = await sessionFor(tenant.id, { p_link: true }));
+  } finally {
+    await db`update logloom_private.settings set portal_url = null`;
+  }
+  const [page, code] = url?.split("#") ?? [];
+  assert.equal(page, "https://logs.example/portal.html");
+  const open = (code: unknown) =>
+    call<{ token: string; message: string }>("/functions/v1/logloom-read/v1/portal/session", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ code }),
+    });
+  const opened = await open(code);
+  assert.equal(opened.status, 200);
+  const { body } = await read(opened.body.token, "search_logs");
+  assert.equal(body.logs.length, 3);
+  const again = await open(code);
+  assert.deepEqual([again.status, again.body.message], [
+    401,
+    "This link has been used, or is too old",
+  ]);
+  for (const [wrong, status] of [[`${code}x`, 401], [opened.body.token, 401], [7, 400]]) {
+    assert.equal((await open(wrong)).status, status);
+  }
+});
