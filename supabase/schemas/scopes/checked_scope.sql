@@ -19,6 +19,9 @@ begin
   if p_operation <> all (p_scope.operations) then
     perform logloom_private.refuse('callers.operation_is_outside', p_operation);
   end if;
+  if p_scope.filter is not null or p_scope.hidden_fields is not null then
+    perform logloom_private.refuse('callers.operation_is_outside', p_operation);
+  end if;
   return p_scope;
 end;
 $$;
