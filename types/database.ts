@@ -27,6 +27,7 @@ export type Database = {
           "p_role": string;
           "p_tenant_id"?: string;
           "p_user_id"?: string;
+          "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_member"];
         SetofOptions: {
@@ -85,6 +86,7 @@ export type Database = {
           "p_name": string;
           "p_scopes"?: (string)[];
           "p_tenant_id"?: string;
+          "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_created_api_key"];
         SetofOptions: {
@@ -100,6 +102,40 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_ingest_token";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "create_log_portal_session": {
+        Args: {
+          "p_expires_in"?: number;
+          "p_label"?: string;
+          "p_link"?: boolean;
+          "p_origins"?: (string)[];
+          "p_query_dsl"?: string;
+          "p_tenant_id"?: string;
+          "p_view_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_created_portal_session"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_created_portal_session";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "create_log_view": {
+        Args: {
+          "p_hidden_fields"?: (string)[];
+          "p_name": string;
+          "p_operations"?: (string)[];
+          "p_query_dsl"?: string;
+          "p_tenant_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_view"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_view";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -127,6 +163,16 @@ export type Database = {
       };
       "delete_alert_rule": {
         Args: { "p_rule_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "delete_log_view": {
+        Args: { "p_tenant_id"?: string; "p_view_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
           from: "*";
@@ -354,12 +400,32 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_log_portal_sessions": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_portal_session"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_portal_session";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "list_log_retention_runs": {
         Args: { "p_after"?: string; "p_kind"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_retention_run"][];
         SetofOptions: {
           from: "*";
           to: "logloom_retention_run";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_log_views": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_view"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_view";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -446,6 +512,16 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "open_log_portal_session": {
+        Args: { "p_code_digest": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_opened_portal_session"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_opened_portal_session";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "preview_alert_rule": {
         Args: {
           "p_comparison"?: Database["public"]["Enums"]["logloom_alert_comparison"];
@@ -465,7 +541,12 @@ export type Database = {
         };
       };
       "read_logs": {
-        Args: { "p_key_digest"?: string; "p_operation"?: string; "p_parameters"?: Json };
+        Args: {
+          "p_key_digest"?: string;
+          "p_operation"?: string;
+          "p_origin"?: string;
+          "p_parameters"?: Json;
+        };
         Returns: Json;
       };
       "remove_tenant_member": {
@@ -498,6 +579,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "revoke_log_portal_session": {
+        Args: { "p_session_id": string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "rotate_alert_webhook_secret": {
         Args: { "p_rule_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_webhook_secret"];
@@ -509,7 +600,12 @@ export type Database = {
         };
       };
       "rotate_api_key": {
-        Args: { "p_key_id": string; "p_overlap_minutes"?: number; "p_tenant_id"?: string };
+        Args: {
+          "p_key_id": string;
+          "p_overlap_minutes"?: number;
+          "p_tenant_id"?: string;
+          "p_view_id"?: string;
+        };
         Returns: Database["public"]["CompositeTypes"]["logloom_created_api_key"];
         SetofOptions: {
           from: "*";
@@ -562,7 +658,12 @@ export type Database = {
         };
       };
       "set_tenant_member_role": {
-        Args: { "p_role": string; "p_tenant_id"?: string; "p_user_id": string };
+        Args: {
+          "p_role": string;
+          "p_tenant_id"?: string;
+          "p_user_id": string;
+          "p_view_id"?: string;
+        };
         Returns: Database["public"]["CompositeTypes"]["logloom_member"];
         SetofOptions: {
           from: "*";
@@ -631,6 +732,23 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_alert_rule";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "update_log_view": {
+        Args: {
+          "p_hidden_fields"?: (string)[];
+          "p_name"?: string;
+          "p_operations"?: (string)[];
+          "p_query_dsl"?: string;
+          "p_tenant_id"?: string;
+          "p_view_id": string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_view"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_view";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -772,6 +890,7 @@ export type Database = {
         "last_used_at": string | null;
         "expires_at": string | null;
         "revoked_at": string | null;
+        "view_id": string | null;
       };
       "logloom_api_key_usage": {
         "key_id": string | null;
@@ -809,6 +928,13 @@ export type Database = {
         "scopes": (string)[] | null;
         "status": "revoked" | "expired" | "active" | null;
         "created_at": string | null;
+        "expires_at": string | null;
+        "view_id": string | null;
+      };
+      "logloom_created_portal_session": {
+        "session_id": string | null;
+        "token": string | null;
+        "url": string | null;
         "expires_at": string | null;
       };
       "logloom_ingest_token": {
@@ -891,11 +1017,23 @@ export type Database = {
         "next_cursor": string | null;
         "more": boolean | null;
       };
+      "logloom_log_view": {
+        "view_id": string | null;
+        "tenant_id": string | null;
+        "name": string | null;
+        "query_dsl": string | null;
+        "hidden_fields": (string)[] | null;
+        "operations": (string)[] | null;
+        "created_by": string | null;
+        "created_at": string | null;
+        "updated_at": string | null;
+      };
       "logloom_member": {
         "user_id": string | null;
         "role": string | null;
         "email": string | null;
         "created_at": string | null;
+        "view_id": string | null;
       };
       "logloom_notification_address": {
         "email": string | null;
@@ -907,6 +1045,11 @@ export type Database = {
       "logloom_notification_preferences": {
         "email_enabled": boolean | null;
         "webhook_enabled": boolean | null;
+      };
+      "logloom_opened_portal_session": {
+        "session_id": string | null;
+        "token": string | null;
+        "expires_at": string | null;
       };
       "logloom_pipeline_config": {
         "retention_days": number | null;
@@ -922,6 +1065,21 @@ export type Database = {
         "max_saved_searches": number | null;
         "alerts": boolean | null;
         "max_alerts": number | null;
+      };
+      "logloom_portal_session": {
+        "session_id": string | null;
+        "tenant_id": string | null;
+        "label": string | null;
+        "view_id": string | null;
+        "query_dsl": string | null;
+        "origins": (string)[] | null;
+        "status": string | null;
+        "created_by": string | null;
+        "created_at": string | null;
+        "expires_at": string | null;
+        "revoked_at": string | null;
+        "first_used_at": string | null;
+        "last_used_at": string | null;
       };
       "logloom_query_validity": {
         "valid": boolean | null;

@@ -36,8 +36,8 @@ async function sessionFor(tenant: string, parameters: Record<string, unknown>): 
     method: "POST",
     headers: {
       "content-type": "application/json",
-      apikey: stack.serviceKey,
-      ...bearer(stack.serviceKey),
+      apikey: stack.serviceRoleKey,
+      ...bearer(stack.serviceRoleKey),
     },
     body: JSON.stringify({ p_tenant_id: tenant, ...parameters }),
   });

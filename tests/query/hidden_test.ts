@@ -350,7 +350,7 @@ const setup = `
     v_scope constant logloom_private.reading_scope := row(
       '${tenant}', null, 'test',
       case when p_filter is not null then (logloom_private.compile_query(p_filter)).tree end,
-      p_hidden
+      p_hidden, null
     )::logloom_private.reading_scope;
     v_call jsonb;
     v_parameters jsonb;

@@ -27,7 +27,9 @@ begin
         jsonb_build_object('expires_at', old.expires_at, 'revoked_at', old.revoked_at),
         jsonb_build_object('expires_at', new.expires_at, 'revoked_at', new.revoked_at)
       )
-      else jsonb_strip_nulls(jsonb_build_object('expires_at', v_key.expires_at))
+      else jsonb_strip_nulls(jsonb_build_object(
+        'expires_at', v_key.expires_at, 'view_id', v_key.view_id
+      ))
     end
   );
   return null;

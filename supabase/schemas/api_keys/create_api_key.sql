@@ -2,7 +2,8 @@ create function public.create_api_key(
   p_tenant_id text default null,
   p_name text default null,
   p_expires_at timestamptz default null,
-  p_scopes text[] default null
+  p_scopes text[] default null,
+  p_view_id uuid default null
 )
 returns public.logloom_created_api_key
 language plpgsql
@@ -28,13 +29,15 @@ begin
   then
     perform logloom_private.refuse('api_keys.scope_is_unknown');
   end if;
+  perform logloom_private.require_view_for_key(p_tenant_id, p_view_id, v_scopes);
 
   perform logloom_private.require_room_for_api_key(p_tenant_id, 1);
-  return logloom_private.issue_api_key(v_tenant_id, v_name, p_expires_at, v_scopes);
+  return logloom_private.issue_api_key(v_tenant_id, v_name, p_expires_at, v_scopes, p_view_id);
 end;
 $$;
 
-comment on function public.create_api_key(text, text, timestamptz, text[]) is
+comment on function public.create_api_key(text, text, timestamptz, text[], uuid) is
   'Creates an API key and returns it with key_value, this once. p_name: 1 to 100 characters after '
   'trimming. p_expires_at: none by default. p_scopes: ingest (the default), read, or both. '
-  'Errors: PT400 (plan limit, too), PT401, PT403.';
+  'p_view_id: the view that it reads in, for a key with the scope read alone; none by default. '
+  'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';

@@ -10,7 +10,9 @@ begin
     and not logloom_private.is_being_deleted(p_token.tenant_id)
     and (
       p_token.created_by is null
-      or logloom_private.acting_role(p_token.tenant_id, p_token.created_by) is not null
+      or coalesce(
+        logloom_private.acting_role(p_token.tenant_id, p_token.created_by), 'viewer'
+      ) <> 'viewer'
       -- Only their next token would say whether they still have a role.
       or (select s.roles_from_token from logloom_private.settings s)
     )

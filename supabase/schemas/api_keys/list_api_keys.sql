@@ -24,7 +24,7 @@ begin
   select
     k.key_id, k.tenant_id, k.name, k.key_prefix, k.scopes,
     logloom_private.api_key_status(k.revoked_at, k.expires_at),
-    k.created_at, k.last_used_at, k.expires_at, k.revoked_at
+    k.created_at, k.last_used_at, k.expires_at, k.revoked_at, k.view_id
   from logloom.api_keys k
   where k.tenant_id = v_tenant_id
     and (p_after is null or (k.created_at, k.key_id) < (v_after, p_after))

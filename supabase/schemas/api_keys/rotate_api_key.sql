@@ -1,7 +1,8 @@
 create function public.rotate_api_key(
   p_tenant_id text default null,
   p_key_id uuid default null,
-  p_overlap_minutes integer default null
+  p_overlap_minutes integer default null,
+  p_view_id uuid default null
 )
 returns public.logloom_created_api_key
 language plpgsql
@@ -20,7 +21,7 @@ begin
   if v_overlap not between 0 and 10080 then
     perform logloom_private.refuse('api_keys.overlap_is_out_of_range');
   end if;
-  select k.name, k.scopes, k.created_at, k.expires_at, k.revoked_at into v_old
+  select k.name, k.scopes, k.created_at, k.expires_at, k.revoked_at, k.view_id into v_old
   from logloom.api_keys k
   where k.tenant_id = v_tenant_id and k.key_id = p_key_id
   for no key update;
@@ -30,12 +31,14 @@ begin
   if logloom_private.api_key_status(v_old.revoked_at, v_old.expires_at) <> 'active' then
     perform logloom_private.refuse('api_keys.not_active');
   end if;
+  perform logloom_private.require_view_for_key(p_tenant_id, p_view_id, v_old.scopes);
 
   -- A key that was to live for a time is followed by one that lives as long.
   -- Both are alive for a while, also where the plan has no room for one more.
   perform logloom_private.require_room_for_api_key(p_tenant_id, 2);
   v_result := logloom_private.issue_api_key(
-    v_tenant_id, v_old.name, now() + (v_old.expires_at - v_old.created_at), v_old.scopes
+    v_tenant_id, v_old.name, now() + (v_old.expires_at - v_old.created_at), v_old.scopes,
+    coalesce(p_view_id, v_old.view_id)
   );
   update logloom.api_keys k
   set expires_at = least(k.expires_at, now() + make_interval(mins => v_overlap))
@@ -44,7 +47,8 @@ begin
 end;
 $$;
 
-comment on function public.rotate_api_key(text, uuid, integer) is
-  'Creates an API key in place of another, with its name, scopes and length of life, and returns '
-  'it with key_value, this once. The other works for p_overlap_minutes more (0 to 10080, default '
-  '60). Errors: PT400, PT401, PT403, PT404.';
+comment on function public.rotate_api_key(text, uuid, integer, uuid) is
+  'Creates an API key in place of another, with its name, scopes, view and length of life, and '
+  'returns it with key_value, this once. The other works for p_overlap_minutes more (0 to 10080, '
+  'default 60). p_view_id: another view that the new one reads in; that of the other by default. '
+  'Errors: PT400, PT401, PT403, PT404.';

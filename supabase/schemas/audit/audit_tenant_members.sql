@@ -21,7 +21,9 @@ begin
     v_member.user_id,
     case
       when tg_op = 'UPDATE' then logloom_private.changed_members(to_jsonb(old), to_jsonb(new))
-      else jsonb_build_object('role', v_member.role)
+      else jsonb_strip_nulls(
+        jsonb_build_object('role', v_member.role, 'view_id', v_member.view_id)
+      )
     end
   );
   return null;

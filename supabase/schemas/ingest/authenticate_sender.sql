@@ -1,8 +1,8 @@
 -- Whose a request is: of the API key or ingest token where one is given, else of the tenant of the
 -- verified claims, else of the tenant that service_role names. service: the only one that may be
--- sent for. PT401, also for a key that is unknown, revoked or expired; PT403 for a key or the token
--- of an OAuth client that may only read; PT404 for a tenant that service_role names and that cannot
--- be.
+-- sent for. PT401, also for a key that is unknown, revoked or expired; PT403 for a key, a viewer or
+-- the token of an OAuth client, that may only read; PT404 for a tenant that service_role names and
+-- that cannot be.
 create function logloom_private.authenticate_sender(
   p_tenant_id text,
   p_key_digest text,
@@ -56,5 +56,8 @@ begin
     perform logloom_private.refuse('callers.not_known');
   end if;
   perform logloom_private.require_writing_client(p_claims);
+  if logloom_private.is_viewer(authenticate_sender.tenant_id, p_claims) then
+    perform logloom_private.refuse('callers.viewer_may_only_read');
+  end if;
 end;
 $$;

@@ -6,8 +6,11 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return length(p_origin) <= 255 and p_origin ~
-    '^(?:https://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|http://(?:localhost|127\.0\.0\.1))(?::[0-9]{1,5})?$';
+  return length(p_origin) <= 255
+    and p_origin ~ (
+      '^(?:https://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|http://(?:localhost|127\.0\.0\.1))'
+      '(?::[0-9]{1,5})?$'
+    );
 end;
 $$;
 

@@ -1,4 +1,5 @@
--- What an API key or the token of a portal session answers, of which p_digest is the SHA-256 as hex.
+-- What is answered to an API key or the token of a portal session, of which p_digest is the SHA-256
+-- as hex.
 create function logloom_private.read_by_key(
   p_digest text,
   p_operation text,
@@ -48,7 +49,9 @@ begin
   perform
     logloom_private.require_parameter('p_key_digest', p_key_digest is null),
     logloom_private.require_parameter('p_operation', p_operation is null);
-  return logloom_private.read_by_key(p_key_digest, p_operation, coalesce(p_parameters, '{}'), p_origin);
+  return logloom_private.read_by_key(
+    p_key_digest, p_operation, coalesce(p_parameters, '{}'), p_origin
+  );
 end;
 $$;
 

@@ -1,4 +1,5 @@
--- What an API key lets read, by the SHA-256 of the key as hex: all of its tenant. PT401 for one
+-- What an API key lets read, by the SHA-256 of the key as hex: all of its tenant, or what its view
+-- shows. PT401 for one
 -- that is unknown, revoked or expired, PT403 for one that may only send.
 create function logloom_private.scope_of_key(p_key_digest text)
 returns logloom_private.reading_scope
@@ -16,6 +17,10 @@ begin
   end if;
   perform logloom_private.note_key_use(v_key);
   v_scope.tenant_id := v_key.tenant_id;
+  v_scope.actor := v_key.key_id;
+  if v_key.view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, v_key.view_id);
+  end if;
   return v_scope;
 end;
 $$;

@@ -1,4 +1,5 @@
--- What the request's token lets read: all of its tenant.
+-- What the request's token lets read: all of its tenant, or what a viewer's view shows. PT403 for a
+-- viewer without a view.
 create function logloom_private.scope_of_token()
 returns logloom_private.reading_scope
 language plpgsql
@@ -6,9 +7,21 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_claims constant jsonb := logloom_private.claims();
   v_scope logloom_private.reading_scope;
+  v_view_id uuid;
 begin
   v_scope.tenant_id := logloom_private.caller_tenant();
+  v_scope.actor := v_claims ->> 'sub';
+  if logloom_private.acting_role(v_scope.tenant_id, v_scope.actor, v_claims) = 'viewer' then
+    select m.view_id into v_view_id
+    from logloom.tenant_members m
+    where m.tenant_id = v_scope.tenant_id and m.user_id = v_scope.actor;
+    if not found and pg_input_is_valid(v_claims -> 'app_metadata' ->> 'logloom_view', 'uuid') then
+      v_view_id := v_claims -> 'app_metadata' ->> 'logloom_view';
+    end if;
+    v_scope := logloom_private.scope_in_view(v_scope, v_view_id);
+  end if;
   return v_scope;
 end;
 $$;

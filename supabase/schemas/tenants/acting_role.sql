@@ -1,7 +1,7 @@
--- What a user is in a tenant: member, admin or owner. A member's row says it; without one the role
--- in their token, where settings.roles_from_token is on. A tenant without members does not use
--- roles, each of its users is owner, unless the settings require them. Null for who does not belong
--- to it, and in a tenant that is being deleted.
+-- What a user is in a tenant: viewer, member, admin or owner. A member's row says it; without one
+-- the role in their token, where settings.roles_from_token is on. A tenant without members does not
+-- use roles, each of its users is owner, unless the settings require them. Null for who does not
+-- belong to it, and in a tenant that is being deleted.
 create function logloom_private.acting_role(
   p_tenant_id text,
   p_user_id text,
@@ -33,7 +33,7 @@ begin
   if v_from_token then
     -- Only an administrator of Auth writes app_metadata; user_metadata is the user's own.
     v_role := p_claims -> 'app_metadata' ->> 'logloom_role';
-    return case when v_role in ('member', 'admin', 'owner') then v_role end;
+    return case when v_role in ('viewer', 'member', 'admin', 'owner') then v_role end;
   elsif v_required or exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id)
   then
     return null;

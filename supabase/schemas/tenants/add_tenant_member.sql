@@ -3,7 +3,8 @@ create function logloom_private.enroll_member(
   p_tenant_id text,
   p_user_id text,
   p_role text,
-  p_email text
+  p_email text,
+  p_view_id uuid
 )
 returns public.logloom_member
 language plpgsql
@@ -22,7 +23,7 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
   perform logloom_private.require_parameter('p_role', p_role is null);
-  perform logloom_private.require_member_role(p_role);
+  perform logloom_private.require_member_role(p_role, p_view_id);
   if length(v_email) > 320 then
     perform logloom_private.refuse('tenants.email_is_too_long');
   end if;
@@ -35,6 +36,7 @@ begin
   end if;
   perform logloom_private.provision_tenant(v_tenant_id, logloom_private.claims());
   perform logloom_private.lock_members(v_tenant_id);
+  perform logloom_private.hold_view(v_tenant_id, p_view_id);
 
   select count(*) into v_members
   from logloom.tenant_members m where m.tenant_id = v_tenant_id;
@@ -60,8 +62,8 @@ begin
     where m.tenant_id = v_tenant_id and m.user_id = v_user_id
     returning m.* into v_added;
   else
-    insert into logloom.tenant_members as m (tenant_id, user_id, role, email)
-    values (v_tenant_id, v_user_id, p_role, v_email)
+    insert into logloom.tenant_members as m (tenant_id, user_id, role, email, view_id)
+    values (v_tenant_id, v_user_id, p_role, v_email, p_view_id)
     on conflict do nothing
     returning m.* into v_added;
     if not found then
@@ -76,7 +78,8 @@ create function public.add_tenant_member(
   p_user_id text default null,
   p_role text default null,
   p_email text default null,
-  p_tenant_id text default null
+  p_tenant_id text default null,
+  p_view_id uuid default null
 )
 returns public.logloom_member
 language plpgsql
@@ -85,12 +88,12 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return logloom_private.enroll_member(p_tenant_id, p_user_id, p_role, p_email);
+  return logloom_private.enroll_member(p_tenant_id, p_user_id, p_role, p_email, p_view_id);
 end;
 $$;
 
-comment on function public.add_tenant_member(text, text, text, text) is
+comment on function public.add_tenant_member(text, text, text, text, uuid) is
   'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens; by '
-  'p_email alone where Supabase Auth knows a user with it. p_role: member, admin or owner. For '
-  'owners. The first member makes its caller owner too, and from then on nobody else belongs to '
-  'the tenant. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  'p_email alone where Supabase Auth knows a user with it. p_role: viewer, member, admin or '
+  'owner. p_view_id: the view that a viewer reads in. For owners. The first member makes its '
+  'caller owner too, and from then on nobody else belongs to the tenant. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';

@@ -4,7 +4,8 @@ create function logloom_private.change_member(
   p_tenant_id text,
   p_user_id text,
   p_role text,
-  p_is_removed boolean default false
+  p_is_removed boolean default false,
+  p_view_id uuid default null
 )
 returns public.logloom_member
 language plpgsql
@@ -19,8 +20,9 @@ begin
   perform logloom_private.require_role(v_tenant_id, 'owner');
   perform logloom_private.require_parameter('p_user_id', p_user_id is null);
   perform logloom_private.require_parameter('p_role', p_role is null);
-  perform logloom_private.require_member_role(p_role);
+  perform logloom_private.require_member_role(p_role, p_view_id);
   perform logloom_private.lock_members(v_tenant_id);
+  perform logloom_private.hold_view(v_tenant_id, p_view_id);
   select m.* into v_member
   from logloom.tenant_members m
   where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
@@ -37,7 +39,7 @@ begin
     delete from logloom.tenant_members m
     where m.tenant_id = v_tenant_id and m.user_id = p_user_id;
   else
-    update logloom.tenant_members m set role = p_role
+    update logloom.tenant_members m set role = p_role, view_id = p_view_id
     where m.tenant_id = v_tenant_id and m.user_id = p_user_id
     returning m.* into v_member;
   end if;

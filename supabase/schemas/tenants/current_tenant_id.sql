@@ -11,7 +11,9 @@ as $$
 declare
   v_tenant_id constant text := logloom_private.tenant_of_claims(p_claims);
 begin
-  if v_tenant_id is null or logloom_private.reads_only(p_claims) then
+  if v_tenant_id is null or logloom_private.reads_only(p_claims)
+    or logloom_private.is_viewer(v_tenant_id, p_claims)
+  then
     return null;
   end if;
   return v_tenant_id;

@@ -27,7 +27,7 @@ begin
     order by m.created_at desc, m.user_id desc
     limit v_limit
   )
-  select p.user_id, p.role, coalesce(u.email, p.email), p.created_at
+  select p.user_id, p.role, coalesce(u.email, p.email), p.created_at, p.view_id
   from page p
   left join logloom_private.auth_users_by_id(array(select i.user_id from page i)) u
     on u.user_id = p.user_id

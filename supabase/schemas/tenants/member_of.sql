@@ -12,7 +12,8 @@ begin
       (select u.email from logloom_private.auth_users_by_id(array[p_member.user_id]) u),
       p_member.email
     ),
-    p_member.created_at
+    p_member.created_at,
+    p_member.view_id
   )::public.logloom_member;
 end;
 $$;

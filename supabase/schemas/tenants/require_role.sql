@@ -1,5 +1,5 @@
--- PT403 unless the caller is at least p_role in the tenant: member, admin or owner. service_role
--- may do everything.
+-- PT403 unless the caller is at least p_role in the tenant: member, admin or owner, which a viewer
+-- is not. service_role may do everything.
 create function logloom_private.require_role(p_tenant_id text, p_role text)
 returns void
 language plpgsql

@@ -1,7 +1,7 @@
 -- Tokens with which pages send for one service, until they expire or their maker may no longer.
 begin;
 \ir ../actors.psql
-select plan(36);
+select plan(37);
 
 create schema if not exists auth;
 create table if not exists auth.sessions (id uuid primary key);
@@ -130,6 +130,16 @@ select is(
 insert into logloom.tenant_members (tenant_id, user_id, role)
 values ('acme', 'bob', 'owner'), ('acme', 'alice', 'member');
 select is(pg_temp.verdict(m.token), 'let in', 'a member may send') from made m;
+with v as (
+  insert into logloom.log_views (tenant_id, name) values ('acme', 'v') returning view_id
+)
+update logloom.tenant_members m set role = 'viewer', view_id = v.view_id from v
+where m.user_id = 'alice';
+select is(
+  pg_temp.verdict(m.token),
+  'Whoever made the ingest token may no longer send, or has signed out.',
+  'a viewer may not'
+) from made m;
 delete from logloom.tenant_members m where m.user_id = 'alice';
 select is(
   pg_temp.verdict(m.token),

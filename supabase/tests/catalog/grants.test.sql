@@ -114,7 +114,8 @@ select set_eq(
     from unnest(
       array[
         'ingest_logs', 'ingest_requests', 'ingest_text', 'run_writer', 'health_report',
-        'claim_alert_notifications', 'read_logs', 'settle_alert_notification'
+        'claim_alert_notifications', 'open_log_portal_session', 'read_logs',
+        'settle_alert_notification'
       ]
     ) n (name)
     where exists (

@@ -25,7 +25,8 @@ select is(
     from pg_proc p
     where p.pronamespace = 'public'::regnamespace
       and p.proname = any (logloom_private.operations())
-      and p.proname ~ 'log(s|_|$)' and p.proname !~ '^(ingest|delete|read)_|retention|writer'
+      and p.proname ~ 'log(s|_|$)'
+      and p.proname !~ '^(ingest|delete|read)_|retention|writer|log_views?$|portal'
     except
     select o.operation from logloom_private.reading_operations() o
   ),
@@ -104,7 +105,7 @@ select pg_temp.act_as_user('other', 'mallory');
 select is(
   pg_temp.attempt(
     $$select logloom_private.read_log_page(
-      row('acme', null, null, null, null)::logloom_private.reading_scope,
+      row('acme', null, null, null, null, null)::logloom_private.reading_scope,
       null, null, null, null, null, null
     )$$
   ),
@@ -114,7 +115,8 @@ select is(
 select is(
   pg_temp.attempt(
     format(
-      'select logloom_private.read_by_key(%L, ''search_logs'', ''{}'')', pg_temp.digest('reads')
+      'select logloom_private.read_by_key(%L, ''search_logs'', ''{}'', null)',
+      pg_temp.digest('reads')
     )
   ),
   '42501 permission denied for function read_by_key',

@@ -1,4 +1,5 @@
--- A token that was issued to an OAuth client reads by the reading operations, and reaches no table.
+-- A token that was issued to an OAuth client, or to a viewer, reads by the reading operations, and
+-- reaches no table.
 begin;
 \ir ../actors.psql
 \ir ../operations.psql
@@ -30,7 +31,9 @@ values
   ('delete from logloom.alert_rules where true');
 
 -- The rows that a statement reaches, or how it is refused; then it is undone.
-create function pg_temp.reached(p_client_id text, p_statement text)
+create function pg_temp.reached(
+  p_client_id text, p_statement text, p_user_id text default 'alice'
+)
 returns text
 language plpgsql
 as $$
@@ -39,7 +42,7 @@ declare
 begin
   perform pg_temp.act_as(
     'authenticated',
-    jsonb_build_object('tenant_id', 'acme', 'sub', 'alice')
+    jsonb_build_object('tenant_id', 'acme', 'sub', p_user_id)
       || jsonb_strip_nulls(jsonb_build_object('client_id', p_client_id))
   );
   begin
@@ -58,11 +61,16 @@ begin
 end;
 $$;
 
-select plan(2 * (select count(*)::integer from statements) + 1);
+select plan(3 * (select count(*)::integer from statements) + 1);
 
 select matches(
   pg_temp.reached('unlisted', s.statement), '^(0|42501)$',
   'a client reaches nothing by: ' || s.statement
+)
+from statements s;
+select matches(
+  pg_temp.reached(null, s.statement, 'vera'), '^(0|42501)$',
+  'a viewer reaches nothing by: ' || s.statement
 )
 from statements s;
 select is(

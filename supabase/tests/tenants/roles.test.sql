@@ -109,7 +109,7 @@ select is(
 );
 select is(
   pg_temp.by('ann', $$public.set_tenant_member_role('bob', 'root')$$),
-  'PT400 Invalid p_role: member, admin or owner', 'a role is one of three'
+  'PT400 Invalid p_role: viewer, member, admin or owner', 'a role is one of four'
 );
 select is(
   pg_temp.by('ann', $$public.set_tenant_member_role('zoe', 'admin')$$),

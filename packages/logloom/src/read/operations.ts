@@ -12,14 +12,17 @@ import type {
   Channel,
   Comparison,
   CreatedApiKey,
+  CreatedPortalSession,
   Field,
   Histogram,
   IngestToken,
   LogPage,
   LogRecord,
   LogTail,
+  LogView,
   Member,
   PlanFeature,
+  PortalSession,
   QueryValidity,
   RetentionRun,
   Role,
@@ -45,6 +48,7 @@ export interface Operations {
       p_role: Role;
       p_tenant_id?: string;
       p_user_id?: string;
+      p_view_id?: string;
     };
     answer: Member;
   };
@@ -72,12 +76,35 @@ export interface Operations {
       p_name: string;
       p_scopes?: Scope[];
       p_tenant_id?: string;
+      p_view_id?: string;
     };
     answer: CreatedApiKey;
   };
   create_ingest_token: {
     parameters: { p_expires_in?: number; p_service: string; p_tenant_id?: string };
     answer: IngestToken;
+  };
+  create_log_portal_session: {
+    parameters: {
+      p_expires_in?: number;
+      p_label?: string;
+      p_link?: boolean;
+      p_origins?: string[];
+      p_query_dsl?: string;
+      p_tenant_id?: string;
+      p_view_id?: string;
+    };
+    answer: CreatedPortalSession;
+  };
+  create_log_view: {
+    parameters: {
+      p_hidden_fields?: string[];
+      p_name: string;
+      p_operations?: string[];
+      p_query_dsl?: string;
+      p_tenant_id?: string;
+    };
+    answer: LogView;
   };
   create_saved_search: {
     parameters: {
@@ -92,6 +119,7 @@ export interface Operations {
   };
   create_tenant: { parameters: { p_tenant_id: string }; answer: Tenant };
   delete_alert_rule: { parameters: { p_rule_id: string }; answer: Success };
+  delete_log_view: { parameters: { p_tenant_id?: string; p_view_id: string }; answer: Success };
   delete_logs: {
     parameters: {
       p_dry_run?: boolean;
@@ -156,6 +184,10 @@ export interface Operations {
     parameters: { p_query_dsl?: string; p_ts_from?: string; p_ts_to?: string };
     answer: Field[];
   };
+  list_log_portal_sessions: {
+    parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
+    answer: PortalSession[];
+  };
   list_log_retention_runs: {
     parameters: {
       p_after?: string;
@@ -164,6 +196,10 @@ export interface Operations {
       p_tenant_id?: string;
     };
     answer: RetentionRun[];
+  };
+  list_log_views: {
+    parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
+    answer: LogView[];
   };
   list_saved_searches: {
     parameters: { include_shared?: boolean; p_after?: string; p_limit?: number };
@@ -229,9 +265,18 @@ export interface Operations {
   };
   retry_alert_delivery: { parameters: { p_delivery_id: string }; answer: AlertDelivery };
   revoke_api_key: { parameters: { p_key_id: string; p_tenant_id?: string }; answer: Success };
+  revoke_log_portal_session: {
+    parameters: { p_session_id: string; p_tenant_id?: string };
+    answer: Success;
+  };
   rotate_alert_webhook_secret: { parameters: { p_rule_id: string }; answer: WebhookSecret };
   rotate_api_key: {
-    parameters: { p_key_id: string; p_overlap_minutes?: number; p_tenant_id?: string };
+    parameters: {
+      p_key_id: string;
+      p_overlap_minutes?: number;
+      p_tenant_id?: string;
+      p_view_id?: string;
+    };
     answer: CreatedApiKey;
   };
   run_saved_search: {
@@ -256,7 +301,12 @@ export interface Operations {
     answer: LogPage;
   };
   set_tenant_member_role: {
-    parameters: { p_role: Role; p_tenant_id?: string; p_user_id: string };
+    parameters: {
+      p_role: Role;
+      p_tenant_id?: string;
+      p_user_id: string;
+      p_view_id?: string;
+    };
     answer: Member;
   };
   tail_logs: {
@@ -284,6 +334,17 @@ export interface Operations {
       p_window_minutes?: number;
     };
     answer: AlertRule;
+  };
+  update_log_view: {
+    parameters: {
+      p_hidden_fields?: string[];
+      p_name?: string;
+      p_operations?: string[];
+      p_query_dsl?: string;
+      p_tenant_id?: string;
+      p_view_id: string;
+    };
+    answer: LogView;
   };
   update_saved_search: {
     parameters: {

@@ -10,18 +10,24 @@ create table logloom.api_keys (
   last_used_at timestamptz,
   expires_at timestamptz,
   revoked_at timestamptz,
+  view_id uuid,
   constraint api_keys_name_is_trimmed check (name = trim(name) and length(name) between 1 and 100),
   constraint api_keys_prefix_is_ours check (key_prefix ~ '^ll_[0-9A-Za-z]{8}$'),
   constraint api_keys_digest_is_sha256 check (length(key_digest) = 32),
   constraint api_keys_scopes_are_known check (
     scopes <@ '{ingest, read}' and cardinality(scopes) > 0
-  )
+  ),
+  constraint api_keys_view_is_for_reading check (view_id is null or scopes = '{read}'),
+  constraint api_keys_view_is_of_tenant foreign key (tenant_id, view_id)
+    references logloom.log_views (tenant_id, view_id) on delete cascade
 );
 
 create unique index api_keys_key_digest_idx on logloom.api_keys (key_digest);
 
 create index api_keys_tenant_id_created_at_idx
 on logloom.api_keys (tenant_id, created_at desc, key_id desc);
+
+create index api_keys_tenant_id_view_id_idx on logloom.api_keys (tenant_id, view_id);
 
 create policy api_keys_select_tenant on logloom.api_keys
 for select to authenticated
@@ -38,10 +44,10 @@ with check (tenant_id = (select logloom_private.current_tenant_id()));
 
 grant select (
   key_id, tenant_id, name, key_prefix, scopes, created_by, created_at, last_used_at, expires_at,
-  revoked_at
+  revoked_at, view_id
 ) on logloom.api_keys to authenticated, service_role;
 
-grant insert (tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at)
+grant insert (tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at, view_id)
 on logloom.api_keys to authenticated, service_role;
 
 grant update (expires_at, revoked_at) on logloom.api_keys to authenticated, service_role;
@@ -55,3 +61,5 @@ comment on column logloom.api_keys.key_prefix is
 
 comment on column logloom.api_keys.last_used_at is
   'Right to the minute: one update a minute, not a request.';
+
+comment on column logloom.api_keys.view_id is 'What it reads in. Null: all of the tenant.';

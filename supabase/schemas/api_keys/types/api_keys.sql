@@ -10,11 +10,13 @@ create type public.logloom_api_key as (
   created_at timestamptz,
   last_used_at timestamptz,
   expires_at timestamptz,
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  view_id uuid
 );
 
 comment on type public.logloom_api_key is
-  'An API key as lists show it. status: active, revoked or expired.';
+  'An API key as lists show it. status: active, revoked or expired. view_id: the view '
+  'that it reads in; null: it is bound to none.';
 
 create type public.logloom_created_api_key as (
   key_id uuid,
@@ -25,7 +27,8 @@ create type public.logloom_created_api_key as (
   scopes text[],
   status text,
   created_at timestamptz,
-  expires_at timestamptz
+  expires_at timestamptz,
+  view_id uuid
 );
 
 comment on type public.logloom_created_api_key is 'A new API key. key_value is shown this once.';

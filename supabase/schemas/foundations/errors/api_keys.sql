@@ -19,6 +19,10 @@ begin
       'Send a later time, or leave it out for a key that does not expire.', null),
     ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: ingest, read, or both',
       'Left out it is ["ingest"].', null),
+    ('api_keys.view_is_for_reading', 400, 'p_view_id is for API keys that only read',
+      'A view limits what is read. Send p_scopes ["read"], and make another key for sending.',
+      'A view, and the scope `ingest`: a key that sends is held by a server, which a view would '
+        'not limit.'),
     ('api_keys.overlap_is_out_of_range', 400, 'Invalid p_overlap_minutes: 0 to 10080',
       'Both keys work for so long; 10080 minutes are a week.', '`rotate_api_key`: a week at most.'),
     ('api_keys.not_active', 400, 'Invalid p_key_id: the API key is revoked or expired',

@@ -42,6 +42,16 @@ begin
         'project lists its client_id in logloom_private.settings.writing_clients.',
       'The token was issued to an OAuth client (claim `client_id`) that is not listed '
         '([identity.md](../background/identity.md#oauth-clients)).'),
+    ('callers.viewer_may_only_read', 403, 'A viewer may only read',
+      'It has the operations that read logs, such as search_logs, within its view. For another '
+        'role ask an owner of the tenant.',
+      'The caller''s role is `viewer`.'),
+    ('callers.view_is_missing', 403, 'What this reader is bound to is not there',
+      'An owner or admin binds it to a view that list_log_views shows.',
+      'The token names the role `viewer` and no view of the tenant (`app_metadata.logloom_view`).'),
+    ('callers.view_is_broken', 403, 'The query of the view %s can no longer be read',
+      'An owner or admin mends it by update_log_view.',
+      'The view''s query was stored by another version and does not compile any more.'),
     ('callers.key_may_only_read', 403, 'This API key may only read',
       'create_api_key makes one that sends: p_scopes ["ingest"].', null),
     ('callers.portal_session_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',

@@ -27,6 +27,6 @@ begin
       'list_log_portal_sessions shows those of this tenant.', null),
     ('portal.too_many_requests', 429, 'Rate limit exceeded: %s portal requests per minute',
       'Wait as Retry-After says.', 'The plan''s `portal_requests_per_minute`.')
-  ) e (name, status, message, hint, meaning);
+  ) e (name, status, message, hint, explanation);
 end;
 $$;

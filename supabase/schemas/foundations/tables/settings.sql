@@ -129,7 +129,9 @@ create table logloom_private.settings (
   ),
   constraint settings_has_one_row check (singleton),
   constraint settings_search_days_at_once_is_positive check (search_days_at_once >= 1),
-  constraint settings_portal_url_is_an_address check (portal_url ~ '^https?://[^\s#]{1,500}$'),
+  constraint settings_portal_url_is_an_address check (
+    portal_url ~ '^https?://[^\s#]+$' and length(portal_url) <= 500
+  ),
   constraint settings_block_has_positions check (seal_block_records between 1 and 32000)
 );
 

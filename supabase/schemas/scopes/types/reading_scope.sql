@@ -5,10 +5,12 @@ create type logloom_private.reading_scope as (
   operations text[],
   actor text,
   filter jsonb,
-  hidden_fields text[]
+  hidden_fields text[],
+  view_id uuid
 );
 
 comment on type logloom_private.reading_scope is
   'What a reader may see: of tenant_id, the records that pass filter (the tree of a compiled '
   'query; null: all), without hidden_fields (names of fields and paths of attrs; null: none), '
-  'by operations (null: all that read). actor: who reads, as the audit log names them.';
+  'by operations (null: all that read). actor: who reads: a user, or the id of a key. view_id: the '
+  'view that says so, where they are bound to one.';

@@ -7,13 +7,20 @@ create table logloom.tenant_members (
   role text not null default 'member',
   -- Two members of one transaction have an order too.
   created_at timestamptz not null default clock_timestamp(),
+  view_id uuid,
   primary key (tenant_id, user_id),
   constraint tenant_members_user_id_is_usable check (
     logloom_private.usable_id(user_id) is not null
   ),
   constraint tenant_members_email_is_short check (length(email) <= 320),
-  constraint tenant_members_role_is_known check (role in ('owner', 'admin', 'member'))
+  constraint tenant_members_role_is_known check (role in ('owner', 'admin', 'member', 'viewer')),
+  constraint tenant_members_viewer_has_a_view check ((role = 'viewer') = (view_id is not null)),
+  constraint tenant_members_view_is_of_tenant foreign key (tenant_id, view_id)
+    references logloom.log_views (tenant_id, view_id) on delete cascade
 );
+
+create index tenant_members_tenant_id_view_id_idx
+on logloom.tenant_members (tenant_id, view_id);
 
 create index tenant_members_user_id_created_at_idx
 on logloom.tenant_members (user_id, created_at, tenant_id);
@@ -40,5 +47,7 @@ comment on column logloom.tenant_members.email is
   'A label that whoever added the member gave. Nothing is sent there for its sake.';
 
 comment on column logloom.tenant_members.role is
-  'member reads, searches, keeps saved searches and alert rules; admin also keys, settings and '
-  'deletion; owner also members.';
+  'viewer reads within view_id; member reads, searches, keeps saved searches and alert rules; '
+  'admin also keys, settings, views and deletion; owner also members.';
+
+comment on column logloom.tenant_members.view_id is 'What a viewer is bound to.';

@@ -49,7 +49,7 @@ begin
     perform logloom_private.refuse('callers.portal_session_is_revoked');
   elsif not logloom_private.portal_session_is_alive(p_session) then
     perform logloom_private.refuse('callers.portal_session_is_over');
-  elsif p_origin <> all (p_session.origins) then
+  elsif p_origin is not null and p_origin <> all (p_session.origins) then
     perform logloom_private.refuse('callers.portal_origin_is_unknown', left(p_origin, 200));
   end if;
   perform
@@ -67,7 +67,9 @@ begin
       perform logloom_private.refuse('callers.portal_query_is_broken');
     end;
     v_scope.filter := case when v_scope.filter is null then v_tree
-      else jsonb_build_object('type', 'and', 'items', jsonb_build_array(v_scope.filter, v_tree)) end;
+      else jsonb_build_object(
+        'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_tree)
+      ) end;
   end if;
   return v_scope;
 end;

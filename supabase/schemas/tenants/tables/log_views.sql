@@ -1,0 +1,39 @@
+create table logloom.log_views (
+  view_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null references logloom.tenants on delete cascade,
+  name text not null,
+  query_dsl text,
+  hidden_fields text[] not null default '{}',
+  operations text[],
+  created_by text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  -- So that a foreign key can say that who is bound to a view is of its tenant.
+  constraint log_views_tenant_id_view_id_is_unique unique (tenant_id, view_id),
+  constraint log_views_name_is_unique unique (tenant_id, name),
+  constraint log_views_name_is_valid check (
+    name = logloom_private.trim_space(name) and length(name) between 1 and 100
+  ),
+  constraint log_views_operations_are_not_empty check (cardinality(operations) > 0)
+);
+
+create index log_views_tenant_id_created_at_idx
+on logloom.log_views (tenant_id, created_at desc, view_id desc);
+
+create policy log_views_select_tenant on logloom.log_views
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select on logloom.log_views to authenticated, service_role;
+
+comment on table logloom.log_views is
+  'What a reader is limited to who is bound to it: a viewer, or an API key.';
+
+comment on column logloom.log_views.query_dsl is
+  'The records that the view shows: a query without stages. Null: all.';
+
+comment on column logloom.log_views.hidden_fields is
+  'Names of fields, attrs, and attrs.PATH, without which the view shows records.';
+
+comment on column logloom.log_views.operations is
+  'The reading operations that are open. Null: all, but for those that list alerts.';

@@ -1,0 +1,99 @@
+-- What a view is made of, checked and in its one form. PT400 where something is not taken.
+
+-- The query of a view, null where it is blank: a filter alone, which means what it seems to mean.
+create function logloom_private.checked_view_query(p_tenant_id text, p_query_dsl text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
+    perform logloom_private.take_validation_slot(p_tenant_id);
+  end if;
+  v_query := logloom_private.compile_query(p_query_dsl);
+  if v_query.plan ? 'first' then
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'views.query_has_stages'
+    );
+  end if;
+  perform logloom_private.refuse_warnings(v_query);
+  return case when not v_query.blank then p_query_dsl end;
+end;
+$$;
+
+-- Hidden fields as scopes hold them: names of columns, attrs, and attrs.PATH with the keys between
+-- dots, each once.
+create function logloom_private.checked_hidden_fields(p_hidden_fields text[])
+returns text[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_names text[] := '{}';
+  v_name text;
+  v_field jsonb;
+begin
+  if cardinality(p_hidden_fields) > 100 or array_ndims(p_hidden_fields) > 1 then
+    perform logloom_private.refuse('views.too_many_hidden_fields');
+  end if;
+  foreach v_name in array coalesce(p_hidden_fields, '{}') loop
+    v_name := logloom_private.trim_space(v_name);
+    if v_name is distinct from 'attrs' then
+      if v_name is null or length(v_name) not between 1 and 200
+        or v_name in ('id', 'tenant_id', 'ts', 'any')
+      then
+        perform logloom_private.refuse(
+          'views.field_cannot_be_hidden', coalesce(left(v_name, 60), 'null')
+        );
+      end if;
+      v_field := logloom_private.query_field(v_name, 1);
+      v_name := concat_ws(
+        '.', v_field ->> 'field',
+        (
+          select string_agg(k.key, '.' order by k.n)
+          from jsonb_array_elements_text(v_field -> 'path') with ordinality k (key, n)
+        )
+      );
+    end if;
+    v_names := v_names || v_name;
+  end loop;
+  return array(select distinct n collate "C" from unnest(v_names) n order by 1);
+end;
+$$;
+
+-- The operations that a view opens, each once; null, for what a view opens where it names none,
+-- where they are the word all.
+create function logloom_private.checked_view_operations(p_operations text[])
+returns text[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_unknown text;
+begin
+  if p_operations = '{all}' then
+    return null;
+  end if;
+  select coalesce(left(o.name, 60), 'null') into v_unknown
+  from unnest(p_operations) o (name)
+  where not exists (
+    select from logloom_private.reading_operations() r where r.operation = o.name
+  )
+  limit 1;
+  if found or cardinality(p_operations) = 0 then
+    perform logloom_private.refuse(
+      'views.operation_is_unknown', coalesce(v_unknown, 'none'),
+      (select string_agg(r.operation, ', ') from logloom_private.reading_operations() r)
+    );
+  end if;
+  return (
+    select array_agg(distinct o.name collate "C" order by o.name collate "C")
+    from unnest(p_operations) o (name)
+  );
+end;
+$$;

@@ -1,0 +1,16 @@
+create type public.logloom_log_view as (
+  view_id uuid,
+  tenant_id text,
+  name text,
+  query_dsl text,
+  hidden_fields text[],
+  operations text[],
+  created_by text,
+  created_at timestamptz,
+  updated_at timestamptz
+);
+
+comment on type public.logloom_log_view is
+  'What a reader is limited to who is bound to it: the records that query_dsl finds (null: all), '
+  'without hidden_fields, by operations (null: all that read, but for those that list alerts). '
+  'created_by: the claim sub of who made it.';

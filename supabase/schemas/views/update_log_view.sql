@@ -1,0 +1,78 @@
+-- Changes a view; what public.update_log_view answers.
+create function logloom_private.change_log_view(
+  p_tenant_id text,
+  p_view_id uuid,
+  p_name text,
+  p_query_dsl text,
+  p_hidden_fields text[],
+  p_operations text[]
+)
+returns public.logloom_log_view
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes views, which limit other users
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_query_dsl text;
+  v_hidden_fields text[];
+  v_operations text[];
+  v_row logloom.log_views;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_view_id', p_view_id is null);
+  v_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
+  v_hidden_fields := logloom_private.checked_hidden_fields(p_hidden_fields);
+  v_operations := logloom_private.checked_view_operations(p_operations);
+  update logloom.log_views v
+  set
+    name = coalesce(logloom_private.trim_space(p_name), v.name),
+    query_dsl = case when p_query_dsl is null then v.query_dsl else v_query_dsl end,
+    hidden_fields = case
+      when p_hidden_fields is null then v.hidden_fields else v_hidden_fields
+    end,
+    operations = case when p_operations is null then v.operations else v_operations end,
+    updated_at = now()
+  where v.tenant_id = v_tenant_id and v.view_id = p_view_id
+  returning v.* into v_row;
+  if not found then
+    perform logloom_private.refuse('tenants.view_not_found');
+  end if;
+  return logloom_private.log_view_of(v_row);
+exception
+when unique_violation then
+  perform logloom_private.refuse('views.name_is_taken');
+  return null;
+when check_violation then
+  perform logloom_private.refuse('views.name_is_invalid');
+  return null;
+end;
+$$;
+
+create function public.update_log_view(
+  p_view_id uuid default null,
+  p_name text default null,
+  p_query_dsl text default null,
+  p_hidden_fields text[] default null,
+  p_operations text[] default null,
+  p_tenant_id text default null
+)
+returns public.logloom_log_view
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.change_log_view(
+    p_tenant_id, p_view_id, p_name, p_query_dsl, p_hidden_fields, p_operations
+  );
+end;
+$$;
+
+comment on function public.update_log_view(uuid, text, text, text[], text[], text) is
+  'Changes what is given and returns the view; it holds for whoever is bound to it from their next '
+  'request on. An empty p_query_dsl takes the query away, empty p_hidden_fields hide nothing, and '
+  'p_operations ["all"] opens what a view opens that names none. For admins. '
+  'Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';

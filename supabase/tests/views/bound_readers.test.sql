@@ -1,0 +1,248 @@
+-- Who reads within a view: API keys and viewers.
+begin;
+\ir ../actors.psql
+select plan(35);
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
+insert into logloom.log_views (tenant_id, name, query_dsl, hidden_fields, operations)
+values
+  ('acme', 'all', null, '{}', null),
+  ('acme', 'counts', null, '{}', '{log_stats}'),
+  ('acme', 'shop', 'service:shop', '{msg}', '{log_stats}'),
+  ('acme', 'lately', 'ts:>=now-1h', '{}', null),
+  ('acme', 'broken', 'levle:error', '{}', null),
+  ('umbrella', 'theirs', null, '{}', null);
+create temp table views as select v.name, v.view_id from logloom.log_views v;
+insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'ann', 'owner');
+insert into logloom.tenant_members (tenant_id, user_id, role, view_id)
+select 'acme', 'v-' || v.name, 'viewer', v.view_id from views v where v.name <> 'theirs';
+
+create function pg_temp.by(p_user_id text, p_call text, p_claims jsonb default '{}')
+returns text
+language plpgsql
+as $$
+declare
+  v_answer text;
+begin
+  perform pg_temp.act_as(
+    'authenticated',
+    jsonb_build_object('role', 'authenticated', 'tenant_id', 'acme', 'sub', p_user_id) || p_claims
+  );
+  begin
+    execute 'select (' || p_call || ')::text' into v_answer;
+  exception when others then
+    v_answer := sqlstate || ' ' || sqlerrm;
+  end;
+  perform pg_temp.act_as_postgres();
+  return v_answer;
+end;
+$$;
+create function pg_temp.view_id(p_name text)
+returns text
+language sql
+as $$ select quote_literal(v.view_id) from views v where v.name = p_name $$;
+
+-- Keys.
+create temp table keys (what text, key_value text, view_id uuid);
+insert into keys
+select v.name, k.key_value, k.view_id
+from views v
+cross join lateral (
+  select pg_temp.act_as_user('acme', 'ann') from (select v.name) one
+) a (ignored)
+cross join lateral public.create_api_key(
+  p_name => v.name, p_scopes => '{read}', p_view_id => v.view_id
+) k
+where v.name <> 'theirs';
+select pg_temp.act_as_postgres();
+create function pg_temp.digest(p_what text)
+returns text
+language sql
+as $$
+  select encode(sha256(convert_to(k.key_value, 'UTF8')), 'hex') from keys k where k.what = p_what
+$$;
+create function pg_temp.read(p_what text, p_operation text)
+returns text
+language plpgsql
+as $$
+declare
+  v_digest constant text := pg_temp.digest(p_what);
+  v_answer text;
+begin
+  perform pg_temp.act_as_service_role();
+  v_answer := pg_temp.attempt(
+    format('select public.read_logs(%L, %L, ''{"p_query_dsl": "error"}'')', v_digest, p_operation)
+  );
+  perform pg_temp.act_as_postgres();
+  return v_answer;
+end;
+$$;
+
+select is((select count(*) from keys k join views v using (view_id)), 5::bigint, 'keys name views');
+select is(pg_temp.read('all', 'search_logs'), 'accepted', 'a key reads in its view');
+select is(
+  pg_temp.read('counts', 'log_histogram'), 'PT403 log_histogram is not open to this caller',
+  'by the operations that the view opens'
+);
+select is(
+  (
+    select row_to_json(s)::jsonb - 'actor' from logloom_private.scope_of_key(
+      pg_temp.digest('shop')
+    ) s
+  ),
+  (
+    select jsonb_build_object(
+      'tenant_id', 'acme', 'operations', array['log_stats'], 'hidden_fields', array['msg'],
+      'filter', (logloom_private.compile_query('service:shop')).tree, 'view_id', v.view_id
+    )
+    from views v where v.name = 'shop'
+  ),
+  'its scope is that of the view'
+);
+select is(
+  (select s.actor from logloom_private.scope_of_key(pg_temp.digest('shop')) s),
+  (select k.key_id::text from logloom.api_keys k where k.name = 'shop'),
+  'the key reads'
+);
+select is(
+  (logloom_private.scope_of_key(pg_temp.digest('lately'))).filter,
+  (logloom_private.compile_query('ts:>=now-1h')).tree,
+  'now is the moment of reading'
+);
+select is(
+  pg_temp.read('broken', 'log_stats'),
+  'PT403 The query of the view broken can no longer be read',
+  'a view that does not compile shows nothing'
+);
+select is(
+  pg_temp.by('ann', format(
+    'public.create_api_key(p_name => ''k'', p_scopes => ''{read,ingest}'', p_view_id => %s)',
+    pg_temp.view_id('all')
+  )),
+  'PT400 p_view_id is for API keys that only read', 'a key that sends is bound to no view'
+);
+select is(
+  pg_temp.by('ann', format(
+    'public.create_api_key(p_name => ''k'', p_view_id => %s)', pg_temp.view_id('all')
+  )),
+  'PT400 p_view_id is for API keys that only read', 'as it is by default'
+);
+select is(
+  pg_temp.by('ann', format(
+    'public.create_api_key(p_name => ''k'', p_scopes => ''{read}'', p_view_id => %s)',
+    pg_temp.view_id('theirs')
+  )),
+  'PT404 View not found', 'nor to a view of another tenant'
+);
+select is(
+  pg_temp.by('ann', format(
+    '(select k.view_id from public.rotate_api_key(p_key_id => %L) k)',
+    (select k.key_id from logloom.api_keys k where k.name = 'shop')
+  )),
+  (select v.view_id::text from views v where v.name = 'shop'),
+  'a new key in its place has its view'
+);
+select is(
+  pg_temp.by('ann', format(
+    '(select k.view_id from public.rotate_api_key(p_key_id => %L, p_view_id => %s) k)',
+    (select k.key_id from logloom.api_keys k where k.name = 'counts'), pg_temp.view_id('all')
+  )),
+  (select v.view_id::text from views v where v.name = 'all'),
+  'or another'
+);
+
+-- Viewers.
+select is(
+  pg_temp.by('v-all', '(select count(*) from public.search_logs())'), '1', 'a viewer searches'
+);
+select is(
+  pg_temp.by('v-counts', '(select 1 from public.search_logs())'),
+  'PT403 search_logs is not open to this caller', 'by the operations that the view opens'
+);
+select is(
+  pg_temp.by('v-broken', '(select 1 from public.log_stats())'),
+  'PT403 The query of the view broken can no longer be read',
+  'a view that does not compile shows nothing'
+);
+select is(
+  pg_temp.attempt(
+    $$select logloom_private.authenticate_sender(
+      null, null,
+      jsonb_build_object(
+        'role', 'authenticated', 'tenant_id', 'acme', 'sub', 'v-all',
+        'exp', extract(epoch from now()) + 60
+      )
+    )$$
+  ),
+  'PT403 A viewer may only read', 'nor sends'
+);
+select is(pg_temp.by('v-all', c.call), 'PT403 A viewer may only read', c.call)
+from (
+  values
+    ('(select count(*) from public.list_api_keys())'),
+    ('(select count(*) from public.list_log_views())'),
+    ('(select count(*) from public.list_tenant_members())'),
+    ('(select count(*) from public.list_tenant_audit_events())'),
+    ('public.get_current_tenant()'),
+    ('public.create_ingest_token(p_service => ''page'')'),
+    ('public.create_api_key(p_name => ''k'')'),
+    ('public.create_saved_search(p_name => ''s'', p_query_dsl => ''ts:*'')')
+) c (call);
+select is(
+  pg_temp.by('v-all', '(select count(*) from logloom.' || t || ')'), '0', 'no row of ' || t
+)
+from unnest(array['logs', 'log_views', 'tenant_members', 'api_keys']) t
+where t <> 'api_keys';
+select is(
+  pg_temp.by('v-all', '(select count(k.key_id) from logloom.api_keys k)'), '0', 'no row of keys'
+);
+
+-- The role of a token.
+update logloom_private.settings set roles_from_token = true;
+create function pg_temp.as_viewer_of(p_view text)
+returns jsonb
+language sql
+as $$
+  select jsonb_build_object('app_metadata', jsonb_strip_nulls(
+    jsonb_build_object('logloom_role', 'viewer', 'logloom_view', p_view)
+  ))
+$$;
+select is(
+  pg_temp.by(
+    'tom', '(select count(*) from public.search_logs())',
+    pg_temp.as_viewer_of((select v.view_id::text from views v where v.name = 'all'))
+  ),
+  '1', 'a token names role and view'
+);
+select is(
+  pg_temp.by('tom', '(select count(*) from public.search_logs())', pg_temp.as_viewer_of(w.view)),
+  'PT403 What this reader is bound to is not there', 'a token without one: ' || w.what
+)
+from (
+  select 'none', null
+  union all
+  select 'no id', 'all'
+  union all
+  select 'of another tenant', v.view_id::text from views v where v.name = 'theirs'
+) w (what, view);
+select is(
+  pg_temp.by(
+    'v-counts', '(select 1 from public.search_logs())',
+    pg_temp.as_viewer_of((select v.view_id::text from views v where v.name = 'all'))
+  ),
+  'PT403 search_logs is not open to this caller', 'the view of a row wins over that of a token'
+);
+
+select is(
+  pg_temp.by('ann', $$public.add_tenant_member('zoe', 'viewer')$$),
+  'PT400 A viewer needs p_view_id', 'a viewer has a view'
+);
+select is(
+  pg_temp.by('ann', format(
+    $$public.add_tenant_member('zoe', 'admin', p_view_id => %s)$$, pg_temp.view_id('all')
+  )),
+  'PT400 p_view_id is for the role viewer', 'an admin has none'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,202 @@
+-- Views: made, listed, changed, deleted.
+begin;
+\ir ../actors.psql
+select plan(36);
+
+create function pg_temp.by(p_user_id text, p_call text, p_tenant_id text default 'acme')
+returns text
+language plpgsql
+as $$
+declare
+  v_answer text;
+begin
+  perform pg_temp.act_as_user(p_tenant_id, p_user_id);
+  begin
+    execute 'select (' || p_call || ')::text' into v_answer;
+  exception when others then
+    v_answer := sqlstate || ' ' || sqlerrm;
+  end;
+  perform pg_temp.act_as_postgres();
+  return v_answer;
+end;
+$$;
+create function pg_temp.view_id(p_name text)
+returns text
+language sql
+as $$
+  select quote_literal(v.view_id) from logloom.log_views v
+  where v.name = p_name and v.tenant_id = 'acme'
+$$;
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
+insert into logloom.tenant_members (tenant_id, user_id, role)
+values ('acme', 'ann', 'owner'), ('acme', 'abe', 'admin'), ('acme', 'mia', 'member');
+
+select is(
+  pg_temp.by('abe', $$(
+    select to_jsonb(v) - '{view_id,created_at,updated_at}'::text[]
+    from public.create_log_view(
+      p_name => ' shop ', p_query_dsl => 'service:shop ts:>=now-7d',
+      p_hidden_fields => '{msg,@user.email,"attrs.\"a.b\".c",attrs.user.email,host}',
+      p_operations => '{search_logs,log_stats,search_logs}'
+    ) v
+  )$$),
+  '{"name": "shop", "query_dsl": "service:shop ts:>=now-7d", "tenant_id": "acme", '
+    '"created_by": "abe", "operations": ["log_stats", "search_logs"], '
+    '"hidden_fields": ["attrs.a.b.c", "attrs.user.email", "host", "msg"]}',
+  'an admin makes a view; fields and operations have one form'
+);
+select is(
+  pg_temp.by('ann', $$(
+    select to_jsonb(v) - '{view_id,created_at,updated_at}'::text[]
+    from public.create_log_view(p_name => 'all', p_query_dsl => ' ', p_operations => '{all}') v
+  )$$),
+  '{"name": "all", "query_dsl": null, "tenant_id": "acme", "created_by": "ann", '
+    '"operations": null, "hidden_fields": []}',
+  'one that shows everything'
+);
+select is(
+  pg_temp.by('mia', $$public.create_log_view(p_name => 'mine')$$),
+  'PT403 This requires the role admin', 'a member makes none'
+);
+select is(
+  pg_temp.by('mia', $$(select array_agg(v.name order by v.name) from public.list_log_views() v)$$),
+  '{all,shop}', 'and lists them'
+);
+select is(
+  pg_temp.by('eve', '(select count(*) from public.list_log_views())', 'umbrella'), '0',
+  'another tenant has none of them'
+);
+
+select is(pg_temp.by('ann', c.call), c.refusal, c.refusal)
+from (
+  values
+    ('public.create_log_view()', 'PT400 Missing required parameter: p_name'),
+    ('public.create_log_view(p_name => '' '')',
+      'PT400 Invalid p_name: 1 to 100 characters after trimming'),
+    ('public.create_log_view(p_name => ''shop'')',
+      'PT409 The tenant has another view of this name'),
+    ('public.create_log_view(p_name => ''v'', p_query_dsl => ''level:error | limit 5'')',
+      'PT400 A view takes a query without stages'),
+    ('public.create_log_view(p_name => ''v'', p_query_dsl => ''| where level:error'')',
+      'PT400 A view takes a query without stages'),
+    ('public.create_log_view(p_name => ''v'', p_hidden_fields => ''{ts}'')',
+      'PT400 Invalid p_hidden_fields: ts cannot be hidden'),
+    ('public.create_log_view(p_name => ''v'', p_hidden_fields => ''{id}'')',
+      'PT400 Invalid p_hidden_fields: id cannot be hidden'),
+    ('public.create_log_view(p_name => ''v'', p_hidden_fields => ''{tenant_id}'')',
+      'PT400 Invalid p_hidden_fields: tenant_id cannot be hidden'),
+    ('public.create_log_view(p_name => ''v'', p_hidden_fields => ''{any}'')',
+      'PT400 Invalid p_hidden_fields: any cannot be hidden'),
+    ('public.create_log_view(p_name => ''v'', p_hidden_fields => ''{null}'')',
+      'PT400 Invalid p_hidden_fields: null cannot be hidden'),
+    ('public.create_log_view(p_name => ''v'', p_hidden_fields => array_fill(''msg''::text, '
+      || 'array[101]))', 'PT400 Invalid p_hidden_fields: at most 100'),
+    ('public.create_log_view(p_name => ''v'', p_operations => ''{}'')',
+      'PT400 Invalid p_operations: none'),
+    ('public.create_log_view(p_name => ''v'', p_operations => ''{search_logs,delete_logs}'')',
+      'PT400 Invalid p_operations: delete_logs'),
+    ('public.update_log_view()', 'PT400 Missing required parameter: p_view_id'),
+    ('public.update_log_view(gen_random_uuid())', 'PT404 View not found'),
+    ('public.delete_log_view(gen_random_uuid())', 'PT404 View not found')
+) c (call, refusal);
+select matches(
+  pg_temp.by('ann', 'public.create_log_view(p_name => ''v'', p_query_dsl => ''levle:error'')'),
+  '^PT400 ', 'a query that does not compile'
+);
+select matches(
+  pg_temp.by('ann', 'public.create_log_view(p_name => ''v'', p_hidden_fields => ''{mgs}'')'),
+  '^PT400 ', 'a field that there is not'
+);
+
+select is(
+  pg_temp.by('abe', format($$(
+    select to_jsonb(v) - '{view_id,created_at,updated_at}'::text[]
+    from public.update_log_view(%s, p_query_dsl => '', p_operations => '{all}') v
+  )$$, pg_temp.view_id('shop'))),
+  '{"name": "shop", "query_dsl": null, "tenant_id": "acme", "created_by": "abe", '
+    '"operations": null, "hidden_fields": ["attrs.a.b.c", "attrs.user.email", "host", "msg"]}',
+  'what is given is changed'
+);
+select is(
+  pg_temp.by('abe', format($$(
+    select v.hidden_fields from public.update_log_view(%s, p_hidden_fields => '{}') v
+  )$$, pg_temp.view_id('shop'))),
+  '{}', 'nothing is hidden any more'
+);
+select is(
+  pg_temp.by(
+    'abe', format('public.update_log_view(%s, p_name => ''all'')', pg_temp.view_id('shop'))
+  ),
+  'PT409 The tenant has another view of this name', 'a name is taken once'
+);
+select is(
+  pg_temp.by('mia', format('public.update_log_view(%s)', pg_temp.view_id('shop'))),
+  'PT403 This requires the role admin', 'a member changes none'
+);
+select is(
+  pg_temp.by('eve', format('public.update_log_view(%s)', pg_temp.view_id('shop')), 'umbrella'),
+  'PT404 View not found', 'of another tenant there is none'
+);
+
+-- In use.
+select is(
+  pg_temp.by('ann', format(
+    $$(select k.name from public.create_api_key(
+      p_name => 'grafana', p_scopes => '{read}', p_view_id => %s) k)$$,
+    pg_temp.view_id('shop')
+  )),
+  'grafana', 'a key is bound to a view'
+);
+select is(
+  pg_temp.by('ann', format(
+    $$(select m.role from public.add_tenant_member(
+      'vic', 'viewer', p_email => 'vic@acme.example', p_view_id => %s) m)$$,
+    pg_temp.view_id('shop')
+  )),
+  'viewer', 'a viewer, too'
+);
+select is(
+  pg_temp.by('ann', format('public.delete_log_view(%s)', pg_temp.view_id('shop'))),
+  'PT409 The view is in use: API key grafana, member vic@acme.example',
+  'a view in use stays, and who uses it is named'
+);
+select is(
+  pg_temp.by('ann', $$(
+    select count(*) from public.list_api_keys() k
+    cross join lateral public.revoke_api_key(p_key_id => k.key_id)
+  )$$), '1', 'the key is revoked'
+);
+select is(
+  pg_temp.by('ann', $$(select m.view_id from public.set_tenant_member_role('vic', 'member') m)$$),
+  null, 'the viewer is a member now'
+);
+select is(
+  pg_temp.by('ann', format('public.delete_log_view(%s)', pg_temp.view_id('shop'))), '(t)',
+  'then it can be deleted'
+);
+select results_eq(
+  $$select e.action, e.details - 'expires_at' from logloom.audit_events e
+    where e.tenant_id = 'acme' and e.action like 'view.%' order by e.occurred_at, e.event_id$$,
+  $$values
+    ('view.created', '{"name": "shop", "query_dsl": "service:shop ts:>=now-7d",
+      "operations": ["log_stats", "search_logs"],
+      "hidden_fields": ["attrs.a.b.c", "attrs.user.email", "host", "msg"]}'::jsonb),
+    ('view.created', '{"name": "all", "hidden_fields": []}'),
+    ('view.changed', '{"name": "shop",
+      "query_dsl": {"from": "service:shop ts:>=now-7d", "to": null},
+      "operations": {"from": ["log_stats", "search_logs"], "to": null}}'),
+    ('view.changed', '{"name": "shop", "hidden_fields":
+      {"from": ["attrs.a.b.c", "attrs.user.email", "host", "msg"], "to": []}}'),
+    ('view.deleted', '{"name": "shop", "hidden_fields": []}')$$,
+  'all of that is audited'
+);
+
+update logloom.plans set max_views = 1 where plan_id = 'free';
+select is(
+  pg_temp.by('ann', 'public.create_log_view(p_name => ''more'')'),
+  'PT400 Plan limit exceeded: views (max 1)', 'a plan has a limit'
+);
+
+select * from finish();
+rollback;
