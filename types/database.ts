@@ -27,6 +27,7 @@ export type Database = {
           "p_role": string;
           "p_tenant_id"?: string;
           "p_user_id"?: string;
+          "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_member"];
         SetofOptions: {
@@ -85,6 +86,7 @@ export type Database = {
           "p_name": string;
           "p_scopes"?: (string)[];
           "p_tenant_id"?: string;
+          "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_created_api_key"];
         SetofOptions: {
@@ -100,6 +102,22 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_ingest_token";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "create_log_view": {
+        Args: {
+          "p_hidden_fields"?: (string)[];
+          "p_name": string;
+          "p_operations"?: (string)[];
+          "p_query_dsl"?: string;
+          "p_tenant_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_view"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_view";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -127,6 +145,16 @@ export type Database = {
       };
       "delete_alert_rule": {
         Args: { "p_rule_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "delete_log_view": {
+        Args: { "p_tenant_id"?: string; "p_view_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
           from: "*";
@@ -364,6 +392,16 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_log_views": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_view"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_view";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "list_saved_searches": {
         Args: { "include_shared"?: boolean; "p_after"?: string; "p_limit"?: number };
         Returns: Database["public"]["CompositeTypes"]["logloom_saved_search"][];
@@ -509,7 +547,12 @@ export type Database = {
         };
       };
       "rotate_api_key": {
-        Args: { "p_key_id": string; "p_overlap_minutes"?: number; "p_tenant_id"?: string };
+        Args: {
+          "p_key_id": string;
+          "p_overlap_minutes"?: number;
+          "p_tenant_id"?: string;
+          "p_view_id"?: string;
+        };
         Returns: Database["public"]["CompositeTypes"]["logloom_created_api_key"];
         SetofOptions: {
           from: "*";
@@ -562,7 +605,12 @@ export type Database = {
         };
       };
       "set_tenant_member_role": {
-        Args: { "p_role": string; "p_tenant_id"?: string; "p_user_id": string };
+        Args: {
+          "p_role": string;
+          "p_tenant_id"?: string;
+          "p_user_id": string;
+          "p_view_id"?: string;
+        };
         Returns: Database["public"]["CompositeTypes"]["logloom_member"];
         SetofOptions: {
           from: "*";
@@ -631,6 +679,23 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_alert_rule";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "update_log_view": {
+        Args: {
+          "p_hidden_fields"?: (string)[];
+          "p_name"?: string;
+          "p_operations"?: (string)[];
+          "p_query_dsl"?: string;
+          "p_tenant_id"?: string;
+          "p_view_id": string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_view"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_view";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -772,6 +837,7 @@ export type Database = {
         "last_used_at": string | null;
         "expires_at": string | null;
         "revoked_at": string | null;
+        "view_id": string | null;
       };
       "logloom_api_key_usage": {
         "key_id": string | null;
@@ -810,6 +876,7 @@ export type Database = {
         "status": "revoked" | "expired" | "active" | null;
         "created_at": string | null;
         "expires_at": string | null;
+        "view_id": string | null;
       };
       "logloom_ingest_token": {
         "token": string | null;
@@ -891,11 +958,23 @@ export type Database = {
         "next_cursor": string | null;
         "more": boolean | null;
       };
+      "logloom_log_view": {
+        "view_id": string | null;
+        "tenant_id": string | null;
+        "name": string | null;
+        "query_dsl": string | null;
+        "hidden_fields": (string)[] | null;
+        "operations": (string)[] | null;
+        "created_by": string | null;
+        "created_at": string | null;
+        "updated_at": string | null;
+      };
       "logloom_member": {
         "user_id": string | null;
         "role": string | null;
         "email": string | null;
         "created_at": string | null;
+        "view_id": string | null;
       };
       "logloom_notification_address": {
         "email": string | null;

@@ -18,6 +18,7 @@ import type {
   LogPage,
   LogRecord,
   LogTail,
+  LogView,
   Member,
   PlanFeature,
   QueryValidity,
@@ -45,6 +46,7 @@ export interface Operations {
       p_role: Role;
       p_tenant_id?: string;
       p_user_id?: string;
+      p_view_id?: string;
     };
     answer: Member;
   };
@@ -72,12 +74,23 @@ export interface Operations {
       p_name: string;
       p_scopes?: Scope[];
       p_tenant_id?: string;
+      p_view_id?: string;
     };
     answer: CreatedApiKey;
   };
   create_ingest_token: {
     parameters: { p_expires_in?: number; p_service: string; p_tenant_id?: string };
     answer: IngestToken;
+  };
+  create_log_view: {
+    parameters: {
+      p_hidden_fields?: string[];
+      p_name: string;
+      p_operations?: string[];
+      p_query_dsl?: string;
+      p_tenant_id?: string;
+    };
+    answer: LogView;
   };
   create_saved_search: {
     parameters: {
@@ -92,6 +105,7 @@ export interface Operations {
   };
   create_tenant: { parameters: { p_tenant_id: string }; answer: Tenant };
   delete_alert_rule: { parameters: { p_rule_id: string }; answer: Success };
+  delete_log_view: { parameters: { p_tenant_id?: string; p_view_id: string }; answer: Success };
   delete_logs: {
     parameters: {
       p_dry_run?: boolean;
@@ -165,6 +179,10 @@ export interface Operations {
     };
     answer: RetentionRun[];
   };
+  list_log_views: {
+    parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
+    answer: LogView[];
+  };
   list_saved_searches: {
     parameters: { include_shared?: boolean; p_after?: string; p_limit?: number };
     answer: SavedSearch[];
@@ -231,7 +249,12 @@ export interface Operations {
   revoke_api_key: { parameters: { p_key_id: string; p_tenant_id?: string }; answer: Success };
   rotate_alert_webhook_secret: { parameters: { p_rule_id: string }; answer: WebhookSecret };
   rotate_api_key: {
-    parameters: { p_key_id: string; p_overlap_minutes?: number; p_tenant_id?: string };
+    parameters: {
+      p_key_id: string;
+      p_overlap_minutes?: number;
+      p_tenant_id?: string;
+      p_view_id?: string;
+    };
     answer: CreatedApiKey;
   };
   run_saved_search: {
@@ -256,7 +279,12 @@ export interface Operations {
     answer: LogPage;
   };
   set_tenant_member_role: {
-    parameters: { p_role: Role; p_tenant_id?: string; p_user_id: string };
+    parameters: {
+      p_role: Role;
+      p_tenant_id?: string;
+      p_user_id: string;
+      p_view_id?: string;
+    };
     answer: Member;
   };
   tail_logs: {
@@ -284,6 +312,17 @@ export interface Operations {
       p_window_minutes?: number;
     };
     answer: AlertRule;
+  };
+  update_log_view: {
+    parameters: {
+      p_hidden_fields?: string[];
+      p_name?: string;
+      p_operations?: string[];
+      p_query_dsl?: string;
+      p_tenant_id?: string;
+      p_view_id: string;
+    };
+    answer: LogView;
   };
   update_saved_search: {
     parameters: {
