@@ -8,6 +8,8 @@ export interface Doors {
   readonly key: boolean;
   /** By an OAuth client that is not listed. */
   readonly client: boolean;
+  /** By a user with the role viewer, whose view names it. */
+  readonly viewer: boolean;
   readonly service: boolean;
 }
 
@@ -30,6 +32,7 @@ export async function allDoors(): Promise<Doors[]> {
     user: !internal.includes(operation),
     key: reading.includes(operation),
     client: reading.includes(operation),
+    viewer: reading.includes(operation),
     service: internal.includes(operation) ||
       forTenants.includes(operation) && !forUsersAlone.includes(operation),
   }));
@@ -66,10 +69,10 @@ export function pageOfDoors(page: string, all: readonly Doors[]): string {
   }
   const mark = (isOpen: boolean) => isOpen ? "yes" : "";
   const table = [
-    "| operation | user | key | client | `service_role` |",
-    "| --- | --- | --- | --- | --- |",
-    ...all.map(({ operation, user, key, client, service }) =>
-      `| \`${operation}\` | ${[user, key, client, service].map(mark).join(" | ")} |`
+    "| operation | user | key | client | viewer | `service_role` |",
+    "| --- | --- | --- | --- | --- | --- |",
+    ...all.map(({ operation, user, key, client, viewer, service }) =>
+      `| \`${operation}\` | ${[user, key, client, viewer, service].map(mark).join(" | ")} |`
     ),
   ].join("\n");
   return [parts[0], `\n\n${table}\n\n`, parts[2]].join(marker);

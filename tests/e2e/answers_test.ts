@@ -56,6 +56,8 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   await call("log_series", { p_query_dsl: "| count() by service" });
   await call("validate_query", { p_query_dsl: "level:error" });
 
+  await call("create_log_view", { p_name: "n" });
+
   const search = { p_name: "n", p_query_dsl: "ts:*" };
   const id = await call("create_saved_search", search);
   await call("get_saved_search", { p_id: id });

@@ -5,12 +5,14 @@ import { openDatabase } from "../support/database.ts";
 import { userToken } from "../support/tokens.ts";
 
 const readsOnly = "The client that this token was issued to may only read";
+const viewsOnly = "A viewer may only read";
 
 /** An answer counts as open where the operation itself gave it: it may lack parameters. */
 function isOpen({ status, body }: Answer, operation: string): boolean {
   const refusals = [
     [403, `${operation} is only for service_role`],
     [403, readsOnly],
+    [403, viewsOnly],
     [404, `No such reading operation: ${operation}`],
     [400, "A tenant must be created by a user, who becomes its owner"],
   ];
@@ -35,6 +37,19 @@ Deno.test("every operation is open by the doors that the docs name, and by no ot
   for (const { operation, user, service } of all) {
     const tenant = await newTenant("doors");
     const { key_value } = await createKey(tenant, { p_scopes: ["read", "ingest"] });
+    const viewerId = crypto.randomUUID();
+    await db`
+      with v as (
+        insert into logloom.log_views (tenant_id, name, operations, created_by)
+        select ${tenant.id}, 'all', array_agg(o.operation), 'test'
+        from logloom_private.reading_operations() o
+        returning view_id
+      )
+      insert into logloom.tenant_members (tenant_id, user_id, role, view_id)
+      select ${tenant.id}, m.user_id, m.role, case m.role when 'viewer' then v.view_id end
+      from v
+      cross join (values (${tenant.userId}, 'owner'), (${viewerId}, 'viewer')) m (user_id, role)`;
+    const viewer = await userToken({ tenant_id: tenant.id, sub: viewerId });
     const claims = { tenant_id: tenant.id, sub: tenant.userId, client_id: crypto.randomUUID() };
     const client = await userToken(claims);
     const named = {
@@ -47,6 +62,11 @@ Deno.test("every operation is open by the doors that the docs name, and by no ot
       isOpen(await read(bearer(client), operation), operation),
     ];
     assert.equal(byClient[0], byClient[1], `${operation} by a client`);
+    const byViewer = [
+      isOpen(await rpc(viewer, operation, named), operation),
+      isOpen(await read(bearer(viewer), operation), operation),
+    ];
+    assert.equal(byViewer[0], byViewer[1], `${operation} by a viewer`);
     const atRead = [
       isOpen(await read(apiKey(key_value), operation), operation),
       isOpen(await read(tenant.headers, operation), operation),
@@ -57,6 +77,7 @@ Deno.test("every operation is open by the doors that the docs name, and by no ot
       user: isOpen(await rpc(tenant.token, operation, named), operation),
       key: atRead[0],
       client: byClient[0],
+      viewer: byViewer[0],
       service: isOpen(await rpc(serviceRole, operation, named), operation) ||
         isOpen(
           await rpc(serviceRole, operation, { ...named, p_tenant_id: tenant.id }),

@@ -9,7 +9,9 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_was_revoked boolean;
 begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform
+    logloom_private.require_role(v_tenant_id, 'admin'),
+    logloom_private.require_parameter('p_session_id', p_session_id is null);
   select s.revoked_at is not null into v_was_revoked
   from logloom.portal_sessions s
   where s.tenant_id = v_tenant_id and s.session_id = p_session_id
@@ -38,7 +40,6 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.require_parameter('p_session_id', p_session_id is null);
   perform logloom_private.end_portal_session(p_tenant_id, p_session_id);
   return row(true)::public.logloom_success;
 end;

@@ -96,4 +96,5 @@ comment on function public.add_tenant_member(text, text, text, text, uuid) is
   'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens; by '
   'p_email alone where Supabase Auth knows a user with it. p_role: viewer, member, admin or '
   'owner. p_view_id: the view that a viewer reads in. For owners. The first member makes its '
-  'caller owner too, and from then on nobody else belongs to the tenant. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  'caller owner too, and from then on nobody else belongs to the tenant. '
+  'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';

@@ -20,6 +20,11 @@ begin
     perform logloom_private.refuse('tenants.not_made_by_users');
   end if;
   perform logloom_private.require_writing_client(logloom_private.claims());
+  if logloom_private.is_viewer(
+    logloom_private.tenant_of_claims(logloom_private.claims()), logloom_private.claims()
+  ) then
+    perform logloom_private.refuse('callers.viewer_may_only_read');
+  end if;
   perform logloom_private.require_lasting_user(logloom_private.claims());
   perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
   if logloom_private.usable_id(p_tenant_id) is null then

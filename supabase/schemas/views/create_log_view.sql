@@ -34,7 +34,7 @@ begin
   )
   values (
     v_row.tenant_id, v_row.name, v_row.query_dsl, v_row.hidden_fields, v_row.operations,
-    logloom_private.current_user_id()
+    logloom_private.actor()
   )
   returning * into v_row;
   return logloom_private.log_view_of(v_row);

@@ -29,7 +29,7 @@ select is_empty(
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 insert into logloom.tenant_members (tenant_id, user_id) values ('acme', 'bob');
 insert into logloom.tenant_settings (tenant_id) values ('acme');
-insert into logloom.log_views (tenant_id, name) values ('acme', 'v');
+insert into logloom.log_views (tenant_id, name, created_by) values ('acme', 'v', 'a');
 insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
 values ('acme', 'k', 'll_aaaaaaaa', sha256('key'));
 insert into logloom.portal_sessions (tenant_id, expires_at) values ('acme', now());

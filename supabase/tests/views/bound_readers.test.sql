@@ -4,14 +4,19 @@ begin;
 select plan(35);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
-insert into logloom.log_views (tenant_id, name, query_dsl, hidden_fields, operations)
-values
-  ('acme', 'all', null, '{}', null),
-  ('acme', 'counts', null, '{}', '{log_stats}'),
-  ('acme', 'shop', 'service:shop', '{msg}', '{log_stats}'),
-  ('acme', 'lately', 'ts:>=now-1h', '{}', null),
-  ('acme', 'broken', 'levle:error', '{}', null),
-  ('umbrella', 'theirs', null, '{}', null);
+insert into logloom.log_views (
+  tenant_id, name, query_dsl, hidden_fields, operations, created_by
+)
+select v.*, 'ann'
+from (
+  values
+    ('acme', 'all', null, '{}'::text[], null::text[]),
+    ('acme', 'counts', null, '{}', '{log_stats}'),
+    ('acme', 'shop', 'service:shop', '{msg}', '{log_stats}'),
+    ('acme', 'lately', 'ts:>=now-1h', '{}', null),
+    ('acme', 'broken', 'levle:error', '{}', null),
+    ('umbrella', 'theirs', null, '{}', null)
+) v;
 create temp table views as select v.name, v.view_id from logloom.log_views v;
 insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'ann', 'owner');
 insert into logloom.tenant_members (tenant_id, user_id, role, view_id)

@@ -266,13 +266,30 @@ export interface Usage {
 }
 
 /** From the least to the most rights. */
-export type Role = "member" | "admin" | "owner";
+export type Role = "viewer" | "member" | "admin" | "owner";
 
 export interface Member {
   user_id: string;
   role: Role;
   email: string | null;
   created_at: string;
+  /** What a viewer is bound to. */
+  view_id: string | null;
+}
+
+/** What a reader is limited to who is bound to it. */
+export interface LogView {
+  view_id: string;
+  tenant_id: string;
+  name: string;
+  /** Null: all records. */
+  query_dsl: string | null;
+  hidden_fields: string[];
+  /** Null: all that read, but for those that list alerts. */
+  operations: string[] | null;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
 }
 
 export type Scope = "ingest" | "read";
@@ -288,6 +305,7 @@ export interface ApiKey {
   last_used_at: string | null;
   expires_at: string | null;
   revoked_at: string | null;
+  view_id: string | null;
 }
 
 /** `key_value` is told only here. */
@@ -301,6 +319,7 @@ export interface CreatedApiKey {
   status: ApiKey["status"];
   created_at: string;
   expires_at: string | null;
+  view_id: string | null;
 }
 
 /** `token` is told only here. */
@@ -308,6 +327,31 @@ export interface IngestToken {
   token: string;
   expires_at: string;
   service: string;
+}
+
+/** A session with which a customer reads logs: as lists show it. */
+export interface PortalSession {
+  session_id: string;
+  tenant_id: string;
+  label: string | null;
+  view_id: string | null;
+  query_dsl: string | null;
+  origins: string[];
+  status: "active" | "revoked" | "expired";
+  created_by: string | null;
+  created_at: string;
+  expires_at: string;
+  revoked_at: string | null;
+  first_used_at: string | null;
+  last_used_at: string | null;
+}
+
+/** `token`, or with `p_link` the `url`, is shown this once. */
+export interface CreatedPortalSession {
+  session_id: string;
+  token: string | null;
+  url: string | null;
+  expires_at: string;
 }
 
 export interface ApiKeyUsage {

@@ -5,7 +5,7 @@ create table logloom.log_views (
   query_dsl text,
   hidden_fields text[] not null default '{}',
   operations text[],
-  created_by text,
+  created_by text not null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   -- So that a foreign key can say that who is bound to a view is of its tenant.
