@@ -580,7 +580,7 @@ export type Database = {
         };
       };
       "revoke_log_portal_session": {
-        Args: { "p_session_id": string; "p_tenant_id"?: string };
+        Args: { "p_session_id"?: string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
           from: "*";

@@ -247,7 +247,9 @@ Deno.test("a user cannot read for a key, nor in a scope of their own making", as
       await sql`set local role authenticated`;
       await sql`
         select logloom_private.read_log_page(
-          row(${other.id}, null, null, null, null)::logloom_private.reading_scope,
+          json_populate_record(
+            null::logloom_private.reading_scope, json_build_object('tenant_id', ${other.id}::text)
+          ),
           null, null, null, null, null, null
         )`;
     }),

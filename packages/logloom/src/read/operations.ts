@@ -266,7 +266,7 @@ export interface Operations {
   retry_alert_delivery: { parameters: { p_delivery_id: string }; answer: AlertDelivery };
   revoke_api_key: { parameters: { p_key_id: string; p_tenant_id?: string }; answer: Success };
   revoke_log_portal_session: {
-    parameters: { p_session_id: string; p_tenant_id?: string };
+    parameters: { p_session_id?: string; p_tenant_id?: string };
     answer: Success;
   };
   rotate_alert_webhook_secret: { parameters: { p_rule_id: string }; answer: WebhookSecret };
