@@ -57,6 +57,12 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   await call("validate_query", { p_query_dsl: "level:error" });
 
   await call("create_log_view", { p_name: "n" });
+  await db`update logloom_private.settings set portal_url = 'https://logs.example/portal.html'`;
+  await call("create_log_portal_session", { p_link: true });
+  await db`update logloom_private.settings set portal_url = null`;
+  // As one that the project itself made.
+  await db`update logloom.portal_sessions set created_by = null where tenant_id = ${tenant.id}`;
+  await call("list_log_portal_sessions", {});
 
   const search = { p_name: "n", p_query_dsl: "ts:*" };
   const id = await call("create_saved_search", search);

@@ -157,7 +157,7 @@ function inserted(value: unknown, actual: Map<string, string>): unknown {
 
 const shapes = [
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
-  /^llt?_[0-9A-Za-z]{36}$/,
+  /^ll[tp]?_[0-9A-Za-z]{36}$/,
   /^ll_[0-9A-Za-z]{8}$/,
   /^\d{4}-\d\d$/,
   /^whsec_[0-9A-Za-z+/]{43}=$/,
