@@ -25,11 +25,13 @@ const operations = [
   "ingest_tokens",
   "isolation",
   "quotas",
+  "portal",
   "read",
   "retention",
   "search",
   "secret_key",
   "usage",
+  "views",
 ].map((name) => `tests/e2e/${name}_test.ts`);
 
 const upgradeTest = "citus/tests/upgrade_test.ts";
