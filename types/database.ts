@@ -467,6 +467,21 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "log_changes": {
+        Args: {
+          "p_limit"?: number;
+          "p_query_dsl"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_changes"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_changes";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "log_histogram": {
         Args: {
           "p_buckets"?: number;
@@ -951,6 +966,24 @@ export type Database = {
         "ts": string | null;
         "count": number | null;
         "levels": Database["public"]["CompositeTypes"]["logloom_log_level_counts"] | null;
+      };
+      "logloom_log_change": {
+        "kind": string | null;
+        "field": string | null;
+        "value": string | null;
+        "before": number | null;
+        "after": number | null;
+        "change": string | null;
+        "score": number | null;
+      };
+      "logloom_log_changes": {
+        "ts_from": string | null;
+        "ts_to": string | null;
+        "before_from": string | null;
+        "records": number | null;
+        "records_before": number | null;
+        "changes": (Database["public"]["CompositeTypes"]["logloom_log_change"])[] | null;
+        "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
       };
       "logloom_log_field": {
         "field": string | null;

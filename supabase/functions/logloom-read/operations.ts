@@ -3,6 +3,7 @@ export const operations: readonly string[] = [
   "get_log",
   "get_log_context",
   "list_log_fields",
+  "log_changes",
   "log_histogram",
   "log_series",
   "log_stats",

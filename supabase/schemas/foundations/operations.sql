@@ -51,6 +51,7 @@ begin
     'list_saved_searches',
     'list_tenant_audit_events',
     'list_tenant_members',
+    'log_changes',
     'log_histogram',
     'log_series',
     'log_stats',

@@ -14,6 +14,7 @@ begin
       ('get_log', 'read_log'),
       ('get_log_context', 'read_log_context'),
       ('list_log_fields', 'read_log_fields'),
+      ('log_changes', 'read_log_changes'),
       ('log_histogram', 'read_log_histogram'),
       ('log_series', 'read_log_series'),
       ('log_stats', 'read_log_stats'),

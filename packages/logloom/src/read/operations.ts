@@ -16,6 +16,7 @@ import type {
   Field,
   Histogram,
   IngestToken,
+  LogChanges,
   LogPage,
   LogRecord,
   LogTail,
@@ -219,6 +220,15 @@ export interface Operations {
   list_tenant_members: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: Member[];
+  };
+  log_changes: {
+    parameters: {
+      p_limit?: number;
+      p_query_dsl?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: LogChanges;
   };
   log_histogram: {
     parameters: {

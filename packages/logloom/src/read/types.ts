@@ -354,6 +354,30 @@ export interface CreatedPortalSession {
   expires_at: string;
 }
 
+/** How often records had a value, or a pattern, in a range and in the one before it. */
+export interface LogChange {
+  kind: "pattern" | "value";
+  field: string;
+  value: string;
+  before: number;
+  after: number;
+  /** By the share of the records. */
+  change: "new" | "gone" | "grown" | "shrunk";
+  /** How surprising it is: G² of Dunning. */
+  score: number;
+}
+
+export interface LogChanges {
+  ts_from: string;
+  ts_to: string;
+  before_from: string;
+  records: number;
+  records_before: number;
+  /** The most surprising first. */
+  changes: LogChange[];
+  warnings: QueryWarning[];
+}
+
 export interface ApiKeyUsage {
   key_id: string;
   name: string;

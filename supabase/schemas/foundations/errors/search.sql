@@ -43,6 +43,8 @@ begin
     ('search.buckets_are_out_of_range', 400, 'Invalid p_buckets: 1 to %s',
       'The width of a bucket follows from the range and p_buckets.',
       'A histogram has 1 to 1000 buckets.'),
+    ('search.changes_are_out_of_range', 400, 'Invalid p_limit: 1 to 100',
+      'The most surprising changes come first.', '`log_changes` has at most 100 changes.'),
     ('search.context_is_out_of_range', 400, 'Invalid p_before or p_after: 0 to %s',
       'Leave them out for 20 records on each side.', null),
     ('search.query_gives_no_records', 400,

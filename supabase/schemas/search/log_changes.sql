@@ -1,0 +1,244 @@
+-- How surprising it is that p_after of p_records_after and p_before of p_records_before are the same
+-- share: G-squared, the log-likelihood ratio of T. Dunning, "Accurate Methods for the Statistics of
+-- Surprise and Coincidence", Computational Linguistics 19 (1993). Chance brings it to 10.83 once in
+-- a thousand times.
+create function logloom_private.surprise(
+  p_after bigint,
+  p_records_after bigint,
+  p_before bigint,
+  p_records_before bigint
+)
+returns double precision
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_all constant double precision := p_records_after + p_records_before;
+  v_having constant double precision := p_after + p_before;
+begin
+  return 2 * (
+    select coalesce(sum(c.count * ln(c.count / (c.of_row * c.of_column / v_all))), 0)
+    from (
+      values
+        (p_after::double precision, v_having, p_records_after::double precision),
+        (p_before, v_having, p_records_before),
+        (p_records_after - p_after, v_all - v_having, p_records_after),
+        (p_records_before - p_before, v_all - v_having, p_records_before)
+    ) c (count, of_row, of_column)
+    where c.count > 0
+  );
+end;
+$$;
+
+-- Of the records of a range that a query finds how many have each of a field's most frequent
+-- values, or each of their most frequent patterns where p_field is null. is_cut: there are more.
+create function logloom_private.facet_counts(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_field text
+)
+returns table (value text, records bigint, is_cut boolean)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_stages constant logloom_private.compiled_query := logloom_private.compile_query(
+    case when p_field is null then '| patterns' else '| count() by ' || p_field end
+  );
+  v_max constant integer := (select s.list_limit_max from logloom_private.settings s);
+begin
+  p_query.plan := v_stages.plan;
+  p_query.aggregate := v_stages.aggregate;
+  p_query.by_fields := v_stages.by_fields;
+  p_query.by_sql := v_stages.by_sql;
+  return query
+  select s."group" ->> coalesce(p_field, 'pattern'), s.value::bigint, s.total_groups > v_max
+  from logloom_private.log_stats_of(p_tenant_id, p_query, p_range, v_max) s;
+end;
+$$;
+
+-- The changes of a field's values, or of patterns, that are hardly due to chance, between a range
+-- and the one before. Where a list is cut nothing is said of what it leaves out.
+create function logloom_private.facet_changes(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_before tstzrange,
+  p_field text,
+  p_records bigint,
+  p_records_before bigint
+)
+returns setof public.logloom_log_change
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  with after as materialized (
+    select f.*
+    from logloom_private.facet_counts(p_tenant_id, p_query, p_range, p_field) f
+  ), before as materialized (
+    select f.*
+    from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f
+  ), counted as (
+    select
+      value, coalesce(b.records, 0) as before, coalesce(a.records, 0) as after
+    from after a
+    full join before b using (value)
+    where value is not null
+      and (a.value is not null or (select bool_or(c.is_cut) from after c) is not true)
+      and (b.value is not null or (select bool_or(c.is_cut) from before c) is not true)
+  )
+  select
+    case when p_field is null then 'pattern' else 'value' end,
+    coalesce(p_field, 'msg'), c.value, c.before, c.after,
+    case
+      when c.before = 0 then 'new'
+      when c.after = 0 then 'gone'
+      when c.after::double precision / p_records > c.before::double precision / p_records_before
+        then 'grown'
+      else 'shrunk'
+    end,
+    round(s.score::numeric, 2)::double precision
+  from counted c
+  -- Patterns are those of the newest records, which may be fewer.
+  cross join lateral logloom_private.surprise(
+    least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
+  ) s (score)
+  where s.score >= 10.83;
+end;
+$$;
+
+create function logloom_private.read_log_changes(
+  p_scope logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from text,
+  p_ts_to text,
+  p_limit integer
+)
+returns public.logloom_log_changes
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set jit = off
+as $$
+-- definer because nobody but the search functions makes SQL over records
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_changes');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_deadline constant timestamptz := clock_timestamp() + (
+    select s.search_page_time from logloom_private.settings s
+  );
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_before constant tstzrange := tstzrange(
+    lower(v_range) - (upper(v_range) - lower(v_range)), lower(v_range)
+  );
+  v_query logloom_private.compiled_query;
+  v_fields text[];
+  v_field text;
+  v_answer public.logloom_log_changes;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  if coalesce(p_limit, 20) not between 1 and 100 then
+    perform logloom_private.refuse('search.changes_are_out_of_range');
+  end if;
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
+  v_answer.ts_from := lower(v_range);
+  v_answer.ts_to := upper(v_range);
+  v_answer.before_from := lower(v_before);
+  v_answer.changes := '{}';
+  v_answer.warnings := array(
+    select w
+    from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+  );
+  if logloom_private.kept_from(v_tenant_id, lower(v_before)) > lower(v_before) then
+    v_answer.warnings := v_answer.warnings || row(
+      null, 'the range before begins when records are no longer kept: what is new may be older',
+      'Ask for a shorter or a later range.'
+    )::public.logloom_query_warning;
+  end if;
+  select s.value into v_answer.records
+  from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, 1) s;
+  select s.value into v_answer.records_before
+  from logloom_private.log_stats_of(v_tenant_id, v_query, v_before, 1) s;
+  if v_answer.records > 0 and v_answer.records_before > 0 then
+    execute format(
+      'select array(select f.field from (%s) f (field, type, count, items) '
+        'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
+        -- Few values, of which each may say something.
+        'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
+        'order by f.count desc, f.field collate "C" limit 5)',
+      logloom_private.log_fields_sql(
+        v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
+      )
+    )
+    into v_fields;
+    -- Null: patterns.
+    foreach v_field in array
+      array['level', 'service', 'env', 'host', 'route', null]::text[] || v_fields
+    loop
+      continue when logloom_private.is_hidden(coalesce(v_field, 'msg'), v_query.hidden_fields);
+      if clock_timestamp() > v_deadline then
+        v_answer.warnings := v_answer.warnings || row(
+          null, 'not all fields were compared, since that took too long',
+          'Narrow the filter or the range of time.'
+        )::public.logloom_query_warning;
+        exit;
+      end if;
+      v_answer.changes := v_answer.changes || array(
+        select c
+        from logloom_private.facet_changes(
+          v_tenant_id, v_query, v_range, v_before, v_field, v_answer.records,
+          v_answer.records_before
+        ) c
+      );
+    end loop;
+  end if;
+  v_answer.changes := array(
+    select c
+    from unnest(v_answer.changes) c
+    order by
+      c.score desc, array_position(array['new', 'gone', 'grown', 'shrunk'], c.change), c.kind, c.field collate "C", c.value collate "C"
+    limit coalesce(p_limit, 20)
+  );
+  return v_answer;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_changes(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit);
+end;
+$$;
+
+create function public.log_changes(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_limit integer default null
+)
+returns public.logloom_log_changes
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_changes(null, p_query_dsl, p_ts_from, p_ts_to, p_limit);
+end;
+$$;
+
+comment on function public.log_changes(text, text, text, integer) is
+  'What is different in [p_ts_from, p_ts_to) from the range of the same length before it, among '
+  'the records that match p_query_dsl: patterns of messages and values of fields that are new, '
+  'gone, grown or shrunk by more than chance explains (once in a thousand times), the most '
+  'surprising first. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
