@@ -1,5 +1,6 @@
 /** What is read by: a test compares it with `logloom_private.reading_operations()`. */
 export const operations: readonly string[] = [
+  "export_logs",
   "get_log",
   "get_log_context",
   "list_log_fields",

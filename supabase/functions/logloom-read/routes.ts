@@ -3,6 +3,7 @@ import { operation } from "./protocols/operation.ts";
 
 /** The protocol of each path below the function's name; what is seldom asked for is loaded then. */
 const routes: readonly (readonly [RegExp, () => Protocol | Promise<Protocol>])[] = [
+  [/^\/v1\/export$/, async () => (await import("./protocols/export.ts")).exported],
   [/^\/v1\/[a-z_]{1,60}$/, () => operation],
   [/^\/v1\/portal\/session$/, async () => (await import("./protocols/portal.ts")).portal],
   [/^\/loki\/api\/v1\//, async () => (await import("./protocols/loki.ts")).loki],

@@ -29,7 +29,7 @@ begin
         'log_view_of', 'make_log_view', 'my_key_reads', 'my_stored', 'my_usage', 'new_api_key',
         'note_saved_search_run', 'page_of_addresses', 'page_of_deliveries', 'page_place',
         'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
-        'put_back_delivery', 'read_log', 'read_log_changes', 'read_log_context', 'read_log_fields',
+        'put_back_delivery', 'read_log', 'read_log_changes', 'read_log_context', 'read_log_export', 'read_log_fields',
         'read_log_histogram', 'read_log_page', 'read_log_series', 'read_log_stats',
         'read_log_tail', 'read_members', 'read_query_validity', 'read_saved_search', 'reads_again',
         'reads_only', 'refuse_for_now', 'refuse_saved_search', 'refuse_with_headers',

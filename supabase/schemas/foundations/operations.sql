@@ -25,6 +25,7 @@ begin
     'delete_logs',
     'delete_saved_search',
     'delete_tenant',
+    'export_logs',
     'get_alert_rule',
     'get_api_key_usage',
     'get_current_tenant',

@@ -11,6 +11,7 @@ begin
   select o.*
   from (
     values
+      ('export_logs', 'read_log_export'),
       ('get_log', 'read_log'),
       ('get_log_context', 'read_log_context'),
       ('list_log_fields', 'read_log_fields'),

@@ -1,5 +1,5 @@
--- How surprising it is that p_after of p_records_after and p_before of p_records_before are the same
--- share: G-squared, the log-likelihood ratio of T. Dunning, "Accurate Methods for the Statistics of
+-- How surprising it is that p_after of p_records_after and p_before of p_records_before are the
+-- same share: G-squared, the log-likelihood ratio of T. Dunning, "Accurate Methods for the Statistics of
 -- Surprise and Coincidence", Computational Linguistics 19 (1993). Chance brings it to 10.83 once in
 -- a thousand times.
 create function logloom_private.surprise(
@@ -205,7 +205,8 @@ begin
     select c
     from unnest(v_answer.changes) c
     order by
-      c.score desc, array_position(array['new', 'gone', 'grown', 'shrunk'], c.change), c.kind, c.field collate "C", c.value collate "C"
+      c.score desc, array_position(array['new', 'gone', 'grown', 'shrunk'], c.change), c.kind,
+      c.field collate "C", c.value collate "C"
     limit coalesce(p_limit, 20)
   );
   return v_answer;

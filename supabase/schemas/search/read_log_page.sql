@@ -17,7 +17,7 @@ set jit = off
 as $$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
-  v_scope constant logloom_private.reading_scope :=
+  v_scope logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'search_logs');
   v_tenant_id constant text := v_scope.tenant_id;
   v_limit integer := logloom_private.list_limit(
@@ -28,6 +28,7 @@ declare
   v_first tstzrange;
   v_range tstzrange;
   v_query logloom_private.compiled_query;
+  v_received jsonb;
   v_left integer;
   v_after text[];
   v_times timestamptz[];
@@ -39,7 +40,7 @@ begin
     v_after := logloom_private.decode_cursor(
       p_cursor,
       '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
-        || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?$'
+        || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?(?: w(\d{1,18}))?$'
     );
     v_times := array(
       select 'epoch'::timestamptz + (m || ' microseconds')::interval from unnest(v_after[2:5]) m
@@ -47,6 +48,19 @@ begin
     -- What the first page meant by now and by its range, so that no page moves away from it.
     v_first := tstzrange(v_times[2], v_times[3]);
     v_now := v_times[4];
+  end if;
+  if v_after[8] is not null then
+    -- Of an export: what was received before it began.
+    v_received := logloom_private.query_leaf(
+      logloom_private.query_field('received_at', 1),
+      jsonb_build_object('test', 'within', 'bounds', jsonb_build_object(
+        'to', 'epoch'::timestamptz + (v_after[8] || ' microseconds')::interval
+      ))
+    );
+    v_scope.filter := case when v_scope.filter is null then v_received
+      else jsonb_build_object(
+        'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_received)
+      ) end;
   end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, v_now, 'records');
@@ -80,7 +94,7 @@ begin
           select (extract(epoch from t) * 1000000)::bigint::text
           from unnest(array[v_page.last_ts, lower(v_range), upper(v_range), v_now]) t
         )
-        || array[v_page.last_id::text, v_left::text]
+        || array[v_page.last_id::text, v_left::text, 'w' || v_after[8]]
     );
   end if;
   return row(

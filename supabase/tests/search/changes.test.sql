@@ -8,7 +8,9 @@ select is(
   round(logloom_private.surprise(10, 20, 0, 20)::numeric, 4), 17.2609,
   'G² by hand: 2 (10 ln 2 + 10 ln (10/15) + 20 ln (20/15))'
 );
-select is(logloom_private.surprise(5, 50, 10, 100), 0::double precision, 'one share is no surprise');
+select is(
+  logloom_private.surprise(5, 50, 10, 100), 0::double precision, 'one share is no surprise'
+);
 select is(
   round(logloom_private.surprise(110, 10000, 10, 10000)::numeric, 2), 98.02,
   'G² of eleven times as many'

@@ -1,0 +1,177 @@
+import { corsHeaders } from "../../_shared/http.ts";
+import type { Reader } from "../caller.ts";
+import type { ReadDatabase } from "../database.ts";
+import { problem } from "../problem.ts";
+import type { Asked, Protocol } from "../protocol.ts";
+import { parametersOf } from "./operation.ts";
+
+/** A response ends with the page that brings it to one of these: a hosted function has 2 s of processor. */
+const maxRecords = 50_000;
+const maxBytes = 32_000_000;
+const maxProcessorMs = 1_000;
+/** What compressing costs, in bytes a millisecond. */
+const gzipSpeed = 40_000;
+/** How long a page waits for a free search slot. */
+const patienceMs = 5_000;
+
+const names = ["query", "from", "to", "format", "order", "cursor", "after"] as const;
+const types = { ndjson: "application/x-ndjson", csv: "text/csv; charset=utf-8; header=present" };
+
+interface Page {
+  readonly text: string;
+  readonly records: number;
+  readonly cursor: string;
+  readonly next_cursor: string | null;
+}
+
+type Parameters = { [name in (typeof names)[number]]?: string };
+
+/**
+ * `GET /v1/export`, or POST with the parameters as JSON: records as NDJSON or CSV. Pages of the operation export_logs,
+ * one after the other, of which the next is under way while one is sent.
+ */
+export const exported: Protocol = {
+  methods: "GET, POST, OPTIONS",
+  async answer({ request, reader, callDatabase }: Asked): Promise<Response> {
+    if (reader instanceof Response) return reader;
+    const parameters = await parametersIn(request);
+    if (parameters instanceof Response) return parameters;
+    const format = parameters.format ?? "ndjson";
+    const ask = pagesOf(reader, callDatabase, parameters);
+    const first = await ask(parameters.cursor, parameters.after);
+    if (first.status !== 200) return first;
+    const page: Page = await first.json();
+    if (page.records === 0 && page.next_cursor === null && page.text === "" && format === "csv") {
+      return new Response(null, { status: 204, headers: { ...corsHeaders } });
+    }
+    const isGzipped = acceptsGzip(request.headers.get("Accept-Encoding"));
+    const body = streamOf(page, ask, format === "ndjson", isGzipped);
+    return new Response(isGzipped ? body.pipeThrough(new CompressionStream("gzip")) : body, {
+      headers: {
+        ...corsHeaders,
+        "Access-Control-Expose-Headers": "X-Logloom-Cursor",
+        "Content-Type": types[format as keyof typeof types],
+        "X-Logloom-Cursor": page.cursor,
+        ...isGzipped && { "Content-Encoding": "gzip", Vary: "Accept-Encoding" },
+      },
+    });
+  },
+};
+
+async function parametersIn(request: Request): Promise<Parameters | Response> {
+  let given: Record<string, unknown>;
+  if (request.method === "POST") {
+    const text = await parametersOf(request);
+    if (text instanceof Response) return text;
+    given = JSON.parse(text);
+  } else {
+    given = Object.fromEntries(new URL(request.url).searchParams);
+  }
+  const parameters: Parameters = {};
+  for (const [name, value] of Object.entries(given)) {
+    const known = names.find((one) => one === name);
+    if (known === undefined) {
+      return problem(400, `Unknown parameter: ${name.slice(0, 60)}`, `Take ${names.join(", ")}.`);
+    }
+    if (value === null || value === "") continue;
+    if (typeof value !== "string") return problem(400, `Invalid ${name}: a text`, undefined);
+    parameters[known] = value;
+  }
+  return parameters;
+}
+
+type AskPage = (cursor?: string, after?: string) => Promise<Response>;
+
+function pagesOf(reader: Reader, callDatabase: ReadDatabase, parameters: Parameters): AskPage {
+  return (cursor, after) => {
+    const call = {
+      p_query_dsl: parameters.query,
+      p_ts_from: parameters.from,
+      p_ts_to: parameters.to,
+      p_format: parameters.format,
+      p_order: parameters.order,
+      p_cursor: cursor,
+      p_after: after,
+    };
+    return callDatabase(reader, "export_logs", JSON.stringify(call));
+  };
+}
+
+/** Quality values aside: who names gzip takes it. */
+function acceptsGzip(accepted: string | null): boolean {
+  return /(?:^|[\s,])gzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s*,|\s*$))/i.test(accepted ?? "");
+}
+
+function streamOf(
+  first: Page,
+  ask: AskPage,
+  isNdjson: boolean,
+  isGzipped: boolean,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  let page: Page = first;
+  let records = 0;
+  let bytes = 0;
+  let processorMs = 0;
+  let next: Promise<Response> | undefined = nextOf(page);
+  let isOver = false;
+
+  function nextOf({ next_cursor }: Page): Promise<Response> | undefined {
+    return next_cursor === null ? undefined : askPatiently(ask, next_cursor, () => isOver);
+  }
+
+  function send(controller: ReadableStreamDefaultController, text: string): void {
+    const began = performance.now();
+    const chunk = encoder.encode(text);
+    if (chunk.length > 0) controller.enqueue(chunk);
+    bytes += chunk.length;
+    processorMs += performance.now() - began + (isGzipped ? chunk.length / gzipSpeed : 0);
+  }
+
+  function end(controller: ReadableStreamDefaultController, last: unknown): void {
+    isOver = true;
+    if (isNdjson) send(controller, `${JSON.stringify(last)}\n`);
+    controller.close();
+  }
+
+  return new ReadableStream({
+    async pull(controller) {
+      send(controller, page.text);
+      records += page.records;
+      if (next === undefined) return end(controller, { complete: true });
+      if (records >= maxRecords || bytes >= maxBytes || processorMs >= maxProcessorMs) {
+        return end(controller, { next_cursor: page.next_cursor });
+      }
+      const answer = await next;
+      const began = performance.now();
+      const text = await answer.text();
+      if (answer.status !== 200) {
+        // What came so far stands. A CSV has no place to say so: it is cut off.
+        if (!isNdjson) return controller.error(new Error("The export could not go on"));
+        const { message } = JSON.parse(text);
+        return end(controller, { error: message, next_cursor: page.next_cursor });
+      }
+      page = JSON.parse(text);
+      processorMs += performance.now() - began;
+      next = nextOf(page);
+    },
+    cancel() {
+      isOver = true;
+    },
+  }, { highWaterMark: 1 });
+}
+
+/** Waits for a search slot, which others of the tenant may have. */
+async function askPatiently(
+  ask: AskPage,
+  cursor: string,
+  isOver: () => boolean,
+): Promise<Response> {
+  const until = performance.now() + patienceMs;
+  while (true) {
+    const answer = await ask(cursor);
+    if (answer.status !== 429 || performance.now() > until || isOver()) return answer;
+    await answer.body?.cancel();
+    await new Promise((done) => setTimeout(done, 250));
+  }
+}

@@ -1,0 +1,224 @@
+-- SQL: the cell of a CSV file that p_value, an SQL expression, is, as RFC 4180 quotes it. A
+-- spreadsheet takes a text for a formula that begins as one: an apostrophe before it makes it text.
+create function logloom_private.csv_cell_sql(p_value text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format(
+    '(select case when c.v is null then '''' when c.v ~ ''^[-+]?[0-9.]+$'' then c.v '
+      'when c.v ~ ''^[=+@\t\r-]'' then ''"'''''' || replace(c.v, ''"'', ''""'') || ''"'' '
+      'when c.v ~ ''[",\r\n]'' or c.v = '''' then ''"'' || replace(c.v, ''"'', ''""'') || ''"'' '
+      'else c.v end from (select %s as v offset 0) c)',
+    p_value
+  );
+end;
+$$;
+
+-- The columns of a CSV export, {name, sql} over the alias l: ts and id, then those of the query's
+-- stage fields, or all.
+create function logloom_private.csv_columns(p_fields jsonb)
+returns table (name text, sql text)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select c.name, c.sql
+  from (
+    select 0 as part, f.place::bigint as n, f.name, 'to_json(l.' || f.name || ') #>> ''{}''' as sql
+    from (values (1, 'ts'), (2, 'id')) f (place, name)
+    union all
+    select 1, f.n, f.field ->> 'name', logloom_private.query_group_sql(f.field, 'l')
+    from jsonb_array_elements(p_fields) with ordinality f (field, n)
+    where f.field ->> 'field' not in ('ts', 'id')
+    union all
+    select
+      1, f.shown, f.name,
+      case f.type when 'text' then 'l.' || f.name else 'to_json(l.' || f.name || ') #>> ''{}''' end
+    from unnest(logloom_private.record_fields()) f
+    where p_fields is null and f.shown is not null and f.name not in ('ts', 'id', 'tenant_id')
+  ) c
+  order by c.part, c.n;
+end;
+$$;
+
+-- A cursor of read_log_page at the beginning of an export: at its range's end, of what had been
+-- received when everything before that was visible.
+create function logloom_private.export_cursor(
+  p_range tstzrange,
+  p_order text
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_received_before constant timestamptz := coalesce(
+    logloom_private.watermark((logloom_private.queue_state()).oldest_received_at), 'epoch'
+  );
+begin
+  return logloom_private.encode_cursor(
+    array['page', p_order]
+      || array(
+        select (extract(epoch from t) * 1000000)::bigint::text
+        from unnest(array[
+          case p_order when 'asc' then lower(p_range) - interval '1 microsecond'
+            else upper(p_range) end,
+          lower(p_range), upper(p_range), now()
+        ]) t
+      )
+      || case p_order when 'asc' then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+        else '00000000-0000-0000-0000-000000000000' end
+      || ('w' || (extract(epoch from v_received_before) * 1000000)::bigint)
+  );
+end;
+$$;
+
+-- A cursor of an export, moved to after the record that p_after names: its ts and its id.
+create function logloom_private.cursor_after(p_cursor text, p_after text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_parts text[];
+  v_after constant text[] := regexp_match(
+    p_after, '^([^,]{1,40}),([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
+  );
+begin
+  if p_after is null then
+    return p_cursor;
+  elsif v_after is null or not pg_input_is_valid(v_after[1], 'timestamptz') then
+    perform logloom_private.refuse('search.place_is_invalid');
+  end if;
+  v_parts := logloom_private.decode_cursor(
+    p_cursor, '^(page (?:desc|asc)) \d{1,18} (\d{1,18} \d{1,18} \d{1,18}) [0-9a-f-]{36}(.*)$'
+  );
+  return logloom_private.encode_cursor(array[
+    v_parts[1], (extract(epoch from v_after[1]::timestamptz) * 1000000)::bigint::text, v_parts[2],
+    v_after[2] || v_parts[3]
+  ]);
+end;
+$$;
+
+create function logloom_private.read_log_export(
+  p_scope logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from text,
+  p_ts_to text,
+  p_format text,
+  p_order text,
+  p_cursor text,
+  p_after text
+)
+returns public.logloom_log_export
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set jit = off
+as $$
+-- definer because no API role knows what the writer has written
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'export_logs');
+  v_page public.logloom_log_page;
+  v_export public.logloom_log_export;
+  v_is_first constant boolean := p_cursor is null and p_after is null;
+  v_plan jsonb;
+  v_order text;
+  v_columns text[];
+  v_cells text[];
+begin
+  if p_format not in ('ndjson', 'csv') then
+    perform logloom_private.refuse('search.format_is_unknown');
+  elsif p_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  end if;
+  v_plan := (logloom_private.compile_query(p_query_dsl)).plan;
+  v_order := coalesce(
+    p_order,
+    case when (v_plan -> 'sort' -> 0 -> 'descending')::boolean then 'desc' end, 'asc'
+  );
+  v_export.cursor := coalesce(
+    p_cursor,
+    logloom_private.export_cursor(
+      logloom_private.search_range(p_ts_from, p_ts_to), v_order
+    )
+  );
+  -- By itself it opens no other records than that does.
+  v_page := logloom_private.read_log_page(
+    p_scope, p_query_dsl, p_ts_from, p_ts_to,
+    (select s.list_limit_max from logloom_private.settings s),
+    logloom_private.cursor_after(v_export.cursor, p_after), v_order
+  );
+  v_export.records := cardinality(v_page.logs);
+  v_export.next_cursor := v_page.next_cursor;
+  if p_format is distinct from 'csv' then
+    select coalesce(string_agg(to_json(r.l)::text || e'\n', '' order by r.n), '')
+    into v_export.text
+    from (select l, row_number() over () as n from (select unnest(v_page.logs) as l) u) r;
+    return v_export;
+  end if;
+  select
+    array_agg(logloom_private.csv_cell_sql(quote_literal(c.name))),
+    array_agg(logloom_private.csv_cell_sql(c.sql))
+  into v_columns, v_cells
+  from logloom_private.csv_columns(v_plan -> 'fields') c;
+  execute format(
+    'select coalesce(string_agg(%s || e''\r\n'', '''' order by l.n), '''') '
+      'from unnest($1) with ordinality l (%s, n)',
+    array_to_string(v_cells, ' || '','' || '),
+    (
+      select string_agg(f.name, ', ' order by f.shown)
+      from unnest(logloom_private.record_fields()) f
+      where f.shown is not null
+    )
+  )
+  into v_export.text
+  using v_page.logs;
+  if v_is_first then
+    execute 'select ' || array_to_string(v_columns, ' || '','' || ') || ' || e''\r\n'' || $1'
+    into v_export.text
+    using v_export.text;
+  end if;
+  return v_export;
+end;
+$$;
+
+create function public.export_logs(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_format text default null,
+  p_order text default null,
+  p_cursor text default null,
+  p_after text default null
+)
+returns public.logloom_log_export
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_export(
+    null, p_query_dsl, p_ts_from, p_ts_to, p_format, p_order, p_cursor, p_after
+  );
+end;
+$$;
+
+comment on function public.export_logs(text, text, text, text, text, text, text) is
+  'A page of an export: {text, records, cursor, next_cursor}, for GET logloom-read/v1/export. '
+  'p_format: ndjson (the default), a record as search_logs has it in each line, or csv (RFC 4180). '
+  'p_order: asc (the default) or desc. It holds what was received when it began and visible to its '
+  'end. p_cursor: next_cursor of the page before, or cursor of any page with p_after: <ts>,<id> of '
+  'the last record that was received. Errors: PT400, PT401, PT403, PT408, PT429.';

@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { gunzipSync } from "node:zlib";
+import { apiKey, bearer, call, createKey, ingest, newTenant } from "../support/client.ts";
+import { type Database, openDatabase, recordsOf } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { stack } from "../support/stack.ts";
+
+interface Line {
+  id: string;
+  ts: string;
+  msg: string;
+  complete?: boolean;
+  next_cursor?: string;
+  error?: string;
+}
+
+const path = `${stack.url}/functions/v1/logloom-read/v1/export`;
+
+function get(headers: Record<string, string>, parameters: Record<string, string> = {}) {
+  return fetch(`${path}?${new URLSearchParams(parameters)}`, {
+    headers: { "accept-encoding": "identity", ...headers },
+  });
+}
+
+function linesOf(text: string): Line[] {
+  return text.trimEnd().split("\n").map((line) => JSON.parse(line));
+}
+
+/** An export begins when all that was received before is visible. */
+async function watermarkPasses(db: Database, received: Date): Promise<void> {
+  await eventually("the watermark has passed", async () => {
+    const [{ passed }] = await db`
+      select logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
+        > ${received.toISOString()}::timestamptz as passed`;
+    return passed;
+  });
+}
+
+async function withRecords(name: string, events: Record<string, unknown>[]) {
+  const tenant = await newTenant(name);
+  await ingest(tenant.headers, events);
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, events.length);
+  // As if they had come a while ago, so that nobody waits for the watermark here.
+  await db`
+    update logloom.logs set received_at = received_at - interval '5 minutes'
+    where tenant_id = ${tenant.id}`;
+  const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
+  return { tenant, headers: apiKey(key_value) };
+}
+
+const at = (seconds: number) => new Date(Date.now() - 600_000 + seconds * 1000).toISOString();
+
+Deno.test("an export has each record as search_logs gives it, oldest first, and says that it is complete", async () => {
+  const { tenant, headers } = await withRecords("export", [
+    { ts: at(2), msg: "two 💡", n: 1 },
+    { ts: at(1), msg: "one", big: 1e21, nested: { a: [1.50, "x"] } },
+    { ts: at(3), msg: 'three "quoted"\nline' },
+  ]);
+  await using db = openDatabase();
+  await db`
+    update logloom.logs set attrs = '{"n": 123456789012345678}'
+    where tenant_id = ${tenant.id} and msg like 'two%'`;
+  const answer = await get(headers);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get("content-type"), "application/x-ndjson");
+  const text = await answer.text();
+  const lines = text.trimEnd().split("\n");
+  assert.equal(lines.pop(), '{"complete":true}');
+  const page = await call(`/functions/v1/logloom-read/v1/search_logs`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: '{"p_order": "asc"}',
+  });
+  const { logs } = page.body as { logs: unknown[] };
+  assert.deepEqual(lines.map((line) => JSON.parse(line)), logs);
+  assert.match(text, /"n": 123456789012345678[,}]/);
+  const newest = linesOf(
+    await (await get(headers, { order: "desc", query: "two OR three" })).text(),
+  );
+  assert.deepEqual(newest.map(({ msg }) => msg).slice(0, -1), ['three "quoted"\nline', "two 💡"]);
+
+  const byUser = await (await get(bearer(tenant.token))).text();
+  assert.equal(byUser, text);
+  const posted = await fetch(path, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ query: "one" }),
+  });
+  assert.equal(linesOf(await posted.text()).length, 2);
+});
+
+Deno.test("a CSV has a header, quotes by RFC 4180, and no formulas", async () => {
+  const { headers } = await withRecords("export-csv", [
+    { ts: at(1), msg: '=HYPERLINK("x")', level: "info", delta: -5 },
+    { ts: at(2), msg: 'a "b", c\nd', delta: "-5+cmd", note: "@sum" },
+    { ts: at(3), msg: "" },
+  ]);
+  const answer = await get(headers, {
+    format: "csv",
+    query: "| fields msg, level, attrs.delta, @note",
+  });
+  assert.match(answer.headers.get("content-type") ?? "", /^text\/csv/);
+  const rows = (await answer.text()).split("\r\n");
+  assert.equal(rows[0], 'ts,id,msg,level,attrs.delta,"\'@note"');
+  assert.deepEqual(rows.slice(1).map((row) => row.split(",").slice(2).join(",")), [
+    `"'=HYPERLINK(""x"")",info,-5,`,
+    `"a ""b"", c\nd",,"'-5+cmd","'@sum"`,
+    `"",,,`,
+    "",
+  ]);
+  const all = (await (await get(headers, { format: "csv" })).text()).split("\r\n")[0];
+  assert.equal(
+    all,
+    "ts,id,received_at,level,msg,service,env,req_id,user_id,route,host,attrs",
+  );
+});
+
+Deno.test("gzip is sent to who takes it", async () => {
+  const { headers } = await withRecords("export-gzip", [{ ts: at(1), msg: "one" }]);
+  const answer = await fetch(`${path}?format=csv&query=${encodeURIComponent("| fields msg")}`, {
+    headers: { ...headers, "accept-encoding": "br, gzip;q=0.5" },
+  });
+  // fetch has decoded it.
+  assert.match(await answer.text(), /^ts,id,msg\r\n[^\r]+,one\r\n$/);
+  const socket = await new Deno.Command("curl", {
+    args: [
+      "--silent",
+      "--header",
+      "Accept-Encoding: gzip",
+      "--header",
+      `X-API-Key: ${headers["x-api-key"]}`,
+      path,
+    ],
+  }).output();
+  assert.match(gunzipSync(socket.stdout).toString(), /"msg":"one"/);
+});
+
+Deno.test("what is not taken is refused before anything is sent", async () => {
+  const { headers } = await withRecords("export-refused", [{ ts: at(1), msg: "one" }]);
+  for (
+    const [parameters, message] of [
+      [{ format: "xml" }, "Invalid p_format: ndjson or csv"],
+      [{ limit: "5" }, "Unknown parameter: limit"],
+      [{ order: "up" }, "Invalid p_order: desc or asc"],
+      [{ cursor: "x" }, "Invalid p_cursor"],
+      [{ after: "yesterday" }, "Invalid p_after: <ts>,<id> of a record"],
+      [{ query: "| count()" }, "Invalid p_query_dsl: this operation returns records, not count()"],
+    ] as [Record<string, string>, string][]
+  ) {
+    const answer = await get(headers, parameters);
+    const body = await answer.json();
+    assert.deepEqual([answer.status, body.message], [400, message]);
+  }
+  const nobody = await get({});
+  assert.equal(nobody.status, 401);
+  await nobody.body?.cancel();
+});
+
+Deno.test("an export goes on after its cursor and after any line, without a gap or a double", async () => {
+  const count = 2500;
+  const events = Array.from({ length: count }, (_, n) => ({
+    // Several of one instant.
+    ts: at(Math.floor(n / 7) / 10),
+    msg: `event ${n}`,
+  }));
+  const { tenant, headers } = await withRecords("export-resume", events);
+  const whole = linesOf(await (await get(headers)).text()).slice(0, -1);
+  assert.equal(new Set(whole.map(({ id }) => id)).size, count);
+
+  // Cut off in the middle of a line of the second page.
+  const answer = await get(headers);
+  const cursor = answer.headers.get("x-logloom-cursor") ?? "";
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  assert.ok(reader);
+  let text = "";
+  while (text.split("\n").length < 1300) text += (await reader.read()).value;
+  await reader.cancel();
+  const kept = text.slice(0, 1 + text.lastIndexOf("\n", text.length - 40));
+  const had = linesOf(kept);
+  const last = had[had.length - 1];
+
+  // What comes meanwhile is not of it.
+  await ingest(tenant.headers, [{ ts: at(600), msg: "late" }]);
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, count + 1);
+  const rest = linesOf(
+    await (await get(headers, { cursor, after: `${last.ts},${last.id}` })).text(),
+  );
+  assert.deepEqual(rest.pop(), { complete: true });
+  assert.deepEqual([...had, ...rest].map(({ id }) => id), whole.map(({ id }) => id));
+  // Nor of one that began before all that was sent was visible.
+  const csv = await get(headers, { format: "csv", cursor, after: `${last.ts},${last.id}` });
+  assert.equal((await csv.text()).trimEnd().split("\r\n").length, rest.length);
+  const end = whole[whole.length - 1];
+  const over = await get(headers, { format: "csv", cursor, after: `${end.ts},${end.id}` });
+  assert.equal(over.status, 204);
+
+  await watermarkPasses(db, new Date());
+  const later = linesOf(await (await get(headers)).text());
+  assert.equal(later.length, count + 2);
+});
