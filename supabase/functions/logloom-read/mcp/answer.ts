@@ -19,7 +19,7 @@ export function refusal(text: string): ToolAnswer {
 
 /** What the database answered, within the bound. */
 export async function answerOf(tool: Tool, response: Response): Promise<ToolAnswer> {
-  const body: unknown = JSON.parse(await response.text());
+  const body = exact(await response.text());
   if (response.status !== 200) return refusal(refusalText(response.status, body));
   const isSearch = tool.name === "search_logs" || tool.name === "get_log_context";
   const result = isSearch ? cut(body) : body;
@@ -38,6 +38,22 @@ export async function answerOf(tool: Tool, response: Response): Promise<ToolAnsw
   const short = told(cut(result), `Texts are cut at ${maxMessage} characters.`);
   if (size(short) <= maxAnswer) return short;
   return refusal("The answer is too large: narrow the query or the range, or ask for fewer.");
+}
+
+/** JSON in which a number that a double would change is a text. */
+function exact(text: string): unknown {
+  const revive: Reviver = (_key, value, { source } = {}) =>
+    typeof value !== "number" || source === undefined || digits(source) === digits(`${value}`)
+      ? value
+      : source;
+  return JSON.parse(text, revive);
+}
+
+type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
+
+function digits(number: string): string {
+  const [mantissa] = number.split(/e/i);
+  return mantissa.replace(/[-.]/g, "").replace(/^0+/, "").replace(/0+$/, "");
 }
 
 function told(result: unknown, narrow?: string): ToolAnswer {
@@ -88,7 +104,11 @@ function refusalText(status: number, body: unknown): string {
   if (typeof code !== "string" || !code.startsWith("PT")) {
     return `The call was refused (${status}): look at its parameters.`;
   }
-  return [message, details, hint].filter((part) => typeof part === "string").join("\n");
+  const place = /"position": *(\d+)/.exec(typeof details === "string" ? details : "")?.[1];
+  return [
+    `${message}${place === undefined ? "" : ` (at character ${place} of the query)`}`,
+    ...typeof hint === "string" ? [hint] : [],
+  ].join("\n");
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

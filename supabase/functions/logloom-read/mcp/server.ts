@@ -17,7 +17,11 @@ const output = fromJsonSchema<Record<string, unknown>>({
 
 /** A server for one request, which reads as `reader` and does nothing else. */
 export function serverFor(reader: Reader, callDatabase: ReadDatabase): McpServer {
-  const server = new McpServer({ name: "logloom", version: "1.0.0" });
+  const server = new McpServer(
+    { name: "logloom", version: "1.0.0" },
+    // Nothing changes while a client is there.
+    { capabilities: { tools: { listChanged: false } } },
+  );
   for (const tool of tools) {
     const { name, title, description, properties, required } = tool;
     server.registerTool(name, {
