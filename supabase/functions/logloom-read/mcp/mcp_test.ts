@@ -106,15 +106,48 @@ Deno.test("refusals say what Logloom says, and nothing from within", async () =>
   await client.close();
 });
 
-Deno.test("who is not known learns where to sign in", async () => {
-  const handler = createReadHandler({ callDatabase: () => Promise.reject(new Error("called")) });
-  const metadata = `${address}/.well-known/oauth-protected-resource`;
-  const refused = await handler(new Request(address, { method: "POST", body: "{}" }));
+async function signingIn(url: string, publicUrl?: string) {
+  const handler = createReadHandler({
+    callDatabase: () => Promise.reject(new Error("called")),
+    publicUrl,
+  });
+  const elsewhere = {
+    "X-Forwarded-Host": "evil.example",
+    "X-Forwarded-Proto": "http",
+    Forwarded: "host=evil.example",
+    Origin: "https://evil.example",
+    Referer: "https://evil.example/",
+  };
+  const refused = await handler(
+    new Request(url, { method: "POST", body: "{}", headers: elsewhere }),
+  );
   assert.equal(refused.status, 401);
-  assert.ok(refused.headers.get("WWW-Authenticate")?.includes(`resource_metadata="${metadata}"`));
-  assert.deepEqual(await (await handler(new Request(metadata))).json(), {
-    resource: address,
-    authorization_servers: ["https://project.example/auth/v1"],
+  const challenge = refused.headers.get("WWW-Authenticate") ?? "";
+  const metadata = /resource_metadata="([^"]+)"/.exec(challenge)?.[1];
+  const found = await handler(
+    new Request(`${url}/.well-known/oauth-protected-resource`, { headers: elsewhere }),
+  );
+  return { metadata, ...await found.json() };
+}
+
+Deno.test("who is not known learns where to sign in, whatever headers a client makes up", async () => {
+  const at = (resource: string, server: string) => ({
+    metadata: `${resource}/.well-known/oauth-protected-resource`,
+    resource,
+    authorization_servers: [server],
     bearer_methods_supported: ["header"],
   });
+  assert.deepEqual(await signingIn(address), at(address, "https://project.example/auth/v1"));
+  // Hosted functions do not see /functions/v1, and see a scheme that is not the client's.
+  assert.deepEqual(
+    await signingIn("http://inner:9000/logs/mcp", "https://project.example"),
+    at("https://project.example/functions/v1/logs/mcp", "https://project.example/auth/v1"),
+  );
+  assert.deepEqual(
+    await signingIn("http://inner:9000/logloom-read/mcp", "https://example.com/supabase"),
+    at(
+      "https://example.com/supabase/functions/v1/logloom-read/mcp",
+      "https://example.com/supabase/auth/v1",
+    ),
+  );
 });

@@ -14,14 +14,16 @@ const metadataPath = "/.well-known/oauth-protected-resource";
  */
 export const mcp: Protocol = {
   methods: "GET, POST, DELETE, OPTIONS",
-  async answer({ request, path, reader, callDatabase }: Asked): Promise<Response> {
-    const resource = addressOf(request);
+  async answer({ request, path, reader, callDatabase, publicUrl }: Asked): Promise<Response> {
+    const resource = addressOf(request, publicUrl);
     if (path.endsWith(metadataPath)) {
       return jsonText(
         200,
         JSON.stringify({
           resource: resource.href,
-          authorization_servers: [`${resource.origin}/auth/v1`],
+          authorization_servers: [
+            resource.href.replace(/\/functions\/v1\/[\w-]+\/mcp$/, "/auth/v1"),
+          ],
           bearer_methods_supported: ["header"],
         }),
       );
@@ -84,15 +86,13 @@ function asksDatabase(text: string): boolean {
   }
 }
 
-/** Where clients see us: the gateway says its own address, and takes `/functions/v1` away. */
-function addressOf({ url, headers }: Request): URL {
-  const seen = new URL(url);
-  const name = /^(?:\/functions\/v1)?\/([\w-]+)/.exec(seen.pathname)?.[1] ?? "logloom-read";
-  const host = headers.get("X-Forwarded-Host") ?? seen.host;
-  const scheme = headers.get("X-Forwarded-Proto") ?? seen.protocol.slice(0, -1);
-  const origin = `${scheme}://${host}`;
-  return new URL(
-    `/functions/v1/${name}/mcp`,
-    /^https?:\/\/[\w.:[\]-]+$/.test(origin) && URL.canParse(origin) ? origin : seen.origin,
-  );
+/**
+ * Where clients see us; the gateway takes `/functions/v1` away. Where the project does not know its own
+ * address we say the one that the client called, and never one that a header names beside it: whoever
+ * signs in would follow it.
+ */
+function addressOf({ url }: Request, publicUrl: string | undefined): URL {
+  const { pathname, origin } = new URL(url);
+  const name = /^(?:\/functions\/v1)?\/([\w-]+)/.exec(pathname)?.[1] ?? "logloom-read";
+  return new URL(`${publicUrl ?? origin}/functions/v1/${name}/mcp`);
 }
