@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { operations } from "../../supabase/functions/logloom-read/operations.ts";
 import { tools } from "../../supabase/functions/logloom-read/mcp/tools.ts";
 import {
   apiKey,
@@ -44,11 +45,14 @@ interface Page {
 
 for (const [name, connect] of Object.entries(clients)) {
   Deno.test(`${name}: connects, lists the tools, and calls each`, async () => {
-    const { headers } = await withRecords("mcp", injection);
+    const { tenant, headers } = await withRecords("mcp", injection);
     const client = await connect(headers);
     if (name.endsWith("modern")) assert.equal(client.protocol, "2026-07-28");
     const listed = await client.tools();
-    assert.deepEqual(listed.map((tool) => tool.name), tools.map((tool) => tool.name));
+    assert.deepEqual(listed.map((tool) => tool.name), [
+      ...tools.map((tool) => tool.name),
+      "query_help",
+    ]);
     assert.ok(listed.every(({ readOnly, output }) => readOnly && output));
 
     const found = await client.call("search_logs", { query_dsl: "level:error" });
@@ -59,11 +63,26 @@ for (const [name, connect] of Object.entries(clients)) {
       get_log_context: { id: record.id, before: 1, after: 1 },
       log_stats: { query_dsl: "| count() by service" },
     };
-    for (const { name } of tools) {
+    const user = await connect(tenant.headers);
+    await using db = openDatabase();
+    const [{ known }] = await db`select logloom_private.operations() as known`;
+    for (const { name, operations: asked } of tools) {
       const answer = await client.call(name, given[name]);
-      assert.equal(answer.isError, false, `${name}: ${answer.text}`);
+      const missing = asked.filter((operation) => !operations.includes(operation));
+      assert.equal(answer.isError, missing.length > 0, `${name}: ${answer.text}`);
+      if (missing.length > 0) {
+        // One of several that are asked at once.
+        const refused = /^No such reading operation: (\w+)\n/.exec(answer.text)?.[1];
+        assert.ok(missing.includes(refused ?? ""), answer.text);
+      }
+      const isThere = asked.every((operation) => known.includes(operation));
+      const same = await user.call(name, given[name]);
+      assert.equal(same.isError, !isThere, `${name}: ${same.text}`);
     }
-    await client.close();
+    const { structure } = await client.call("query_help", { query_dsl: "| top 5 service" });
+    assert.equal((structure.check as { valid: boolean }).valid, false);
+    assert.match((await client.call("query_help")).text, /^# The query language/);
+    await Promise.all([client.close(), user.close()]);
   });
 
   Deno.test(`${name}: what a log line says stays within its fence`, async () => {
