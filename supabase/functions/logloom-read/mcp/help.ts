@@ -85,7 +85,8 @@ export function addPrompts(server: McpServer): void {
         " (ts_from now-1h), beside the hour before (ts_from now-2h, ts_to now-1h).\n\n" +
         "1. log_stats with | count() by level, service, for both hours.\n" +
         "2. log_series of level:>=warn: peaks and gaps.\n" +
-        "3. log_patterns of level:>=warn, for both hours: what is new, gone, or much more.\n" +
+        "3. what_changed: what is new, gone, or much more than in the hour before; or else " +
+        "log_patterns of level:>=warn for both hours.\n" +
         "4. list_alerts: what fired, and is still open.\n" +
         "5. search_logs for one or two records of each finding.\n" +
         "Then list what needs somebody's attention, the most urgent first; if nothing does, say so.",

@@ -87,6 +87,28 @@ Deno.test("an answer is bounded, and one that was shortened has no cursor", asyn
   await client.close();
 });
 
+Deno.test("what changed is passed on as the database tells it", async () => {
+  const told = {
+    patterns: [{
+      kind: "pattern",
+      field: "msg",
+      value: "order <*> declined",
+      before: 0,
+      after: 7,
+      change: "new",
+      score: 3.5,
+    }],
+  };
+  const { client, calls } = await connected(() => Response.json(told));
+  const range = { ts_from: "now-1h", ts_to: "now" };
+  const answer = await client.callTool({ name: "what_changed", arguments: range });
+  assert.deepEqual(calls, [
+    ["log_changes", { p_limit: 20, p_ts_from: "now-1h", p_ts_to: "now" }],
+  ]);
+  assert.deepEqual(structureOf(answer).untrusted, told);
+  await client.close();
+});
+
 Deno.test("alerts are rules and their history, without the addresses of webhooks", async () => {
   const rules = [
     {

@@ -58,6 +58,14 @@ export const tools: readonly Tool[] = [
     description: "Aggregates over time, in equal steps.",
     properties: { query_dsl: query, ...range, buckets: upTo(200, "Steps.") },
   }),
+  toolOf("log_changes", {
+    name: "what_changed",
+    title: "What changed",
+    description:
+      "Compares a range with the one before it: patterns and values that are new, gone, " +
+      "grown or shrunk, the most surprising first.",
+    properties: { query_dsl: query, ...range, limit: upTo(100, "Changes, 20 by default.") },
+  }, { fixed: { p_limit: 20 } }),
   toolOf("list_log_fields", {
     name: "list_log_fields",
     title: "Fields",
