@@ -27,6 +27,28 @@ const instructions = "Reads the logs of one tenant of Logloom, and changes nothi
 
 const failed = "The call failed: try again later.";
 
+// A schema is compiled once, which costs more than a call.
+const prepared = tools.map((tool) => ({
+  ...tool,
+  inputSchema: inputOf(tool.properties, tool.required),
+}));
+const helpInput = inputOf(queryHelp.input, []);
+const helpOutput = fromJsonSchema<Given>({ type: "object", properties: { ...queryHelp.output } });
+
+function inputOf(properties: Readonly<Record<string, Property>>, required: readonly string[]) {
+  return fromJsonSchema<Given>({
+    type: "object",
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([key, { enum: values, ...property }]) => [
+        key,
+        { ...property, ...values && { enum: [...values] } },
+      ]),
+    ),
+    required: [...required],
+    additionalProperties: false,
+  });
+}
+
 /** A server for one request, which reads as `reader` and does nothing else. */
 export function serverFor(reader: Reader, callDatabase: ReadDatabase): McpServer {
   const read: Read = async (operation, parameters) => {
@@ -51,11 +73,11 @@ export function serverFor(reader: Reader, callDatabase: ReadDatabase): McpServer
       instructions,
     },
   );
-  for (const { name, title, description, properties, required, isCut, ask } of tools) {
+  for (const { name, title, description, inputSchema, isCut, ask } of prepared) {
     server.registerTool(name, {
       title,
       description,
-      inputSchema: inputOf(properties, required),
+      inputSchema,
       outputSchema: output,
       annotations,
     }, (given) => called(async () => fenced(await ask(given, read), isCut)));
@@ -63,27 +85,13 @@ export function serverFor(reader: Reader, callDatabase: ReadDatabase): McpServer
   server.registerTool(queryHelp.name, {
     title: queryHelp.title,
     description: queryHelp.description,
-    inputSchema: inputOf(queryHelp.input, []),
-    outputSchema: fromJsonSchema<Given>({ type: "object", properties: { ...queryHelp.output } }),
+    inputSchema: helpInput,
+    outputSchema: helpOutput,
     annotations,
   }, ({ query_dsl }) => called(() => answerHelp(query_dsl, read)));
   addResources(server, read);
   addPrompts(server);
   return server;
-}
-
-function inputOf(properties: Readonly<Record<string, Property>>, required: readonly string[]) {
-  return fromJsonSchema<Given>({
-    type: "object",
-    properties: Object.fromEntries(
-      Object.entries(properties).map(([key, { enum: values, ...property }]) => [
-        key,
-        { ...property, ...values && { enum: [...values] } },
-      ]),
-    ),
-    required: [...required],
-    additionalProperties: false,
-  });
 }
 
 async function called(answer: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
