@@ -51,6 +51,7 @@ async function measure(bench: BenchStack, seconds: number, file?: string): Promi
   for (const request of Object.values(requests)) {
     await load({ connections: 1, seconds: 1 }, request);
   }
+  const idle = await idleSeconds(bench, 5);
   const readings = new Map<string, Reading>();
   const turn = 1;
   for (let turns = 0; turns * turn < seconds; turns++) {
@@ -62,7 +63,8 @@ async function measure(bench: BenchStack, seconds: number, file?: string): Promi
       const done = await load({ connections: inFlight, seconds: turn }, request);
       const after = await secondsByProcess(bench.stack);
       for (const [process, value] of after) {
-        const used = value - (before.get(process) ?? 0);
+        // Without what jobs take all the time.
+        const used = value - (before.get(process) ?? 0) - (idle.get(process) ?? 0) * done.seconds;
         reading.processor.set(process, (reading.processor.get(process) ?? 0) + used);
       }
       for (const latency of done.latencies) reading.latencies.push(latency);
@@ -92,6 +94,17 @@ async function measure(bench: BenchStack, seconds: number, file?: string): Promi
     `Reading, ${count} records, ${inFlight} requests in flight, Deno ${hostedVersion}`,
     figures,
   );
+}
+
+/** Seconds of processor per second in which nobody asks, by process. */
+async function idleSeconds({ stack }: BenchStack, seconds: number): Promise<Map<string, number>> {
+  const before = await secondsByProcess(stack);
+  await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+  const after = await secondsByProcess(stack);
+  return new Map([...after].map(([name, value]) => [
+    name,
+    (value - (before.get(name) ?? 0)) / seconds,
+  ]));
 }
 
 /** Sends events, and waits until they are there. */
