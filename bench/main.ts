@@ -8,6 +8,7 @@ const names = [
   "growth",
   "ingest",
   "neighbour",
+  "read",
   "receivers",
   "rpc",
   "scale",

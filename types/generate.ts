@@ -30,7 +30,7 @@ async function databaseTypes(databaseUrl: string, known: Known): Promise<string>
   return await format(narrowed(types, known));
 }
 
-function format(types: string): Promise<string> {
+export function format(types: string): Promise<string> {
   return run(Deno.execPath(), ["fmt", "--ext=ts", "-"], types);
 }
 

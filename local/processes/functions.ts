@@ -90,6 +90,7 @@ function functionProcess(
     SUPABASE_SERVICE_ROLE_KEY: serviceRoleKey,
     LOGLOOM_JWT_SECRET: jwtSecret,
     LOGLOOM_FUNCTION_PORT: `${port}`,
+    LOGLOOM_PUBLIC_URL: Deno.env.get("LOGLOOM_PUBLIC_URL") ?? "",
     ...(name === "logloom-notify" ? notifyEnv() : {}),
   };
   // Webhooks go anywhere; the others talk to one address.

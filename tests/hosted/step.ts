@@ -1,5 +1,6 @@
 import { findRuntime, hostedVersion } from "../../local/runtime.ts";
 import { type Context, denoTests, type Step, type StepResult, sum } from "../runner/step.ts";
+import { installClients } from "../mcp/step.ts";
 import { withoutSecrets } from "../secrets/step.ts";
 
 /** What the hosted runtime could break; `npm test -- long` runs all that goes through the front door. */
@@ -28,11 +29,13 @@ export const hostedAll: Step = {
 /** The functions' unit tests, and the tests of what they serve, as they run on a hosted project. */
 async function asHosted(context: Context): Promise<StepResult> {
   const program = await serveAsHosted(context);
+  await installClients((step) => console.log(`  ${step} …`));
   if (context.files.length > 0) return await denoTests([], context);
   const { stack } = context;
   return sum([
     await denoTests(["supabase/functions"], { files: [], stack: undefined }, { program }),
     await denoTests([], { files: throughTheFrontDoor, stack }),
+    await denoTests(["tests/mcp"], { files: [], stack }),
     await denoTests([], { files: ["tests/e2e/alerts_test.ts"], stack }, {
       options: [quickNotifications],
     }),

@@ -134,6 +134,7 @@ Deno.test("each example has ten to forty lines", async () => {
   assert.deepEqual(Object.keys(lengths).toSorted(), [
     "browser.html",
     "edge_function.ts",
+    "mcp.mjs",
     "node_pino.mjs",
   ]);
   assert.ok(

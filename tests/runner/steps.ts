@@ -3,6 +3,7 @@ import { advisors } from "../advisors/step.ts";
 import { citus } from "../../citus/tests/step.ts";
 import { consoleAll, consoleJourneys } from "../console/step.ts";
 import { hosted, hostedAll } from "../hosted/step.ts";
+import { mcp } from "../mcp/step.ts";
 import { memory } from "../memory/step.ts";
 import { migrations } from "../migrations/step.ts";
 import { npmPackage } from "../package/step.ts";
@@ -96,6 +97,7 @@ export const steps: Step[] = [
   },
   consoleJourneys,
   senders,
+  mcp,
   npmPackage,
   secrets,
 ];
@@ -131,6 +133,6 @@ async function typeScript(): Promise<string[]> {
   // These stand on packages of their own, and are checked when those are there.
   const sources = ["local", "cli", "tests", "types", "citus", "bench", "supabase/functions"];
   return (await walk(sources)).filter((path) =>
-    path.endsWith(".ts") && !/^tests\/(console|package)\//.test(path)
+    path.endsWith(".ts") && !/^tests\/(console|mcp|package)\//.test(path)
   );
 }

@@ -29,6 +29,22 @@ export function readEnv(get: (name: string) => string | undefined): Env {
   };
 }
 
+/**
+ * The project's address as clients see it: LOGLOOM_PUBLIC_URL, or else SUPABASE_URL where that is no address from within,
+ * as it is on a hosted project.
+ */
+export function readPublicUrl(get: (name: string) => string | undefined): string | undefined {
+  const own = readSecret(get("LOGLOOM_PUBLIC_URL"));
+  if (own === undefined) {
+    const url = withoutSlashesAtEnd(required(get, "SUPABASE_URL"));
+    return url.startsWith("https://") ? url : undefined;
+  }
+  if (!/^https?:\/\/[\w.:[\]-]+(?:\/[\w./-]*)?$/.test(own) || !URL.canParse(own)) {
+    throw new Error("LOGLOOM_PUBLIC_URL is no address such as https://logs.example.com");
+  }
+  return withoutSlashesAtEnd(own);
+}
+
 /** Names and values from the JSON object of keys that hosted functions get. Invalid ones count as not set. */
 function readSecretKeys(text: string | undefined): [string, string][] {
   try {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readEnv } from "./env.ts";
+import { readEnv, readPublicUrl } from "./env.ts";
 
 const legacy = {
   SUPABASE_URL: "https://project.supabase.co/",
@@ -55,4 +55,19 @@ Deno.test("a JWT secret that config.toml could not fill in is not set", () => {
   assert.equal(read({ ...legacy, LOGLOOM_JWT_SECRET: unfilled }).jwtSecret, undefined);
   const secret = "a secret of at least thirty-two characters";
   assert.equal(read({ ...legacy, LOGLOOM_JWT_SECRET: secret }).jwtSecret, secret);
+});
+
+Deno.test("the address that clients see is the one that was set, or the project's if it is public", () => {
+  const at = (env: Record<string, string>) => readPublicUrl((name) => env[name]);
+  const { SUPABASE_URL } = legacy;
+  const inner = { SUPABASE_URL: "http://kong:8000" };
+  assert.equal(at({ SUPABASE_URL }), "https://project.supabase.co");
+  assert.equal(at(inner), undefined);
+  assert.equal(at({ ...inner, LOGLOOM_PUBLIC_URL: "env(LOGLOOM_PUBLIC_URL)" }), undefined);
+  const own = "https://logs.example.com";
+  assert.equal(at({ SUPABASE_URL, LOGLOOM_PUBLIC_URL: `${own}/` }), own);
+  assert.equal(at({ ...inner, LOGLOOM_PUBLIC_URL: `${own}/a/b` }), `${own}/a/b`);
+  for (const url of ["logs.example.com", "https://a b", "https://a/?b", "https://u@a", "ftp://a"]) {
+    assert.throws(() => at({ SUPABASE_URL, LOGLOOM_PUBLIC_URL: url }), /is no address/, url);
+  }
 });

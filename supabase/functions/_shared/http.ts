@@ -26,7 +26,7 @@ export const corsHeaders = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Allow-Headers": allowedHeaders,
   "Access-Control-Expose-Headers":
-    "allow, retry-after, www-authenticate, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset",
+    "allow, retry-after, www-authenticate, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, mcp-session-id, mcp-protocol-version",
 };
 
 /** WWW-Authenticate, which says what is wrong with credentials as RFC 6750 has it. */

@@ -39,7 +39,8 @@ export function createReadDatabase(
         signal: AbortSignal.timeout(timeoutMs),
       });
       if (answer.status === 200) {
-        return new Response(answer.body, {
+        // Whole, because in pieces it waits for a network that waits for more (Nagle).
+        return new Response(await answer.arrayBuffer(), {
           headers: { ...corsHeaders, "Content-Type": "application/json" },
         });
       }

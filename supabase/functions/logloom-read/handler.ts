@@ -9,19 +9,21 @@ import { protocolOf } from "./routes.ts";
 
 export interface ReadDependencies {
   readonly callDatabase: ReadDatabase;
+  /** The project's address as clients see it, if the project knows it. */
+  readonly publicUrl?: string;
 }
 
 export function createReadHandler(
-  { callDatabase }: ReadDependencies,
+  dependencies: ReadDependencies,
 ): (request: Request) => Promise<Response> {
   return takingBodies(async (request) => {
-    const response = await answered(request, callDatabase);
+    const response = await answered(request, dependencies);
     response.headers.set("Cache-Control", "no-store");
     return response;
   });
 }
 
-async function answered(request: Request, callDatabase: ReadDatabase): Promise<Response> {
+async function answered(request: Request, dependencies: ReadDependencies): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
   const path = pathBelowFunction(pathname);
   const protocol = await protocolOf(path);
@@ -44,7 +46,7 @@ async function answered(request: Request, callDatabase: ReadDatabase): Promise<R
   const credentials = findCredentials(request.headers, new URLSearchParams(), undefined);
   const missing = whereKeysGo(request.headers, searchParams);
   const reader = readerOf(credentials, missing, request.headers.get("X-Logloom-Origin"));
-  return await protocol.answer({ request, path, reader, callDatabase });
+  return await protocol.answer({ request, path, reader, ...dependencies });
 }
 
 /** Hosted functions do not see `/functions/v1`; a project may name the function as it likes. */

@@ -1,8 +1,9 @@
 import { createReadDatabase } from "./database.ts";
-import { readEnv } from "../_shared/env.ts";
+import { readEnv, readPublicUrl } from "../_shared/env.ts";
 import { createReadHandler } from "./handler.ts";
 
-const env = readEnv((name) => Deno.env.get(name));
+const get = (name: string) => Deno.env.get(name);
+const env = readEnv(get);
 
 Deno.serve(createReadHandler({
   callDatabase: createReadDatabase({
@@ -11,4 +12,5 @@ Deno.serve(createReadHandler({
     // A search ends after 15 s by itself.
     timeoutMs: 20_000,
   }),
+  publicUrl: readPublicUrl(get),
 }));

@@ -9,6 +9,8 @@ export interface Asked {
   /** The 401 where nobody is named, or somebody who cannot be known. */
   readonly reader: Reader | Response;
   readonly callDatabase: ReadDatabase;
+  /** The project's address as clients see it; undefined where it does not know it. */
+  readonly publicUrl?: string;
 }
 
 export interface Protocol {

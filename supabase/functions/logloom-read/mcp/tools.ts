@@ -1,111 +1,114 @@
-/** A tool: a reading operation by the name and the parameters that assistants get. */
-export interface Tool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly operation: string;
-  readonly properties: Readonly<Record<string, Property>>;
-  readonly required: readonly string[];
-  /** What the query ends with. */
-  readonly stage?: string;
-  /** Parameters that are sent unless the assistant gives them. */
-  readonly fixed?: Readonly<Record<string, unknown>>;
-}
+import { isObject } from "./answer.ts";
+import { parametersOf, query, range, text, type Tool, toolOf, upTo } from "./tool.ts";
 
-interface Property {
-  readonly type: "string" | "integer";
-  readonly description: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-  readonly enum?: readonly string[];
-}
-
-const query: Property = {
-  type: "string",
-  description: "A query, such as: level:error service:api timeout.",
-  maxLength: 2048,
-};
-const range = {
-  ts_from: { type: "string", description: "Start, RFC 3339.", maxLength: 64 },
-  ts_to: { type: "string", description: "End, RFC 3339.", maxLength: 64 },
-} as const;
 const record = {
-  id: { type: "string", description: "The record's id, a UUID.", maxLength: 64 },
-  ts: { type: "string", description: "The record's ts, which finds it faster.", maxLength: 64 },
-} as const;
+  id: text("The record's id, a UUID."),
+  ts: text("The record's ts, which finds it faster."),
+};
 
-function upTo(maximum: number, description: string): Property {
-  return { type: "integer", description, minimum: 1, maximum };
-}
-
+/** What reads logs and what stands around them; query_help is in help.ts. */
 export const tools: readonly Tool[] = [
-  {
+  toolOf("search_logs", {
     name: "search_logs",
     title: "Search logs",
     description: "Finds log records, newest first. Long messages are cut: get_log gives one whole.",
-    operation: "search_logs",
     properties: {
       query_dsl: query,
       ...range,
       limit: upTo(100, "Records, 20 by default."),
-      cursor: { type: "string", description: "next_cursor of the page before.", maxLength: 1000 },
+      cursor: text("next_cursor of the page before.", 1000),
       order: { type: "string", description: "Order by time.", enum: ["asc", "desc"] },
     },
-    required: [],
-    fixed: { p_limit: 20 },
-  },
-  {
+    isCut: true,
+  }, { fixed: { p_limit: 20 } }),
+  toolOf("get_log", {
     name: "get_log",
     title: "One record",
     description: "Gives one log record whole.",
-    operation: "get_log",
     properties: record,
     required: ["id"],
-  },
-  {
+  }),
+  toolOf("get_log_context", {
     name: "get_log_context",
     title: "Around a record",
     description: "Gives the log records just before and after one.",
-    operation: "get_log_context",
     properties: {
       ...record,
       before: upTo(50, "How many before."),
       after: upTo(50, "How many after."),
     },
     required: ["id"],
-  },
-  {
+    isCut: true,
+  }),
+  toolOf("log_stats", {
     name: "log_stats",
     title: "Aggregates",
     description: "Counts and aggregates, by a query with a stage such as: | count() by service.",
-    operation: "log_stats",
     properties: { query_dsl: query, ...range, limit: upTo(1000, "Rows.") },
-    required: [],
-  },
-  {
+  }),
+  toolOf("log_stats", {
     name: "log_patterns",
     title: "Patterns",
     description: "Groups messages by their shape. The query is a filter, without stages.",
-    operation: "log_stats",
     properties: { query_dsl: query, ...range, limit: upTo(1000, "Rows.") },
-    required: [],
-    stage: "| patterns",
-  },
-  {
+  }, { stage: "| patterns" }),
+  toolOf("log_series", {
     name: "log_series",
     title: "Over time",
     description: "Aggregates over time, in equal steps.",
-    operation: "log_series",
     properties: { query_dsl: query, ...range, buckets: upTo(200, "Steps.") },
-    required: [],
-  },
-  {
+  }),
+  toolOf("log_changes", {
+    name: "what_changed",
+    title: "What changed",
+    description:
+      "Compares a range with the one before it: patterns and values that are new, gone, " +
+      "grown or shrunk, the most surprising first.",
+    properties: { query_dsl: query, ...range, limit: upTo(100, "Changes, 20 by default.") },
+  }, { fixed: { p_limit: 20 } }),
+  toolOf("list_log_fields", {
     name: "list_log_fields",
     title: "Fields",
     description: "Lists the fields that can be asked for, with frequent values.",
-    operation: "list_log_fields",
     properties: { query_dsl: query, ...range },
+  }),
+  {
+    name: "list_alerts",
+    title: "Alerts",
+    description:
+      "Lists the alert rules with what each last measured, and the alerts, newest first.",
+    properties: {
+      rule_id: text("Only this rule, a UUID."),
+      ...range,
+      acknowledged: {
+        type: "boolean",
+        description: "Only acknowledged alerts, or only open ones.",
+      },
+      limit: upTo(100, "Alerts, 20 by default."),
+    },
     required: [],
+    operations: ["list_alert_rules", "list_alert_history"],
+    async ask(given, read) {
+      const [rules, alerts] = await Promise.all([
+        read("list_alert_rules", { p_limit: 100 }),
+        read("list_alert_history", { p_limit: 20, ...parametersOf(given) }),
+      ]);
+      return {
+        rules: (Array.isArray(rules) ? rules : []).filter(isObject)
+          .filter(({ rule_id }) => given.rule_id === undefined || rule_id === given.rule_id)
+          // Addresses of webhooks let anybody post to them.
+          .map(({ notification_config: _, ...rule }) => rule),
+        alerts,
+      };
+    },
   },
+  toolOf("list_saved_searches", {
+    name: "list_saved_searches",
+    title: "Saved searches",
+    description: "Lists the user's saved searches and those that colleagues share, newest first.",
+    properties: {
+      limit: upTo(100, "Searches, 20 by default."),
+      after: text("id of the last search of the page before."),
+    },
+  }, { fixed: { p_limit: 20 } }),
 ];

@@ -1,10 +1,12 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { corsHeaders, jsonText } from "../../_shared/http.ts";
+import { bodyText } from "../body.ts";
+import type { Reader } from "../caller.ts";
+import type { ReadDatabase } from "../database.ts";
 import { serverFor } from "../mcp/server.ts";
 import type { Asked, Protocol } from "../protocol.ts";
 
 const metadataPath = "/.well-known/oauth-protected-resource";
-const maxBodyBytes = 64 * 1024;
 
 /**
  * `POST /mcp`: the Model Context Protocol, without sessions. Any origin may call, because credentials
@@ -12,46 +14,85 @@ const maxBodyBytes = 64 * 1024;
  */
 export const mcp: Protocol = {
   methods: "GET, POST, DELETE, OPTIONS",
-  async answer({ request, path, reader, callDatabase }: Asked): Promise<Response> {
-    const resource = addressOf(request);
+  async answer({ request, path, reader, callDatabase, publicUrl }: Asked): Promise<Response> {
+    const resource = addressOf(request, publicUrl);
     if (path.endsWith(metadataPath)) {
       return jsonText(
         200,
         JSON.stringify({
           resource: resource.href,
-          authorization_servers: [`${resource.origin}/auth/v1`],
+          authorization_servers: [
+            resource.href.replace(/\/functions\/v1\/[\w-]+\/mcp$/, "/auth/v1"),
+          ],
           bearer_methods_supported: ["header"],
         }),
       );
     }
-    if (reader instanceof Response) {
-      const said = reader.headers.get("WWW-Authenticate") ?? "Bearer";
-      reader.headers.set(
+    const answer = reader instanceof Response
+      ? reader
+      : await answered(request, reader, callDatabase);
+    if (answer.status === 401) {
+      const said = answer.headers.get("WWW-Authenticate") ?? "Bearer";
+      answer.headers.set(
         "WWW-Authenticate",
         `${said}, resource_metadata="${resource.href}${metadataPath}"`,
       );
-      return reader;
     }
-    const { fetch } = createMcpHandler(() => serverFor(reader, callDatabase), {
-      maxRequestBodySize: maxBodyBytes,
-    });
-    const { body, status, headers } = await fetch(request);
-    return new Response(body, {
-      status,
-      headers: { ...Object.fromEntries(headers), ...corsHeaders },
-    });
+    return answer;
   },
 };
 
-/** Where clients see us: the gateway says its own address, and takes `/functions/v1` away. */
-function addressOf({ url, headers }: Request): URL {
-  const seen = new URL(url);
-  const name = /^(?:\/functions\/v1)?\/([\w-]+)/.exec(seen.pathname)?.[1] ?? "logloom-read";
-  const host = headers.get("X-Forwarded-Host") ?? seen.host;
-  const scheme = headers.get("X-Forwarded-Proto") ?? seen.protocol.slice(0, -1);
-  const origin = `${scheme}://${host}`;
-  return new URL(
-    `/functions/v1/${name}/mcp`,
-    /^https?:\/\/[\w.:[\]-]+$/.test(origin) && URL.canParse(origin) ? origin : seen.origin,
+async function answered(
+  request: Request,
+  reader: Reader,
+  callDatabase: ReadDatabase,
+): Promise<Response> {
+  const text = request.method === "POST" ? await bodyText(request) : undefined;
+  if (text instanceof Response) return text;
+  if (text !== undefined && !asksDatabase(text)) {
+    // A client signs in where the first request is refused, and not where a tool is.
+    const known = await callDatabase(reader, "validate_query", '{"p_query_dsl":"*"}');
+    if (known.status !== 200) return known;
+    await known.body?.cancel();
+  }
+  let refused: Response | undefined;
+  const { fetch } = createMcpHandler(
+    () =>
+      serverFor(reader, async (...call) => {
+        const answer = await callDatabase(...call);
+        if (answer.status === 401) refused = answer.clone();
+        return answer;
+      }),
+    // Nothing here changes that a client could wait for.
+    { maxSubscriptions: 0 },
   );
+  const { url, method, headers, signal } = request;
+  const answer = await fetch(new Request(url, { method, headers, body: text, signal }));
+  // The answer is only known at its end: what a client may no longer read is a 401.
+  const body = await answer.text();
+  return refused ?? new Response(body === "" ? null : body, {
+    status: answer.status,
+    headers: { ...Object.fromEntries(answer.headers), ...corsHeaders },
+  });
+}
+
+/** Whether a message is refused by the database itself where its sender is not known. */
+function asksDatabase(text: string): boolean {
+  try {
+    const { method }: { method?: unknown } = JSON.parse(text);
+    return method === "tools/call" || String(method).startsWith("notifications/");
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Where clients see us; the gateway takes `/functions/v1` away. Where the project does not know its own
+ * address we say the one that the client called, and never one that a header names beside it: whoever
+ * signs in would follow it.
+ */
+function addressOf({ url }: Request, publicUrl: string | undefined): URL {
+  const { pathname, origin } = new URL(url);
+  const name = /^(?:\/functions\/v1)?\/([\w-]+)/.exec(pathname)?.[1] ?? "logloom-read";
+  return new URL(`${publicUrl ?? origin}/functions/v1/${name}/mcp`);
 }

@@ -1,10 +1,7 @@
-import { bodyTimeoutMs, takeBody } from "../../_shared/request_body.ts";
+import { bodyText } from "../body.ts";
 import { operations } from "../operations.ts";
 import { problem } from "../problem.ts";
 import type { Asked, Protocol } from "../protocol.ts";
-
-/** The parameters of an operation are short; a query has 2,048 bytes at most. */
-const maxBodyBytes = 64 * 1024;
 
 /** `POST /v1/<operation>`: the reading operations, with the JSON that they take and give as RPC. */
 export const operation: Protocol = {
@@ -28,20 +25,10 @@ export const operation: Protocol = {
 
 /** The JSON text of the parameters. */
 export async function parametersOf(request: Request): Promise<string | Response> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  const taken = await takeBody(request.body, bodyTimeoutMs, (chunk) => {
-    length += chunk.length;
-    if (length <= maxBodyBytes) chunks.push(chunk);
-  });
-  if (taken.isLate) return problem(408, "The body took too long");
-  if (length > maxBodyBytes) {
-    return problem(413, `The body is too large: more than ${maxBodyBytes} bytes`);
-  }
-  if (length === 0) return "{}";
+  const text = await bodyText(request);
+  if (text instanceof Response) return text;
+  if (text === "") return "{}";
   try {
-    const bytes = await new Blob(chunks).arrayBuffer();
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     const parameters: unknown = JSON.parse(text);
     if (typeof parameters === "object" && parameters !== null && !Array.isArray(parameters)) {
       return text;

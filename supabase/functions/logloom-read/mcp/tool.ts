@@ -1,0 +1,77 @@
+/** Calls a reading operation, and gives back its JSON. Throws Refused. */
+export type Read = (operation: string, parameters: Given) => Promise<unknown>;
+
+/** Parameters by name. */
+export type Given = Readonly<Record<string, unknown>>;
+
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly properties: Readonly<Record<string, Property>>;
+  readonly required: readonly string[];
+  /** What it reads by. */
+  readonly operations: readonly string[];
+  /** Texts in its answers are cut. */
+  readonly isCut?: boolean;
+  ask(given: Given, read: Read): Promise<unknown>;
+}
+
+export interface Property {
+  readonly type: "string" | "integer" | "boolean";
+  readonly description: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly enum?: readonly string[];
+}
+
+type Described = Omit<Tool, "operations" | "required" | "ask"> & {
+  readonly required?: readonly string[];
+};
+
+interface Asking {
+  /** What the query ends with. */
+  readonly stage?: string;
+  /** Parameters that are sent unless the assistant gives them. */
+  readonly fixed?: Given;
+}
+
+/** A tool that is one operation, by the parameters that assistants get. */
+export function toolOf(operation: string, tool: Described, { stage, fixed }: Asking = {}): Tool {
+  return {
+    required: [],
+    ...tool,
+    operations: [operation],
+    ask: (given, read) => {
+      const parameters = parametersOf(given);
+      if (stage !== undefined) {
+        parameters.p_query_dsl = `${parameters.p_query_dsl ?? ""} ${stage}`.trim();
+      }
+      return read(operation, { ...fixed, ...parameters });
+    },
+  };
+}
+
+export function parametersOf(given: Given): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [`p_${name}`, value]));
+}
+
+export const query: Property = {
+  type: "string",
+  description: "A query, such as: level:error service:api timeout. query_help has the language.",
+  maxLength: 2048,
+};
+
+export const range = {
+  ts_from: { type: "string", description: "Start: RFC 3339, or now-1h.", maxLength: 64 },
+  ts_to: { type: "string", description: "End: RFC 3339, or now.", maxLength: 64 },
+} as const;
+
+export function text(description: string, maxLength = 64): Property {
+  return { type: "string", description, maxLength };
+}
+
+export function upTo(maximum: number, description: string): Property {
+  return { type: "integer", description, minimum: 1, maximum };
+}

@@ -1,0 +1,35 @@
+import { command } from "../../local/command.ts";
+import { exists } from "../../local/files.ts";
+import { checkout } from "../../local/stack.ts";
+import { walk } from "../../local/walk.ts";
+import { denoTests, type Step } from "../runner/step.ts";
+
+export const mcp: Step = {
+  name: "mcp",
+  title: "real clients of the Model Context Protocol, and signing in by OAuth",
+  needsStack: true,
+  run: async (context) => {
+    await installClients((step) => console.log(`  ${step} …`));
+    const sources = (await walk(["tests/mcp"])).filter((path) => path.endsWith(".ts"));
+    await command([Deno.execPath(), "check", "--quiet", ...sources], {
+      cwd: checkout,
+      failure: "The types of the tests of MCP are wrong",
+    });
+    return await denoTests(["tests/mcp"], context);
+  },
+};
+
+const folder = `${checkout}/tests/mcp`;
+
+/** Installs the packages that only these tests need, unless they are there. */
+export async function installClients(progress: (step: string) => void): Promise<void> {
+  const lock = await Deno.readTextFile(`${folder}/package-lock.json`);
+  const note = `${folder}/node_modules/.installed`;
+  if (await exists(note) && await Deno.readTextFile(note) === lock) return;
+  progress("Installing the clients of MCP");
+  await command(
+    ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"],
+    { cwd: folder, failure: "Installing the clients of MCP failed" },
+  );
+  await Deno.writeTextFile(note, lock);
+}
