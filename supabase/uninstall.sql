@@ -353,7 +353,7 @@ begin
         'logloom_health',
         'logloom_schedules',
         'logloom_faster_answers',
-        'logloom_read_from_anywhere'
+        'logloom_read_from_anywhere', 'logloom_views_and_export'
       ]
     );
   end if;

@@ -216,6 +216,24 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "export_logs": {
+        Args: {
+          "p_after"?: string;
+          "p_cursor"?: string;
+          "p_format"?: string;
+          "p_order"?: string;
+          "p_query_dsl"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_export"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_export";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "get_alert_rule": {
         Args: { "p_rule_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
@@ -984,6 +1002,12 @@ export type Database = {
         "records_before": number | null;
         "changes": (Database["public"]["CompositeTypes"]["logloom_log_change"])[] | null;
         "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
+      };
+      "logloom_log_export": {
+        "text": string | null;
+        "records": number | null;
+        "cursor": string | null;
+        "next_cursor": string | null;
       };
       "logloom_log_field": {
         "field": string | null;

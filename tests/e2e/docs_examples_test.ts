@@ -161,8 +161,8 @@ const shapes = [
   /^ll_[0-9A-Za-z]{8}$/,
   /^\d{4}-\d\d$/,
   /^whsec_[0-9A-Za-z+/]{43}=$/,
-  // A cursor of tail_logs.
-  /^dGFpbC[0-9A-Za-z_-]+$/,
+  // Cursors of tail_logs and export_logs.
+  /^(?:dGFpbC|cGFnZSB)[0-9A-Za-z_-]+$/,
 ];
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$/;
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { gunzipSync } from "node:zlib";
 import { checkout } from "../../local/stack.ts";
+import { openDatabase, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { newUser, type User } from "../support/users.ts";
@@ -55,6 +57,48 @@ Deno.test("search prints what is found, all pages of it, and says where a query 
   const wrong = await search(user, "level:loud");
   assert.equal(wrong.code, 1);
   assert.match(wrong.err, /^logloom: Unknown level "loud"\n {2}level:loud\n {8}\^\n/);
+});
+
+Deno.test("search writes an export into a file, and goes on with one that was cut off", async () => {
+  const user = await newUser();
+  const at = Date.now() - 600_000;
+  await send(
+    user,
+    Array.from({ length: 2300 }, (_, n) => ({
+      ts: new Date(at + Math.floor(n / 9) * 10).toISOString(),
+      msg: `line\n"${n}", n`,
+    })),
+  );
+  await using db = openDatabase();
+  await recordsOf(db, user.tenantId, 2300);
+  await db`
+    update logloom.logs set received_at = received_at - interval '5 minutes'
+    where tenant_id = ${user.tenantId}`;
+  const folder = await Deno.makeTempDir();
+  try {
+    for (const name of ["all.ndjson", "all.csv"]) {
+      const path = `${folder}/${name}`;
+      const done = await search(user, "--export", path, "| fields msg");
+      assert.deepEqual([done.code, done.err], [0, `logloom: 2,300 records are in ${path}.\n`]);
+      const whole = await Deno.readTextFile(path);
+      const again = await search(user, "--export", path);
+      assert.match(again.err, /is there already: --resume goes on with it/);
+
+      // In the middle of a record, of a quoted line break too.
+      await Deno.writeTextFile(path, whole.slice(0, Math.floor(whole.length * 0.6)));
+      const resumed = await search(user, "--export", path, "--resume", "| fields msg");
+      assert.equal(resumed.code, 0, resumed.err);
+      assert.equal(await Deno.readTextFile(path), whole);
+    }
+    const gz = await search(user, "--export", `${folder}/all.ndjson.gz`, "| fields msg");
+    assert.equal(gz.code, 0, gz.err);
+    const unzipped = gunzipSync(await Deno.readFile(`${folder}/all.ndjson.gz`)).toString();
+    assert.equal(unzipped, await Deno.readTextFile(`${folder}/all.ndjson`));
+    const wrong = await search(user, "--export", `${folder}/all.xls`);
+    assert.match(wrong.err, /takes a file named \.ndjson/);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("tail begins with the last records, follows each once, and ends at Ctrl-C", async () => {

@@ -4,6 +4,7 @@ export {
   type AnswerOf,
   type ChartOptions,
   createReader,
+  type ExportOptions,
   type Item,
   type ListName,
   type OperationName,

@@ -17,6 +17,7 @@ import type {
   Histogram,
   IngestToken,
   LogChanges,
+  LogExport,
   LogPage,
   LogRecord,
   LogTail,
@@ -132,6 +133,18 @@ export interface Operations {
   };
   delete_saved_search: { parameters: { p_id: string }; answer: Success };
   delete_tenant: { parameters: { p_tenant_id: string }; answer: TenantDeletion };
+  export_logs: {
+    parameters: {
+      p_after?: string;
+      p_cursor?: string;
+      p_format?: string;
+      p_order?: "asc" | "desc";
+      p_query_dsl?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: LogExport;
+  };
   get_alert_rule: { parameters: { p_rule_id: string }; answer: AlertRule };
   get_api_key_usage: {
     parameters: { p_key_id: string; p_tenant_id?: string };

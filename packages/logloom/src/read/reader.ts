@@ -5,6 +5,7 @@ import type {
   Field,
   HealthReport,
   Histogram,
+  LogExport,
   LogPage,
   LogRecord,
   LogTail,
@@ -61,6 +62,17 @@ export interface SearchOptions extends RecordsOptions {
   readonly cursor?: string;
 }
 
+export interface ExportOptions extends RangeOptions {
+  /** The oldest first unless told otherwise. */
+  readonly order?: "asc" | "desc";
+  /** Each line a record as JSON, unless told otherwise. */
+  readonly format?: "ndjson" | "csv";
+  /** `next_cursor` of a page, to go on after it. */
+  readonly cursor?: string;
+  /** `<ts>,<id>` of the last record of an earlier export, to go on after it. */
+  readonly after?: string;
+}
+
 export interface ChartOptions extends RangeOptions {
   readonly buckets?: number;
 }
@@ -82,6 +94,8 @@ export interface Reader {
   search(query: string, options?: SearchOptions): Promise<LogPage>;
   /** All records of a range, page after page. */
   records(query: string, options?: RecordsOptions): AsyncGenerator<LogRecord, void, undefined>;
+  /** All records of a range as text, page after page, with every digit of their numbers. */
+  export(query: string, options?: ExportOptions): AsyncGenerator<LogExport, void, undefined>;
   /** New records as they become visible, each once; the wait for an unreachable service has no end but `signal`. */
   tail(query: string, options?: TailOptions): AsyncGenerator<LogRecord, void, undefined>;
   /** The same in pages, which may be empty: one a second, or at once where there is more. */
@@ -166,6 +180,20 @@ export function createReader(
         yield* page.logs;
         cursor = page.next_cursor ?? undefined;
       } while (cursor !== undefined);
+    },
+    async *export(query, options = {}) {
+      const { format, order, after } = options;
+      const parameters = { ...asked(query, options), p_format: format, p_order: order };
+      let place: { p_cursor?: string; p_after?: string } = {
+        p_cursor: options.cursor,
+        p_after: after,
+      };
+      for (;;) {
+        const page = await call("export_logs", { ...parameters, ...place }, options);
+        yield page;
+        if (page.next_cursor === null) return;
+        place = { p_cursor: page.next_cursor };
+      }
     },
     async *tail(query, options) {
       for await (const { logs } of tailPages(query, options)) yield* logs;

@@ -59,7 +59,7 @@ const firstDelayMs = 500;
 const longestDelayMs = 5_000;
 
 /** The operations that change nothing; run_saved_search only counts. */
-export const reads: RegExp = /^(check|get|list|log|preview|run|search|tail|validate)_/;
+export const reads: RegExp = /^(check|export|get|list|log|preview|run|search|tail|validate)_/;
 
 export function createService(
   source: SupabaseClientLike | Session | ReadKey,

@@ -378,6 +378,15 @@ export interface LogChanges {
   warnings: QueryWarning[];
 }
 
+/** A page of an export. */
+export interface LogExport {
+  /** Its lines, each with its end. */
+  text: string;
+  records: number;
+  cursor: string;
+  next_cursor: string | null;
+}
+
 export interface ApiKeyUsage {
   key_id: string;
   name: string;

@@ -1,6 +1,7 @@
 import type { Command } from "../frame.ts";
 import type { LogRecord } from "../../read/types.ts";
 import type { Cli } from "../frame.ts";
+import { exportFileOf, writeExport } from "../exporting.ts";
 import { humanLine, jsonLine } from "../lines.ts";
 import { wholeNumber } from "../options.ts";
 import { isColoured, openOutput } from "../output.ts";
@@ -22,6 +23,8 @@ interface Options extends ReadingOptions, Range {
   limit: string;
   oldest?: true;
   pager: boolean;
+  export?: string;
+  resume?: true;
 }
 
 export function search(cli: Cli): Command {
@@ -30,17 +33,21 @@ export function search(cli: Cli): Command {
       "'level:error service:api' --since 1h",
       "'level:error | count() by service' --since 24h",
       "-service:web --json | head",
+      "'level:error' --since 7d --export errors.csv",
     ],
     notes: readingNotes,
   }))
     .option("--limit <n>", "the most records, 1 to 100000, or groups of an aggregate", "1000")
     .option("--oldest", "the oldest first")
     .option("--no-pager", "no pager, even for long output")
+    .option("--export <file>", "all records into a file: .ndjson, .csv, or these with .gz")
+    .option("--resume", "go on with the file of an export that was interrupted")
     .action(async (words: string[], options: Options) => {
       const query = queryOf(cli, words);
       const range = rangeOf(cli, options);
       const limit = wholeNumber("--limit", options.limit, 1, 100_000);
       const asJson = options.json === true;
+      if (options.export !== undefined) return await writeFile(options.export);
       const reader = await openReader(cli, options);
       const output = await openOutput({ page: !asJson && options.pager });
       try {
@@ -50,6 +57,23 @@ export function search(cli: Cli): Command {
         } else await writeRecords();
       } finally {
         await output.close();
+      }
+
+      async function writeFile(path: string): Promise<void> {
+        const file = exportFileOf(path);
+        const reader = await openReader(cli, options);
+        const order = options.oldest ? "asc" : undefined;
+        const isTold = process.stderr.isTTY === true;
+        const records = await writeExport(
+          reader,
+          query,
+          file,
+          { ...range, order },
+          options.resume === true,
+          (records) => isTold && process.stderr.write(`\rlogloom: ${count(records)} records`),
+        );
+        if (isTold) process.stderr.write("\r");
+        console.error(`logloom: ${count(records)} records are in ${path}.`);
       }
 
       async function writeRecords(): Promise<void> {
@@ -75,6 +99,10 @@ export function search(cli: Cli): Command {
         return asJson ? jsonLine(record) : humanLine(record, isColoured());
       }
     });
+}
+
+function count(records: number): string {
+  return records.toLocaleString("en");
 }
 
 /** Whether a stage makes rows of numbers: the stages that keep records are known. */

@@ -1,0 +1,105 @@
+import { createReadStream, createWriteStream, existsSync, truncateSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { createGzip } from "node:zlib";
+import { once } from "node:events";
+import { pipeline } from "node:stream/promises";
+import { PassThrough } from "node:stream";
+import type { ExportOptions, Reader } from "../read/reader.ts";
+import { Failure } from "./failure.ts";
+
+/** How a file is written, as its name says. */
+export interface ExportFile {
+  readonly path: string;
+  readonly format: "ndjson" | "csv";
+  readonly isGzipped: boolean;
+}
+
+export function exportFileOf(path: string): ExportFile {
+  const [, extension, gz] = /\.(ndjson|jsonl|csv)(\.gz)?$/i.exec(path) ?? [];
+  if (extension === undefined) {
+    throw new Failure(
+      `--export takes a file named .ndjson, .jsonl or .csv, or one of these with .gz, not ${path}.`,
+    );
+  }
+  return {
+    path,
+    format: extension.toLowerCase() === "csv" ? "csv" : "ndjson",
+    isGzipped: gz !== undefined,
+  };
+}
+
+/**
+ * Writes what a query finds into a file; with `isResumed` after what the file holds already. Returns how many records
+ * it wrote. What an interruption leaves is whole but for its last line, which resuming cuts off.
+ */
+export async function writeExport(
+  reader: Reader,
+  query: string,
+  { path, format, isGzipped }: ExportFile,
+  options: ExportOptions,
+  isResumed: boolean,
+  onProgress: (records: number) => void,
+): Promise<number> {
+  if (!isResumed && existsSync(path)) {
+    throw new Failure(`${path} is there already: --resume goes on with it, or name another file.`);
+  }
+  if (isResumed && isGzipped) {
+    throw new Failure("--resume needs a file that is not compressed, to see where it ends.");
+  }
+  const after = isResumed && existsSync(path) ? await endOf(path, format) : undefined;
+  const pages = reader.export(query, { ...options, format, after });
+  // Nothing is made where the service refuses.
+  const first = await pages.next();
+  const text = new PassThrough();
+  const file = createWriteStream(path, { flags: after === undefined ? "w" : "a" });
+  const written = isGzipped ? pipeline(text, createGzip(), file) : pipeline(text, file);
+  let records = 0;
+  try {
+    for (let page = first; !page.done; page = await pages.next()) {
+      if (!text.write(page.value.text)) await Promise.race([once(text, "drain"), written]);
+      records += page.value.records;
+      onProgress(records);
+    }
+  } finally {
+    text.end();
+    await written;
+  }
+  return records;
+}
+
+/** `<ts>,<id>` of the last whole record of a file, which is cut after it; undefined where it has none. */
+async function endOf(path: string, format: ExportFile["format"]): Promise<string | undefined> {
+  let start = 0;
+  let end = 0;
+  let offset = 0;
+  let isQuoted = false;
+  let isFirst = true;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Uint8Array>) {
+    for (const byte of chunk) {
+      offset++;
+      if (format === "csv" && byte === 0x22) isQuoted = !isQuoted;
+      if (byte !== 0x0a || isQuoted) continue;
+      // The first line of a CSV is its header.
+      start = format === "csv" && isFirst ? offset : end;
+      end = offset;
+      isFirst = false;
+    }
+  }
+  truncateSync(path, end);
+  if (start >= end) {
+    truncateSync(path, 0);
+    return undefined;
+  }
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+    const line = buffer.toString();
+    if (format === "csv") return line.split(",", 2).join(",");
+    const { ts, id } = JSON.parse(line);
+    return `${ts},${id}`;
+  } catch (cause) {
+    throw new Failure(`${path} does not end with a record of an export.`, { cause });
+  } finally {
+    await file.close();
+  }
+}
