@@ -13,7 +13,10 @@ begin
     values
       ('get_log', 'read_log'),
       ('get_log_context', 'read_log_context'),
+      ('list_alert_history', 'read_alert_history'),
+      ('list_alert_rules', 'read_alert_rules'),
       ('list_log_fields', 'read_log_fields'),
+      ('list_saved_searches', 'read_saved_searches'),
       ('log_histogram', 'read_log_histogram'),
       ('log_series', 'read_log_series'),
       ('log_stats', 'read_log_stats'),

@@ -1,4 +1,5 @@
--- Who is bound to a view: its living API keys and its viewers, by name, at most ten.
+-- Who is bound to a view: its living API keys, viewers, alert rules and saved searches, by name, at
+-- most ten.
 create function logloom_private.users_of_view(p_tenant_id text, p_view_id uuid)
 returns text[]
 language plpgsql
@@ -17,6 +18,14 @@ begin
       select 'member ' || coalesce(m.email, m.user_id)
       from logloom.tenant_members m
       where m.tenant_id = p_tenant_id and m.view_id = p_view_id
+      union all
+      select 'alert rule ' || r.name
+      from logloom.alert_rules r
+      where r.tenant_id = p_tenant_id and r.view_id = p_view_id
+      union all
+      select 'saved search ' || s.name
+      from logloom.saved_searches s
+      where s.tenant_id = p_tenant_id and s.view_id = p_view_id
     ) u (name)
     order by u.name
     limit 10
