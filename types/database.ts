@@ -70,6 +70,7 @@ export type Database = {
           "p_query_dsl": string;
           "p_tenant_id"?: string;
           "p_threshold": number;
+          "p_view_id"?: string;
           "p_window_minutes": number;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
@@ -130,6 +131,7 @@ export type Database = {
           "p_name": string;
           "p_query_dsl": string;
           "p_tags"?: (string)[];
+          "p_view_id"?: string;
         };
         Returns: string;
       };
@@ -492,6 +494,7 @@ export type Database = {
           "p_rule_id"?: string;
           "p_tenant_id"?: string;
           "p_threshold"?: number;
+          "p_view_id"?: string;
           "p_window_minutes"?: number;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_preview"];
@@ -673,6 +676,7 @@ export type Database = {
           "p_query_dsl"?: string;
           "p_rule_id": string;
           "p_threshold"?: number;
+          "p_view_id"?: string;
           "p_window_minutes"?: number;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
@@ -709,6 +713,7 @@ export type Database = {
           "p_name"?: string;
           "p_query_dsl"?: string;
           "p_tags"?: (string)[];
+          "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_saved_search"];
         SetofOptions: {
@@ -825,6 +830,7 @@ export type Database = {
         "last_evaluated_at": string | null;
         "last_value": number | null;
         "last_error": string | null;
+        "view_id": string | null;
       };
       "logloom_api_key": {
         "key_id": string | null;
@@ -1043,6 +1049,7 @@ export type Database = {
         "updated_at": string | null;
         "last_run_at": string | null;
         "run_count": number | null;
+        "view_id": string | null;
       };
       "logloom_saved_search_run": {
         "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;

@@ -49,7 +49,8 @@ begin
     h.acknowledged_at is not null, h.acknowledged_at, h.acknowledged_by,
     h.notification_sent_at is not null, h.notification_sent_at,
     case when v_sees_addresses then h.notification_channels else '{}' end,
-    case when v_sees_addresses then h.notification_error end, h.window_start, h.window_end, h."group"
+    case when v_sees_addresses then h.notification_error end,
+    h.window_start, h.window_end, h."group"
   from (
     select l.*, sum(octet_length(l."group"::text)) over (
       order by l.triggered_at desc, l.alert_id desc

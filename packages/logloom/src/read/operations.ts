@@ -64,6 +64,7 @@ export interface Operations {
       p_query_dsl: string;
       p_tenant_id?: string;
       p_threshold: number;
+      p_view_id?: string;
       p_window_minutes: number;
     };
     answer: AlertRule;
@@ -100,6 +101,7 @@ export interface Operations {
       p_name: string;
       p_query_dsl: string;
       p_tags?: string[];
+      p_view_id?: string;
     };
     answer: string;
   };
@@ -237,6 +239,7 @@ export interface Operations {
       p_rule_id?: string;
       p_tenant_id?: string;
       p_threshold?: number;
+      p_view_id?: string;
       p_window_minutes?: number;
     };
     answer: AlertPreview;
@@ -309,6 +312,7 @@ export interface Operations {
       p_query_dsl?: string;
       p_rule_id: string;
       p_threshold?: number;
+      p_view_id?: string;
       p_window_minutes?: number;
     };
     answer: AlertRule;
@@ -333,6 +337,7 @@ export interface Operations {
       p_name?: string;
       p_query_dsl?: string;
       p_tags?: string[];
+      p_view_id?: string;
     };
     answer: SavedSearch;
   };
