@@ -247,7 +247,7 @@ Deno.test("a user cannot read for a key, nor in a scope of their own making", as
       await sql`set local role authenticated`;
       await sql`
         select logloom_private.read_log_page(
-          row(${other.id}, null, null, null, null)::logloom_private.reading_scope,
+          row(${other.id}, null, null, null, null, null)::logloom_private.reading_scope,
           null, null, null, null, null, null
         )`;
     }),

@@ -2,7 +2,10 @@
 export const operations: readonly string[] = [
   "get_log",
   "get_log_context",
+  "list_alert_history",
+  "list_alert_rules",
   "list_log_fields",
+  "list_saved_searches",
   "log_histogram",
   "log_series",
   "log_stats",

@@ -33,6 +33,7 @@ const idOf: Record<ListName, string> = {
   list_alert_addresses: "email",
   list_tenant_members: "user_id",
   list_api_keys: "key_id",
+  list_log_views: "view_id",
   list_tenant_audit_events: "event_id",
   list_log_retention_runs: "run_id",
 };
