@@ -70,6 +70,7 @@ export type Database = {
           "p_query_dsl": string;
           "p_tenant_id"?: string;
           "p_threshold": number;
+          "p_view_id"?: string;
           "p_window_minutes": number;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
@@ -148,6 +149,7 @@ export type Database = {
           "p_name": string;
           "p_query_dsl": string;
           "p_tags"?: (string)[];
+          "p_view_id"?: string;
         };
         Returns: string;
       };
@@ -563,6 +565,7 @@ export type Database = {
           "p_rule_id"?: string;
           "p_tenant_id"?: string;
           "p_threshold"?: number;
+          "p_view_id"?: string;
           "p_window_minutes"?: number;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_preview"];
@@ -759,6 +762,7 @@ export type Database = {
           "p_query_dsl"?: string;
           "p_rule_id": string;
           "p_threshold"?: number;
+          "p_view_id"?: string;
           "p_window_minutes"?: number;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
@@ -795,6 +799,7 @@ export type Database = {
           "p_name"?: string;
           "p_query_dsl"?: string;
           "p_tags"?: (string)[];
+          "p_view_id"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_saved_search"];
         SetofOptions: {
@@ -911,6 +916,7 @@ export type Database = {
         "last_evaluated_at": string | null;
         "last_value": number | null;
         "last_error": string | null;
+        "view_id": string | null;
       };
       "logloom_api_key": {
         "key_id": string | null;
@@ -1179,6 +1185,7 @@ export type Database = {
         "updated_at": string | null;
         "last_run_at": string | null;
         "run_count": number | null;
+        "view_id": string | null;
       };
       "logloom_saved_search_run": {
         "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;

@@ -46,6 +46,7 @@ Deno.test("a key is created with its value, this once, and listed without", asyn
     scopes: ["ingest"],
     status: "active",
     expires_at: null,
+    view_id: null,
   });
   assert.match(key_id, uuid);
   assert.match(key_value, /^ll_[0-9A-Za-z]{36}$/);
@@ -64,6 +65,7 @@ Deno.test("a key is created with its value, this once, and listed without", asyn
     created_at,
     last_used_at: null,
     expires_at: null,
+    view_id: null,
     revoked_at: null,
   }]);
 

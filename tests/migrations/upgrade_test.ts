@@ -97,6 +97,23 @@ function withoutRange(body: unknown): unknown {
   return Array.isArray(body) ? body : rest;
 }
 
+/** What an answer says of the members that it had before: a newer version may add some. */
+function asKnown(answer: unknown, before: unknown): unknown {
+  if (Array.isArray(answer) && Array.isArray(before)) {
+    return answer.map((one, n) => asKnown(one, before[n]));
+  }
+  if (!isObject(answer) || !isObject(before)) return answer;
+  return Object.fromEntries(
+    Object.entries(answer)
+      .filter(([name]) => name in before)
+      .map(([name, value]) => [name, asKnown(value, before[name])]),
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /**
  * What stands in for newer migrations while there are none: every function replaced by itself, and
  * a change of the table that each request reads and of the one that it ends up in.
@@ -198,7 +215,7 @@ Deno.test("an upgrade under load loses nothing and keeps what tenants have", asy
   await sender.stop();
 
   assert.deepEqual(await outcomeOf(sql, busy), complete(sender));
-  assert.deepEqual(await read(tenant), before);
+  assert.deepEqual(asKnown(await read(tenant), before), before);
   await callAsOwner(sql, "call logloom_private.run_retention(logloom_private.utc_day(now()))");
   await assertFoundAcrossMidnight(old);
   const [{ versions }] = await sql`

@@ -25,11 +25,11 @@ begin
   end if;
   insert into logloom.alert_history (
     tenant_id, rule_id, triggered_at, value, threshold, window_start, window_end,
-    "group"
+    "group", view_id
   )
   values (
     p_rule.tenant_id, p_rule.rule_id, p_now, p_window.value, p_rule.threshold,
-    p_window.window_start, p_window.window_end, p_window."group"
+    p_window.window_start, p_window.window_end, p_window."group", p_rule.view_id
   )
   on conflict (rule_id, window_end, (coalesce(md5("group"::text), ''))) do nothing;
   return found;

@@ -1,21 +1,28 @@
-create function public.list_alert_history(
-  p_tenant_id text default null,
-  p_rule_id uuid default null,
-  p_ts_from text default null,
-  p_ts_to text default null,
-  p_acknowledged boolean default null,
-  p_limit integer default null,
-  p_after uuid default null
+-- Alerts that a reader finds, within a view those of rules that were evaluated in it; without what
+-- tells of addresses for who only reads.
+create function logloom_private.read_alert_history(
+  p_scope logloom_private.reading_scope,
+  p_tenant_id text,
+  p_rule_id uuid,
+  p_ts_from text,
+  p_ts_to text,
+  p_acknowledged boolean,
+  p_limit integer,
+  p_after uuid
 )
 returns setof public.logloom_alert_history_entry
 language plpgsql
 stable
-security invoker
+security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
+-- definer because no table is open to who only reads
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.alert_reader(p_scope, 'list_alert_history', p_tenant_id);
+  v_sees_addresses constant boolean :=
+    logloom_private.sees_addresses(p_scope is not null, v_scope);
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
   v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
@@ -23,7 +30,8 @@ declare
     p_after::text, 'alert', 'alert_id',
     (
       select h.triggered_at from logloom.alert_history h
-      where h.tenant_id = v_tenant_id and h.alert_id = p_after
+      where h.tenant_id = v_scope.tenant_id and h.alert_id = p_after
+        and (v_scope.view_id is null or h.view_id = v_scope.view_id)
     )
   );
 begin
@@ -39,8 +47,10 @@ begin
   select
     h.alert_id, h.rule_id, h.tenant_id, h.triggered_at, h.value, h.threshold,
     h.acknowledged_at is not null, h.acknowledged_at, h.acknowledged_by,
-    h.notification_sent_at is not null, h.notification_sent_at, h.notification_channels,
-    h.notification_error, h.window_start, h.window_end, h."group"
+    h.notification_sent_at is not null, h.notification_sent_at,
+    case when v_sees_addresses then h.notification_channels else '{}' end,
+    case when v_sees_addresses then h.notification_error end,
+    h.window_start, h.window_end, h."group"
   from (
     select l.*, sum(octet_length(l."group"::text)) over (
       order by l.triggered_at desc, l.alert_id desc
@@ -49,7 +59,8 @@ begin
     from (
       select h.*
       from logloom.alert_history h
-      where h.tenant_id = v_tenant_id
+      where h.tenant_id = v_scope.tenant_id
+        and (v_scope.view_id is null or h.view_id = v_scope.view_id)
         and (p_rule_id is null or h.rule_id = p_rule_id)
         and (v_from is null or h.triggered_at >= v_from)
         and (v_to is null or h.triggered_at < v_to)
@@ -62,6 +73,30 @@ begin
   -- Of a group there may be a whole message.
   where coalesce(h.bytes_before, 0) < logloom_private.list_bytes()
   order by h.triggered_at desc, h.alert_id desc;
+end;
+$$;
+
+create function public.list_alert_history(
+  p_tenant_id text default null,
+  p_rule_id uuid default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_acknowledged boolean default null,
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_alert_history_entry
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select h.*
+  from logloom_private.read_alert_history(
+    null, p_tenant_id, p_rule_id, p_ts_from, p_ts_to, p_acknowledged, p_limit, p_after
+  ) h;
 end;
 $$;
 

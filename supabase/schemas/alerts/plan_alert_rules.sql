@@ -10,6 +10,7 @@ declare
   v_rule logloom.alert_rules;
   v_query logloom_private.compiled_query;
   v_group logloom_private.alert_groups;
+  v_updated_at timestamptz;
   v_planned uuid[] := '{}';
 begin
   for v_rule in
@@ -24,9 +25,15 @@ begin
     limit p_limit
   loop
     delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
+    -- Before the view is read: a change meanwhile is planned anew.
+    v_updated_at := (
+      select v.updated_at from logloom.log_views v where v.view_id = v_rule.view_id
+    );
     begin
       v_group := null;
-      v_query := logloom_private.compile_query(v_rule.query_dsl, p_now);
+      v_query := logloom_private.compile_rule(
+        v_rule.tenant_id, v_rule.query_dsl, v_rule.view_id, p_now
+      );
       if logloom_private.has_partials(v_query) then
         v_group.filter := v_query.filter;
         v_group.number_sql := logloom_private.alert_number_sql(v_query);
@@ -35,6 +42,7 @@ begin
         case
           when v_group.filter is null
             then jsonb_build_array('window', v_rule.query_dsl, v_rule.window_minutes)
+              || coalesce(to_jsonb(v_rule.view_id), '[]')
           else jsonb_build_array(v_group.filter, v_group.number_sql)
         end::text,
         'UTF8'
@@ -43,16 +51,21 @@ begin
       values (v_rule.tenant_id, v_group.digest, v_group.filter, v_group.number_sql)
       on conflict (tenant_id, digest) do nothing;
       insert into logloom_private.alert_plans (
-        rule_id, query_dsl, window_minutes, aggregate, group_id
+        rule_id, query_dsl, window_minutes, aggregate, group_id, view_id, view_updated_at
       )
       select
         v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes,
-        coalesce(v_query.aggregate, 'count'), g.group_id
+        coalesce(v_query.aggregate, 'count'), g.group_id, v_rule.view_id, v_updated_at
       from logloom_private.alert_groups g
       where g.tenant_id = v_rule.tenant_id and g.digest = v_group.digest;
     exception when others then
-      insert into logloom_private.alert_plans (rule_id, query_dsl, window_minutes, refusal)
-      values (v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes, sqlerrm);
+      insert into logloom_private.alert_plans (
+        rule_id, query_dsl, window_minutes, refusal, view_id, view_updated_at
+      )
+      values (
+        v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes, sqlerrm, v_rule.view_id,
+        v_updated_at
+      );
     end;
     v_planned := v_planned || v_rule.rule_id;
   end loop;

@@ -58,7 +58,9 @@ begin
   select s.* into v_settings from logloom_private.settings s;
   perform logloom_private.take_search_slot(v_tenant_id);
   perform logloom_private.check_query(p_rule.query_dsl, true);
-  v_query := logloom_private.compile_query(p_rule.query_dsl);
+  v_query := logloom_private.compile_rule(
+    v_tenant_id, p_rule.query_dsl, p_rule.view_id
+  );
   v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
@@ -102,7 +104,8 @@ create function public.preview_alert_rule(
   p_threshold double precision default null,
   p_comparison text default null,
   p_window_minutes integer default null,
-  p_cooldown_minutes integer default null
+  p_cooldown_minutes integer default null,
+  p_view_id uuid default null
 )
 returns public.logloom_alert_preview
 language plpgsql
@@ -123,6 +126,7 @@ begin
       perform logloom_private.refuse('alerts.rule_not_found');
     end if;
   end if;
+  v_rule.view_id := coalesce(p_view_id, v_rule.view_id);
   v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
   v_rule.threshold := coalesce(p_threshold, v_rule.threshold);
   v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
@@ -152,13 +156,13 @@ when connection_exception or admin_shutdown or internal_error then
   end if;
   return public.preview_alert_rule(
     p_tenant_id, p_rule_id, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
-    p_cooldown_minutes
+    p_cooldown_minutes, p_view_id
   );
 end;
 $$;
 
 comment on function public.preview_alert_rule(
-  text, uuid, text, double precision, text, integer, integer
+  text, uuid, text, double precision, text, integer, integer, uuid
 ) is
   'When a rule would have fired over the last 24 h, and the values that it would have seen: the '
   'rule p_rule_id, with what else is given in place of its own. Percentiles, distinct counts and '

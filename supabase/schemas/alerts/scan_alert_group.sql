@@ -18,6 +18,7 @@ declare
   v_rule_ids uuid[];
   v_query_dsl text;
   v_window_minutes integer;
+  v_view_id uuid;
   v_query logloom_private.compiled_query;
   v_due logloom_private.alert_window[];
   v_start timestamptz;
@@ -28,8 +29,8 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
-  select array_agg(r.rule_id), min(r.query_dsl), min(r.window_minutes)
-  into v_rule_ids, v_query_dsl, v_window_minutes
+  select array_agg(r.rule_id), min(r.query_dsl), min(r.window_minutes), min(r.view_id::text)
+  into v_rule_ids, v_query_dsl, v_window_minutes, v_view_id
   from logloom_private.planned_alert_rules r
   where r.group_id = p_group_id;
   v_due := array(select d from logloom_private.due_alert_windows(v_rule_ids, p_round) d);
@@ -37,7 +38,9 @@ begin
     select distinct d.window_start, d.window_end from unnest(v_due) d order by 2 desc
   loop
     v_began := clock_timestamp();
-    v_query := logloom_private.compile_query(v_query_dsl, v_end);
+    v_query := logloom_private.compile_rule(
+      v_group.tenant_id, v_query_dsl, v_view_id, v_end
+    );
     perform logloom_private.empty_staging_table(v_matches, false);
     v_reading := logloom_private.read_alert_pieces(
       v_group.tenant_id, v_start, v_end, null, v_query.filter,

@@ -9,7 +9,8 @@ create function public.update_alert_rule(
   p_cooldown_minutes integer default null,
   p_enabled boolean default null,
   p_notification_destinations text[] default null,
-  p_notification_config jsonb default null
+  p_notification_config jsonb default null,
+  p_view_id uuid default null
 )
 returns public.logloom_alert_rule
 language plpgsql
@@ -26,6 +27,7 @@ begin
   if p_query_dsl is not null then
     perform logloom_private.check_query(p_query_dsl, true);
   end if;
+  perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   -- An empty description takes it away; notification_config is replaced as a whole.
   update logloom.alert_rules r
   set
@@ -42,12 +44,14 @@ begin
       else logloom_private.distinct_destinations(p_notification_destinations)
     end,
     notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
+    view_id = coalesce(p_view_id, r.view_id),
     updated_at = now(),
     asked_at = case
       when (r.query_dsl, r.threshold, r.comparison, r.window_minutes) = (
           coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
           coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes)
         )
+        and r.view_id is not distinct from coalesce(p_view_id, r.view_id)
         and r.enabled >= coalesce(p_enabled, r.enabled)
         then r.asked_at
       else now()
@@ -57,6 +61,7 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
+  perform logloom_private.require_rule_in_view(v_tenant_id, v_row.query_dsl, v_row.view_id);
   return logloom_private.alert_rule_of(v_row);
 exception when check_violation then
   get stacked diagnostics v_constraint = constraint_name;
@@ -66,7 +71,8 @@ end;
 $$;
 
 comment on function public.update_alert_rule(
-  uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb
+  uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid
 ) is
   'Changes what is given and returns the alert rule. An empty p_description takes it away, '
-  'p_notification_config is replaced as a whole. Errors: PT400, PT401, PT404.';
+  'p_notification_config is replaced as a whole. p_view_id, for admins: the view that it is '
+  'evaluated in. Errors: PT400, PT401, PT403, PT404.';

@@ -4,7 +4,8 @@ create function public.create_saved_search(
   p_description text default null,
   p_category text default null,
   p_is_shared boolean default false,
-  p_tags text[] default null
+  p_tags text[] default null,
+  p_view_id uuid default null
 )
 returns uuid
 language plpgsql
@@ -21,15 +22,16 @@ begin
   perform logloom_private.require_parameter('p_name', p_name is null);
   perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
   perform logloom_private.check_query(p_query_dsl);
+  perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_room_for('saved_searches');
   insert into logloom.saved_searches (
-    tenant_id, created_by, name, query_dsl, description, category, is_shared, tags
+    tenant_id, created_by, name, query_dsl, description, category, is_shared, tags, view_id
   )
   values (
     v_tenant_id, v_user_id, logloom_private.trim_space(p_name), p_query_dsl,
     nullif(logloom_private.trim_space(p_description), ''),
     nullif(logloom_private.trim_space(p_category), ''),
-    coalesce(p_is_shared, false), coalesce(p_tags, '{}')
+    coalesce(p_is_shared, false), coalesce(p_tags, '{}'), p_view_id
   )
   returning id into v_id;
   return v_id;
@@ -40,6 +42,7 @@ exception when check_violation then
 end;
 $$;
 
-comment on function public.create_saved_search(text, text, text, text, boolean, text[]) is
+comment on function public.create_saved_search(text, text, text, text, boolean, text[], uuid) is
   'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must '
-  'compile. p_tags: at most 20. Errors: PT400 (plan limit, too), PT401.';
+  'compile. p_tags: at most 20. p_view_id, for admins: the view whose readers find it in their '
+  'list, if it is shared. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';

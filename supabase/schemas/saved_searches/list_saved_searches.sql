@@ -1,21 +1,33 @@
-create function public.list_saved_searches(
-  include_shared boolean default true,
-  p_limit integer default null,
-  p_after uuid default null
+-- Saved searches that a reader finds: a user their own and those that are shared, a key those that
+-- are shared; within a view those of them that are the view's.
+create function logloom_private.read_saved_searches(
+  p_scope logloom_private.reading_scope,
+  include_shared boolean,
+  p_limit integer,
+  p_after uuid
 )
 returns setof public.logloom_saved_search
 language plpgsql
 stable
-security invoker
+security definer
 set search_path = pg_catalog, pg_temp
 as $$
+-- definer because no table is open to who only reads
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_user_id constant text := logloom_private.current_user_id();
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'list_saved_searches');
+  v_user_id constant text := case
+    when p_scope is null and v_scope.view_id is null then logloom_private.current_user_id()
+  end;
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_after constant timestamptz := logloom_private.page_place(
     p_after::text, 'saved search', 'id',
-    (select s.created_at from logloom.saved_searches s where s.id = p_after)
+    (
+      select s.created_at from logloom.saved_searches s
+      where s.tenant_id = v_scope.tenant_id and s.id = p_after
+        and (s.is_shared or s.created_by = v_user_id)
+        and (v_scope.view_id is null or s.view_id = v_scope.view_id)
+    )
   );
 begin
   return query
@@ -31,7 +43,9 @@ begin
       select o as item
       from logloom.saved_searches s
       cross join lateral logloom_private.saved_search_of(s) o
-      where s.tenant_id = v_tenant_id
+      where s.tenant_id = v_scope.tenant_id
+        and (s.is_shared or s.created_by = v_user_id)
+        and (v_scope.view_id is null or s.view_id = v_scope.view_id)
         and (include_shared is distinct from false or s.created_by = v_user_id)
         and (p_after is null or (s.created_at, s.id) < (v_after, p_after))
       order by s.created_at desc, s.id desc
@@ -42,7 +56,24 @@ begin
 end;
 $$;
 
+create function public.list_saved_searches(
+  include_shared boolean default true,
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_saved_search
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select s.* from logloom_private.read_saved_searches(null, include_shared, p_limit, p_after) s;
+end;
+$$;
+
 comment on function public.list_saved_searches(boolean, integer, uuid) is
   'The caller''s saved searches and, unless include_shared is false, those that colleagues share, '
   'newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page before. '
-  'Errors: PT400, PT401.';
+  'Errors: PT400, PT401, PT403.';

@@ -5,7 +5,8 @@ create function public.update_saved_search(
   p_description text default null,
   p_category text default null,
   p_is_shared boolean default null,
-  p_tags text[] default null
+  p_tags text[] default null,
+  p_view_id uuid default null
 )
 returns public.logloom_saved_search
 language plpgsql
@@ -23,6 +24,7 @@ begin
   if p_query_dsl is not null then
     perform logloom_private.check_query(p_query_dsl);
   end if;
+  perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   -- An empty description or category takes it away.
   update logloom.saved_searches s
   set
@@ -32,6 +34,7 @@ begin
     category = nullif(coalesce(logloom_private.trim_space(p_category), s.category), ''),
     is_shared = coalesce(p_is_shared, s.is_shared),
     tags = coalesce(p_tags, s.tags),
+    view_id = coalesce(p_view_id, s.view_id),
     updated_at = now()
   where s.tenant_id = v_tenant_id and s.id = p_id and s.created_by = v_user_id
   returning s.* into v_row;
@@ -46,6 +49,9 @@ exception when check_violation then
 end;
 $$;
 
-comment on function public.update_saved_search(uuid, text, text, text, text, boolean, text[]) is
+comment on function public.update_saved_search(
+  uuid, text, text, text, text, boolean, text[], uuid
+) is
   'Changes what is given and returns the saved search. An empty p_description or p_category takes '
-  'it away. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
+  'it away. p_view_id, for admins: the view whose readers find it in their list, if it is shared. '
+  'Errors: PT400, PT401, PT403 (a colleague''s), PT404.';

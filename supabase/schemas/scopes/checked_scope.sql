@@ -16,7 +16,11 @@ begin
   elsif not logloom_private.is_service_role() then
     perform logloom_private.refuse('callers.operation_is_internal', p_operation);
   end if;
-  if p_operation <> all (p_scope.operations) then
+  -- Alerts tell of all records: a view opens them by name alone.
+  if p_operation <> all (p_scope.operations)
+    or p_scope.view_id is not null and p_scope.operations is null
+    and p_operation in ('list_alert_rules', 'list_alert_history')
+  then
     perform logloom_private.refuse('callers.operation_is_outside', p_operation);
   end if;
   return p_scope;

@@ -1,5 +1,5 @@
--- Who is bound to a view: its living API keys, its viewers and its portal sessions,
--- by name, at most ten.
+-- Who is bound to a view: its living API keys and portal sessions, viewers, alert rules and saved
+-- searches, by name, at most ten.
 create function logloom_private.users_of_view(p_tenant_id text, p_view_id uuid)
 returns text[]
 language plpgsql
@@ -23,6 +23,14 @@ begin
       from logloom.portal_sessions s
       where s.tenant_id = p_tenant_id and s.view_id = p_view_id
         and s.revoked_at is null and s.expires_at > now()
+      union all
+      select 'alert rule ' || r.name
+      from logloom.alert_rules r
+      where r.tenant_id = p_tenant_id and r.view_id = p_view_id
+      union all
+      select 'saved search ' || s.name
+      from logloom.saved_searches s
+      where s.tenant_id = p_tenant_id and s.view_id = p_view_id
     ) u (name)
     order by u.name
     limit 10

@@ -131,7 +131,9 @@ insert into logloom.tenant_members (tenant_id, user_id, role)
 values ('acme', 'bob', 'owner'), ('acme', 'alice', 'member');
 select is(pg_temp.verdict(m.token), 'let in', 'a member may send') from made m;
 with v as (
-  insert into logloom.log_views (tenant_id, name, created_by) values ('acme', 'v', 'a') returning view_id
+  insert into logloom.log_views (tenant_id, name, created_by)
+  values ('acme', 'v', 'a')
+  returning view_id
 )
 update logloom.tenant_members m set role = 'viewer', view_id = v.view_id from v
 where m.user_id = 'alice';

@@ -64,7 +64,11 @@ select is(
     when 'service_role' then c.service_role
     when 'listed_client' then c.owner
     when 'unlisted_client' then case when o.is_reading then c.owner else 'PT403' end
-    when 'viewer' then case when o.is_reading then c.owner else 'PT403' end
+    when 'viewer' then case
+      when not o.is_reading then 'PT403'
+      when c.arguments ~ 'private_search' then 'PT400'
+      else c.owner
+    end
     when 'anon' then 'PT401'
     -- Who has a token, and a tenant already.
     else case c.operation when 'create_tenant' then 'PT400' else 'PT401' end
@@ -79,7 +83,11 @@ order by c.id, a.actor;
 -- Where the project has put another pre-request function in the place of ours.
 select matches(
   pg_temp.request(a.actor, c.operation, c.arguments, false),
-  case when o.is_reading then c.owner else 'PT403|42501' end,
+  case
+    when not o.is_reading then 'PT403|42501'
+    when a.actor = 'viewer' and c.arguments ~ 'private_search' then 'PT400'
+    else c.owner
+  end,
   format('%s(%s) by %s, unchecked', c.operation, c.arguments, a.actor)
 )
 from cases c

@@ -15,7 +15,7 @@ select public.create_saved_search(
 grant select on created, bare to public;
 
 select is(
-  to_jsonb(s) - '{id,created_at,updated_at}'::text[],
+  to_jsonb(s) - '{id,created_at,updated_at,view_id}'::text[],
   '{
     "name": "errors", "description": "All of them", "query_dsl": "level:error",
     "category": "ops", "is_shared": true, "tags": ["a", "b"], "created_by": "alice",
@@ -29,7 +29,7 @@ select is(
 )
 from created c, public.get_saved_search(c.id) s;
 select is(
-  to_jsonb(s) - '{id,created_at,updated_at}'::text[],
+  to_jsonb(s) - '{id,created_at,updated_at,view_id}'::text[],
   '{
     "name": "all", "description": null, "query_dsl": "ts:*", "category": null,
     "is_shared": false, "tags": [], "created_by": "alice", "last_run_at": null, "run_count": 0
@@ -103,7 +103,7 @@ update logloom.saved_searches
 set created_at = now() - interval '1 day', updated_at = now() - interval '1 day';
 select pg_temp.act_as_user('acme', 'alice');
 select is(
-  to_jsonb(s) - '{id,created_at,updated_at}'::text[],
+  to_jsonb(s) - '{id,created_at,updated_at,view_id}'::text[],
   '{
     "name": "errors", "description": null, "query_dsl": "level:error", "category": "night",
     "is_shared": true, "tags": [], "created_by": "alice", "last_run_at": null, "run_count": 0

@@ -68,6 +68,7 @@ export interface Operations {
       p_query_dsl: string;
       p_tenant_id?: string;
       p_threshold: number;
+      p_view_id?: string;
       p_window_minutes: number;
     };
     answer: AlertRule;
@@ -116,6 +117,7 @@ export interface Operations {
       p_name: string;
       p_query_dsl: string;
       p_tags?: string[];
+      p_view_id?: string;
     };
     answer: string;
   };
@@ -278,6 +280,7 @@ export interface Operations {
       p_rule_id?: string;
       p_tenant_id?: string;
       p_threshold?: number;
+      p_view_id?: string;
       p_window_minutes?: number;
     };
     answer: AlertPreview;
@@ -354,6 +357,7 @@ export interface Operations {
       p_query_dsl?: string;
       p_rule_id: string;
       p_threshold?: number;
+      p_view_id?: string;
       p_window_minutes?: number;
     };
     answer: AlertRule;
@@ -378,6 +382,7 @@ export interface Operations {
       p_name?: string;
       p_query_dsl?: string;
       p_tags?: string[];
+      p_view_id?: string;
     };
     answer: SavedSearch;
   };

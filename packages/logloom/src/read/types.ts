@@ -107,6 +107,7 @@ export interface SavedSearch {
   updated_at: string;
   last_run_at: string | null;
   run_count: number;
+  view_id: string | null;
 }
 
 export interface PlanFeature {
@@ -137,6 +138,7 @@ export interface AlertRule {
   last_evaluated_at: string | null;
   last_value: number | null;
   last_error: string | null;
+  view_id: string | null;
 }
 
 export interface AlertPreview {

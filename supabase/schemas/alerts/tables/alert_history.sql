@@ -14,6 +14,7 @@ create table logloom.alert_history (
   window_start timestamptz,
   window_end timestamptz,
   "group" jsonb,
+  view_id uuid,
   constraint alert_history_value_is_finite check (value > '-Infinity' and value < 'Infinity'),
   constraint alert_history_acknowledgement_is_whole check (
     (acknowledged_at is null) = (acknowledged_by is null)
@@ -64,3 +65,5 @@ comment on column logloom.alert_history."group" is
 
 comment on column logloom.alert_history.window_end is
   'The value is of records from window_start to before window_end.';
+
+comment on column logloom.alert_history.view_id is 'The view that the rule was evaluated in.';

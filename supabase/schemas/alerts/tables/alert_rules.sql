@@ -18,6 +18,7 @@ create table logloom.alert_rules (
   last_value double precision,
   last_error text,
   asked_at timestamptz not null default now(),
+  view_id uuid,
   constraint alert_rules_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 200
   ),
@@ -64,13 +65,17 @@ create table logloom.alert_rules (
         or not 'webhook' = any(notification_destinations)
       )
     )
-  )
+  ),
+  constraint alert_rules_view_is_of_tenant foreign key (tenant_id, view_id)
+    references logloom.log_views (tenant_id, view_id) on delete cascade
 )
 -- Every rule is updated every minute.
 with (fillfactor = 70);
 
 create index alert_rules_tenant_id_created_at_idx
 on logloom.alert_rules (tenant_id, created_at desc, rule_id desc);
+
+create index alert_rules_tenant_id_view_id_idx on logloom.alert_rules (tenant_id, view_id);
 
 create policy alert_rules_select_tenant on logloom.alert_rules
 for select to authenticated
@@ -93,12 +98,13 @@ grant select, delete on logloom.alert_rules to authenticated, service_role;
 
 grant insert (
   tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
-  cooldown_minutes, enabled, notification_destinations, notification_config, created_by
+  cooldown_minutes, enabled, notification_destinations, notification_config, created_by,
+  view_id
 ) on logloom.alert_rules to authenticated, service_role;
 
 grant update (
   name, description, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled,
-  notification_destinations, notification_config, updated_at, asked_at
+  notification_destinations, notification_config, updated_at, asked_at, view_id
 ) on logloom.alert_rules to authenticated, service_role;
 
 comment on table logloom.alert_rules is
@@ -119,3 +125,6 @@ comment on column logloom.alert_rules.last_evaluated_at is 'End of the last wind
 comment on column logloom.alert_rules.last_value is 'Value over that window; null: no data.';
 
 comment on column logloom.alert_rules.last_error is 'Why that window could not be evaluated.';
+
+comment on column logloom.alert_rules.view_id is
+  'The view that it is evaluated in. Null: all records of the tenant.';

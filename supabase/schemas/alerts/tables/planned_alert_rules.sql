@@ -5,6 +5,8 @@ join logloom_private.alert_plans p
   on p.rule_id = r.rule_id
   and p.query_dsl = r.query_dsl
   and p.window_minutes = r.window_minutes
-where r.enabled;
+  and p.view_id is not distinct from r.view_id
+left join logloom.log_views v on v.view_id = r.view_id
+where r.enabled and p.view_updated_at is not distinct from v.updated_at;
 
 comment on view logloom_private.planned_alert_rules is 'Enabled rules whose plan is valid.';

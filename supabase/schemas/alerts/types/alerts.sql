@@ -20,10 +20,13 @@ create type public.logloom_alert_rule as (
   updated_at timestamptz,
   last_evaluated_at timestamptz,
   last_value double precision,
-  last_error text
+  last_error text,
+  view_id uuid
 );
 
-comment on type public.logloom_alert_rule is 'An alert rule. Windows and cooldowns are in minutes.';
+comment on type public.logloom_alert_rule is
+  'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; '
+  'null: all records.';
 
 create type public.logloom_alert_history_entry as (
   alert_id uuid,

@@ -11,6 +11,10 @@ begin
   select e.*
   from (
     values
+    ('alerts.query_reads_what_is_hidden', 400, 'The query asks for what the view %s hides',
+      'Ask for other fields, or bind the rule to another view.',
+      'A rule that is evaluated in a view names one of its hidden fields, or an attribute beside '
+        'one, or looks through any text.'),
     ('alerts.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
       'p_ts_from is inclusive, p_ts_to is not.', null),
     ('alerts.alert_rules_name_is_valid', 400, 'Invalid p_name: 1 to 200 characters after trimming',

@@ -28,8 +28,8 @@ begin
     ('views.name_is_taken', 409, 'The tenant has another view of this name',
       'Choose another name, or change that view by update_log_view.', null),
     ('views.in_use', 409, 'The view is in use: %s',
-      'First bind these to another view, or revoke and remove them.',
-      '`delete_log_view`: API keys or members are bound to it.')
+      'First bind these to another view, or revoke and delete them.',
+      '`delete_log_view`: API keys, members, alert rules or saved searches are bound to it.')
   ) e (name, status, message, hint, explanation);
 end;
 $$;

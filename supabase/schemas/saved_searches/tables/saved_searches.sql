@@ -29,6 +29,7 @@ create table logloom.saved_searches (
   updated_at timestamptz not null default now(),
   last_run_at timestamptz,
   run_count bigint not null default 0,
+  view_id uuid,
   constraint saved_searches_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 200
   ),
@@ -36,11 +37,15 @@ create table logloom.saved_searches (
   constraint saved_searches_category_is_valid check (
     category = logloom_private.trim_space(category) and length(category) between 1 and 100
   ),
-  constraint saved_searches_tags_are_valid check (logloom_private.tags_are_valid(tags))
+  constraint saved_searches_tags_are_valid check (logloom_private.tags_are_valid(tags)),
+  constraint saved_searches_view_is_of_tenant foreign key (tenant_id, view_id)
+    references logloom.log_views (tenant_id, view_id) on delete cascade
 );
 
 create index saved_searches_tenant_id_created_at_idx
 on logloom.saved_searches (tenant_id, created_at desc, id desc);
+
+create index saved_searches_tenant_id_view_id_idx on logloom.saved_searches (tenant_id, view_id);
 
 create policy saved_searches_select_creator_or_shared on logloom.saved_searches
 for select to authenticated
@@ -76,13 +81,18 @@ using (
 
 grant select, delete on logloom.saved_searches to authenticated, service_role;
 
-grant insert (tenant_id, created_by, name, description, query_dsl, category, is_shared, tags)
+grant insert (
+  tenant_id, created_by, name, description, query_dsl, category, is_shared, tags, view_id
+)
 on logloom.saved_searches to authenticated, service_role;
 
-grant update (name, description, query_dsl, category, is_shared, tags, updated_at)
+grant update (name, description, query_dsl, category, is_shared, tags, updated_at, view_id)
 on logloom.saved_searches to authenticated, service_role;
 
 comment on table logloom.saved_searches is
   'Queries that users keep: private to their creator, or shared with the tenant to read and run.';
 
 comment on column logloom.saved_searches.created_by is 'The claim sub of who made it.';
+
+comment on column logloom.saved_searches.view_id is
+  'The view whose readers find it in their list, if it is shared.';

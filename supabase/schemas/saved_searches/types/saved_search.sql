@@ -12,8 +12,10 @@ create type public.logloom_saved_search as (
   created_at timestamptz,
   updated_at timestamptz,
   last_run_at timestamptz,
-  run_count bigint
+  run_count bigint,
+  view_id uuid
 );
 
 comment on type public.logloom_saved_search is
-  'A saved search. created_by: the claim sub of who made it. run_count: runs by anybody.';
+  'A saved search. created_by: the claim sub of who made it. run_count: runs by anybody. '
+  'view_id: the view whose readers find it in their list.';

@@ -1,0 +1,158 @@
+-- Alert rules, their history and saved searches, as readers within a view find them; rules that are
+-- evaluated in a view.
+begin;
+\ir ../actors.psql
+select plan(22);
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
+insert into logloom.log_views (tenant_id, name, query_dsl, hidden_fields, operations, created_by)
+values
+  ('acme', 'open', null, '{}', '{list_alert_rules,list_alert_history,list_saved_searches}', 'ann'),
+  ('acme', 'default', null, '{}', null, 'ann'),
+  ('acme', 'shop', 'service:shop', '{host,attrs.user.email}', null, 'ann');
+create temp table views as select v.name, v.view_id from logloom.log_views v;
+insert into logloom.tenant_members (tenant_id, user_id, role, view_id)
+select 'acme', 'v-' || v.name, 'viewer', v.view_id from views v
+union all
+values ('acme', 'ann', 'owner', null::uuid), ('acme', 'mia', 'member', null);
+
+create function pg_temp.by(p_user_id text, p_call text, p_claims jsonb default '{}')
+returns text
+language plpgsql
+as $$
+declare
+  v_answer text;
+begin
+  perform pg_temp.act_as(
+    'authenticated',
+    jsonb_build_object('role', 'authenticated', 'tenant_id', 'acme', 'sub', p_user_id) || p_claims
+  );
+  begin
+    execute 'select (' || p_call || ')::text' into v_answer;
+  exception when others then
+    v_answer := sqlstate || ' ' || sqlerrm;
+  end;
+  perform pg_temp.act_as_postgres();
+  return v_answer;
+end;
+$$;
+create function pg_temp.rule(p_name text, p_query_dsl text, p_view text)
+returns text
+language sql
+as $$
+  select format(
+    '(select r.name from public.create_alert_rule(p_name => %L, p_query_dsl => %L, '
+      'p_threshold => 1, p_comparison => ''gt'', p_window_minutes => 5, p_cooldown_minutes => 5, '
+      'p_enabled => true, p_notification_destinations => ''{webhook}'', '
+      'p_notification_config => ''{"webhook_url": "https://hooks.example/secret"}'', '
+      'p_view_id => %L) r)',
+    p_name, p_query_dsl, (select v.view_id from views v where v.name = p_view)
+  )
+$$;
+
+select is(pg_temp.by('ann', pg_temp.rule('all', 'level:error', null)), 'all', 'a rule of all');
+select is(pg_temp.by('ann', pg_temp.rule('open', 'level:error', 'open')), 'open', 'of a view');
+select is(pg_temp.by('ann', pg_temp.rule('shop', 'level:error', 'shop')), 'shop', 'of another');
+select is(
+  pg_temp.by('mia', pg_temp.rule('mine', 'level:error', 'shop')),
+  'PT403 This requires the role admin', 'a member binds none'
+);
+select is(
+  pg_temp.by('ann', pg_temp.rule('n', q, 'shop')),
+  'PT400 The query asks for what the view shop hides', 'what is hidden is not asked for: ' || q
+)
+from unnest(array[
+  'host:a', 'attrs.user.email:x', 'any:x', 'level:error | count() by host', '| max(@user.email)'
+]) q;
+select is(
+  pg_temp.by('ann', pg_temp.rule('n', 'level:error', null)) || (
+    select pg_temp.by('ann', format(
+      '(select 1 from public.update_alert_rule(%L, p_query_dsl => ''host:a''))', r.rule_id
+    ))
+    from logloom.alert_rules r where r.name = 'shop'
+  ),
+  'nPT400 The query asks for what the view shop hides', 'nor after a change'
+);
+
+insert into logloom.alert_history (tenant_id, rule_id, value, threshold, view_id)
+select 'acme', r.rule_id, 2, 1, r.view_id from logloom.alert_rules r;
+update logloom.alert_history h set notification_channels = '{webhook}' where true;
+select is(
+  pg_temp.by('v-open', $$(select json_agg(
+    json_build_array(r.name, r.notification_destinations, r.notification_config)
+  ) from public.list_alert_rules() r)$$),
+  '[["open", [], {}]]', 'a viewer lists the rules of the view, without addresses'
+);
+select is(
+  pg_temp.by('v-open', $$(select json_agg(h.notification_channels)
+    from public.list_alert_history() h)$$),
+  '[[]]', 'and what they found'
+);
+select is(
+  pg_temp.by('v-default', format('(select 1 from public.%s())', o)),
+  format('PT403 %s is not open to this caller', o), 'a view that does not name it opens no ' || o
+)
+from unnest(array['list_alert_rules', 'list_alert_history']) o;
+select is(
+  pg_temp.by('mia', $$(select count(*) from public.list_alert_rules() r
+    where r.notification_config ->> 'webhook_url' = 'https://hooks.example/secret')$$),
+  '4', 'a member sees all of that'
+);
+update logloom_private.settings set writing_clients = '{}';
+select is(
+  pg_temp.by(
+    'mia',
+    '(select json_agg(distinct r.notification_config::text) from public.list_alert_rules() r)',
+    '{"client_id": "c"}'
+  ),
+  '["{}"]', 'but not by an OAuth client'
+);
+
+select is(
+  pg_temp.by('ann', format(
+    '(select length(public.create_saved_search(p_name => %L, p_query_dsl => ''ts:*'', '
+      'p_is_shared => %L, p_view_id => %L)::text))',
+    s.name, s.is_shared, (select v.view_id from views v where v.name = s.view)
+  )),
+  '36', s.name
+)
+from (
+  values ('of the view', true, 'open'), ('not shared', false, 'open'), ('of none', true, null)
+) s (name, is_shared, view);
+select is(
+  pg_temp.by('v-open', '(select json_agg(s.name) from public.list_saved_searches() s)'),
+  '["of the view"]', 'a viewer lists the shared searches of the view'
+);
+
+-- Evaluated in the view.
+select logloom_private.plan_alert_rules(now(), 10);
+select is(
+  (
+    select g.filter
+    from logloom.alert_rules r
+    join logloom_private.alert_plans p on p.rule_id = r.rule_id
+    join logloom_private.alert_groups g on g.group_id = p.group_id
+    where r.name = 'shop'
+  ),
+  logloom_private.query_sql(
+    jsonb_build_object('type', 'and', 'items', jsonb_build_array(
+      (logloom_private.compile_query('service:shop')).tree,
+      (logloom_private.compile_query('level:error')).tree
+    )),
+    'l'
+  ),
+  'a rule reads what the view shows'
+);
+update logloom.log_views v set query_dsl = 'service:other', updated_at = now() + interval '1 s'
+where v.name = 'shop';
+select is(
+  (
+    select array_agg(r.name)
+    from unnest(logloom_private.plan_alert_rules(now(), 10)) p (rule_id)
+    join logloom.alert_rules r using (rule_id)
+  ),
+  '{shop}', 'and is planned anew when that changes'
+);
+
+select * from finish();
+rollback;
