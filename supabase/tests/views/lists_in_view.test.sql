@@ -2,7 +2,7 @@
 -- evaluated in a view.
 begin;
 \ir ../actors.psql
-select plan(22);
+select plan(25);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 insert into logloom.log_views (tenant_id, name, query_dsl, hidden_fields, operations, created_by)
@@ -125,6 +125,35 @@ select is(
 );
 
 -- Evaluated in the view.
+insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, level, service, host)
+select
+  gen_random_uuid(), 'acme', date_trunc('minute', now()) - interval '2 minutes', now(), 1,
+  'error', s.service, 'h'
+from (values ('shop'), ('shop'), ('other')) s (service);
+create function pg_temp.preview(p_query_dsl text, p_what text)
+returns text
+language sql
+as $$
+  select pg_temp.by('mia', format(
+    '(select %s from public.preview_alert_rule(p_query_dsl => %L, p_threshold => 0, '
+      'p_comparison => ''gt'', p_window_minutes => 5, p_view_id => %L) p)',
+    p_what, p_query_dsl, (select v.view_id from views v where v.name = 'shop')
+  ))
+$$;
+select is(
+  pg_temp.preview('level:error', '(select max(s.value) from unnest(p.series) s)'), '2',
+  'a preview counts what the view shows'
+);
+select is(
+  pg_temp.preview(
+    'level:error | count() by service', '(select json_agg(g."group") from unnest(p.groups) g)'
+  ),
+  '[{"service": "shop"}]', 'and groups that'
+);
+select is(
+  pg_temp.preview('host:h', '1'), 'PT400 The query asks for what the view shop hides',
+  'and asks for nothing that is hidden'
+);
 select logloom_private.plan_alert_rules(now(), 10);
 select is(
   (
