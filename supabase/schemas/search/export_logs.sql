@@ -190,6 +190,15 @@ begin
     using v_export.text;
   end if;
   return v_export;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_export(
+    p_scope, p_query_dsl, p_ts_from, p_ts_to, p_format, p_order, p_cursor, p_after
+  );
 end;
 $$;
 
