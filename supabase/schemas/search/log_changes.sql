@@ -1,7 +1,7 @@
 -- How surprising it is that p_after of p_records_after and p_before of p_records_before are the
--- same share: G-squared, the log-likelihood ratio of T. Dunning, "Accurate Methods for the Statistics of
--- Surprise and Coincidence", Computational Linguistics 19 (1993). Chance brings it to 10.83 once in
--- a thousand times.
+-- same share: G-squared, the log-likelihood ratio of T. Dunning, "Accurate Methods for the
+-- Statistics of Surprise and Coincidence", Computational Linguistics 19 (1993). Chance brings it to
+-- 10.83 once in a thousand times.
 create function logloom_private.surprise(
   p_after bigint,
   p_records_after bigint,
