@@ -31,8 +31,9 @@ export class PortalSession extends Listeners {
     this.tell();
   }
 
-  /** The service refused the token: asks for another one. */
-  refused = async (): Promise<boolean> => {
+  /** The service refused this token: asks for another one, unless it has come by now. */
+  refused = async (refused: string | null): Promise<boolean> => {
+    if (this.#token !== refused) return this.#token !== null;
     const isNew = await new Promise<boolean>((resolve) => {
       this.#waiting.push(resolve);
       if (this.#waiting.length > 1) return;

@@ -71,7 +71,7 @@ function Search({ config, session, page, queries }: Props) {
     <QueryClientProvider client={queries}>
       <ServiceContext value={service}>
         <FeaturesContext value={features}>
-          <main id="main" tabIndex={-1} className="portal search-screen">
+          <main id="main" tabIndex={-1} className="portal">
             <Boundary what="The search">
               <SearchScreen />
             </Boundary>
@@ -88,10 +88,23 @@ function serviceOf(config: Config, session: PortalSession): Service {
   const reader = createReader({
     url,
     token: session.token,
-    refused: session.refused,
     operations: "/functions/v1/logloom-read/v1",
-    fetch: (input, init) =>
-      fetch(input, { ...init, credentials: "omit", referrerPolicy: "no-referrer" }),
+    fetch: async (input, init) => {
+      const send = (token: string | null) => {
+        const headers = new Headers(init?.headers);
+        if (token !== null) headers.set("Authorization", `Bearer ${token}`);
+        return fetch(input, {
+          ...init,
+          headers,
+          credentials: "omit",
+          referrerPolicy: "no-referrer",
+        });
+      };
+      const token = session.token();
+      const response = await send(token);
+      if (response.status !== 401 || !(await session.refused(token))) return response;
+      return await send(session.token());
+    },
   }, { parse: parseExactly, patienceMs: 4000, onRetry: (error) => error.isAway && away.tell() });
   return { ...reader, url, away };
 }

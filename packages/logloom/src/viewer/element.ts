@@ -23,7 +23,7 @@ const aheadMs = 60_000;
 const longestTimerMs = 2 ** 31 - 1;
 
 const css =
-  ":host{display:block;height:clamp(320px,var(--logloom-content,560px),80vh)}:host([hidden]){display:none}iframe{display:block;width:100%;height:100%;border:0;border-radius:inherit;color-scheme:normal}";
+  ":host{display:block;height:clamp(480px,var(--logloom-content,560px),80vh)}:host([hidden]){display:none}iframe{display:block;width:100%;height:100%;border:0;border-radius:inherit;color-scheme:normal}";
 
 // So that the module can be imported where there is no page.
 const Base: typeof HTMLElement = globalThis.HTMLElement ?? class {} as typeof HTMLElement;
@@ -32,9 +32,7 @@ const Base: typeof HTMLElement = globalThis.HTMLElement ?? class {} as typeof HT
 export class LogloomViewer extends Base {
   static readonly observedAttributes: readonly string[] = ["src", "query", "range", "theme"];
 
-  /** Gives a token whenever one is needed. */
-  getToken: GetToken | null = null;
-  /** Labels in another language, by the English ones. */
+  #getToken: GetToken | null = null;
   #labels: Record<string, string> = {};
   #token: ViewerToken | null = null;
   #frame: HTMLIFrameElement | null = null;
@@ -52,6 +50,16 @@ export class LogloomViewer extends Base {
     this.#take(value);
   }
 
+  /** Gives a token whenever one is needed. */
+  get getToken(): GetToken | null {
+    return this.#getToken;
+  }
+
+  set getToken(value: GetToken | null) {
+    this.#getToken = value;
+  }
+
+  /** Labels in another language, by the English ones. */
   get labels(): Record<string, string> {
     return this.#labels;
   }
@@ -64,7 +72,7 @@ export class LogloomViewer extends Base {
   connectedCallback(): void {
     // A property that was set before the element was defined.
     for (const name of ["token", "getToken", "labels"] as const) {
-      if (!Object.hasOwn(this, name) || name === "getToken") continue;
+      if (!Object.hasOwn(this, name)) continue;
       const value = this[name];
       delete (this as Partial<LogloomViewer>)[name];
       Object.assign(this, { [name]: value });
@@ -178,9 +186,9 @@ export class LogloomViewer extends Base {
     // The event first, so that a host without the callback can answer by the property.
     this.#isAsking = true;
     this.#tell("token-needed", {});
-    if (!this.getToken) return;
+    if (!this.#getToken) return;
     try {
-      this.#take(await this.getToken());
+      this.#take(await this.#getToken());
     } catch (error) {
       this.#fail(`getToken failed: ${error instanceof Error ? error.message : error}`);
     }
