@@ -173,6 +173,24 @@ Deno.test("the element is 3 KiB at most and can be imported where there is no pa
   await import(`file://${element}`);
 });
 
+Deno.test("React draws the element, on a server too, and no token in it", async () => {
+  const file = `${project}/react.mjs`;
+  await Deno.writeTextFile(
+    file,
+    `import { createElement } from "react";
+import { renderToString } from "react-dom/server";
+import { LogloomViewer } from "logloom/viewer/react";
+const props = { src: "https://a.example/portal.html", getToken: () => "secret", range: "24h" };
+console.log(renderToString(createElement(LogloomViewer, props)));`,
+  );
+  const { stdout } = await new Deno.Command("node", { args: ["--preserve-symlinks", file] })
+    .output();
+  assert.equal(
+    new TextDecoder().decode(stdout).trim(),
+    '<logloom-viewer src="https://a.example/portal.html" range="24h"></logloom-viewer>',
+  );
+});
+
 inBrowser(
   "a customer sees and searches the own logs in the shop's page, and nothing else",
   async () => {

@@ -5,7 +5,7 @@ import { change, keepOwnHistory, onAddress, readAddress } from "../address/addre
 import { standardRange } from "../address/range.ts";
 import { loadConfig, StartError } from "../service/config.ts";
 import { Boundary } from "../shared/boundary.tsx";
-import { keepPreferencesInMemory } from "../shared/preferences.ts";
+import { keepPreferencesInMemory, prefer } from "../shared/preferences.ts";
 import { takeLabels } from "../shared/words.ts";
 import "../styles/index.css";
 import "../styles/portal.css";
@@ -29,7 +29,7 @@ try {
   if (config.portalOrigins.length === 0) {
     throw new StartError("No page may show these logs: portalOrigins in config.json names none.");
   }
-  const page = new ParentPage(config.portalOrigins, show);
+  const page = new ParentPage(config.portalOrigins, (said) => show(said));
   const session = new PortalSession(() => page.tell({ logloom: "token-needed" }));
   const queries = new QueryClient({
     defaultOptions: {
@@ -37,15 +37,18 @@ try {
     },
   });
 
-  function show({ token, renews, query, range, theme, labels }: Said): void {
-    if (Object(theme) === theme && theme) dress(theme);
-    if (Object(labels) === labels) takeLabels(labels as Record<string, unknown>);
+  const isNew = changes();
+  const show = ({ token, renews, query, range, theme, labels }: Said) => {
+    if (Object(theme) === theme && theme && isNew("theme", theme)) dress(theme);
+    if (Object(labels) === labels && isNew("labels", labels)) {
+      takeLabels(labels as Record<string, unknown>);
+    }
     const place = placeOf(query, range);
     if (place) change(place, { replace: true });
     if (typeof token === "string" && /^[\w.~+/=-]{8,8192}$/.test(token)) {
       session.give(token, renews === true);
     }
-  }
+  };
 
   let last = "";
   onAddress(() => {
@@ -87,9 +90,19 @@ function placeOf(query: unknown, range: unknown): Record<string, string> | null 
 function dress(theme: Parameters<typeof propertiesOf>[0]): void {
   const { style } = document.documentElement;
   for (const [name, value] of Object.entries(propertiesOf(theme))) style.setProperty(name, value);
-  keepPreferencesInMemory({
+  prefer({
     theme: theme.scheme === "light" || theme.scheme === "dark" ? theme.scheme : "system",
     roomy: theme.density === "roomy",
-    fields: innerWidth >= narrow,
   });
+}
+
+/** Whether a value differs from the last one of its name. The host repeats itself. */
+function changes(): (name: string, value: unknown) => boolean {
+  const known: Record<string, string> = { labels: "{}" };
+  return (name, value) => {
+    const text = JSON.stringify(value);
+    if (known[name] === text) return false;
+    known[name] = text;
+    return true;
+  };
 }
