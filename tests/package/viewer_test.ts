@@ -315,6 +315,8 @@ inBrowser(
     await user.client.call("revoke_api_key", { p_key_id: second.id });
     await frame.getByRole("button", { name: "Run", exact: true }).click();
     await frame.getByText("This view has ended").waitFor();
+    const [name, detail] = (await tab.said()).at(-1) ?? [];
+    assert.deepEqual([name, detail], ["error", { status: 401, message: "The token was refused." }]);
     assert.equal(await frame.getByText("card declined").count(), 0);
     await picture(tab.page, "ended");
   },

@@ -30,6 +30,10 @@ export function Portal({ config, session, page, queries }: Props) {
   const set = useRef({ labels, count: 0 });
   if (set.current.labels !== labels) set.current = { labels, count: set.current.count + 1 };
   const { state, reader } = session;
+  useEffect(() => {
+    if (state !== "ended") return;
+    page.tell({ logloom: "error", status: 401, message: "The token was refused." });
+  }, [state, page]);
   if (state === "open") {
     return (
       <Search
