@@ -1,5 +1,5 @@
 // npm run console:build -- --url https://REF.supabase.co --key sb_publishable_… [--providers github,google]
-//   [--health NAME] [--out DIR]
+//   [--health NAME] [--portal-origins LIST] [--out DIR]
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -15,6 +15,9 @@ const help = `Builds the console for a static host: npm run console:build -- [OP
   --key KEY          its publishable (or anon) key
   --providers LIST   OAuth providers of its sign-in page: github,google
   --health NAME      what install-into --health-as called the function health
+  --portal-origins LIST
+                     whose pages may show the portal in a frame: https://app.example.com,…
+                     (default none)
   --out DIR          where to (default console/dist)
 
 Without --url the folder has no config.json: write one beside index.html,
@@ -33,6 +36,7 @@ function readOptions() {
         key: { type: "string" },
         providers: { type: "string" },
         health: { type: "string" },
+        "portal-origins": { type: "string" },
         out: { type: "string" },
         help: { type: "boolean", short: "h" },
       },
@@ -61,6 +65,15 @@ if (options.url !== undefined && !/^https?:\/\/[^/]+\/?$/.test(options.url)) {
 }
 if (options.url !== undefined && options.key === undefined) fail("--key is missing.");
 
+const portalOrigins = (options["portal-origins"] ?? "none").split(",").map((one) => one.trim())
+  .filter((one) => one !== "" && one !== "none");
+for (const origin of portalOrigins) {
+  // Exact ones: a wildcard would let in whoever gets hold of a name below it.
+  if (!/^(https:\/\/[a-z\d.-]+|http:\/\/(localhost|127\.0\.0\.1))(:\d+)?$/.test(origin)) {
+    fail(`${origin} is not an origin, such as https://app.example.com.`);
+  }
+}
+
 // npm runs scripts in the package's folder and names the caller's in INIT_CWD.
 const out = resolve(process.env.INIT_CWD ?? process.cwd(), options.out ?? resolve(folder, "dist"));
 if (!existsSync(resolve(folder, "node_modules/vite"))) {
@@ -83,29 +96,42 @@ const policy = [
 ].join("; ");
 
 // The page carries the policy for hosts that cannot send custom headers.
-const page = resolve(out, "index.html");
-writeFileSync(
-  page,
-  readFileSync(page, "utf8").replace(/default-src 'none';[^"]*/, policy),
-);
+for (const name of ["index.html", "portal.html"]) {
+  const page = resolve(out, name);
+  writeFileSync(
+    page,
+    readFileSync(page, "utf8").replace(/default-src 'none';[^"]*/, policy),
+  );
+}
 // Read by Netlify, Cloudflare Pages and others.
-writeFileSync(
-  resolve(out, "_headers"),
-  `/*
-  Content-Security-Policy: ${policy}; frame-ancestors 'none'
-  X-Content-Type-Options: nosniff
+const framedBy = (ancestors) =>
+  `  Content-Security-Policy: ${policy}; frame-ancestors ${ancestors}\n`;
+const common = `  X-Content-Type-Options: nosniff
   Referrer-Policy: no-referrer
   Cross-Origin-Opener-Policy: same-origin
-/assets/*
+`;
+const assets = `/assets/*
   Cache-Control: public, max-age=31536000, immutable
-`,
-);
+`;
+// Hosts join the headers of all matching rules, and of two policies the stricter one holds: so the portal's page must
+// not match a rule that forbids frames.
+const rules = portalOrigins.length === 0 ? `/*\n${framedBy("'none'")}${common}` : [
+  `/*\n${common}`,
+  ...["/", "/index.html", "/index", "/404.html"].map((path) => `${path}\n${framedBy("'none'")}`),
+  ...["/portal.html", "/portal"].map((path) => `${path}\n${framedBy(portalOrigins.join(" "))}`),
+].join("");
+writeFileSync(resolve(out, "_headers"), rules + assets);
+if (portalOrigins.length > 0) {
+  // Without it some hosts answer every path with the console, with no rule for that path.
+  writeFileSync(resolve(out, "404.html"), "<!doctype html><title>Not found</title>Not found\n");
+}
 if (options.url !== undefined) {
   const config = {
     url: origin,
     key: options.key,
     auth: "supabase",
     providers: options.providers?.split(",").map((one) => one.trim()).filter(Boolean) ?? [],
+    ...(portalOrigins.length === 0 ? {} : { portalOrigins }),
     ...(options.health === undefined ? {} : { health: options.health }),
   };
   writeFileSync(resolve(out, "config.json"), `${JSON.stringify(config, null, 2)}\n`);

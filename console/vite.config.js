@@ -32,6 +32,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     manifest: true,
+    rollupOptions: { input: ["index.html", "portal.html"] },
     license: { fileName: "licenses.md" },
   },
 });

@@ -11,7 +11,7 @@ export const consoleBuild = `${checkout}/.logloom/console`;
 const log = `${checkout}/.logloom/console.log`;
 
 /** What the build depends on, besides `src` and `public`. */
-const files = ["index.html", "package-lock.json", "vite.config.js"];
+const files = ["index.html", "portal.html", "package-lock.json", "vite.config.js"];
 
 /**
  * Builds the console unless the build is up to date. Its packages have their own lock file, and packages that only its

@@ -25,6 +25,12 @@ export async function addLibraries(): Promise<void> {
   for (const name of beside) {
     await Deno.symlink(`${packages}/node_modules/${name}`, `${project}/node_modules/${name}`);
   }
+  for (const name of ["react", "react-dom", "scheduler"]) {
+    await Deno.symlink(
+      `${checkout}/console/node_modules/${name}`,
+      `${project}/node_modules/${name}`,
+    );
+  }
   await Deno.mkdir(`${project}/node_modules/@supabase`);
   await Deno.symlink(
     `${checkout}/node_modules/@supabase/supabase-js`,

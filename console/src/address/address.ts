@@ -64,12 +64,34 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
+/** In a frame: the earlier places. The browser's own history belongs to the page around it. */
+let earlier: string[] | null = null;
+
+/** Keeps this page's steps out of the browser's history. */
+export function keepOwnHistory(): void {
+  earlier = [];
+}
+
+/** The place before. */
+export function back(): void {
+  if (earlier === null) return history.back();
+  const hash = earlier.pop();
+  if (hash === undefined) return;
+  history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
+  for (const listener of listeners) listener();
+}
+
+export function onAddress(listener: () => void): () => void {
+  return subscribe(listener);
+}
+
 /** Navigates; `replace` adds no step for the back button. */
 export function go(address: Address, { replace = false } = {}): void {
   const hash = writeAddress(address);
   if (hash === location.hash || (hash === "#" && location.hash === "")) return;
   const url = `${location.pathname}${location.search}${hash}`;
-  if (replace) history.replaceState(null, "", url);
+  if (!replace) earlier?.push(location.hash);
+  if (replace || earlier) history.replaceState(null, "", url);
   else history.pushState(null, "", url);
   for (const listener of listeners) listener();
 }

@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { back } from "../address/address.ts";
 import { groupKeys, seriesOf } from "../language/edit.ts";
 import { marksOld, useOperation } from "../service/hooks.ts";
 import { usePreferences } from "../shared/preferences.ts";
@@ -51,7 +52,7 @@ export function AggregateChart({ run }: { run: Run }) {
             from: new Date(Math.floor(start) * 1000).toISOString(),
             to: new Date(Math.ceil(end) * 1000).toISOString(),
           })}
-        onReset={() => history.back()}
+        onReset={() => back()}
         label="The first aggregate over time"
       />
       <figcaption className="series-legend">

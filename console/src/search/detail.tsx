@@ -9,8 +9,10 @@ import { CopyButton } from "../shared/controls.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { ContextDialog } from "./context-dialog.tsx";
+import { useFeatures } from "./features.ts";
 import { LongText } from "./long-text.tsx";
 import { Tree } from "./tree.tsx";
+import { say } from "../shared/words.ts";
 
 /** A complete record: message, fields, attributes as a tree, with actions for each value. */
 export function Detail({ record, onFilter }: {
@@ -18,6 +20,7 @@ export function Detail({ record, onFilter }: {
   onFilter: (field: string, value: string, mode: Mode) => void;
 }) {
   const { zone } = usePreferences();
+  const features = useFeatures();
   const [isRaw, setRaw] = useState(false);
   const [hasContext, setContext] = useState(false);
   const link = () =>
@@ -43,15 +46,18 @@ export function Detail({ record, onFilter }: {
             {wholeTime(record.ts, zone)}
           </time>
           <span className="spring" />
-          <button
-            type="button"
-            className="button small"
-            onClick={() => setContext(true)}
-          >
-            <Icon name="context" />Context
-          </button>
-          <CopyButton text={() => exactJson(record)} label="Copy JSON" />
-          <CopyButton text={link} label="Copy link" />
+          {features.context && (
+            <button
+              type="button"
+              className="button small"
+              onClick={() => setContext(true)}
+            >
+              <Icon name="context" />
+              {say("Context")}
+            </button>
+          )}
+          <CopyButton text={() => exactJson(record)} label={say("Copy JSON")} />
+          {features.links && <CopyButton text={link} label="Copy link" />}
           <button
             type="button"
             className="button small"

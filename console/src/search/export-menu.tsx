@@ -6,6 +6,7 @@ import { IconButton } from "../shared/controls.tsx";
 import { bytes, count } from "../shared/format.ts";
 import { type Format, mostSaved, RecordFile } from "./export.ts";
 import type { Run } from "./use-search.ts";
+import { say } from "../shared/words.ts";
 
 interface Saving {
   saved: number;
@@ -30,7 +31,7 @@ export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {
       )}
       <IconButton
         icon="download"
-        label="Save the records"
+        label={say("Save the records")}
         popoverTarget="export-menu"
         disabled={rows.length === 0 || save.stop !== null}
       />

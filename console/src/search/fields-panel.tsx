@@ -12,6 +12,7 @@ import { Icon } from "../shared/icons.tsx";
 import { plain } from "../shared/plain.ts";
 import { columnsOf } from "./columns.ts";
 import { useEditQuery } from "./query-text.ts";
+import { say } from "../shared/words.ts";
 
 /** The most that are shown at once; the box above finds the others. */
 const most = 150;
@@ -34,12 +35,12 @@ export function FieldsPanel({ fields, query, onClose }: {
     setOpen(next);
   };
   return (
-    <aside className="fields" aria-label="Fields">
+    <aside className="fields" aria-label={say("Fields")}>
       <div className="fields-head">
         <input
           type="search"
-          aria-label="Find a field"
-          placeholder="Find a field"
+          aria-label={say("Find a field")}
+          placeholder={say("Find a field")}
           value={text}
           onChange={(event) => setText(event.target.value)}
         />

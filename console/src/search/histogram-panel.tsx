@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "react";
+import { back } from "../address/address.ts";
 import { shortTime } from "../address/range.ts";
 import { withOnly } from "../language/edit.ts";
 import type { Level } from "../service/logloom.ts";
@@ -10,6 +11,7 @@ import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { type Bucket, HistogramTable, levels } from "./histogram-table.tsx";
 import { useEditQuery } from "./query-text.ts";
 import { type Run, runRange, useHistogram } from "./use-search.ts";
+import { say } from "../shared/words.ts";
 
 const shown = [...levels, "none"] as const;
 
@@ -66,7 +68,7 @@ export function HistogramPanel({ run }: { run: Run }) {
             aria-pressed={isTable}
             onClick={() => setTable(!isTable)}
           >
-            {isTable ? "Chart" : "Table"}
+            {isTable ? say("Chart") : say("Table")}
           </button>
         )}
       </div>
@@ -84,7 +86,7 @@ export function HistogramPanel({ run }: { run: Run }) {
             height={92}
             range={range}
             onBrush={brush}
-            onReset={() => history.back()}
+            onReset={() => back()}
             onPoint={setPoint}
             label={`${count(data.total)} records over time, by level`}
           />

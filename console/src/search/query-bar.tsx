@@ -4,6 +4,7 @@ import type { Field } from "../service/logloom.ts";
 import { IconButton } from "../shared/controls.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
+import { useFeatures } from "./features.ts";
 import { QueryBox } from "./query-box.tsx";
 import type { BoxHandle } from "./query-editor.tsx";
 import type { EditQuery } from "./query-text.ts";
@@ -12,6 +13,7 @@ import { RangePicker } from "./range-picker.tsx";
 import { RefreshMenu } from "./refresh-menu.tsx";
 import { SaveButton } from "./save-button.tsx";
 import { type Run, runQuery } from "./use-search.ts";
+import { say } from "../shared/words.ts";
 
 export interface BarHandle {
   focus: () => void;
@@ -32,6 +34,7 @@ export function QueryBar({ run, fields, ref }: {
     setText(wanted);
   };
   const { history } = usePreferences();
+  const features = useFeatures();
   const box = useRef<BoxHandle>(null);
   const started = useRef<string | null>(run.query);
   // A click on a value, the back button or a link changes the query from outside. A query started here is already in
@@ -85,7 +88,7 @@ export function QueryBar({ run, fields, ref }: {
           {text !== "" && (
             <IconButton
               icon="close"
-              label="Clear the query"
+              label={say("Clear the query")}
               className="clear"
               onClick={() => {
                 box.current?.put("");
@@ -98,24 +101,26 @@ export function QueryBar({ run, fields, ref }: {
         <div className="query-actions">
           <RangePicker range={run.range} isLive={run.isLive} />
           <RefreshMenu run={run} />
-          <button
-            type="button"
-            className={run.isLive ? "button live on" : "button live"}
-            aria-pressed={run.isLive}
-            disabled={run.isAggregate}
-            title={run.isAggregate ? "Statistics have no live view" : "Follow new records (l)"}
-            onClick={() => change({ live: run.isLive ? "" : "1" })}
-          >
-            <Icon name={run.isLive ? "pause" : "play"} />
-            Live
-          </button>
-          <SaveButton query={run.query} />
+          {features.live && (
+            <button
+              type="button"
+              className={run.isLive ? "button live on" : "button live"}
+              aria-pressed={run.isLive}
+              disabled={run.isAggregate}
+              title={run.isAggregate ? "Statistics have no live view" : "Follow new records (l)"}
+              onClick={() => change({ live: run.isLive ? "" : "1" })}
+            >
+              <Icon name={run.isLive ? "pause" : "play"} />
+              {say("Live")}
+            </button>
+          )}
+          {features.saved && <SaveButton query={run.query} />}
           <button
             type="button"
             className="button primary"
             onClick={() => start(content.current)}
           >
-            Run
+            {say("Run")}
           </button>
         </div>
       </div>

@@ -16,6 +16,7 @@ import { parser } from "../language/logloom.grammar";
 import { useOperation, useService } from "../service/hooks.ts";
 import type { Field } from "../service/logloom.ts";
 import { usePreferences } from "../shared/preferences.ts";
+import { useFeatures } from "./features.ts";
 import { editorTheme } from "./editor-theme.ts";
 import { deletions, ownKeys, replaceAll, replaceSelected } from "./query-keys.ts";
 import { marksOf } from "./query-marks.ts";
@@ -55,7 +56,9 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
   const view = useRef<EditorView>(null);
   const service = useService();
   const { history: earlier } = usePreferences();
-  const saved = useOperation("list_saved_searches", { p_limit: 1000 });
+  const saved = useOperation("list_saved_searches", { p_limit: 1000 }, {
+    enabled: useFeatures().saved,
+  });
   const latest = useRef({ fields, saved: saved.data ?? [], earlier, onChange, onRun, place: -1 });
   Object.assign(latest.current, { fields, saved: saved.data ?? [], earlier, onChange, onRun });
   useImperativeHandle(ref, () => ({

@@ -13,6 +13,7 @@ import {
 import { Icon } from "../shared/icons.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { runRange } from "./use-search.ts";
+import { say } from "../shared/words.ts";
 
 export function RangePicker(
   { range, isLive }: { range: Range; isLive: boolean },
@@ -34,7 +35,7 @@ export function RangePicker(
         <Icon name="clock" />
         <span className="hidden">Range:</span>
         <span className="range-label">
-          {isLive ? "Live" : rangeLabel(range, zone)}
+          {isLive ? say("Live") : say(rangeLabel(range, zone))}
         </span>
         <Icon name="down" />
       </button>
@@ -48,7 +49,7 @@ export function RangePicker(
                 aria-pressed={preset.from === range.from && range.to === "now"}
                 onClick={() => choose({ from: preset.from, to: "now" })}
               >
-                {preset.label}
+                {say(preset.label)}
               </button>
             </li>
           ))}
@@ -60,7 +61,7 @@ export function RangePicker(
           onChoose={choose}
         />
         <fieldset className="segments">
-          <legend>Times in</legend>
+          <legend>{say("Times in")}</legend>
           {(["local", "utc"] as const).map((one) => (
             <label key={one}>
               <input
@@ -115,7 +116,7 @@ function CustomRange({ range, zone, onChoose }: {
       }}
     >
       <label className="field">
-        <span>From</span>
+        <span>{say("From")}</span>
         <input
           value={from}
           onChange={(event) => setFrom(event.target.value)}
@@ -123,7 +124,7 @@ function CustomRange({ range, zone, onChoose }: {
         />
       </label>
       <label className="field">
-        <span>To</span>
+        <span>{say("To")}</span>
         <input
           value={to}
           onChange={(event) => setTo(event.target.value)}
@@ -137,7 +138,7 @@ function CustomRange({ range, zone, onChoose }: {
         className="button"
         aria-describedby={wrong ? id : undefined}
       >
-        Use this range
+        {say("Use this range")}
       </button>
     </form>
   );

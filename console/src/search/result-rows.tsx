@@ -5,6 +5,7 @@ import type { Mode } from "../language/edit.ts";
 import type { LogRecord } from "../service/logloom.ts";
 import { Empty, ErrorNote, Skeleton } from "../shared/controls.tsx";
 import { EmptyProject } from "./empty-project.tsx";
+import { useFeatures } from "./features.ts";
 import { LiveNote } from "./live-note.tsx";
 import { RowsBar } from "./rows-bar.tsx";
 import { RowsGrid } from "./rows-grid.tsx";
@@ -12,6 +13,7 @@ import { SearchError } from "./search-error.tsx";
 import { type Run, runQuery, runRange, useRows } from "./use-search.ts";
 import { useFirstEvent } from "./use-first-event.ts";
 import { useTail } from "./use-tail.ts";
+import { say } from "../shared/words.ts";
 
 /** The records: page by page while scrolling, or live. */
 export function ResultRows({ run, onFilter, onFields }: {
@@ -28,7 +30,10 @@ export function ResultRows({ run, onFilter, onFields }: {
   // Also of rows that will be replaced.
   const hasMore = pages.data?.pages.at(-1)?.next_cursor != null;
   const isNothing = !run.isLive && pages.isSuccess && rows.length === 0;
-  const { isEmpty, isUnknown } = useFirstEvent(run, isNothing);
+  const { isEmpty, isUnknown } = useFirstEvent(
+    run,
+    useFeatures().senders && isNothing,
+  );
 
   return (
     <section className="results" aria-label="Records">
@@ -84,8 +89,8 @@ export function ResultRows({ run, onFilter, onFields }: {
                 />
               )
               : hasMore
-              ? <span className="about">Loading more…</span>
-              : <span className="about">No more records in this range.</span>}
+              ? <span className="about">{say("Loading more…")}</span>
+              : <span className="about">{say("No more records in this range.")}</span>}
           />
         )}
     </section>
@@ -136,8 +141,9 @@ function useOpenLoaded(
 function NothingFound({ run }: { run: Run }) {
   const next = run.instants && wider(run.instants);
   const { parameters } = useAddress();
+  const { live } = useFeatures();
   return (
-    <Empty title="Nothing found in this range">
+    <Empty title={say("Nothing found in this range")}>
       <div className="row">
         {next && (
           <button
@@ -154,16 +160,16 @@ function NothingFound({ run }: { run: Run }) {
             className="button"
             onClick={() => runQuery("")}
           >
-            Clear the query
+            {say("Clear the query")}
           </button>
         )}
-        {parameters.live !== "1" && (
+        {live && parameters.live !== "1" && (
           <button
             type="button"
             className="button"
             onClick={() => change({ live: "1" })}
           >
-            Wait for it live
+            {say("Wait for it live")}
           </button>
         )}
       </div>

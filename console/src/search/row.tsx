@@ -9,13 +9,14 @@ import { oneLine, plain } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
 import { shortText, valueOf } from "./columns.ts";
 import { Detail } from "./detail.tsx";
+import { say } from "../shared/words.ts";
 
 export function RowsHead({ columns }: { columns: string[] }) {
   return (
     <div role="row" className="row-line rows-head" aria-rowindex={1}>
-      <span role="columnheader" className="cell-time">Time</span>
-      <span role="columnheader" className="cell-level">Level</span>
-      <span role="columnheader" className="cell-service">Service</span>
+      <span role="columnheader" className="cell-time">{say("Time")}</span>
+      <span role="columnheader" className="cell-level">{say("Level")}</span>
+      <span role="columnheader" className="cell-service">{say("Service")}</span>
       {columns.map((name) => (
         <span
           key={name}
@@ -26,7 +27,7 @@ export function RowsHead({ columns }: { columns: string[] }) {
           {name.replace(/^attrs\./, "")}
         </span>
       ))}
-      <span role="columnheader" className="cell-msg">Message</span>
+      <span role="columnheader" className="cell-msg">{say("Message")}</span>
     </div>
   );
 }

@@ -3,8 +3,10 @@ import type { LogRecord } from "../service/logloom.ts";
 import { IconButton } from "../shared/controls.tsx";
 import { count } from "../shared/format.ts";
 import { prefer, usePreferences } from "../shared/preferences.ts";
+import { useFeatures } from "./features.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import type { Run } from "./use-search.ts";
+import { say } from "../shared/words.ts";
 
 /** Information and choices about all rows. */
 export function RowsBar({ run, rows, hasMore, onFields }: {
@@ -14,11 +16,12 @@ export function RowsBar({ run, rows, hasMore, onFields }: {
   onFields: () => void;
 }) {
   const { wrap, roomy } = usePreferences();
+  const features = useFeatures();
   return (
     <div className="rows-bar">
-      <IconButton icon="fields" label="Fields (f)" onClick={onFields} />
+      {features.fields && <IconButton icon="fields" label={say("Fields (f)")} onClick={onFields} />}
       <p className="rows-count">
-        {rows.length > 0 && `${count(rows.length)}${hasMore ? "+" : ""} loaded`}
+        {rows.length > 0 && `${count(rows.length)}${hasMore ? "+" : ""} ${say("loaded")}`}
       </p>
       {!run.isLive && (
         <button
@@ -26,22 +29,22 @@ export function RowsBar({ run, rows, hasMore, onFields }: {
           className="button small quiet"
           onClick={() => change({ order: run.order === "desc" ? "asc" : "" })}
         >
-          {run.order === "desc" ? "Newest first" : "Oldest first"}
+          {run.order === "desc" ? say("Newest first") : say("Oldest first")}
         </button>
       )}
       <IconButton
         icon="wrap"
-        label="Wrap long lines"
+        label={say("Wrap long lines")}
         aria-pressed={wrap}
         onClick={() => prefer({ wrap: !wrap })}
       />
       <IconButton
         icon="rows"
-        label="Roomy rows"
+        label={say("Roomy rows")}
         aria-pressed={roomy}
         onClick={() => prefer({ roomy: !roomy })}
       />
-      <ExportMenu run={run} rows={rows} />
+      {features.export && <ExportMenu run={run} rows={rows} />}
     </div>
   );
 }

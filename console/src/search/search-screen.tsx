@@ -6,6 +6,7 @@ import { Boundary } from "../shared/boundary.tsx";
 import { ErrorNote } from "../shared/controls.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { AggregateView } from "./aggregate-view.tsx";
+import { useFeatures } from "./features.ts";
 import { FieldsPanel } from "./fields-panel.tsx";
 import { HistogramPanel } from "./histogram-panel.tsx";
 import { type BarHandle, QueryBar } from "./query-bar.tsx";
@@ -18,9 +19,10 @@ export function SearchScreen() {
   const run = useRun();
   const { parameters } = useAddress();
   const preferences = usePreferences();
+  const features = useFeatures();
   const [isDrawn, setDrawn] = useState(false);
   const bar = useRef<BarHandle>(null);
-  const fields = useFields(run);
+  const fields = useFields(run, features.fields);
 
   const toggleFields = () => {
     if (globalThis.matchMedia("(max-width: 760px)").matches) setDrawn(!isDrawn);
@@ -29,7 +31,9 @@ export function SearchScreen() {
   useShortcuts({
     "/": () => bar.current?.focus(),
     f: toggleFields,
-    l: () => change({ live: run.isLive ? "" : "1" }),
+    l: () => {
+      if (features.live) change({ live: run.isLive ? "" : "1" });
+    },
     r: () => run.again(),
   });
 
@@ -44,8 +48,8 @@ export function SearchScreen() {
   );
 
   const parts = ["search"];
-  if (preferences.fields) parts.push("with-fields");
-  if (isDrawn) parts.push("drawn");
+  if (preferences.fields && features.fields) parts.push("with-fields");
+  if (isDrawn && features.fields) parts.push("drawn");
   return (
     <EditQueryContext value={edit}>
       <div className={parts.join(" ")}>
@@ -58,19 +62,21 @@ export function SearchScreen() {
             )}
           />
         )}
-        {!run.isLive && (
+        {!run.isLive && features.histogram && (
           <Boundary what="The chart" of={run}>
             <HistogramPanel run={run} />
           </Boundary>
         )}
         <div className="search-body">
-          <Boundary what="The list of fields" of={fields.data}>
-            <FieldsPanel
-              fields={fields}
-              query={run.query}
-              onClose={() => setDrawn(false)}
-            />
-          </Boundary>
+          {features.fields && (
+            <Boundary what="The list of fields" of={fields.data}>
+              <FieldsPanel
+                fields={fields}
+                query={run.query}
+                onClose={() => setDrawn(false)}
+              />
+            </Boundary>
+          )}
           <Boundary what="The result" of={run}>
             {run.isAggregate ? <AggregateView run={run} onFilter={filter} /> : (
               <ResultRows

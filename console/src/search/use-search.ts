@@ -77,12 +77,12 @@ export function useHistogram(run: Run, buckets: number) {
   }, { enabled: run.instants !== null && buckets > 0, keep: true });
 }
 
-export function useFields(run: Run) {
+export function useFields(run: Run, isWanted = true) {
   return useOperation("list_log_fields", {
     p_query_dsl: filterOf(run.query),
     p_ts_from: run.instants?.from,
     p_ts_to: run.instants?.to,
-  }, { enabled: run.instants !== null, keep: true });
+  }, { enabled: isWanted && run.instants !== null, keep: true });
 }
 
 /** Puts a query into the address, which runs it. */

@@ -10,6 +10,8 @@ export interface Config {
   providers: string[];
   /** The name of Logloom's function `health` in the project. */
   health: string;
+  /** Origins whose pages may show the portal in a frame. */
+  portalOrigins: string[];
 }
 
 /** A page that cannot start: shown as one sentence instead of everything else. */
@@ -45,5 +47,6 @@ export function readConfig(value: unknown): Config {
     auth: given.auth,
     providers: Array.isArray(given.providers) ? given.providers.map(String) : [],
     health: typeof given.health === "string" ? given.health : "health",
+    portalOrigins: Array.isArray(given.portalOrigins) ? given.portalOrigins.map(String) : [],
   };
 }

@@ -31,10 +31,20 @@ function read(): Preferences {
   }
 }
 
+let isKept = true;
+
+/** Uses these and stores nothing: a frame in a page of somebody else. */
+export function keepPreferencesInMemory(changes: Partial<Preferences>): void {
+  isKept = false;
+  now = { ...standard, ...changes };
+  showTheme();
+  for (const listener of listeners) listener();
+}
+
 export function prefer(changes: Partial<Preferences>): void {
   now = { ...now, ...changes };
   try {
-    localStorage.setItem(kept, JSON.stringify(now));
+    if (isKept) localStorage.setItem(kept, JSON.stringify(now));
   } catch {
     // A browser without storage still uses the choice until it is closed.
   }

@@ -16,6 +16,8 @@ export interface Session {
   readonly refused?: () => boolean | Promise<boolean>;
   /** The project's publishable key, which hosted projects ask for. */
   readonly key?: string;
+  /** The path above the operations: `/rest/v1/rpc` unless told otherwise. */
+  readonly operations?: string;
   readonly fetch?: typeof fetch;
 }
 
@@ -157,9 +159,9 @@ function doorOf(source: SupabaseClientLike | Session | ReadKey): Door {
         send(project + path, { ...init, headers: { ...named, "X-API-Key": key, ...init.headers } }),
     };
   }
-  const { token, key, refused, fetch: send = fetch } = source;
+  const { token, key, refused, operations = rpc, fetch: send = fetch } = source;
   return {
-    operations: rpc,
+    operations,
     refused,
     async send(path, init) {
       const current = typeof token === "string" ? token : await token();

@@ -1,0 +1,108 @@
+import { QueryClient } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { change, keepOwnHistory, onAddress, readAddress } from "../address/address.ts";
+import { standardRange } from "../address/range.ts";
+import { loadConfig, StartError } from "../service/config.ts";
+import { Boundary } from "../shared/boundary.tsx";
+import { keepPreferencesInMemory, prefer } from "../shared/preferences.ts";
+import { takeLabels } from "../shared/words.ts";
+import "../styles/index.css";
+import "../styles/portal.css";
+import { ParentPage, type Said } from "./parent-page.ts";
+import { Portal } from "./portal.tsx";
+import { PortalSession } from "./portal-session.ts";
+import { propertiesOf } from "./theme.ts";
+
+const root = createRoot(document.getElementById("root") as HTMLElement);
+const narrow = 900;
+keepOwnHistory();
+keepPreferencesInMemory({ fields: innerWidth >= narrow });
+// Links do not carry what somebody else searched for.
+history.replaceState(null, "", location.pathname);
+
+try {
+  if (parent === self) {
+    throw new StartError("This page shows logs within another page, and is empty by itself.");
+  }
+  const config = await loadConfig();
+  if (config.portalOrigins.length === 0) {
+    throw new StartError("No page may show these logs: portalOrigins in config.json names none.");
+  }
+  const page = new ParentPage(config.portalOrigins, (said) => show(said));
+  const session = new PortalSession(() => page.tell({ logloom: "token-needed" }));
+  const queries = new QueryClient({
+    defaultOptions: {
+      queries: { retry: false, staleTime: 15_000, refetchOnWindowFocus: false },
+    },
+  });
+
+  const isNew = changes();
+  const show = ({ token, renews, query, range, theme, labels }: Said) => {
+    if (Object(theme) === theme && theme && isNew("theme", theme)) dress(theme);
+    if (Object(labels) === labels && isNew("labels", labels)) {
+      takeLabels(labels as Record<string, unknown>);
+    }
+    const place = placeOf(query, range);
+    if (place) change(place, { replace: true });
+    if (typeof token === "string" && /^[\w.~+/=-]{8,8192}$/.test(token)) {
+      session.give(token, renews === true);
+    }
+  };
+
+  let last = "";
+  onAddress(() => {
+    const { q = "", from = standardRange.from, to = standardRange.to } =
+      readAddress(location.hash).parameters;
+    const now = JSON.stringify([q, from, to]);
+    if (now !== last) page.tell({ logloom: "query-changed", query: q, from, to });
+    last = now;
+  });
+  page.begin();
+  root.render(
+    <StrictMode>
+      <Boundary what="This view">
+        <Portal config={config} session={session} page={page} queries={queries} />
+      </Boundary>
+    </StrictMode>,
+  );
+} catch (error) {
+  const words = error instanceof StartError ? error.message : "The logs could not be shown.";
+  root.render(
+    <main className="start-error">
+      <p role="alert">{words}</p>
+    </main>,
+  );
+}
+
+/** A query, and a range such as `24h`, `now-24h` or `FROM/TO`. */
+function placeOf(query: unknown, range: unknown): Record<string, string> | null {
+  const place: Record<string, string> = {};
+  if (typeof query === "string") place.q = query.slice(0, 2048);
+  if (typeof range === "string" && range !== "") {
+    const [from = "", to = ""] = range.split("/");
+    place.from = /^\d+[smhdw]$/.test(from) ? `now-${from}` : from;
+    place.to = to;
+  }
+  return Object.keys(place).length === 0 ? null : place;
+}
+
+function dress(theme: Parameters<typeof propertiesOf>[0]): void {
+  const { style } = document.documentElement;
+  for (const [name, value] of Object.entries(propertiesOf(theme))) style.setProperty(name, value);
+  prefer({
+    theme: theme.scheme === "light" || theme.scheme === "dark" ? theme.scheme : "system",
+    roomy: theme.density === "roomy",
+  });
+}
+
+/** Whether a value differs from the last one of its name. The host repeats itself. */
+function changes(): (name: string, value: unknown) => boolean {
+  const known: Record<string, string> = { labels: "{}" };
+  return (name, value) => {
+    const text = JSON.stringify(value);
+    if (known[name] === text) return false;
+    known[name] = text;
+    return true;
+  };
+}

@@ -1,0 +1,182 @@
+import { type QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { allFeatures, type Features, FeaturesContext } from "../search/features.ts";
+import { SearchScreen } from "../search/search-screen.tsx";
+import type { Config } from "../service/config.ts";
+import type { Service } from "../service/client.ts";
+import { ServiceContext } from "../service/hooks.ts";
+import { createReader, LogloomError } from "../service/logloom.ts";
+import { parseExactly } from "../service/numbers.ts";
+import { Listeners } from "../service/session.ts";
+import { Boundary } from "../shared/boundary.tsx";
+import { Empty, Skeleton } from "../shared/controls.tsx";
+import { labelsNow, onLabels, say } from "../shared/words.ts";
+import type { ParentPage } from "./parent-page.ts";
+import type { PortalSession } from "./portal-session.ts";
+
+/** How often an idle view asks whether it may still be shown. */
+const heartbeatMs = 40_000;
+
+interface Props {
+  config: Config;
+  session: PortalSession;
+  page: ParentPage;
+  queries: QueryClient;
+}
+
+export function Portal({ config, session, page, queries }: Props) {
+  useSyncExternalStore(session.subscribe, session.version);
+  const labels = useSyncExternalStore(onLabels, labelsNow);
+  const set = useRef({ labels, count: 0 });
+  if (set.current.labels !== labels) set.current = { labels, count: set.current.count + 1 };
+  const { state, reader } = session;
+  useEffect(() => {
+    if (state !== "ended") return;
+    page.tell({ logloom: "error", status: 401, message: "The token was refused." });
+  }, [state, page]);
+  if (state === "open") {
+    return (
+      <Search
+        key={`${reader} ${set.current.count}`}
+        config={config}
+        session={session}
+        page={page}
+        queries={queries}
+      />
+    );
+  }
+  // Nothing of a reader stays behind.
+  queries.clear();
+  return (
+    <main className="portal" id="main">
+      {state === "waiting" ? <Skeleton lines={8} /> : (
+        <Empty title={say("This view has ended")}>
+          <button
+            type="button"
+            className="button primary"
+            onClick={() => page.tell({ logloom: "token-needed" })}
+          >
+            {say("Open it again")}
+          </button>
+        </Empty>
+      )}
+    </main>
+  );
+}
+
+function Search({ config, session, page, queries }: Props) {
+  useState(() => queries.clear());
+  const service = useMemo(() => serviceOf(config, session), [config, session]);
+  const features = useWhatIsAllowed(service, queries);
+  useHeartbeat(service, page);
+  useHeight(page);
+  useEffect(() => page.tell({ logloom: "ready" }), [page]);
+  return (
+    <QueryClientProvider client={queries}>
+      <ServiceContext value={service}>
+        <FeaturesContext value={features}>
+          <main id="main" tabIndex={-1} className="portal">
+            <Boundary what="The search">
+              <SearchScreen />
+            </Boundary>
+          </main>
+        </FeaturesContext>
+      </ServiceContext>
+    </QueryClientProvider>
+  );
+}
+
+function serviceOf(config: Config, session: PortalSession): Service {
+  const url = config.url === "" ? location.origin : config.url;
+  const away = new Listeners();
+  const reader = createReader({
+    url,
+    token: session.token,
+    operations: "/functions/v1/logloom-read/v1",
+    fetch: async (input, init) => {
+      const send = (token: string | null) => {
+        const headers = new Headers(init?.headers);
+        if (token !== null) headers.set("Authorization", `Bearer ${token}`);
+        return fetch(input, {
+          ...init,
+          headers,
+          credentials: "omit",
+          referrerPolicy: "no-referrer",
+        });
+      };
+      const token = session.token();
+      const response = await send(token);
+      if (response.status !== 401 || !(await session.refused(token))) return response;
+      return await send(session.token());
+    },
+  }, { parse: parseExactly, patienceMs: 4000, onRetry: (error) => error.isAway && away.tell() });
+  return { ...reader, url, away };
+}
+
+/** The part of the search that each operation is for. */
+const partOf: Record<string, keyof Features> = {
+  log_histogram: "histogram",
+  list_log_fields: "fields",
+  tail_logs: "live",
+  get_log_context: "context",
+};
+
+/** A 403 says that the token is not for an operation: its part of the page goes. */
+function useWhatIsAllowed(service: Service, queries: QueryClient): Features {
+  const [refused, setRefused] = useState<ReadonlySet<keyof Features>>(new Set());
+  useEffect(() => {
+    const note = (operation: unknown, error: unknown) => {
+      const part = partOf[String(operation)];
+      if (!part || !(error instanceof LogloomError) || error.status !== 403) return;
+      setRefused((now) => now.has(part) ? now : new Set([...now, part]));
+    };
+    // Nothing asks for new records until somebody wants them live.
+    service.call("tail_logs", { p_query_dsl: "", p_limit: 1 })
+      .catch((error) => note("tail_logs", error));
+    return queries.getQueryCache().subscribe(({ query }) =>
+      note(query.queryKey[0], query.state.error)
+    );
+  }, [service, queries]);
+  return useMemo(() => ({
+    ...allFeatures,
+    saved: false,
+    senders: false,
+    links: false,
+    ...Object.fromEntries([...refused].map((part) => [part, false])),
+  }), [refused]);
+}
+
+/** A revoked token is noticed while nobody does anything; other errors are for the host. */
+function useHeartbeat(service: Service, page: ParentPage): void {
+  useEffect(() => {
+    const beat = () =>
+      service.validate("*").catch((error) => {
+        if (!(error instanceof LogloomError)) throw error;
+        page.tell({ logloom: "error", status: error.status, message: error.message });
+      });
+    const timer = setInterval(() => !document.hidden && void beat(), heartbeatMs);
+    const onShown = () => !document.hidden && void beat();
+    document.addEventListener("visibilitychange", onShown);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", onShown);
+    };
+  }, [service, page]);
+}
+
+/** Tells the host how high the page would be if every row were on it. */
+function useHeight(page: ParentPage): void {
+  useEffect(() => {
+    let last = 0;
+    const timer = setInterval(() => {
+      const rows = document.querySelector<HTMLElement>(".rows, .aggregate");
+      const inside = [...rows?.children ?? []]
+        .reduce((sum, one) => sum + (one as HTMLElement).offsetHeight, 0);
+      const height = rows ? innerHeight - rows.clientHeight + inside : 480;
+      if (Math.abs(height - last) < 8) return;
+      last = height;
+      page.tell({ logloom: "height", height });
+    }, 300);
+    return () => clearInterval(timer);
+  }, [page]);
+}

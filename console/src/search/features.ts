@@ -1,0 +1,33 @@
+import { createContext, useContext } from "react";
+
+/** Parts of the search that a reader may lack. */
+export interface Features {
+  /** Saving and completing saved searches. */
+  saved: boolean;
+  /** Ways to send the first event, with a new key. */
+  senders: boolean;
+  /** Links to a record of this page. */
+  links: boolean;
+  histogram: boolean;
+  fields: boolean;
+  live: boolean;
+  context: boolean;
+  export: boolean;
+}
+
+export const allFeatures: Features = {
+  saved: true,
+  senders: true,
+  links: true,
+  histogram: true,
+  fields: true,
+  live: true,
+  context: true,
+  export: true,
+};
+
+export const FeaturesContext = createContext<Features>(allFeatures);
+
+export function useFeatures(): Features {
+  return useContext(FeaturesContext);
+}

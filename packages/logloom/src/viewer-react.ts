@@ -1,0 +1,54 @@
+import { createElement, type ReactElement, useEffect, useRef } from "react";
+import { defineViewer } from "./viewer/element.ts";
+import type {
+  GetToken,
+  LogloomViewer as Element,
+  QueryChanged,
+  ViewerFailure,
+} from "./viewer/element.ts";
+
+export type { GetToken, QueryChanged, ViewerFailure, ViewerToken } from "./viewer/element.ts";
+
+export interface LogloomViewerProps {
+  src: string;
+  getToken: GetToken;
+  query?: string;
+  /** `24h`, or `FROM/TO`. */
+  range?: string;
+  theme?: "light" | "dark" | "auto";
+  labels?: Record<string, string>;
+  className?: string;
+  onReady?: () => void;
+  onError?: (failure: ViewerFailure) => void;
+  onQueryChanged?: (changed: QueryChanged) => void;
+}
+
+/** `<logloom-viewer>` for React. */
+export function LogloomViewer(props: LogloomViewerProps): ReactElement {
+  const { src, query, range, theme, className } = props;
+  const element = useRef<Element | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  useEffect(() => {
+    const viewer = element.current;
+    if (!viewer) return;
+    const stop = new AbortController();
+    const on = <Detail>(name: string, tell: (detail: Detail) => void) =>
+      viewer.addEventListener(
+        name,
+        (event) => tell((event as CustomEvent<Detail>).detail),
+        { signal: stop.signal },
+      );
+    on("ready", () => latest.current.onReady?.());
+    on<ViewerFailure>("error", (failure) => latest.current.onError?.(failure));
+    on<QueryChanged>("query-changed", (changed) => latest.current.onQueryChanged?.(changed));
+    viewer.getToken = () => latest.current.getToken();
+    // The frame begins after its listeners are there.
+    defineViewer();
+    return () => stop.abort();
+  }, []);
+  useEffect(() => {
+    if (element.current && props.labels) element.current.labels = props.labels;
+  }, [props.labels]);
+  return createElement("logloom-viewer", { ref: element, src, query, range, theme, className });
+}

@@ -1,0 +1,210 @@
+/** A token, and when it ends: an ISO 8601 time, or milliseconds since 1970. */
+export interface ViewerToken {
+  readonly token: string;
+  readonly expires_at?: string | number | null;
+}
+
+export type GetToken = () => string | ViewerToken | Promise<string | ViewerToken>;
+
+export interface QueryChanged {
+  readonly query: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface ViewerFailure {
+  /** 0 without an answer of the service. */
+  readonly status: number;
+  readonly message: string;
+}
+
+/** A new token is asked for so long before the end. */
+const aheadMs = 60_000;
+const longestTimerMs = 2 ** 31 - 1;
+
+const css =
+  ":host{display:block;height:clamp(480px,var(--logloom-content,560px),80vh)}:host([hidden]){display:none}iframe{display:block;width:100%;height:100%;border:0;border-radius:inherit;color-scheme:normal}";
+
+// So that the module can be imported where there is no page.
+const Base: typeof HTMLElement = globalThis.HTMLElement ?? class {} as typeof HTMLElement;
+
+/** `<logloom-viewer src query range theme>`: the portal in a frame. */
+export class LogloomViewer extends Base {
+  static readonly observedAttributes: readonly string[] = ["src", "query", "range", "theme"];
+
+  #getToken: GetToken | null = null;
+  #labels: Record<string, string> = {};
+  #token: ViewerToken | null = null;
+  #frame: HTMLIFrameElement | null = null;
+  #origin = "";
+  #isThere = false;
+  #isAsking = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Never an attribute, which every script and recorder of the page can read. */
+  get token(): string | null {
+    return this.#token?.token ?? null;
+  }
+
+  set token(value: string | ViewerToken | null) {
+    this.#take(value);
+  }
+
+  /** Gives a token whenever one is needed. */
+  get getToken(): GetToken | null {
+    return this.#getToken;
+  }
+
+  set getToken(value: GetToken | null) {
+    this.#getToken = value;
+  }
+
+  /** Labels in another language, by the English ones. */
+  get labels(): Record<string, string> {
+    return this.#labels;
+  }
+
+  set labels(value: Record<string, string>) {
+    this.#labels = value;
+    this.#show();
+  }
+
+  connectedCallback(): void {
+    // A property that was set before the element was defined.
+    for (const name of ["token", "getToken", "labels"] as const) {
+      if (!Object.hasOwn(this, name)) continue;
+      const value = this[name];
+      delete (this as Partial<LogloomViewer>)[name];
+      Object.assign(this, { [name]: value });
+    }
+    addEventListener("message", this.#heard);
+    this.#open();
+  }
+
+  disconnectedCallback(): void {
+    removeEventListener("message", this.#heard);
+    clearTimeout(this.#timer);
+    this.#frame?.remove();
+    this.#frame = null;
+    this.#isThere = false;
+  }
+
+  attributeChangedCallback(name: string, before: string | null, now: string | null): void {
+    if (!this.#frame || before === now) return;
+    if (name === "src") this.#open();
+    else this.#show(name);
+  }
+
+  #open(): void {
+    this.#frame?.remove();
+    this.#frame = null;
+    this.#isThere = false;
+    const src = this.getAttribute("src");
+    if (!src) return;
+    const url = new URL(src, document.baseURI);
+    if (!/^https?:$/.test(url.protocol)) return this.#fail("src is no address of a page");
+    this.#origin = url.origin;
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+    // Not a style element, which a page's policy may forbid.
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(css);
+    root.adoptedStyleSheets = [sheet];
+    const frame = document.createElement("iframe");
+    frame.title = this.getAttribute("aria-label") ?? "Logs";
+    frame.referrerPolicy = "no-referrer";
+    frame.allow = "clipboard-write";
+    frame.setAttribute(
+      "sandbox",
+      "allow-scripts allow-same-origin allow-forms allow-downloads allow-popups allow-popups-to-escape-sandbox",
+    );
+    frame.src = url.href;
+    root.append(frame);
+    this.#frame = frame;
+  }
+
+  #heard = ({ source, origin, data }: MessageEvent): void => {
+    if (!this.#frame || source !== this.#frame.contentWindow || origin !== this.#origin) return;
+    const { logloom: what, ...rest } = Object(data) as Record<string, unknown>;
+    switch (what) {
+      case "hello":
+        this.#isThere = true;
+        this.#show("query", "range");
+        if (this.#token) this.#hand(false);
+        else this.#need();
+        break;
+      case "token-needed":
+        this.#need();
+        break;
+      case "height":
+        this.style.setProperty("--logloom-content", `${Math.min(Number(rest.height) || 0, 1e5)}px`);
+        break;
+      case "ready":
+      case "error":
+      case "query-changed":
+        this.#tell(what, rest);
+    }
+  };
+
+  /** Hands over what the element looks like, and these attributes. */
+  #show(...names: string[]): void {
+    const style = getComputedStyle(this);
+    const theme: Record<string, string> = { scheme: this.getAttribute("theme") ?? "auto" };
+    for (const name of ["accent", "font", "radius", "density"]) {
+      theme[name] = style.getPropertyValue(`--logloom-${name}`).trim().replace(/px$/, "");
+    }
+    const said: Record<string, unknown> = { theme, labels: this.#labels };
+    for (const name of names) said[name] = this.getAttribute(name) ?? undefined;
+    this.#say(said);
+  }
+
+  #hand(renews: boolean): void {
+    this.#say({ token: this.#token?.token, renews });
+  }
+
+  #say(said: Record<string, unknown>): void {
+    if (!this.#isThere) return;
+    this.#frame?.contentWindow?.postMessage({ logloom: "show", ...said }, this.#origin);
+  }
+
+  #take(given: string | ViewerToken | null): void {
+    clearTimeout(this.#timer);
+    const renews = this.#isAsking && this.#token !== null;
+    this.#isAsking = false;
+    this.#token = typeof given === "string" ? { token: given } : given;
+    if (!this.#token) return this.#open();
+    this.#hand(renews);
+    const { expires_at: end } = this.#token;
+    const left = (typeof end === "number" ? end : Date.parse(end ?? "")) - Date.now();
+    if (left > 0) {
+      const wait = Math.max(left - aheadMs, left / 2);
+      this.#timer = setTimeout(() => this.#need(), Math.min(wait, longestTimerMs));
+    }
+  }
+
+  /** Asks for a new token, once at a time. */
+  async #need(): Promise<void> {
+    // The event first, so that a host without the callback can answer by the property.
+    this.#isAsking = true;
+    this.#tell("token-needed", {});
+    if (!this.#getToken) return;
+    try {
+      this.#take(await this.#getToken());
+    } catch (error) {
+      this.#fail(`getToken failed: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  #fail(message: string): void {
+    this.#tell("error", { status: 0, message });
+  }
+
+  #tell(name: string, detail: object): void {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+}
+
+/** Makes the element known; once a page. */
+export function defineViewer(name = "logloom-viewer"): void {
+  const elements = globalThis.customElements;
+  if (elements && !elements.get(name)) elements.define(name, LogloomViewer);
+}

@@ -1,0 +1,11 @@
+/** As much of React's types as the component needs; an application has all of them. */
+declare module "react" {
+  export interface ReactElement {
+    readonly type: unknown;
+    readonly props: unknown;
+    readonly key: string | null;
+  }
+  export function createElement(type: string, props: object): ReactElement;
+  export function useEffect(effect: () => void | (() => void), watched: readonly unknown[]): void;
+  export function useRef<Value>(initial: Value): { current: Value };
+}
