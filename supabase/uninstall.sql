@@ -353,7 +353,8 @@ begin
         'logloom_health',
         'logloom_schedules',
         'logloom_faster_answers',
-        'logloom_read_from_anywhere', 'logloom_views_and_export'
+        'logloom_read_from_anywhere',
+        'logloom_views_and_export'
       ]
     );
   end if;

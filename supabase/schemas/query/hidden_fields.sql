@@ -62,7 +62,7 @@ begin
   limit 1;
   if found then
     perform logloom_private.refuse_at(
-      greatest(strpos(p_query_dsl, v_name), 1), 'query.field_is_hidden',
+      greatest(strpos(p_query_dsl, v_name), 1), 'search.field_is_hidden',
       logloom_private.query_excerpt(v_name)
     );
   end if;

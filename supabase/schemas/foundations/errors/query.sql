@@ -16,8 +16,6 @@ begin
       'Write \\ for the character itself.', null),
     ('query.bound_is_missing', 400, 'A bound of a range is missing',
       'Write [a TO b] or {a TO b}; a * alone leaves a bound open.', null),
-    ('query.field_is_hidden', 400, 'The field %s is hidden from you',
-      'Leave it out. Who gave you access decides what is hidden.', null),
     ('query.bracket_closes_nothing', 400, 'A closing bracket has no opening bracket',
       'Remove it, or quote it to search for it.', null),
     ('query.bracket_is_not_closed', 400, 'A closing bracket is missing',

@@ -45,6 +45,8 @@ begin
       'A histogram has 1 to 1000 buckets.'),
     ('search.changes_are_out_of_range', 400, 'Invalid p_limit: 1 to 100',
       'The most surprising changes come first.', '`log_changes` has at most 100 changes.'),
+    ('search.field_is_hidden', 400, 'The field %s is hidden from you',
+      'Leave it out. Who gave you access decides what is hidden.', null),
     ('search.format_is_unknown', 400, 'Invalid p_format: ndjson or csv',
       'Left out it is ndjson.', null),
     ('search.place_is_invalid', 400, 'Invalid p_after: <ts>,<id> of a record',
