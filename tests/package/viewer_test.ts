@@ -11,6 +11,8 @@ import { chromium as executablePath } from "../../local/browser.ts";
 import { checkout } from "../../local/stack.ts";
 import { accessibilityFaults } from "../console/browser.ts";
 import { send, withLogs } from "../console/steps.ts";
+import type { ParametersOf } from "../../packages/logloom/src/read.ts";
+import { openDatabase } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 import { eventually } from "../support/eventually.ts";
 import { newUser, type User } from "../support/users.ts";
@@ -102,9 +104,16 @@ assert.ok(success, new TextDecoder().decode(stderr));
 const browser: Browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 globalThis.addEventListener("unload", () => void browser.close());
 
-const readKey = async ({ client }: User) => {
-  const key = await client.call("create_api_key", { p_name: "portal", p_scopes: ["read"] });
-  return { id: key.key_id, token: key.key_value };
+/** As the application's server makes it, for a customer of the user's tenant. */
+const sessionOf = async (
+  { client }: User,
+  parameters: ParametersOf<"create_log_portal_session"> = {},
+) => {
+  const session = await client.call("create_log_portal_session", {
+    p_origins: [origin],
+    ...parameters,
+  });
+  return { id: session.session_id, token: session.token ?? "" };
 };
 
 interface Options {
@@ -197,7 +206,7 @@ inBrowser(
     const user = await withLogs();
     const other = await newUser();
     await send(other.token, [{ level: "error", msg: "of somebody else" }]);
-    const { token } = await readKey(user);
+    const { token } = await sessionOf(user);
     // Axe asks frames of other origins in vain.
     await using tab = await open(token, { expected: /does not match the recipient window/ });
     const { page, frame } = tab;
@@ -264,7 +273,7 @@ inBrowser(
 
 inBrowser("a page of another origin can neither frame it nor make it ask for a token", async () => {
   const user = await withLogs();
-  const { token } = await readKey(user);
+  const { token } = await sessionOf(user);
   const at = `http://127.0.0.1:${foreign.addr.port}/`;
   await using refused = await open(token, { at, expected: /frame-ancestors|Framing/ });
   await refused.page.waitForTimeout(1500);
@@ -297,14 +306,14 @@ inBrowser(
   "a token that ends is renewed; a view without a new one ends and holds nothing",
   async () => {
     const user = await withLogs();
-    const [first, second] = [await readKey(user), await readKey(user)];
+    const [first, second] = [await sessionOf(user), await sessionOf(user)];
     await using tab = await open([first.token, second.token, second.token], {
       expected: /status of 401/,
     });
     const { frame } = tab;
     const row = frame.getByRole("row").filter({ hasText: "card declined" }).first();
     await row.waitFor();
-    await user.client.call("revoke_api_key", { p_key_id: first.id });
+    await user.client.call("revoke_log_portal_session", { p_session_id: first.id });
     await frame.getByRole("button", { name: "Run", exact: true }).click();
     await eventually(
       "a second token to be asked for",
@@ -312,7 +321,7 @@ inBrowser(
     );
     await row.waitFor();
 
-    await user.client.call("revoke_api_key", { p_key_id: second.id });
+    await user.client.call("revoke_log_portal_session", { p_session_id: second.id });
     await frame.getByRole("button", { name: "Run", exact: true }).click();
     await frame.getByText("This view has ended").waitFor();
     const [name, detail] = (await tab.said()).at(-1) ?? [];
@@ -322,22 +331,46 @@ inBrowser(
   },
 );
 
+inBrowser("a session answers in no page that it does not name", async () => {
+  const user = await withLogs();
+  const { token } = await sessionOf(user, { p_origins: ["https://other.example"] });
+  await using tab = await open(token, { expected: /status of 403/ });
+  await tab.frame.getByText(`This session is not for pages of ${origin}`).first().waitFor();
+  assert.equal(await tab.frame.getByText("card declined").count(), 0);
+});
+
+inBrowser("a link shows the logs once, and its code is in no address", async () => {
+  const user = await withLogs();
+  await using db = openDatabase();
+  await db`update logloom_private.settings set portal_url = ${portal}`;
+  const { url } = await user.client.call("create_log_portal_session", { p_link: true });
+  await db`update logloom_private.settings set portal_url = null`;
+  assert.ok(url);
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(url);
+    await page.getByRole("row").filter({ hasText: "card declined" }).first().waitFor();
+    assert.doesNotMatch(page.url(), /llc_/);
+    await page.goto("about:blank");
+    await page.goto(url);
+    await page.getByText("This link has been used, or is too old.").waitFor();
+    await page.goto("about:blank");
+    await page.goto(portal);
+    await page.getByText("This page shows logs within another page").waitFor();
+  } finally {
+    await context.close();
+  }
+});
+
 inBrowser("what a token may not do is not there", async () => {
   const user = await withLogs();
-  const { token } = await readKey(user);
-  await using tab = await open(token, {
-    expected: /status of 403/,
-    prepare: (page) =>
-      page.route(
-        /\/v1\/(log_histogram|list_log_fields|tail_logs)$/,
-        (route) =>
-          route.request().method() === "OPTIONS" ? route.continue() : route.fulfill({
-            status: 403,
-            headers: { "Access-Control-Allow-Origin": "*" },
-            json: { code: "PT403", message: "The operation is outside the scope: x" },
-          }),
-      ),
+  const { view_id } = await user.client.call("create_log_view", {
+    p_name: "records alone",
+    p_operations: ["search_logs", "validate_query"],
   });
+  const { token } = await sessionOf(user, { p_view_id: view_id });
+  await using tab = await open(token, { expected: /status of 403/ });
   const { frame } = tab;
   await frame.getByRole("row").filter({ hasText: "card declined" }).first().waitFor();
   await frame.locator(".histogram").waitFor({ state: "detached" });
@@ -350,7 +383,7 @@ inBrowser(
   "it wears the application's looks, on a phone too, and no style of an attacker",
   async () => {
     const user = await withLogs();
-    const { token } = await readKey(user);
+    const { token } = await sessionOf(user);
     await using tab = await open(token, { width: 390, height: 800, dark: true });
     const { page, frame } = tab;
     await frame.getByRole("row").filter({ hasText: "card declined" }).first().waitFor();

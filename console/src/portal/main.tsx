@@ -3,7 +3,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { change, keepOwnHistory, onAddress, readAddress } from "../address/address.ts";
 import { standardRange } from "../address/range.ts";
-import { loadConfig, StartError } from "../service/config.ts";
+import { type Config, loadConfig, StartError } from "../service/config.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { keepPreferencesInMemory, prefer } from "../shared/preferences.ts";
 import { takeLabels } from "../shared/words.ts";
@@ -18,15 +18,17 @@ const root = createRoot(document.getElementById("root") as HTMLElement);
 const narrow = 900;
 keepOwnHistory();
 keepPreferencesInMemory({ fields: innerWidth >= narrow });
-// Links do not carry what somebody else searched for.
+const linked = location.hash.slice(1);
+// Links do not carry what somebody else searched for, and a code is for nobody else to see.
 history.replaceState(null, "", location.pathname);
 
 try {
-  if (parent === self) {
+  const isLinked = parent === self && linked.startsWith("llc_");
+  if (parent === self && !isLinked) {
     throw new StartError("This page shows logs within another page, and is empty by itself.");
   }
   const config = await loadConfig();
-  if (config.portalOrigins.length === 0) {
+  if (config.portalOrigins.length === 0 && !isLinked) {
     throw new StartError("No page may show these logs: portalOrigins in config.json names none.");
   }
   const page = new ParentPage(config.portalOrigins, (said) => show(said));
@@ -58,7 +60,8 @@ try {
     if (now !== last) page.tell({ logloom: "query-changed", query: q, from, to });
     last = now;
   });
-  page.begin();
+  if (isLinked) session.give(await tokenOf(config, linked), false);
+  else page.begin();
   root.render(
     <StrictMode>
       <Boundary what="This view">
@@ -73,6 +76,20 @@ try {
       <p role="alert">{words}</p>
     </main>,
   );
+}
+
+/** The token of the session whose link has this code, which is good once. */
+async function tokenOf({ url }: Config, code: string): Promise<string> {
+  const answer = await fetch(`${url}/functions/v1/logloom-read/v1/portal/session`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ code }),
+    credentials: "omit",
+    referrerPolicy: "no-referrer",
+  });
+  const { token, message } = await answer.json();
+  if (!answer.ok) throw new StartError(`${message}.`);
+  return token;
 }
 
 /** A query, and a range such as `24h`, `now-24h` or `FROM/TO`. */

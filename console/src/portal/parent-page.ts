@@ -32,6 +32,11 @@ export class ParentPage {
     parent.postMessage({ logloom: "hello" } satisfies Told, "*");
   }
 
+  /** Null before it has said anything, and where there is none. */
+  get origin(): string | null {
+    return this.#origin;
+  }
+
   tell(told: Told): void {
     if (this.#origin !== null) parent.postMessage(told, this.#origin);
   }

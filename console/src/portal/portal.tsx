@@ -66,7 +66,7 @@ export function Portal({ config, session, page, queries }: Props) {
 
 function Search({ config, session, page, queries }: Props) {
   useState(() => queries.clear());
-  const service = useMemo(() => serviceOf(config, session), [config, session]);
+  const service = useMemo(() => serviceOf(config, session, page), [config, session, page]);
   const features = useWhatIsAllowed(service, queries);
   useHeartbeat(service, page);
   useHeight(page);
@@ -86,7 +86,7 @@ function Search({ config, session, page, queries }: Props) {
   );
 }
 
-function serviceOf(config: Config, session: PortalSession): Service {
+function serviceOf(config: Config, session: PortalSession, page: ParentPage): Service {
   const url = config.url === "" ? location.origin : config.url;
   const away = new Listeners();
   const reader = createReader({
@@ -97,6 +97,8 @@ function serviceOf(config: Config, session: PortalSession): Service {
       const send = (token: string | null) => {
         const headers = new Headers(init?.headers);
         if (token !== null) headers.set("Authorization", `Bearer ${token}`);
+        // A session answers in pages that it names.
+        if (page.origin !== null) headers.set("X-Logloom-Origin", page.origin);
         return fetch(input, {
           ...init,
           headers,

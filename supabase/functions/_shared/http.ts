@@ -8,6 +8,7 @@ const allowedHeaders = [
   "content-type",
   "content-encoding",
   "x-api-key",
+  "x-logloom-origin",
   "idempotency-key",
   "x-region",
   "x-retry-count",
