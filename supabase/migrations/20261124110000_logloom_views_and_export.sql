@@ -1444,13 +1444,11 @@ begin
       || array(
         select (extract(epoch from t) * 1000000)::bigint::text
         from unnest(array[
-          case p_order when 'asc' then lower(p_range) - interval '1 microsecond'
-            else upper(p_range) end,
+          case p_order when 'asc' then lower(p_range) else upper(p_range) end,
           lower(p_range), upper(p_range), now()
         ]) t
       )
-      || case p_order when 'asc' then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-        else '00000000-0000-0000-0000-000000000000' end
+      || '00000000-0000-0000-0000-000000000000'::text
       || ('w' || (extract(epoch from v_received_before) * 1000000)::bigint)
   );
 end;

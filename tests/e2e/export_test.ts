@@ -75,6 +75,8 @@ Deno.test("an export has each record as search_logs gives it, oldest first, and 
   const { logs } = page.body as { logs: unknown[] };
   assert.deepEqual(lines.map((line) => JSON.parse(line)), logs);
   assert.match(text, /"n": 123456789012345678[,}]/);
+  const sinceEver = await get(headers, { from: "1970-01-01T00:00:00Z" });
+  assert.equal(await sinceEver.text(), text);
   const newest = linesOf(
     await (await get(headers, { order: "desc", query: "two OR three" })).text(),
   );

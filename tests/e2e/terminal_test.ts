@@ -94,6 +94,12 @@ Deno.test("search writes an export into a file, and goes on with one that was cu
     assert.equal(gz.code, 0, gz.err);
     const unzipped = gunzipSync(await Deno.readFile(`${folder}/all.ndjson.gz`)).toString();
     assert.equal(unzipped, await Deno.readTextFile(`${folder}/all.ndjson`));
+    for (const other of ["mine, no export", "a,b\nc,d\n"]) {
+      await Deno.writeTextFile(`${folder}/mine.csv`, other);
+      const refused = await search(user, "--export", `${folder}/mine.csv`, "--resume");
+      assert.equal(refused.code, 1);
+      assert.equal(await Deno.readTextFile(`${folder}/mine.csv`), other);
+    }
     const wrong = await search(user, "--export", `${folder}/all.xls`);
     assert.match(wrong.err, /takes a file named \.ndjson/);
   } finally {

@@ -85,21 +85,35 @@ async function endOf(path: string, format: ExportFile["format"]): Promise<string
       isFirst = false;
     }
   }
-  truncateSync(path, end);
   if (start >= end) {
+    if (offset > 0 && end === 0) throw new Failure(`${path} holds no record of an export.`);
     truncateSync(path, 0);
     return undefined;
   }
   const file = await open(path);
+  let line: string;
   try {
     const { buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
-    const line = buffer.toString();
-    if (format === "csv") return line.split(",", 2).join(",");
-    const { ts, id } = JSON.parse(line);
-    return `${ts},${id}`;
-  } catch (cause) {
-    throw new Failure(`${path} does not end with a record of an export.`, { cause });
+    line = buffer.toString();
   } finally {
     await file.close();
   }
+  const place = placeOf(line, format);
+  if (place === null) throw new Failure(`${path} does not end with a record of an export.`);
+  truncateSync(path, end);
+  return place;
+}
+
+/** `<ts>,<id>` of a record's line; null where it is none. */
+function placeOf(line: string, format: ExportFile["format"]): string | null {
+  let place = line.split(",", 2).join(",");
+  if (format === "ndjson") {
+    try {
+      const { ts, id } = JSON.parse(line);
+      place = `${ts},${id}`;
+    } catch {
+      return null;
+    }
+  }
+  return /^\d{4}-[^,]+,[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(place) ? place : null;
 }
