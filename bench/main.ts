@@ -5,6 +5,7 @@ const names = [
   "alerts",
   "bodies",
   "console",
+  "export",
   "growth",
   "ingest",
   "neighbour",

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { useChange } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/hooks.ts";
 import type { Member, Role } from "../service/logloom.ts";
 import { roles, useMay, useMembers } from "../service/role.ts";
 import { useSession } from "../service/session.ts";
@@ -13,6 +13,7 @@ const may: Record<Role, string> = {
   owner: "everything, members too",
   admin: "also keys, settings and deletion",
   member: "reads, searches, keeps saved searches and alert rules",
+  viewer: "reads in a view",
 };
 
 export default function MembersScreen() {
@@ -80,6 +81,7 @@ export default function MembersScreen() {
                         p_role: event.target.value as Role,
                       })}
                   >
+                    {member.role === "viewer" && <option>viewer</option>}
                     {roles.map((role) => <option key={role}>{role}</option>)}
                   </select>
                 )
@@ -120,7 +122,9 @@ export default function MembersScreen() {
 
 function NewMember({ onClose }: { onClose: () => void }) {
   const [who, setWho] = useState("");
-  const [role, setRole] = useState<Role>("member");
+  // A role, or the id of the view in which a viewer reads.
+  const [role, setRole] = useState("member");
+  const views = useOperation("list_log_views", {});
   const add = useChange("add_tenant_member", ["list_tenant_members"]);
   return (
     <Dialog title="Add a member" onClose={onClose}>
@@ -130,7 +134,9 @@ function NewMember({ onClose }: { onClose: () => void }) {
           event.preventDefault();
           const text = who.trim();
           const whom = text.includes("@") ? { p_email: text } : { p_user_id: text };
-          add.mutate({ ...whom, p_role: role }, { onSuccess: onClose });
+          const asked = roles.find((one) => one === role);
+          const what = asked ? { p_role: asked } : { p_role: "viewer" as const, p_view_id: role };
+          add.mutate({ ...whom, ...what }, { onSuccess: onClose });
         }}
       >
         <label className="field">
@@ -143,8 +149,11 @@ function NewMember({ onClose }: { onClose: () => void }) {
         </label>
         <label className="field">
           <span>Role</span>
-          <select value={role} onChange={(event) => setRole(event.target.value as Role)}>
+          <select value={role} onChange={(event) => setRole(event.target.value)}>
             {roles.map((one) => <option key={one} value={one}>{one}: {may[one]}</option>)}
+            {views.data?.map(({ view_id, name }) => (
+              <option key={view_id} value={view_id}>viewer: reads in {plain(name)}</option>
+            ))}
           </select>
         </label>
         <ErrorNote error={add.error} />
