@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { eventually } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
-import { inBrowser, openBrowser, type Page } from "./browser.ts";
-import { isGone, isSeen, search, send, withLogs } from "./steps.ts";
+import { accessibilityFaults, inBrowser, openBrowser, type Page } from "./browser.ts";
+import { boxText, isGone, isSeen, search, send, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener(
@@ -253,6 +253,36 @@ inBrowser(
     ]);
   },
 );
+
+inBrowser("what changed since the range before is told, and narrows the query", async () => {
+  const user = await newUser();
+  const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const events = Array.from({ length: 80 }, (_, i) => ({
+    ts: at(i < 40 ? 90 : 20),
+    level: i < 40 ? "info" : "error",
+    msg: i < 40 ? `request ${i} done` : `timeout after ${i} ms`,
+  }));
+  await send(user.token, events);
+  await eventually("the events are searchable", async () => {
+    const body = await user.client.call("log_stats", {
+      p_query_dsl: "| count()",
+      p_ts_from: "now-3h",
+    });
+    return body[0].value === events.length;
+  });
+  await using tab = await browser.open(user.token, { hash: "from=now-1h" });
+  const { page } = tab;
+  await total(page).getByText("40 records").waitFor();
+  await page.getByRole("button", { name: "What changed?" }).click();
+  const dialog = page.getByRole("dialog", { name: "What changed?" });
+  await dialog.getByText("40 records, after 40 from").waitFor();
+  const row = dialog.getByRole("row").filter({ hasText: "level: error" });
+  assert.match(await row.innerText(), /new\s+level: error\s+0\s+40/);
+  await dialog.getByText("timeout after <*> ms").waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await row.getByRole("button").click();
+  await eventually("the query is narrowed", async () => await boxText(page) === "level:error");
+});
 
 inBrowser("everything that was found is saved, and how much of it is said", async () => {
   const user = await newUser();

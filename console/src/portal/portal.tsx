@@ -118,6 +118,7 @@ function serviceOf(config: Config, session: PortalSession, page: ParentPage): Se
 /** The part of the search that each operation is for. */
 const partOf: Record<string, keyof Features> = {
   log_histogram: "histogram",
+  log_changes: "changes",
   list_log_fields: "fields",
   tail_logs: "live",
   get_log_context: "context",

@@ -9,6 +9,8 @@ export interface Features {
   /** Links to a record of this page. */
   links: boolean;
   histogram: boolean;
+  /** What is different from the range before. */
+  changes: boolean;
   fields: boolean;
   live: boolean;
   context: boolean;
@@ -20,6 +22,7 @@ export const allFeatures: Features = {
   senders: true,
   links: true,
   histogram: true,
+  changes: true,
   fields: true,
   live: true,
   context: true,

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { back } from "../address/address.ts";
 import { shortTime } from "../address/range.ts";
 import { withOnly } from "../language/edit.ts";
@@ -6,12 +6,16 @@ import type { Level } from "../service/logloom.ts";
 import { marksOld } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { count } from "../shared/format.ts";
+import { loadPart } from "../app/update.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { type Bucket, HistogramTable, levels } from "./histogram-table.tsx";
+import { useFeatures } from "./features.ts";
 import { useEditQuery } from "./query-text.ts";
 import { type Run, runRange, useHistogram } from "./use-search.ts";
 import { say } from "../shared/words.ts";
+
+const ChangesDialog = lazy(() => loadPart(() => import("./changes-dialog.tsx")));
 
 const shown = [...levels, "none"] as const;
 
@@ -20,6 +24,8 @@ export function HistogramPanel({ run }: { run: Run }) {
   const { zone } = usePreferences();
   const [point, setPoint] = useState<number | null>(null);
   const [isTable, setTable] = useState(false);
+  const [asksChanges, askChanges] = useState(false);
+  const features = useFeatures();
   const [place, width] = useWidth();
   const buckets = width === 0 ? 0 : Math.max(12, Math.min(120, Math.floor(width / 11)));
   const answer = useHistogram(run, buckets);
@@ -61,6 +67,15 @@ export function HistogramPanel({ run }: { run: Run }) {
           )}
         </p>
         <Legend buckets={data?.buckets ?? []} at={bucket} />
+        {data && data.total > 0 && features.changes && (
+          <button
+            type="button"
+            className="button small quiet"
+            onClick={() => askChanges(true)}
+          >
+            {say("What changed?")}
+          </button>
+        )}
         {data && (
           <button
             type="button"
@@ -92,6 +107,11 @@ export function HistogramPanel({ run }: { run: Run }) {
           />
         )
         : <div className="chart-wait" />}
+      {asksChanges && (
+        <Suspense>
+          <ChangesDialog run={run} onClose={() => askChanges(false)} />
+        </Suspense>
+      )}
     </section>
   );
 }
