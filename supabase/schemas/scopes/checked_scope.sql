@@ -16,10 +16,15 @@ begin
   elsif not logloom_private.is_service_role() then
     perform logloom_private.refuse('callers.operation_is_internal', p_operation);
   end if;
-  -- Alerts tell of all records: a view opens them by name alone.
+  -- Alerts tell of all records: a view opens them by name alone. To customers, who read in portal
+  -- sessions, so it opens saved searches, too.
   if p_operation <> all (p_scope.operations)
-    or p_scope.view_id is not null and p_scope.operations is null
-    and p_operation in ('list_alert_rules', 'list_alert_history')
+    or p_scope.operations is null and p_operation = any (case
+      when starts_with(p_scope.actor, 'portal ')
+        then '{list_alert_rules,list_alert_history,list_saved_searches}'::text[]
+      when p_scope.view_id is not null then '{list_alert_rules,list_alert_history}'
+      else '{}'
+    end)
   then
     perform logloom_private.refuse('callers.operation_is_outside', p_operation);
   end if;

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(42);
+select plan(45);
 
 create function pg_temp.digest(p_secret text)
 returns text
@@ -138,6 +138,14 @@ select is(
   'by no operation that it does not open'
 )
 from made m where m.what = 'in view';
+select is(
+  pg_temp.attempt(format('select public.read_logs(%L, %L)', pg_temp.digest(m.token), o.operation)),
+  'PT403 ' || o.operation || ' is not open to this caller', 'nor ' || o.operation
+)
+from made m
+cross join unnest('{list_alert_rules,list_alert_history,list_saved_searches}'::text[])
+  o (operation)
+where m.what = 'customer 42';
 select is(
   pg_temp.read_with(m.token, null, 'https://app.example'), '1 2', 'in a page that it names'
 )
