@@ -172,7 +172,7 @@ export async function shipAll(
     const [key] = await sql`
       select k.key_id, k.key_value
       from logloom_private.issue_api_key(
-        ${tenant_id}, ${`carried over, ${file}`}, now() + interval '7 days', '{ingest}'
+        ${tenant_id}, ${`carried over, ${file}`}, now() + interval '7 days', '{ingest}', null
       ) k`;
     try {
       say(`${file}: ${records} records of ${JSON.stringify(tenant_id)}`);
