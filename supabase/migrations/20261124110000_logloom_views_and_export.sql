@@ -981,7 +981,6 @@ CREATE OR REPLACE FUNCTION logloom_private.checked_hidden_fields (
 declare
   v_names text[] := '{}';
   v_name text;
-  v_field jsonb;
 begin
   if cardinality(p_hidden_fields) > 100 or array_ndims(p_hidden_fields) > 1 then
     perform logloom_private.refuse('views.too_many_hidden_fields');
@@ -990,20 +989,13 @@ begin
     v_name := logloom_private.trim_space(v_name);
     if v_name is distinct from 'attrs' then
       if v_name is null or length(v_name) not between 1 and 200
-        or v_name in ('id', 'tenant_id', 'ts', 'any')
+        or v_name in ('id', 'tenant_id', 'ts', 'received_at', 'any')
       then
         perform logloom_private.refuse(
           'views.field_cannot_be_hidden', coalesce(left(v_name, 60), 'null')
         );
       end if;
-      v_field := logloom_private.query_field(v_name, 1);
-      v_name := concat_ws(
-        '.', v_field ->> 'field',
-        (
-          select string_agg(k.key, '.' order by k.n)
-          from jsonb_array_elements_text(v_field -> 'path') with ordinality k (key, n)
-        )
-      );
+      v_name := logloom_private.hidden_name(logloom_private.query_field(v_name, 1));
     end if;
     v_names := v_names || v_name;
   end loop;
@@ -5080,7 +5072,7 @@ begin
         'reads in it what becomes of them.', '`p_query_dsl` has a stage.'),
     ('views.field_cannot_be_hidden', 400, 'Invalid p_hidden_fields: %s cannot be hidden',
       'Fields of a record are hidden by their names, attributes as attrs.PATH, all of them as '
-        'attrs. Records always show id, tenant_id and ts.',
+        'attrs. Records always show id, tenant_id, ts and received_at.',
       'No field, or one that every record shows.'),
     ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: at most 100',
       'attrs hides all attributes.', null),

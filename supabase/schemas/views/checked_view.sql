@@ -35,7 +35,6 @@ as $$
 declare
   v_names text[] := '{}';
   v_name text;
-  v_field jsonb;
 begin
   if cardinality(p_hidden_fields) > 100 or array_ndims(p_hidden_fields) > 1 then
     perform logloom_private.refuse('views.too_many_hidden_fields');
@@ -44,20 +43,13 @@ begin
     v_name := logloom_private.trim_space(v_name);
     if v_name is distinct from 'attrs' then
       if v_name is null or length(v_name) not between 1 and 200
-        or v_name in ('id', 'tenant_id', 'ts', 'any')
+        or v_name in ('id', 'tenant_id', 'ts', 'received_at', 'any')
       then
         perform logloom_private.refuse(
           'views.field_cannot_be_hidden', coalesce(left(v_name, 60), 'null')
         );
       end if;
-      v_field := logloom_private.query_field(v_name, 1);
-      v_name := concat_ws(
-        '.', v_field ->> 'field',
-        (
-          select string_agg(k.key, '.' order by k.n)
-          from jsonb_array_elements_text(v_field -> 'path') with ordinality k (key, n)
-        )
-      );
+      v_name := logloom_private.hidden_name(logloom_private.query_field(v_name, 1));
     end if;
     v_names := v_names || v_name;
   end loop;

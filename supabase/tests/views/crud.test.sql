@@ -1,7 +1,7 @@
 -- Views: made, listed, changed, deleted.
 begin;
 \ir ../actors.psql
-select plan(36);
+select plan(37);
 
 create function pg_temp.by(p_user_id text, p_call text, p_tenant_id text default 'acme')
 returns text
@@ -86,6 +86,8 @@ from (
       'PT400 Invalid p_hidden_fields: id cannot be hidden'),
     ('public.create_log_view(p_name => ''v'', p_hidden_fields => ''{tenant_id}'')',
       'PT400 Invalid p_hidden_fields: tenant_id cannot be hidden'),
+    ('public.create_log_view(p_name => ''v'', p_hidden_fields => ''{received_at}'')',
+      'PT400 Invalid p_hidden_fields: received_at cannot be hidden'),
     ('public.create_log_view(p_name => ''v'', p_hidden_fields => ''{any}'')',
       'PT400 Invalid p_hidden_fields: any cannot be hidden'),
     ('public.create_log_view(p_name => ''v'', p_hidden_fields => ''{null}'')',

@@ -17,7 +17,7 @@ begin
         'reads in it what becomes of them.', '`p_query_dsl` has a stage.'),
     ('views.field_cannot_be_hidden', 400, 'Invalid p_hidden_fields: %s cannot be hidden',
       'Fields of a record are hidden by their names, attributes as attrs.PATH, all of them as '
-        'attrs. Records always show id, tenant_id and ts.',
+        'attrs. Records always show id, tenant_id, ts and received_at.',
       'No field, or one that every record shows.'),
     ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: at most 100',
       'attrs hides all attributes.', null),
