@@ -697,6 +697,120 @@ begin
 end;
 $function$;
 
+create or replace function logloom_private.current_admin_tenant_id()
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.current_tenant_id();
+begin
+  if logloom_private.acting_role(
+    v_tenant_id, logloom_private.current_user_id(), logloom_private.claims()
+  ) in ('admin', 'owner')
+  then
+    return v_tenant_id;
+  end if;
+  return null;
+end;
+$$;
+
+create or replace function logloom_private.refuse_hidden_fields(
+  p_query logloom_private.compiled_query,
+  p_query_dsl text,
+  p_hidden text[]
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name text;
+  v_tokens logloom_private.query_state;
+  v_position integer;
+begin
+  if p_hidden is null then
+    return;
+  end if;
+  select coalesce(f ->> 'name', f ->> 'field') into v_name
+  from (
+    select jsonb_path_query(
+      jsonb_build_array(p_query.tree, p_query.plan), 'strict $.** ? (@.field.type() == "string")'
+    ) as f
+    union all
+    select '{"field": "msg"}' where p_query.plan ? 'patterns'
+  ) named
+  where logloom_private.is_hidden(logloom_private.hidden_name(f), p_hidden)
+  limit 1;
+  if found then
+    -- Where it stands as a name; one that is quoted in part is several tokens.
+    v_tokens := logloom_private.query_tokenize(coalesce(p_query_dsl, ''), now());
+    select min(t.position + n."at" - 1) into v_position
+    from unnest(v_tokens.texts, v_tokens.positions) t (text, position)
+    cross join lateral strpos(t.text, v_name) n ("at")
+    where n."at" > 0
+      and left(t.text, 1) <> '"'
+      and (n."at" = 1 or substr(t.text, n."at" - 1, 1) in ('-', ','))
+      and substr(t.text, n."at" + length(v_name), 1) in ('', ':', ',');
+    perform logloom_private.refuse_at(
+      greatest(coalesce(v_position, strpos(p_query_dsl, v_name)), 1), 'search.field_is_hidden',
+      logloom_private.query_excerpt(v_name)
+    );
+  end if;
+end;
+$$;
+
+create or replace function logloom_private.granted_functions()
+returns table (roles text, names text[])
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select g.roles, g.names
+  from (
+    values
+      ('public', array[
+        'call_host_pre_request', 'callers_errors', 'check_operation', 'check_request',
+        'error_named', 'errors', 'operations', 'refuse', 'requested_operation'
+      ]),
+      ('anon, authenticated, service_role', array[
+        'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id', 'is_service_role',
+        'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
+      ]),
+      ('authenticated, service_role', array[
+        'abolish_tenant', 'acting_role', 'alert_rule_of', 'api_key_status', 'change_log_view',
+        'change_member', 'check_query', 'check_settings', 'confirm_address',
+        'current_admin_tenant_id', 'distinct_destinations', 'effective_settings',
+        'end_portal_session', 'enqueue_rule_test', 'enroll_member', 'found_tenant', 'hold_view',
+        'is_being_deleted', 'is_viewer',
+        'issue_api_key', 'issue_ingest_token', 'issue_portal_session', 'list_bytes', 'list_limit',
+        'log_view_of', 'make_log_view', 'my_key_reads', 'my_stored', 'my_usage', 'new_api_key',
+        'note_saved_search_run', 'page_of_addresses', 'page_of_deliveries', 'page_place',
+        'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
+        'put_back_delivery', 'read_alert_history', 'read_alert_rules', 'read_log',
+        'read_log_changes', 'read_log_context', 'read_log_export', 'read_log_fields',
+        'read_log_histogram', 'read_log_page', 'read_log_series', 'read_log_stats',
+        'read_log_tail', 'read_members', 'read_query_validity', 'read_saved_search',
+        'read_saved_searches', 'reads_again', 'reads_only', 'refuse_for_now',
+        'refuse_saved_search', 'refuse_with_headers', 'remove_log_view', 'replace_webhook_secret',
+        'request_deletion', 'require_parameter', 'require_role', 'require_room_for',
+        'require_room_for_api_key', 'require_rule_in_view', 'require_view_by_admin',
+        'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
+        'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'tags_are_valid',
+        'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space'
+      ]),
+      ('service_role', array[
+        'claim_due_notifications', 'ingest', 'ingest_each', 'open_portal_session', 'read_by_key',
+        'read_health', 'run_writer_in_place', 'settle_claim'
+      ])
+  ) g (roles, names);
+end;
+$$;
+
 do $$
 begin
   -- Small tables, which every request reads.
@@ -724,6 +838,24 @@ begin
   after update of role on logloom.tenant_members
   for each row when (new.role = 'viewer' and old.role <> 'viewer')
   execute function logloom_private.pause_rules_of_member();
+  drop policy api_keys_insert_tenant on logloom.api_keys;
+  drop policy api_keys_update_tenant on logloom.api_keys;
+  create policy api_keys_insert_admin on logloom.api_keys
+  for insert to authenticated
+  with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
+  create policy api_keys_update_admin on logloom.api_keys
+  for update to authenticated
+  using (tenant_id = (select logloom_private.current_admin_tenant_id()))
+  with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
+  drop policy tenant_settings_insert_tenant on logloom.tenant_settings;
+  drop policy tenant_settings_update_tenant on logloom.tenant_settings;
+  create policy tenant_settings_insert_admin on logloom.tenant_settings
+  for insert to authenticated
+  with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
+  create policy tenant_settings_update_admin on logloom.tenant_settings
+  for update to authenticated
+  using (tenant_id = (select logloom_private.current_admin_tenant_id()))
+  with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
   perform set_config('lock_timeout', '0', true);
 end;
 $$;
