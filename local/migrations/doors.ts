@@ -10,6 +10,8 @@ export interface Doors {
   readonly client: boolean;
   /** By a user with the role viewer, whose view names it. */
   readonly viewer: boolean;
+  /** With the token of a portal session, whose view names it, at `logloom-read`. */
+  readonly session: boolean;
   readonly service: boolean;
 }
 
@@ -33,6 +35,7 @@ export async function allDoors(): Promise<Doors[]> {
     key: reading.includes(operation),
     client: reading.includes(operation),
     viewer: reading.includes(operation),
+    session: reading.includes(operation),
     service: internal.includes(operation) ||
       forTenants.includes(operation) && !forUsersAlone.includes(operation),
   }));
@@ -69,11 +72,12 @@ export function pageOfDoors(page: string, all: readonly Doors[]): string {
   }
   const mark = (isOpen: boolean) => isOpen ? "yes" : "";
   const table = [
-    "| operation | user | key | client | viewer | `service_role` |",
-    "| --- | --- | --- | --- | --- | --- |",
-    ...all.map(({ operation, user, key, client, viewer, service }) =>
-      `| \`${operation}\` | ${[user, key, client, viewer, service].map(mark).join(" | ")} |`
-    ),
+    "| operation | user | key | client | viewer | session | `service_role` |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+    ...all.map(({ operation, user, key, client, viewer, session, service }) => {
+      const doors = [user, key, client, viewer, session, service].map(mark);
+      return `| \`${operation}\` | ${doors.join(" | ")} |`;
+    }),
   ].join("\n");
   return [parts[0], `\n\n${table}\n\n`, parts[2]].join(marker);
 }

@@ -38,17 +38,22 @@ Deno.test("every operation is open by the doors that the docs name, and by no ot
     const tenant = await newTenant("doors");
     const { key_value } = await createKey(tenant, { p_scopes: ["read", "ingest"] });
     const viewerId = crypto.randomUUID();
-    await db`
+    const [{ view_id }] = await db`
       with v as (
         insert into logloom.log_views (tenant_id, name, operations, created_by)
         select ${tenant.id}, 'all', array_agg(o.operation), 'test'
         from logloom_private.reading_operations() o
         returning view_id
+      ), m as (
+        insert into logloom.tenant_members (tenant_id, user_id, role, view_id)
+        select ${tenant.id}, m.user_id, m.role, case m.role when 'viewer' then v.view_id end
+        from v
+        cross join (values (${tenant.userId}, 'owner'), (${viewerId}, 'viewer')) m (user_id, role)
       )
-      insert into logloom.tenant_members (tenant_id, user_id, role, view_id)
-      select ${tenant.id}, m.user_id, m.role, case m.role when 'viewer' then v.view_id end
-      from v
-      cross join (values (${tenant.userId}, 'owner'), (${viewerId}, 'viewer')) m (user_id, role)`;
+      select v.view_id from v`;
+    const session = await rpc<{ token: string }>(tenant.token, "create_log_portal_session", {
+      p_view_id: view_id,
+    });
     const viewer = await userToken({ tenant_id: tenant.id, sub: viewerId });
     const claims = { tenant_id: tenant.id, sub: tenant.userId, client_id: crypto.randomUUID() };
     const client = await userToken(claims);
@@ -78,6 +83,7 @@ Deno.test("every operation is open by the doors that the docs name, and by no ot
       key: atRead[0],
       client: byClient[0],
       viewer: byViewer[0],
+      session: isOpen(await read(bearer(session.body.token), operation), operation),
       service: isOpen(await rpc(serviceRole, operation, named), operation) ||
         isOpen(
           await rpc(serviceRole, operation, { ...named, p_tenant_id: tenant.id }),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   apiKey,
   bearer,
+  call,
   createKey,
   ingest,
   newTenant,
@@ -9,6 +10,7 @@ import {
   type Tenant,
 } from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
+import { operations } from "../../supabase/functions/logloom-read/operations.ts";
 import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
 
@@ -75,6 +77,95 @@ Deno.test("another tenant's key is neither listed nor revoked nor told of", asyn
   }
   assert.equal((await ingest(apiKey(key_value), [])).status, 200);
 });
+
+Deno.test("no door shows what is another tenant's", async () => {
+  const [mine, other] = await Promise.all([newTenant("mine"), newTenant("other")]);
+  const marker = `secret-of-${crypto.randomUUID()}`;
+  await ingest(mine.headers, [{ msg: "mine" }]);
+  await ingest(other.headers, [{ msg: marker, service: marker, card: marker }]);
+  await using db = openDatabase();
+  await recordsOf(db, mine.id, 1);
+  const [{ id, ts }] = await recordsOf(db, other.id, 1);
+  await rpc(other.token, "create_saved_search", {
+    p_name: marker,
+    p_query_dsl: "level:error",
+    p_is_shared: true,
+  });
+  const { body: theirs } = await rpc<{ view_id: string }>(other.token, "create_log_view", {
+    p_name: marker,
+  });
+
+  const { body: view } = await rpc<{ view_id: string }>(mine.token, "create_log_view", {
+    p_name: "all",
+    p_operations: operations,
+  });
+  const viewerId = crypto.randomUUID();
+  const viewer = { p_user_id: viewerId, p_role: "viewer", p_view_id: view.view_id };
+  assert.equal((await rpc(mine.token, "add_tenant_member", viewer)).status, 200);
+  const key = await createKey(mine, { p_scopes: ["read"] });
+  const keyInView = await createKey(mine, { p_scopes: ["read"], p_view_id: view.view_id });
+  const session = await rpc<{ token: string }>(mine.token, "create_log_portal_session", {
+    p_view_id: view.view_id,
+  });
+  const claims = { tenant_id: mine.id, sub: mine.userId };
+  const doors: [string, Record<string, string>][] = [
+    ["user", mine.headers],
+    ["key", apiKey(key.key_value)],
+    ["key in a view", apiKey(keyInView.key_value)],
+    ["client", bearer(await userToken({ ...claims, client_id: crypto.randomUUID() }))],
+    ["viewer", bearer(await userToken({ ...claims, sub: viewerId }))],
+    ["session", bearer(session.body.token)],
+  ];
+  for (const [door, headers] of doors) {
+    for (const operation of operations) {
+      const { status, body } = await call(`/functions/v1/logloom-read/v1/${operation}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(asked(operation, { id, ts })),
+      });
+      assert.equal(status, operation.startsWith("get_log") ? 404 : 200, `${operation} by ${door}`);
+      assert.ok(!JSON.stringify(body).includes(marker), `${operation} by ${door}`);
+    }
+    for (const operation of ["list_alert_rules", "list_alert_history"]) {
+      const { status } = await call(`/functions/v1/logloom-read/v1/${operation}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ p_tenant_id: other.id }),
+      });
+      assert.equal(status, 403, `${operation} of another tenant by ${door}`);
+    }
+  }
+  for (
+    const [operation, parameters] of [
+      ["create_api_key", { p_name: "k", p_scopes: ["read"] }],
+      ["create_log_portal_session", {}],
+      ["add_tenant_member", { p_user_id: crypto.randomUUID(), p_role: "viewer" }],
+      ["update_log_view", { p_name: "mine" }],
+      ["delete_log_view", {}],
+    ] as const
+  ) {
+    const asked = { ...parameters, p_view_id: theirs.view_id };
+    assert.equal((await rpc(mine.token, operation, asked)).status, 404, operation);
+  }
+});
+
+/** What shows the most by an operation. */
+function asked(operation: string, { id, ts }: { id: unknown; ts: unknown }) {
+  const range = { p_ts_from: "now-1h", p_ts_to: "now+1h" };
+  switch (operation) {
+    case "get_log":
+    case "get_log_context":
+      return { p_id: id, p_ts: ts };
+    case "log_stats":
+      return { ...range, p_query_dsl: "| count() by service" };
+    case "tail_logs":
+      return { p_backlog: 100 };
+    case "validate_query":
+      return { p_query_dsl: "level:error" };
+    default:
+      return /^list_(?!log_)/.test(operation) ? {} : range;
+  }
+}
 
 Deno.test("tenants whose ids look alike are different tenants", async () => {
   const id = crypto.randomUUID();

@@ -1,5 +1,5 @@
--- Alerts that a reader finds, within a view those of rules that were evaluated in it; without what
--- tells of addresses for who only reads.
+-- Alerts that a reader finds, within a view those of rules that were evaluated in it as it is now;
+-- without what tells of addresses for who only reads.
 create function logloom_private.read_alert_history(
   p_scope logloom_private.reading_scope,
   p_tenant_id text,
@@ -20,9 +20,12 @@ as $$
 -- definer because no table is open to who only reads
 declare
   v_scope constant logloom_private.reading_scope :=
-    logloom_private.alert_reader(p_scope, 'list_alert_history', p_tenant_id);
+    logloom_private.checked_scope(p_scope, 'list_alert_history', p_tenant_id);
   v_sees_addresses constant boolean :=
     logloom_private.sees_addresses(p_scope is not null, v_scope);
+  v_shows_since constant timestamptz := (
+    select v.shows_since from logloom.log_views v where v.view_id = v_scope.view_id
+  );
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
   v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
@@ -31,7 +34,10 @@ declare
     (
       select h.triggered_at from logloom.alert_history h
       where h.tenant_id = v_scope.tenant_id and h.alert_id = p_after
-        and (v_scope.view_id is null or h.view_id = v_scope.view_id)
+        and (
+          v_scope.view_id is null
+          or h.view_id = v_scope.view_id and h.triggered_at >= v_shows_since
+        )
     )
   );
 begin
@@ -60,7 +66,10 @@ begin
       select h.*
       from logloom.alert_history h
       where h.tenant_id = v_scope.tenant_id
-        and (v_scope.view_id is null or h.view_id = v_scope.view_id)
+        and (
+          v_scope.view_id is null
+          or h.view_id = v_scope.view_id and h.triggered_at >= v_shows_since
+        )
         and (p_rule_id is null or h.rule_id = p_rule_id)
         and (v_from is null or h.triggered_at >= v_from)
         and (v_to is null or h.triggered_at < v_to)

@@ -15,7 +15,7 @@ as $$
 -- definer because no table is open to who only reads
 declare
   v_scope constant logloom_private.reading_scope :=
-    logloom_private.alert_reader(p_scope, 'list_alert_rules', p_tenant_id);
+    logloom_private.checked_scope(p_scope, 'list_alert_rules', p_tenant_id);
   v_sees_addresses constant boolean :=
     logloom_private.sees_addresses(p_scope is not null, v_scope);
   v_limit constant integer := logloom_private.list_limit(p_limit);
@@ -67,8 +67,14 @@ begin
     p_row.notification_destinations := '{}';
     p_row.notification_config := '{}';
   end if;
-  -- What it found before it was bound to the view is none of the view.
-  if p_view_id is not null and (p_row.last_evaluated_at > p_row.asked_at) is not true then
+  -- What it found before it was bound to the view as it is now is none of the view.
+  if p_view_id is not null and (
+    p_row.last_evaluated_at > greatest(
+      p_row.asked_at,
+      (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
+    )
+  ) is not true
+  then
     p_row.last_evaluated_at := null;
     p_row.last_value := null;
     p_row.last_error := null;

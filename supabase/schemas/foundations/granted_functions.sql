@@ -23,8 +23,9 @@ begin
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'alert_rule_of', 'api_key_status', 'change_log_view',
         'change_member', 'check_query', 'check_settings', 'confirm_address',
-        'distinct_destinations', 'effective_settings', 'end_portal_session', 'enqueue_rule_test',
-        'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer',
+        'current_admin_tenant_id', 'distinct_destinations', 'effective_settings',
+        'end_portal_session', 'enqueue_rule_test', 'enroll_member', 'found_tenant', 'hold_view',
+        'is_being_deleted', 'is_viewer',
         'issue_api_key', 'issue_ingest_token', 'issue_portal_session', 'list_bytes', 'list_limit',
         'log_view_of', 'make_log_view', 'my_key_reads', 'my_stored', 'my_usage', 'new_api_key',
         'note_saved_search_run', 'page_of_addresses', 'page_of_deliveries', 'page_place',

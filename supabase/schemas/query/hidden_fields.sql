@@ -46,6 +46,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_name text;
+  v_tokens logloom_private.query_state;
+  v_position integer;
 begin
   if p_hidden is null then
     return;
@@ -61,8 +63,17 @@ begin
   where logloom_private.is_hidden(logloom_private.hidden_name(f), p_hidden)
   limit 1;
   if found then
+    -- Where it stands as a name; one that is quoted in part is several tokens.
+    v_tokens := logloom_private.query_tokenize(coalesce(p_query_dsl, ''), now());
+    select min(t.position + n."at" - 1) into v_position
+    from unnest(v_tokens.texts, v_tokens.positions) t (text, position)
+    cross join lateral strpos(t.text, v_name) n ("at")
+    where n."at" > 0
+      and left(t.text, 1) <> '"'
+      and (n."at" = 1 or substr(t.text, n."at" - 1, 1) in ('-', ','))
+      and substr(t.text, n."at" + length(v_name), 1) in ('', ':', ',');
     perform logloom_private.refuse_at(
-      greatest(strpos(p_query_dsl, v_name), 1), 'search.field_is_hidden',
+      greatest(coalesce(v_position, strpos(p_query_dsl, v_name)), 1), 'search.field_is_hidden',
       logloom_private.query_excerpt(v_name)
     );
   end if;

@@ -1,6 +1,5 @@
 -- What an API key lets read, by the SHA-256 of the key as hex: all of its tenant, or what its view
--- shows. PT401 for one
--- that is unknown, revoked or expired, PT403 for one that may only send.
+-- shows. PT401 for one that is unknown, revoked or expired, PT403 for one that may only send.
 create function logloom_private.scope_of_key(p_key_digest text)
 returns logloom_private.reading_scope
 language plpgsql

@@ -1,6 +1,6 @@
--- What the request's token lets read: all of its tenant, or what a viewer's view shows. PT403 for a
--- viewer without a view.
-create function logloom_private.scope_of_token()
+-- What the request's token lets read: all of its tenant, or what a viewer's view shows; of
+-- service_role's the tenant that it names. PT403 for a viewer without a view.
+create function logloom_private.scope_of_token(p_tenant_id text)
 returns logloom_private.reading_scope
 language plpgsql
 stable
@@ -11,9 +11,11 @@ declare
   v_scope logloom_private.reading_scope;
   v_view_id uuid;
 begin
-  v_scope.tenant_id := logloom_private.caller_tenant();
+  v_scope.tenant_id := logloom_private.caller_tenant(p_tenant_id);
   v_scope.actor := v_claims ->> 'sub';
-  if logloom_private.acting_role(v_scope.tenant_id, v_scope.actor, v_claims) = 'viewer' then
+  if logloom_private.is_service_role() then
+    return v_scope;
+  elsif logloom_private.acting_role(v_scope.tenant_id, v_scope.actor, v_claims) = 'viewer' then
     select m.view_id into v_view_id
     from logloom.tenant_members m
     where m.tenant_id = v_scope.tenant_id and m.user_id = v_scope.actor;

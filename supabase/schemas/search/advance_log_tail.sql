@@ -20,22 +20,23 @@ declare
 begin
   v_all.tree := '{"type": "all"}';
   v_all.filter := 'true';
-  -- What does not fit is null: the piece ends before it.
-  execute 'with piece as materialized ('
-    || logloom_private.log_tail_sql(
-      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
-      (select s.max_page_bytes from logloom_private.settings s), true
+  execute 'with piece as materialized (select l.*, ' || p_query.filter || ' as is_found '
+    || logloom_private.log_tail_rows_sql(
+      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last, 9223372036854775807
     )
-    || ') select array(select ' || case when p_query.hidden_fields is null then 'l.item '
-      else 'row(' || logloom_private.shown_columns_sql() || ')::public.logloom_log_record ' end
-    || logloom_private.masked_sql(
-      p_query, 'from (select (r.record).*, r.write_seq, r.record as item, '
-        || 'null::integer as record_bytes from piece r where r.record is distinct from null) l '
-        || 'where (' || p_query.filter || ')'
+    || '), found as materialized ('
+    || logloom_private.page_sql(
+      p_query,
+      logloom_private.masked_sql(p_query, 'from piece l where l.is_found'),
+      'l.write_seq, l.id', p_records, (select s.max_page_bytes from logloom_private.settings s),
+      p_others => ', l.write_seq, l.id'
     )
-    || ' order by l.write_seq, l.id), o.write_seq, o.id '
-    || 'from (select 1) _ left join lateral (select r.write_seq, r.id from piece r '
-    || 'where r.record is distinct from null order by 1 desc, 2 desc limit 1) o on true'
+    || ') select array(select f.record from found f where f.record is distinct from null '
+    || 'order by f.write_seq, f.id), o.write_seq, o.id '
+    || 'from (select 1) _ left join lateral (select p.write_seq, p.id from piece p '
+    || 'where (p.write_seq, p.id) < all ('
+    || 'select f.write_seq, f.id from found f where f.record is not distinct from null) '
+    || 'order by 1 desc, 2 desc limit 1) o on true'
   into v_found, v_first, v_id;
   p_tail.logs := p_tail.logs || v_found;
   p_tail.more := v_first is not null;

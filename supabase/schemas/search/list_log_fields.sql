@@ -30,7 +30,8 @@ end;
 $$;
 
 -- SQL from "from" on: the newest records that together stay within the sample's bytes, decided
--- before anything large is opened or sorted. Of msg it matters whether there is one.
+-- before anything large is opened or sorted. Of msg it matters whether there is one. What is stored
+-- is larger than what a reader sees without hidden fields: of that the sample itself is measured.
 create function logloom_private.log_fields_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query
@@ -41,18 +42,23 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_fields constant text[] := array(
+    select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
+  ) || 'attrs'::text;
   v_settings logloom_private.settings;
 begin
   select s.* into v_settings from logloom_private.settings s;
   return logloom_private.sized_rows_sql(
     logloom_private.first_records_sql(
       p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
-      p_reads => array(
-        select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
-      ) || array['attrs', 'msg.exists', 'record_bytes'],
+      p_reads => v_fields || array['msg.exists', 'record_bytes'],
       p_bytes => v_settings.search_sample_bytes
     ),
-    'l.ts desc, l.id desc', v_settings.search_sample_bytes
+    'l.ts desc, l.id desc', v_settings.search_sample_bytes,
+    case when p_query.hidden_fields is not null then format(
+      'octet_length(to_json(row(%s))::text)',
+      array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
+    ) end
   ) || ' where l.fits';
 end;
 $$;

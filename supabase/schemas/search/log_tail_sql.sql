@@ -1,15 +1,15 @@
--- Records of the write sequences from p_first to p_last, of the first one those after p_id where it
--- is given, in the order in which they became visible. Large ones are null, or with p_fits those
--- after p_bytes.
-create function logloom_private.log_tail_sql(
+-- SQL from "from" on: the tenant's records of the write sequences from p_first to p_last, of the
+-- first one those after p_id where it is given, that a query finds; without its hidden fields. The
+-- first p_limit of them in the order in which they became visible. p_bytes: of sealed ones after so
+-- many bytes nothing but the place and the size is there.
+create function logloom_private.log_tail_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
   p_limit integer,
   p_first bigint,
   p_id uuid,
   p_last bigint,
-  p_bytes bigint,
-  p_fits boolean
+  p_bytes bigint
 )
 returns text
 language plpgsql
@@ -23,7 +23,6 @@ declare
   v_write_seqs text;
   v_rows text;
   v_is_sealed boolean;
-  v_is_masked constant boolean := p_query.hidden_fields is not null;
   v_order constant text := ' order by l.write_seq, l.id limit ' || p_limit;
 begin
   select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
@@ -64,7 +63,7 @@ begin
           logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
           v_kept_from, p_query.tree,
           case when p_query.masked_tree is null then p_limit end,
-          case when v_is_masked then 9223372036854775807 else p_bytes end
+          case when p_query.hidden_fields is null then p_bytes else 9223372036854775807 end
         )
         || ') l) l where true'
       else
@@ -73,11 +72,36 @@ begin
   if p_query.masked_tree is null then
     v_rows := v_rows || v_order;
   end if;
-  if v_is_masked then
+  if p_query.hidden_fields is not null then
     v_rows := logloom_private.masked_sql(p_query, v_rows) || v_order;
   end if;
+  return v_rows;
+end;
+$$;
+
+-- These as records, with write_seq and id. Large ones are null, or with p_fits those after p_bytes.
+create function logloom_private.log_tail_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_limit integer,
+  p_first bigint,
+  p_id uuid,
+  p_last bigint,
+  p_bytes bigint,
+  p_fits boolean
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
   return logloom_private.page_sql(
-    p_query, v_rows, 'l.write_seq, l.id', p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
+    p_query,
+    logloom_private.log_tail_rows_sql(
+      p_tenant_id, p_query, p_limit, p_first, p_id, p_last, p_bytes
+    ),
+    'l.write_seq, l.id', p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
   );
 end;
 $$;

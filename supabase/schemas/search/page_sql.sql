@@ -1,7 +1,8 @@
 -- SQL of a page, with p_others: the records of p_rows, SQL from "from" on with the alias l, as the
 -- query stages and shows them, in p_order; p_limit at most, which together have less than p_bytes.
 -- Those that do not fit are null, and unless p_is_exact each that is larger than its share: most
--- pages have no such one, and to add up sizes costs. What is extracted is always measured.
+-- pages have no such one, and to add up sizes costs. What is extracted is always measured, and so
+-- is what is left of records without their hidden fields.
 create function logloom_private.page_sql(
   p_query logloom_private.compiled_query,
   p_rows text,
@@ -25,10 +26,14 @@ declare
   v_window constant text := 'window before as (order by ' || p_order
     || ' rows between unbounded preceding and 1 preceding)';
   v_size text := 'coalesce(l.record_bytes, octet_length(to_json(l)::text))';
+  v_attrs text := 'l.attrs';
 begin
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
-    -- What is extracted comes on top of what a record has.
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 or p_query.hidden_fields is not null then
+    -- What is extracted comes on top of what a record has, and what is hidden is none of it.
     v_size := 'octet_length(to_json(' || v_record || ')::text)';
+    v_attrs := '(' || v_record || ').attrs';
+  end if;
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
     p_rows := 'from (select l.* '
       || logloom_private.staged_sql(p_query, 'from (select l.* ' || p_rows || ') l')
       || format(' order by %s limit %s) l', p_order, p_limit);
@@ -45,7 +50,8 @@ begin
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
     || ' end as record' || p_others || ' '
     || 'from (select l.*, coalesce(sum(case when l.may_fit then '
-    || 'greatest(l.size, 2 * pg_column_size(l.attrs #> ''{}'') - l.size) else l.size end) '
+    || 'greatest(l.size, 2 * pg_column_size(' || v_attrs || ' #> ''{}'') - l.size) '
+    || 'else l.size end) '
     || 'over before, 0) < '
     || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
     || ' as may_fit from (select l.*, ' || v_size || ' as size from (select l.* ' || p_rows

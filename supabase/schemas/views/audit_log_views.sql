@@ -22,7 +22,8 @@ begin
     jsonb_build_object('name', v_view.name)
     || case
       when tg_op = 'UPDATE' then logloom_private.changed_members(
-        to_jsonb(old) - 'updated_at', to_jsonb(new) - 'updated_at'
+        to_jsonb(old) - '{updated_at,shows_since}'::text[],
+        to_jsonb(new) - '{updated_at,shows_since}'::text[]
       )
       else jsonb_strip_nulls(jsonb_build_object(
         'query_dsl', v_view.query_dsl, 'hidden_fields', v_view.hidden_fields,

@@ -25,7 +25,7 @@ end;
 $$;
 
 -- Hidden fields as scopes hold them: names of columns, attrs, and attrs.PATH with the keys between
--- dots, each once.
+-- dots, each once. With the level goes what ingest keeps of it where a sender calls it otherwise.
 create function logloom_private.checked_hidden_fields(p_hidden_fields text[])
 returns text[]
 language plpgsql
@@ -52,6 +52,9 @@ begin
       v_name := logloom_private.hidden_name(logloom_private.query_field(v_name, 1));
     end if;
     v_names := v_names || v_name;
+    if v_name = 'level' then
+      v_names := v_names || 'attrs.original_level'::text;
+    end if;
   end loop;
   return array(select distinct n collate "C" from unnest(v_names) n order by 1);
 end;

@@ -1,5 +1,5 @@
 -- Who is bound to a view: its living API keys and portal sessions, viewers, alert rules and saved
--- searches, by name, at most ten.
+-- searches, by name, at most ten. What a colleague keeps private has no name here.
 create function logloom_private.users_of_view(p_tenant_id text, p_view_id uuid)
 returns text[]
 language plpgsql
@@ -28,7 +28,11 @@ begin
       from logloom.alert_rules r
       where r.tenant_id = p_tenant_id and r.view_id = p_view_id
       union all
-      select 'saved search ' || s.name
+      select case
+        when s.is_shared or s.created_by = logloom_private.current_user_id()
+          then 'saved search ' || s.name
+        else 'a private saved search of ' || s.created_by
+      end
       from logloom.saved_searches s
       where s.tenant_id = p_tenant_id and s.view_id = p_view_id
     ) u (name)

@@ -33,7 +33,13 @@ begin
       when p_hidden_fields is null then v.hidden_fields else v_hidden_fields
     end,
     operations = case when p_operations is null then v.operations else v_operations end,
-    updated_at = now()
+    updated_at = now(),
+    shows_since = case
+      when (p_query_dsl is null or v_query_dsl is not distinct from v.query_dsl)
+        and (p_hidden_fields is null or v_hidden_fields = v.hidden_fields)
+        then v.shows_since
+      else now()
+    end
   where v.tenant_id = v_tenant_id and v.view_id = p_view_id
   returning v.* into v_row;
   if not found then

@@ -1,7 +1,7 @@
 -- Views: made, listed, changed, deleted.
 begin;
 \ir ../actors.psql
-select plan(37);
+select plan(39);
 
 create function pg_temp.by(p_user_id text, p_call text, p_tenant_id text default 'acme')
 returns text
@@ -192,6 +192,26 @@ select results_eq(
       {"from": ["attrs.a.b.c", "attrs.user.email", "host", "msg"], "to": []}}'),
     ('view.deleted', '{"name": "shop", "hidden_fields": []}')$$,
   'all of that is audited'
+);
+
+select is(
+  pg_temp.by('ann', $$(
+    select v.hidden_fields
+    from public.create_log_view(p_name => 'no level', p_hidden_fields => '{level}') v
+  )$$),
+  '{attrs.original_level,level}', 'with the level goes what ingest keeps of it'
+);
+insert into logloom.saved_searches (tenant_id, created_by, name, query_dsl, is_shared, view_id)
+select 'acme', s.maker, s.name, 'ts:*', s.is_shared, v.view_id
+from logloom.log_views v
+cross join (
+  values ('ann', 'own', false), ('mia', 'shared', true), ('mia', 'hers', false)
+) s (maker, name, is_shared)
+where v.name = 'no level';
+select is(
+  pg_temp.by('ann', format('public.delete_log_view(%s)', pg_temp.view_id('no level'))),
+  'PT409 The view is in use: a private saved search of mia, saved search own, saved search shared',
+  'what a colleague keeps private has no name'
 );
 
 update logloom.plans set max_views = 1 where plan_id = 'free';

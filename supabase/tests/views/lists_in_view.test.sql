@@ -125,9 +125,11 @@ select is(
 );
 
 -- Evaluated in the view.
+select logloom_private.create_partition(logloom_private.utc_day(now() - interval '1 hour'))
+\g /dev/null
 insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, level, service, host)
 select
-  gen_random_uuid(), 'acme', date_trunc('minute', now()) - interval '2 minutes', now(), 1,
+  gen_random_uuid(), 'acme', date_trunc('minute', now()) - interval '1 hour', now(), 1,
   'error', s.service, 'h'
 from (values ('shop'), ('shop'), ('other')) s (service);
 create function pg_temp.preview(p_query_dsl text, p_what text)

@@ -33,14 +33,14 @@ create policy api_keys_select_tenant on logloom.api_keys
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
 
-create policy api_keys_insert_tenant on logloom.api_keys
+create policy api_keys_insert_admin on logloom.api_keys
 for insert to authenticated
-with check (tenant_id = (select logloom_private.current_tenant_id()));
+with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
 
-create policy api_keys_update_tenant on logloom.api_keys
+create policy api_keys_update_admin on logloom.api_keys
 for update to authenticated
-using (tenant_id = (select logloom_private.current_tenant_id()))
-with check (tenant_id = (select logloom_private.current_tenant_id()));
+using (tenant_id = (select logloom_private.current_admin_tenant_id()))
+with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
 
 grant select (
   key_id, tenant_id, name, key_prefix, scopes, created_by, created_at, last_used_at, expires_at,

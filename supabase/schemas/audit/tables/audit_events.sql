@@ -10,6 +10,7 @@ create table logloom.audit_events (
   client_id text default (logloom_private.claims() ->> 'client_id'),
   constraint audit_events_action_is_known check (
     action in (
+      'alert_rule.paused',
       'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
       'ingest_token.created',
       'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',

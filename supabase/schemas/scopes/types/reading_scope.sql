@@ -1,5 +1,5 @@
--- Who reads what: all that decides what a reader gets. Made in scope_of_token and scope_of_key, and
--- nowhere else.
+-- Who reads what: all that decides what a reader gets. Made in scope_of_token, scope_of_key and
+-- scope_of_session, and nowhere else.
 create type logloom_private.reading_scope as (
   tenant_id text,
   operations text[],
@@ -12,5 +12,5 @@ create type logloom_private.reading_scope as (
 comment on type logloom_private.reading_scope is
   'What a reader may see: of tenant_id, the records that pass filter (the tree of a compiled '
   'query; null: all), without hidden_fields (names of fields and paths of attrs; null: none), '
-  'by operations (null: all that read). actor: who reads: a user, or the id of a key. view_id: the '
-  'view that says so, where they are bound to one.';
+  'by operations (null: all that read). actor: who reads: a user, the id of a key, or portal and '
+  'the id of a session. view_id: the view that says so, where they are bound to one.';

@@ -8,6 +8,7 @@ create table logloom.log_views (
   created_by text not null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  shows_since timestamptz not null default now(),
   -- So that a foreign key can say that who is bound to a view is of its tenant.
   constraint log_views_tenant_id_view_id_is_unique unique (tenant_id, view_id),
   constraint log_views_name_is_unique unique (tenant_id, name),
@@ -37,3 +38,7 @@ comment on column logloom.log_views.hidden_fields is
 
 comment on column logloom.log_views.operations is
   'The reading operations that are open. Null: all, but for those that list alerts.';
+
+comment on column logloom.log_views.shows_since is
+  'Since when it shows what it shows: made, or given another query or other hidden fields. What '
+  'rules found in it before is none of it.';

@@ -12,14 +12,14 @@ create policy tenant_settings_select_tenant on logloom.tenant_settings
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
 
-create policy tenant_settings_insert_tenant on logloom.tenant_settings
+create policy tenant_settings_insert_admin on logloom.tenant_settings
 for insert to authenticated
-with check (tenant_id = (select logloom_private.current_tenant_id()));
+with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
 
-create policy tenant_settings_update_tenant on logloom.tenant_settings
+create policy tenant_settings_update_admin on logloom.tenant_settings
 for update to authenticated
-using (tenant_id = (select logloom_private.current_tenant_id()))
-with check (tenant_id = (select logloom_private.current_tenant_id()));
+using (tenant_id = (select logloom_private.current_admin_tenant_id()))
+with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
 
 grant select on logloom.tenant_settings to authenticated, service_role;
 

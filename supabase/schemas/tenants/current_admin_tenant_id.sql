@@ -1,0 +1,20 @@
+-- current_tenant_id() where the request's user is an admin of it, else null: the policies of what
+-- members may not change ask it.
+create function logloom_private.current_admin_tenant_id()
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.current_tenant_id();
+begin
+  if logloom_private.acting_role(
+    v_tenant_id, logloom_private.current_user_id(), logloom_private.claims()
+  ) in ('admin', 'owner')
+  then
+    return v_tenant_id;
+  end if;
+  return null;
+end;
+$$;
