@@ -9,6 +9,8 @@ import { parametersOf } from "./operation.ts";
 const maxRecords = 50_000;
 const maxBytes = 32_000_000;
 const maxProcessorMs = 1_000;
+/** Pages of a rare text are long in coming, and a hosted function ends after 150 s. */
+const maxMs = 60_000;
 /** What compressing costs, in bytes a millisecond. */
 const gzipSpeed = 40_000;
 /** How long a page waits for a free search slot. */
@@ -75,7 +77,8 @@ async function parametersIn(request: Request): Promise<Parameters | Response> {
     }
     if (value === null || value === "") continue;
     if (typeof value !== "string") return problem(400, `Invalid ${name}: a text`, undefined);
-    parameters[known] = value;
+    // A plus that is not written %2B is a blank in an address.
+    parameters[known] = known === "after" ? value.replace(" ", "+") : value;
   }
   return parameters;
 }
@@ -109,23 +112,34 @@ function streamOf(
   isGzipped: boolean,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
+  const began = performance.now();
   let page: Page = first;
   let records = 0;
   let bytes = 0;
   let processorMs = 0;
-  let next: Promise<Response> | undefined = nextOf(page);
   let isOver = false;
+  let next: Promise<Response> | undefined;
+  count(first);
 
-  function nextOf({ next_cursor }: Page): Promise<Response> | undefined {
-    return next_cursor === null ? undefined : askPatiently(ask, next_cursor, () => isOver);
+  /** Begins the next page, unless the response ends with this one. */
+  function count({ text, records: found, next_cursor }: Page): void {
+    records += found;
+    bytes += text.length;
+    // A CSV goes on after its last record, so it needs one.
+    const isLate = performance.now() - began > maxMs && (isNdjson || records > 0);
+    const isFull = records >= maxRecords || bytes >= maxBytes || processorMs >= maxProcessorMs;
+    next = next_cursor === null || isFull || isLate
+      ? undefined
+      : askPatiently(ask, next_cursor, () => isOver);
   }
 
-  function send(controller: ReadableStreamDefaultController, text: string): void {
+  /** Whether there was anything to send. */
+  function send(controller: ReadableStreamDefaultController, text: string): boolean {
     const began = performance.now();
     const chunk = encoder.encode(text);
     if (chunk.length > 0) controller.enqueue(chunk);
-    bytes += chunk.length;
     processorMs += performance.now() - began + (isGzipped ? chunk.length / gzipSpeed : 0);
+    return chunk.length > 0;
   }
 
   function end(controller: ReadableStreamDefaultController, last: unknown): void {
@@ -136,24 +150,26 @@ function streamOf(
 
   return new ReadableStream({
     async pull(controller) {
-      send(controller, page.text);
-      records += page.records;
-      if (next === undefined) return end(controller, { complete: true });
-      if (records >= maxRecords || bytes >= maxBytes || processorMs >= maxProcessorMs) {
-        return end(controller, { next_cursor: page.next_cursor });
+      // What sends nothing is not asked again, and a page may be empty.
+      for (let isSent = false; !isSent;) {
+        isSent = send(controller, page.text);
+        const { next_cursor } = page;
+        if (next === undefined) {
+          return end(controller, next_cursor === null ? { complete: true } : { next_cursor });
+        }
+        const answer = await next;
+        const began = performance.now();
+        const text = await answer.text();
+        if (answer.status !== 200) {
+          // What came so far stands. A CSV has no place to say so: it is cut off.
+          if (!isNdjson) return controller.error(new Error("The export could not go on"));
+          const { message } = JSON.parse(text);
+          return end(controller, { error: message, next_cursor });
+        }
+        page = JSON.parse(text);
+        processorMs += performance.now() - began;
+        count(page);
       }
-      const answer = await next;
-      const began = performance.now();
-      const text = await answer.text();
-      if (answer.status !== 200) {
-        // What came so far stands. A CSV has no place to say so: it is cut off.
-        if (!isNdjson) return controller.error(new Error("The export could not go on"));
-        const { message } = JSON.parse(text);
-        return end(controller, { error: message, next_cursor: page.next_cursor });
-      }
-      page = JSON.parse(text);
-      processorMs += performance.now() - began;
-      next = nextOf(page);
     },
     cancel() {
       isOver = true;
