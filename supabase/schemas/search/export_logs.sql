@@ -9,7 +9,7 @@ as $$
 begin
   return format(
     '(select case when c.v is null then '''' when c.v ~ ''^[-+]?[0-9.]+$'' then c.v '
-      'when c.v ~ ''^[=+@\t\r-]'' then ''"'''''' || replace(c.v, ''"'', ''""'') || ''"'' '
+      'when c.v ~ ''^[=+@\t\r\n＝＋－＠-]'' then ''"'''''' || replace(c.v, ''"'', ''""'') || ''"'' '
       'when c.v ~ ''[",\r\n]'' or c.v = '''' then ''"'' || replace(c.v, ''"'', ''""'') || ''"'' '
       'else c.v end from (select %s as v offset 0) c)',
     p_value
@@ -96,11 +96,19 @@ begin
     perform logloom_private.refuse('search.place_is_invalid');
   end if;
   v_parts := logloom_private.decode_cursor(
-    p_cursor, '^(page (?:desc|asc)) \d{1,18} (\d{1,18} \d{1,18} \d{1,18}) [0-9a-f-]{36}(.*)$'
+    p_cursor,
+    '^(page (?:desc|asc)) \d{1,18} (\d{1,18}) (\d{1,18}) (\d{1,18}) [0-9a-f-]{36}(.*)$'
   );
+  -- In a range that has moved on since, records after that place may be missing.
+  if not v_after[1]::timestamptz <@ tstzrange(
+    'epoch'::timestamptz + (v_parts[2] || ' microseconds')::interval,
+    'epoch'::timestamptz + (v_parts[3] || ' microseconds')::interval
+  ) then
+    perform logloom_private.refuse('search.place_is_outside');
+  end if;
   return logloom_private.encode_cursor(array[
-    v_parts[1], (extract(epoch from v_after[1]::timestamptz) * 1000000)::bigint::text, v_parts[2],
-    v_after[2] || v_parts[3]
+    v_parts[1], (extract(epoch from v_after[1]::timestamptz) * 1000000)::bigint::text,
+    v_parts[2], v_parts[3], v_parts[4], v_after[2] || v_parts[5]
   ]);
 end;
 $$;
@@ -141,6 +149,9 @@ begin
     perform logloom_private.refuse('search.order_is_unknown');
   end if;
   v_plan := (logloom_private.compile_query(p_query_dsl)).plan;
+  if p_after is not null and v_plan ? 'limit' then
+    perform logloom_private.refuse('search.place_meets_limit');
+  end if;
   v_order := coalesce(
     p_order,
     case when (v_plan -> 'sort' -> 0 -> 'descending')::boolean then 'desc' end, 'asc'

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, existsSync, truncateSync } from "node:fs";
+import { createReadStream, existsSync, truncateSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { createGzip } from "node:zlib";
 import { once } from "node:events";
@@ -51,8 +51,16 @@ export async function writeExport(
   // Nothing is made where the service refuses.
   const first = await pages.next();
   const text = new PassThrough();
-  const file = createWriteStream(path, { flags: after === undefined ? "w" : "a" });
-  const written = isGzipped ? pipeline(text, createGzip(), file) : pipeline(text, file);
+  const handle = await open(path, isResumed ? "a" : "wx").catch((error) => {
+    throw unwritable(path, error);
+  });
+  const file = handle.createWriteStream();
+  const written = (isGzipped ? pipeline(text, createGzip(), file) : pipeline(text, file))
+    .catch((error) => {
+      throw unwritable(path, error);
+    });
+  // Told below, where the last page is waited for.
+  written.catch(() => {});
   let records = 0;
   try {
     for (let page = first; !page.done; page = await pages.next()) {
@@ -65,6 +73,10 @@ export async function writeExport(
     await written;
   }
   return records;
+}
+
+function unwritable(path: string, { code, message }: NodeJS.ErrnoException): Failure {
+  return new Failure(`${path} cannot be written: ${code ?? message}.`);
 }
 
 /** `<ts>,<id>` of the last whole record of a file, which is cut after it; undefined where it has none. */
