@@ -20,7 +20,7 @@ const names = ["query", "from", "to", "format", "order", "cursor", "after"] as c
 const types = { ndjson: "application/x-ndjson", csv: "text/csv; charset=utf-8; header=present" };
 
 interface Page {
-  readonly text: string;
+  readonly lines: Uint8Array<ArrayBuffer>;
   readonly records: number;
   readonly cursor: string;
   readonly next_cursor: string | null;
@@ -42,8 +42,8 @@ export const exported: Protocol = {
     const ask = pagesOf(reader, callDatabase, parameters);
     const first = await ask(parameters.cursor, parameters.after);
     if (first.status !== 200) return first;
-    const page: Page = await first.json();
-    if (page.records === 0 && page.next_cursor === null && page.text === "" && format === "csv") {
+    const page = pageIn(await first.arrayBuffer());
+    if (page.next_cursor === null && page.lines.length === 0 && format === "csv") {
       return new Response(null, { status: 204, headers: { ...corsHeaders } });
     }
     const isGzipped = acceptsGzip(request.headers.get("Accept-Encoding"));
@@ -91,7 +91,8 @@ function pagesOf(reader: Reader, callDatabase: ReadDatabase, parameters: Paramet
       p_query_dsl: parameters.query,
       p_ts_from: parameters.from,
       p_ts_to: parameters.to,
-      p_format: parameters.format,
+      // Records as JSON need not be written as a text within JSON, nor be read from it.
+      p_format: (parameters.format ?? "ndjson") === "ndjson" ? "json" : parameters.format,
       p_order: parameters.order,
       p_cursor: cursor,
       p_after: after,
@@ -103,6 +104,48 @@ function pagesOf(reader: Reader, callDatabase: ReadDatabase, parameters: Paramet
 /** Quality values aside: who names gzip takes it. */
 function acceptsGzip(accepted: string | null): boolean {
   return /(?:^|[\s,])gzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s*,|\s*$))/i.test(accepted ?? "");
+}
+
+const logsMember = '"logs":[';
+
+/** The lines of a page: its text, or its records, each of which begins a line of the JSON. */
+function pageIn(answer: ArrayBuffer): Page {
+  const bytes = new Uint8Array(answer);
+  // What stands before the records is short.
+  const head = new TextDecoder().decode(bytes.subarray(0, 4096));
+  const at = /^[^[]*"logs":\[/.exec(head)?.[0].length;
+  if (at === undefined) {
+    const { text, ...page } = JSON.parse(new TextDecoder().decode(bytes));
+    return { ...page, lines: new TextEncoder().encode(text) };
+  }
+  const page = JSON.parse(`${head.slice(0, at - logsMember.length)}"logs":null}`);
+  const lines = ndjsonOf(bytes, at, bytes.lastIndexOf(closingBracket));
+  if (lines.count !== page.records) throw new Error("records are not in lines");
+  return { ...page, lines: lines.bytes };
+}
+
+const newline = 0x0a;
+const closingBracket = 0x5d;
+const closingBrace = 0x7d;
+const openingBrace = 0x7b;
+
+/** Of `{…}, \n {…}` from `start` to `end` the lines, in the same memory. */
+function ndjsonOf(bytes: Uint8Array<ArrayBuffer>, start: number, end: number) {
+  let length = 0;
+  let count = 0;
+  for (let from = start; from < end; count++) {
+    // No line ends within a record, since JSON writes \n in texts.
+    const next = bytes.indexOf(newline, from);
+    const stop = next === -1 || next > end ? end : next;
+    const first = bytes.indexOf(openingBrace, from);
+    const last = bytes.lastIndexOf(closingBrace, stop);
+    if (first === -1 || first > last) break;
+    bytes.copyWithin(length, first, last + 1);
+    length += last + 1 - first;
+    bytes[length++] = newline;
+    from = stop + 1;
+  }
+  return { bytes: bytes.subarray(0, length), count };
 }
 
 function streamOf(
@@ -122,9 +165,9 @@ function streamOf(
   count(first);
 
   /** Begins the next page, unless the response ends with this one. */
-  function count({ text, records: found, next_cursor }: Page): void {
+  function count({ lines, records: found, next_cursor }: Page): void {
     records += found;
-    bytes += text.length;
+    bytes += lines.length;
     // A CSV goes on after its last record, so it needs one.
     const isLate = performance.now() - began > maxMs && (isNdjson || records > 0);
     const isFull = records >= maxRecords || bytes >= maxBytes || processorMs >= maxProcessorMs;
@@ -134,17 +177,17 @@ function streamOf(
   }
 
   /** Whether there was anything to send. */
-  function send(controller: ReadableStreamDefaultController, text: string): boolean {
+  function send(controller: ReadableStreamDefaultController, lines: Uint8Array): boolean {
     const began = performance.now();
-    const chunk = encoder.encode(text);
-    if (chunk.length > 0) controller.enqueue(chunk);
-    processorMs += performance.now() - began + (isGzipped ? chunk.length / gzipSpeed : 0);
-    return chunk.length > 0;
+    const { length } = lines;
+    if (length > 0) controller.enqueue(lines);
+    processorMs += performance.now() - began + (isGzipped ? length / gzipSpeed : 0);
+    return length > 0;
   }
 
   function end(controller: ReadableStreamDefaultController, last: unknown): void {
     isOver = true;
-    if (isNdjson) send(controller, `${JSON.stringify(last)}\n`);
+    if (isNdjson) send(controller, encoder.encode(`${JSON.stringify(last)}\n`));
     controller.close();
   }
 
@@ -152,21 +195,20 @@ function streamOf(
     async pull(controller) {
       // What sends nothing is not asked again, and a page may be empty.
       for (let isSent = false; !isSent;) {
-        isSent = send(controller, page.text);
+        isSent = send(controller, page.lines);
         const { next_cursor } = page;
         if (next === undefined) {
           return end(controller, next_cursor === null ? { complete: true } : { next_cursor });
         }
         const answer = await next;
-        const began = performance.now();
-        const text = await answer.text();
         if (answer.status !== 200) {
           // What came so far stands. A CSV has no place to say so: it is cut off.
           if (!isNdjson) return controller.error(new Error("The export could not go on"));
-          const { message } = JSON.parse(text);
+          const { message } = await answer.json();
           return end(controller, { error: message, next_cursor });
         }
-        page = JSON.parse(text);
+        const began = performance.now();
+        page = pageIn(await answer.arrayBuffer());
         processorMs += performance.now() - began;
         count(page);
       }

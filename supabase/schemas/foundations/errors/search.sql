@@ -47,7 +47,7 @@ begin
       'The most surprising changes come first.', '`log_changes` has at most 100 changes.'),
     ('search.field_is_hidden', 400, 'The field %s is hidden from you',
       'Leave it out. Who gave you access decides what is hidden.', null),
-    ('search.format_is_unknown', 400, 'Invalid p_format: ndjson or csv',
+    ('search.format_is_unknown', 400, 'Invalid p_format: ndjson, csv or json',
       'Left out it is ndjson.', null),
     ('search.place_is_invalid', 400, 'Invalid p_after: <ts>,<id> of a record',
       'Send both as the last line that you have holds them.', null),
