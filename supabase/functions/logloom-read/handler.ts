@@ -26,7 +26,7 @@ export function createReadHandler(
 }
 
 async function answered(request: Request, dependencies: ReadDependencies): Promise<Response> {
-  const { pathname, searchParams } = new URL(request.url);
+  const { pathname, search } = new URL(request.url);
   const path = pathBelowFunction(pathname);
   const protocol = await protocolOf(path);
   if (protocol === undefined) {
@@ -47,12 +47,14 @@ async function answered(request: Request, dependencies: ReadDependencies): Promi
   return await protocol.answer({
     request,
     path,
-    reader: readerIn(request, searchParams),
+    reader: readerIn(request, search),
     ...dependencies,
   });
 }
 
-function readerIn({ url, headers }: Request, query: URLSearchParams): Reader | Response {
+const nothing = new URLSearchParams();
+
+function readerIn({ url, headers }: Request, search: string): Reader | Response {
   if (url.match(/ll[tpc]?_[0-9A-Za-z]{36}/g)?.some(isWellFormedKey)) {
     return problem(
       401,
@@ -61,8 +63,11 @@ function readerIn({ url, headers }: Request, query: URLSearchParams): Reader | R
         "one as X-API-Key",
     );
   }
-  const credentials = findCredentials(headers, new URLSearchParams(), undefined);
-  return readerOf(credentials, whereKeysGo(headers, query), headers.get("X-Logloom-Origin"));
+  const credentials = findCredentials(headers, nothing, undefined);
+  const missing = credentials === undefined
+    ? whereKeysGo(headers, new URLSearchParams(search))
+    : "";
+  return readerOf(credentials, missing, headers.get("X-Logloom-Origin"));
 }
 
 /** The error's own text may hold what was asked for. */

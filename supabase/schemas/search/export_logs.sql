@@ -179,6 +179,7 @@ begin
   v_export.records := cardinality(v_page.logs);
   v_export.next_cursor := v_page.next_cursor;
   if p_format = 'json' then
+    v_export.text := '';
     select coalesce(json_agg(l), '[]') into v_export.logs from unnest(v_page.logs) l;
     return v_export;
   elsif p_format is distinct from 'csv' then

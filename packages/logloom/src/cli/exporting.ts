@@ -64,7 +64,7 @@ export async function writeExport(
   let records = 0;
   try {
     for (let page = first; !page.done; page = await pages.next()) {
-      if (!text.write(page.value.text ?? "")) await Promise.race([once(text, "drain"), written]);
+      if (!text.write(page.value.text)) await Promise.race([once(text, "drain"), written]);
       records += page.value.records;
       onProgress(records);
     }

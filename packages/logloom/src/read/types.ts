@@ -382,8 +382,8 @@ export interface LogChanges {
 
 /** A page of an export. */
 export interface LogExport {
-  /** Its lines, each with its end; null for the format json. */
-  text: string | null;
+  /** Its lines, each with its end; empty for the format json. */
+  text: string;
   records: number;
   cursor: string;
   next_cursor: string | null;

@@ -6,9 +6,8 @@ import { query, queryRange, type Request } from "./query.ts";
 import { Refusal, refuse } from "./refusal.ts";
 import { shortened } from "./tree.ts";
 import { jsonText } from "../../_shared/http.ts";
-import { bodyTimeoutMs, takeBody } from "../../_shared/request_body.ts";
+import { bytesOf } from "../body.ts";
 
-const maxBodyBytes = 64 * 1024;
 const maxAnswerBytes = 10 * 1024 * 1024;
 
 const endpoints: Record<string, (request: Request) => unknown> = {
@@ -81,15 +80,9 @@ function decoded(text: string): string {
 async function parametersOf(request: globalThis.Request): Promise<URLSearchParams> {
   const { searchParams } = new URL(request.url);
   if (request.method !== "POST") return searchParams;
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  const { isLate } = await takeBody(request.body, bodyTimeoutMs, (chunk) => {
-    length += chunk.length;
-    if (length <= maxBodyBytes) chunks.push(chunk);
-  });
-  if (isLate) throw new Refusal(408, "The body took too long");
-  if (length > maxBodyBytes) throw new Refusal(413, `The body has more than ${maxBodyBytes} bytes`);
-  const form = new URLSearchParams(await new Blob(chunks).text());
+  const bytes = await bytesOf(request);
+  if (bytes instanceof Response) throw await refusalOf(bytes);
+  const form = new URLSearchParams(new TextDecoder().decode(bytes));
   for (const [name, value] of searchParams) form.append(name, value);
   return form;
 }
