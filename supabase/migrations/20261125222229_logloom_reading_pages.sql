@@ -1,20 +1,19 @@
--- Written by npm run migration from the difference between the released migrations and
--- supabase/schemas. It is to be read and corrected by hand:
---   * Rows, jobs of pg_cron and partitioned tables' settings are not in it, nor are grants on
---     parameters and roles' settings.
---   * A renamed column is dropped and made anew here: write alter table … rename instead.
---   * What locks a table that is written to all the time (a new check, a default that is computed,
---     an index) is better done in steps: not valid first, then validate.
---   * What changes logloom.logs begins with: select logloom_private.hold_writers();
---   * Deployed functions of the version before go on calling while this is applied.
---   * Its name belongs into supabase/uninstall.sql, among those that leave the project's history.
+-- Pages of exports are larger, and may be JSON.
 
-SET local check_function_bodies = off;
+set local check_function_bodies = off;
 
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "export_page_records" integer NOT NULL DEFAULT 2500;
-
-ALTER TYPE "public"."logloom_log_export" ADD ATTRIBUTE "logs" json CASCADE;
+do $$
+begin
+  -- The table has one row, which everything reads.
+  perform set_config('lock_timeout', '30s', true);
+  -- No table has a column of this type.
+  alter type public.logloom_log_export add attribute logs json;
+  alter table logloom_private.settings
+    add column export_page_records integer not null default 2500,
+    add constraint settings_export_page_records_is_positive check (export_page_records >= 1);
+  perform set_config('lock_timeout', '0', true);
+end;
+$$;
 
 CREATE OR REPLACE FUNCTION logloom_private.csv_cell_sql (
   p_value text
@@ -415,9 +414,6 @@ begin
   ) e (name, status, message, hint, explanation);
 end;
 $function$;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD CONSTRAINT "settings_export_page_records_is_positive" CHECK ((export_page_records >= 1));
 
 COMMENT ON COLUMN "logloom_private"."settings"."export_page_records" IS 'The most records of a page of export_logs.';
 

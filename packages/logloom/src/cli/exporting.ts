@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
 import { PassThrough } from "node:stream";
 import type { ExportOptions, Reader } from "../read/reader.ts";
-import { Failure } from "./failure.ts";
+import { Failure, sentence } from "./failure.ts";
 
 /** How a file is written, as its name says. */
 export interface ExportFile {
@@ -68,10 +68,16 @@ export async function writeExport(
       records += page.value.records;
       onProgress(records);
     }
-  } finally {
+  } catch (error) {
     text.end();
     await written;
+    const held = `${path} holds ${records} record${records === 1 ? "" : "s"}`;
+    throw isGzipped
+      ? error
+      : new Failure(`${sentence(error)}\n${held}, and --resume goes on with it.`, { cause: error });
   }
+  text.end();
+  await written;
   return records;
 }
 
