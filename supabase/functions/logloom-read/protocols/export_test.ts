@@ -68,3 +68,22 @@ Deno.test("a place whose plus was read as a blank is understood", async () => {
   const { calls } = await exported([{}], { after });
   assert.equal(calls[0].p_after, after.replace(" ", "+"));
 });
+
+Deno.test("records that come as JSON are sent as they are, each in its line", async () => {
+  const records = [
+    '{"id":"1","n":1.50,"big":12345678901234567890,"msg":"a\\n]}, {\\"logs\\":["}',
+    '{"id":"2","attrs":{"a": [1, {"b": "}"}]}, "msg":"💡"}',
+  ];
+  const page = (logs: string, count: number) =>
+    new Response(`{"text":"","records":${count},"cursor":"c","next_cursor":null,"logs":${logs}}`);
+  for (const [logs, count] of [[records.join(", \n "), 2], [records[0], 1], ["", 0]] as const) {
+    const { answer, calls } = await exported([page(`[${logs}]`, count)]);
+    assert.equal(calls[0].p_format, "json");
+    assert.equal(
+      await answer.text(),
+      [...records.slice(0, count), '{"complete":true}', ""].join("\n"),
+    );
+  }
+  const wrong = await exported([page(`[${records.join(",")}]`, 2)]);
+  assert.equal(wrong.answer.status, 500);
+});
