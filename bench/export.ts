@@ -44,7 +44,13 @@ export async function run(args: string[]): Promise<void> {
     await bench.sql`update logloom_private.settings set seal_day_records = 1`;
     await bench.sql`
       select logloom_private.seal_block(${tenant}, array_agg(d.day))
-      from logloom_private.log_days d where d.tenant_id = ${tenant}`;
+      from logloom_private.log_days d where d.tenant_id = ${tenant}
+      -- The job may have come first.
+      having count(*) > 0`;
+    const isRow = async () =>
+      (await bench.sql`select from logloom.logs l where l.tenant_id = ${tenant} limit 1`).length >
+        0;
+    while (await isRow()) await new Promise((resolve) => setTimeout(resolve, 500));
     figures.push(await exported(bench, key, "sealed, NDJSON", { format: "ndjson" }));
     figures.push(await volume(bench, key, "sealed"));
     printFigures(`Export of ${values.records} records, Deno ${hostedVersion}`, figures);
