@@ -1014,6 +1014,7 @@ export type Database = {
         "records": number | null;
         "cursor": string | null;
         "next_cursor": string | null;
+        "logs": Json | null;
       };
       "logloom_log_field": {
         "field": string | null;

@@ -132,6 +132,7 @@ ${upstreams.map(upstream).join("\n")}
   map $request_uri $path_only {
     # What follows is a key.
     "~^(?<intake>/functions/v1/ingest/v1/input)/" $intake;
+    "~^(?<keyless>[^?]*/)ll[tpc]?_[0-9A-Za-z]+" $keyless;
     "~^(?<path>[^?]*)" $path;
   }
   map $status $event_level {

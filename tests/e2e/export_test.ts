@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { apiKey, bearer, call, createKey, ingest, newTenant } from "../support/client.ts";
-import { type Database, openDatabase, recordsOf } from "../support/database.ts";
+import { callAsOwner, type Database, openDatabase, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 
@@ -142,11 +142,21 @@ Deno.test("what is not taken is refused before anything is sent", async () => {
   const { headers } = await withRecords("export-refused", [{ ts: at(1), msg: "one" }]);
   for (
     const [parameters, message] of [
-      [{ format: "xml" }, "Invalid p_format: ndjson or csv"],
+      [{ format: "xml" }, "Invalid p_format: ndjson, csv or json"],
       [{ limit: "5" }, "Unknown parameter: limit"],
       [{ order: "up" }, "Invalid p_order: desc or asc"],
       [{ cursor: "x" }, "Invalid p_cursor"],
       [{ after: "yesterday" }, "Invalid p_after: <ts>,<id> of a record"],
+      [{ after: `infinity,${crypto.randomUUID()}` }, "Invalid p_after: it lies outside the range"],
+      // The hour has moved on since, and records between would be missing.
+      [
+        { after: `${at(-3600)},${crypto.randomUUID()}` },
+        "Invalid p_after: it lies outside the range",
+      ],
+      [
+        { after: `${at(0)},${crypto.randomUUID()}`, query: "* | limit 5" },
+        "Invalid p_after: the query has a limit",
+      ],
       [{ query: "| count()" }, "Invalid p_query_dsl: this operation returns records, not count()"],
     ] as [Record<string, string>, string][]
   ) {
@@ -201,4 +211,71 @@ Deno.test("an export goes on after its cursor and after any line, without a gap 
   await watermarkPasses(db, new Date());
   const later = linesOf(await (await get(headers)).text());
   assert.equal(later.length, count + 2);
+});
+
+Deno.test("an export goes on where a day was sealed and late records came meanwhile", async () => {
+  const count = 5300;
+  const day = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
+  const events = Array.from({ length: count }, (_, n) => ({
+    // More of one instant than a page has.
+    ts: `${day}T12:00:0${n < 2700 ? 0 : 1}.25Z`,
+    msg: `event ${n}`,
+  }));
+  const { tenant, headers } = await withRecords("export-sealed", events);
+  const range = { from: `${day}T00:00:00Z`, to: `${day}T23:00:00Z` };
+  const whole = linesOf(await (await get(headers, range)).text()).slice(0, -1);
+  assert.equal(new Set(whole.map(({ id }) => id)).size, count);
+
+  const page = async (parameters: Record<string, unknown>) => {
+    const { status, body } = await call<{ text: string; next_cursor: string | null }>(
+      "/functions/v1/logloom-read/v1/export_logs",
+      {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify({ p_ts_from: range.from, p_ts_to: range.to, ...parameters }),
+      },
+    );
+    assert.equal(status, 200);
+    return body;
+  };
+  const first = await page({});
+  await ingest(tenant.headers, [{ ts: `${day}T12:00:00.75Z`, msg: "late" }]);
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, count + 1);
+  await callAsOwner(
+    db,
+    `select logloom_private.seal_block('${tenant.id}', array[date '${day}'])`,
+  );
+  const [{ rows, blocks }] = await db`
+    select
+      (select count(*)::integer from logloom.logs l where l.tenant_id = ${tenant.id}) as rows,
+      (select count(*)::integer from logloom_private.blocks c
+        where c.tenant_id = ${tenant.id}) as blocks`;
+  assert.deepEqual([rows, blocks > 0], [0, true]);
+
+  const rest = linesOf(await (await get(headers, { ...range, cursor: first.next_cursor! })).text());
+  assert.deepEqual(rest.pop(), { complete: true });
+  const had = linesOf(first.text);
+  assert.deepEqual([...had, ...rest].map(({ id }) => id), whole.map(({ id }) => id));
+  // From any line, also one of an instant that others share.
+  for (const n of [0, 700, 2699, 2700, count - 1]) {
+    const answer = await get(headers, {
+      ...range,
+      cursor: first.next_cursor!,
+      after: `${whole[n].ts},${whole[n].id}`,
+    });
+    const lines = linesOf(await answer.text()).slice(0, -1);
+    assert.deepEqual(lines.map(({ id }) => id), whole.slice(n + 1).map(({ id }) => id));
+  }
+  const newest = linesOf(await (await get(headers, { ...range, order: "desc" })).text());
+  assert.deepEqual(
+    newest.slice(0, -1).map(({ id }) => id).filter((id) => whole.some((line) => line.id === id)),
+    whole.map(({ id }) => id).reverse(),
+  );
+});
+
+Deno.test("a query for what is rare reads on over pages without a record", async () => {
+  const { headers } = await withRecords("export-rare", [{ ts: at(1), msg: "needle" }]);
+  const answer = await get(headers, { from: "now-30d", query: "needle" });
+  assert.equal(linesOf(await answer.text()).length, 2);
 });

@@ -224,6 +224,56 @@ Deno.test("selectors, line filters and label filters find what they find in Loki
   }
 });
 
+Deno.test("a label's value may hold any character, and a range has its first instant alone", async () => {
+  const tenant = await newTenant("loki-values");
+  const services = [
+    'we"ird\\ va*lue?',
+    "(a|b) OR level:error",
+    "two\nlines\ttab",
+    " blank ",
+    "💡 %_'--",
+    "-",
+    "{x}",
+    "a, b",
+  ];
+  await ingest(
+    tenant.headers,
+    services.map((service, n) => ({ ts: at(n), msg: `m${n}`, service, attrs: { own: service } })),
+  );
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, services.length);
+  const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
+  const reader = { tenant, headers: apiKey(key_value) };
+  const found = await ask(reader, "label/service/values", range);
+  const names: string[] = found.body.data;
+  assert.equal(names.length, services.length);
+  for (const [n, service] of services.entries()) {
+    const literal = JSON.stringify(service);
+    const pattern = JSON.stringify(service.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+    assert.ok(names.includes(service), service);
+    for (
+      const query of [
+        `{service=${literal}}`,
+        `{service=~${pattern}}`,
+        `{service=~".+"} | own=${literal}`,
+        `{service=~".+"} | own=~${pattern}`,
+        `{service_name=${literal}, service!~"x.*"}`,
+      ]
+    ) {
+      assert.deepEqual(await linesOf(reader, query), [`m${n}`], query);
+    }
+  }
+  const lines = async (start: string, end: string) => {
+    const { body } = await ask(reader, "query_range", { query: '{service=~".+"}', start, end });
+    return body.data.result.flatMap(({ values }: { values: [string, string][] }) =>
+      values.map(([, line]) => line)
+    ).sort();
+  };
+  assert.deepEqual(await lines(ns(1), ns(3)), ["m1", "m2"]);
+  assert.deepEqual(await lines(`${BigInt(ns(1)) + 1n}`, `${BigInt(ns(3)) + 1n}`), ["m2", "m3"]);
+  assert.deepEqual(await lines(`${base + 1}.000001`, `${base + 3}.000001`), ["m2", "m3"]);
+});
+
 Deno.test("metrics over time and at once have exact values", async () => {
   const reader = await withRecords("loki-metrics");
   assert.deepEqual(

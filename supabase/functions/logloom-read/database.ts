@@ -17,6 +17,8 @@ export type ReadDatabase = (
   parameters: string,
 ) => Promise<Response>;
 
+const maxAnswerBytes = 10 * 1024 * 1024;
+
 export function createReadDatabase(
   { url, serviceKey, timeoutMs }: DatabaseOptions,
 ): ReadDatabase {
@@ -40,7 +42,8 @@ export function createReadDatabase(
       });
       if (answer.status === 200) {
         // Whole, because in pieces it waits for a network that waits for more (Nagle).
-        return new Response(await answer.arrayBuffer(), {
+        const body = await wholeOf(answer, operation === "export_logs" ? Infinity : maxAnswerBytes);
+        return body === undefined ? tooLarge() : new Response(body, {
           headers: { ...corsHeaders, "Content-Type": "application/json" },
         });
       }
@@ -50,6 +53,31 @@ export function createReadDatabase(
       return away();
     }
   };
+}
+
+/** The bytes of an answer; undefined if there are more. */
+async function wholeOf(answer: Response, most: number): Promise<BodyInit | undefined> {
+  // Costs less than piece by piece.
+  if (Number(answer.headers.get("Content-Length") ?? Infinity) <= most) {
+    return await answer.arrayBuffer();
+  }
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for await (const chunk of answer.body ?? []) {
+    length += chunk.length;
+    // Leaving the loop ends the connection.
+    if (length > most) return undefined;
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? chunks[0] : await new Blob(chunks).arrayBuffer();
+}
+
+function tooLarge(): Response {
+  return problem(
+    400,
+    `The answer is too large: more than ${maxAnswerBytes} bytes`,
+    "Narrow the query or the range, or ask for fewer.",
+  );
 }
 
 /** Which function of the database answers, and what it is sent. */
@@ -73,8 +101,9 @@ function callOf(reader: Reader, operation: string, parameters: string) {
 /** What our operations refuse is passed on, and what is wrong with the request itself. */
 function refused(operation: string, answer: Response, text: string, isKey: boolean): Response {
   const { code, hint } = readError(text);
+  const isOurs = code !== "not JSON" && code !== "none";
   // Of a key's request PostgREST sees our call, of which only the parameters can be at fault.
-  const isAtFault = answer.status < 500 && (!isKey || /^(22|PGRST102$)/.test(code));
+  const isAtFault = isOurs && answer.status < 500 && (!isKey || /^(22|PGRST102$)/.test(code));
   if (!code.startsWith("PT") && !isAtFault) {
     logFailure("database refused the call", { call: operation, status: answer.status, code });
     return away();

@@ -1,8 +1,10 @@
+import { isWellFormedKey } from "../_shared/auth.ts";
 import { findCredentials, whereKeysGo } from "../_shared/credentials.ts";
+import { describeError, logFailure, unknownCaller } from "../_shared/errors.ts";
 import { preflight } from "../_shared/http.ts";
 import { takingBodies } from "../_shared/request_body.ts";
 import { withoutSlashesAtEnd } from "../_shared/slashes.ts";
-import { readerOf } from "./caller.ts";
+import { type Reader, readerOf } from "./caller.ts";
 import type { ReadDatabase } from "./database.ts";
 import { problem } from "./problem.ts";
 import { protocolOf } from "./routes.ts";
@@ -17,14 +19,14 @@ export function createReadHandler(
   dependencies: ReadDependencies,
 ): (request: Request) => Promise<Response> {
   return takingBodies(async (request) => {
-    const response = await answered(request, dependencies);
+    const response = await answered(request, dependencies).catch(failed);
     response.headers.set("Cache-Control", "no-store");
     return response;
   });
 }
 
 async function answered(request: Request, dependencies: ReadDependencies): Promise<Response> {
-  const { pathname, searchParams } = new URL(request.url);
+  const { pathname, search } = new URL(request.url);
   const path = pathBelowFunction(pathname);
   const protocol = await protocolOf(path);
   if (protocol === undefined) {
@@ -42,11 +44,36 @@ async function answered(request: Request, dependencies: ReadDependencies): Promi
       { Allow: methods },
     );
   }
-  // Never from the address, which proxies write down.
-  const credentials = findCredentials(request.headers, new URLSearchParams(), undefined);
-  const missing = whereKeysGo(request.headers, searchParams);
-  const reader = readerOf(credentials, missing, request.headers.get("X-Logloom-Origin"));
-  return await protocol.answer({ request, path, reader, ...dependencies });
+  return await protocol.answer({
+    request,
+    path,
+    reader: readerIn(request, search),
+    ...dependencies,
+  });
+}
+
+const nothing = new URLSearchParams();
+
+function readerIn({ url, headers }: Request, search: string): Reader | Response {
+  if (url.match(/ll[tpc]?_[0-9A-Za-z]{36}/g)?.some(isWellFormedKey)) {
+    return problem(
+      401,
+      unknownCaller,
+      "A key is not taken from an address, which proxies write down: revoke it, and send another " +
+        "one as X-API-Key",
+    );
+  }
+  const credentials = findCredentials(headers, nothing, undefined);
+  const missing = credentials === undefined
+    ? whereKeysGo(headers, new URLSearchParams(search))
+    : "";
+  return readerOf(credentials, missing, headers.get("X-Logloom-Origin"));
+}
+
+/** The error's own text may hold what was asked for. */
+function failed(error: unknown): Response {
+  logFailure("request failed", { reason: describeError(error) });
+  return problem(500, "This request cannot be answered");
 }
 
 /** Hosted functions do not see `/functions/v1`; a project may name the function as it likes. */

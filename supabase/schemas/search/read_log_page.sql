@@ -81,6 +81,9 @@ begin
   if p_limit is null and v_left is not null then
     v_limit := (select s.list_limit_max from logloom_private.settings s);
   end if;
+  if p_limit is null and v_after[8] is not null then
+    v_limit := (select s.export_page_records from logloom_private.settings s);
+  end if;
   v_limit := least(v_limit, v_left);
 
   v_page := logloom_private.found_page(

@@ -1,11 +1,11 @@
-import { createReadStream, createWriteStream, existsSync, truncateSync } from "node:fs";
+import { createReadStream, existsSync, truncateSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { createGzip } from "node:zlib";
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
 import { PassThrough } from "node:stream";
 import type { ExportOptions, Reader } from "../read/reader.ts";
-import { Failure } from "./failure.ts";
+import { Failure, sentence } from "./failure.ts";
 
 /** How a file is written, as its name says. */
 export interface ExportFile {
@@ -51,8 +51,16 @@ export async function writeExport(
   // Nothing is made where the service refuses.
   const first = await pages.next();
   const text = new PassThrough();
-  const file = createWriteStream(path, { flags: after === undefined ? "w" : "a" });
-  const written = isGzipped ? pipeline(text, createGzip(), file) : pipeline(text, file);
+  const handle = await open(path, isResumed ? "a" : "wx").catch((error) => {
+    throw unwritable(path, error);
+  });
+  const file = handle.createWriteStream();
+  const written = (isGzipped ? pipeline(text, createGzip(), file) : pipeline(text, file))
+    .catch((error) => {
+      throw unwritable(path, error);
+    });
+  // Told below, where the last page is waited for.
+  written.catch(() => {});
   let records = 0;
   try {
     for (let page = first; !page.done; page = await pages.next()) {
@@ -60,11 +68,21 @@ export async function writeExport(
       records += page.value.records;
       onProgress(records);
     }
-  } finally {
+  } catch (error) {
     text.end();
     await written;
+    const held = `${path} holds ${records} record${records === 1 ? "" : "s"}`;
+    throw isGzipped
+      ? error
+      : new Failure(`${sentence(error)}\n${held}, and --resume goes on with it.`, { cause: error });
   }
+  text.end();
+  await written;
   return records;
+}
+
+function unwritable(path: string, { code, message }: NodeJS.ErrnoException): Failure {
+  return new Failure(`${path} cannot be written: ${code ?? message}.`);
 }
 
 /** `<ts>,<id>` of the last whole record of a file, which is cut after it; undefined where it has none. */

@@ -382,11 +382,13 @@ export interface LogChanges {
 
 /** A page of an export. */
 export interface LogExport {
-  /** Its lines, each with its end. */
+  /** Its lines, each with its end; empty for the format json. */
   text: string;
   records: number;
   cursor: string;
   next_cursor: string | null;
+  /** Its records; null for the other formats. */
+  logs: LogRecord[] | null;
 }
 
 export interface ApiKeyUsage {

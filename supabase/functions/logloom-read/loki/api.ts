@@ -1,12 +1,14 @@
+import { Buffer } from "node:buffer";
 import type { Asked } from "../protocol.ts";
 import { asking, refusalOf } from "./ask.ts";
 import * as metadata from "./metadata.ts";
 import { query, queryRange, type Request } from "./query.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, refuse } from "./refusal.ts";
+import { shortened } from "./tree.ts";
 import { jsonText } from "../../_shared/http.ts";
-import { bodyTimeoutMs, takeBody } from "../../_shared/request_body.ts";
+import { bytesOf } from "../body.ts";
 
-const maxBodyBytes = 64 * 1024;
+const maxAnswerBytes = 10 * 1024 * 1024;
 
 const endpoints: Record<string, (request: Request) => unknown> = {
   "labels": metadata.labels,
@@ -20,6 +22,7 @@ const endpoints: Record<string, (request: Request) => unknown> = {
   "patterns": metadata.patterns,
   "detected_labels": metadata.detectedLabels,
   "detected_fields": metadata.detectedFields,
+  "format_query": metadata.formatQuery,
   "drilldown-limits": metadata.drilldownLimits,
   "status/buildinfo": metadata.buildInfo,
 };
@@ -40,7 +43,11 @@ export async function answer({ request, path, reader, callDatabase }: Asked): Pr
       now: BigInt(Date.now()) * 1_000_000n,
       ask: asking(reader, callDatabase),
     });
-    return jsonText(200, JSON.stringify(found));
+    const text = JSON.stringify(found);
+    if (Buffer.byteLength(text) > maxAnswerBytes) {
+      refuse("the answer is too large: narrow the query");
+    }
+    return jsonText(200, text);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return jsonText(error.status, `${error.message}\n`, {
@@ -58,7 +65,7 @@ function endpointOf(name: string): (request: Request) => unknown {
   }
   throw name === "tail"
     ? new Refusal(501, "tail is not offered: hosted functions end a connection too early for it")
-    : new Refusal(404, `There is no ${name} here`);
+    : new Refusal(404, `There is no ${shortened(name)} here`);
 }
 
 function decoded(text: string): string {
@@ -73,15 +80,9 @@ function decoded(text: string): string {
 async function parametersOf(request: globalThis.Request): Promise<URLSearchParams> {
   const { searchParams } = new URL(request.url);
   if (request.method !== "POST") return searchParams;
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  const { isLate } = await takeBody(request.body, bodyTimeoutMs, (chunk) => {
-    length += chunk.length;
-    if (length <= maxBodyBytes) chunks.push(chunk);
-  });
-  if (isLate) throw new Refusal(408, "The body took too long");
-  if (length > maxBodyBytes) throw new Refusal(413, `The body has more than ${maxBodyBytes} bytes`);
-  const form = new URLSearchParams(await new Blob(chunks).text());
+  const bytes = await bytesOf(request);
+  if (bytes instanceof Response) throw await refusalOf(bytes);
+  const form = new URLSearchParams(new TextDecoder().decode(bytes));
   for (const [name, value] of searchParams) form.append(name, value);
   return form;
 }

@@ -1,12 +1,22 @@
 import type { Reader } from "../caller.ts";
 import type { ReadDatabase } from "../database.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, refuse } from "./refusal.ts";
 
 /** Calls a reading operation and throws what it refuses. */
 export type Ask = <T>(operation: string, parameters: Record<string, unknown>) => Promise<T>;
 
+/** Each metric within a query is read apart, and each thousand steps of it. */
+const maxCalls = 100;
+const maxMs = 30_000;
+
 export function asking(reader: Reader, callDatabase: ReadDatabase): Ask {
+  const began = performance.now();
+  let calls = 0;
   return async <T>(operation: string, parameters: Record<string, unknown>) => {
+    if (++calls > maxCalls) refuse("query too complex: it reads too much apart");
+    if (performance.now() - began > maxMs) {
+      throw new Refusal(408, "The query took too long: narrow it, or its range of time");
+    }
     const answer = await callDatabase(reader, operation, JSON.stringify(parameters));
     if (answer.status === 200) return await answer.json() as T;
     throw await refusalOf(answer);

@@ -3,7 +3,10 @@ import fc from "fast-check";
 import { answer } from "./api.ts";
 import { grafanaRequests } from "./grafana_requests.ts";
 import { alternatives, quoted, quotedRegex, regexOf, stringOf } from "./texts.ts";
+import { LogQuery } from "./logs.ts";
 import { matchesWhole } from "./regex.ts";
+import { recordsOf, streamsOf } from "./streams.ts";
+import { parseLogql } from "./tree.ts";
 import { nanosecondsOf, secondsOf } from "./times.ts";
 
 interface Answered {
@@ -180,6 +183,55 @@ Deno.test("no query and no parameter makes it fail", async () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+Deno.test("what stands within something else, or is read apart, has a bound", async () => {
+  const within = (before: string, inner: string, after: string, times: number) =>
+    before.repeat(times) + inner + after.repeat(times);
+  const cases: [string, number, RegExp][] = [
+    [within("(", "vector(1)", ")", 100), 200, /^/],
+    [within("(", "vector(1)", ")", 2400), 400, /^query too complex/],
+    [`{a="b"} | ${within("(", 'a="b"', ")", 2000)}`, 400, /^query too complex/],
+    [`{a="b"}${"|=`x`".repeat(950)}`, 400, /^query too complex/],
+    [`1${"+1".repeat(2400)}`, 400, /^query too complex/],
+    [Array(100).fill('rate({env="b"}[1m])').join("+"), 200, /^/],
+    [Array(101).fill('rate({env="b"}[1m])').join("+"), 400, /^query too complex: it reads/],
+  ];
+  for (const [query, status, words] of cases) {
+    const answer = await asked("query_range", { ...hour, query });
+    assert.deepEqual([answer.status, words.test(answer.text)], [status, true], answer.text);
+  }
+});
+
+Deno.test("an attribute may be named like what every object has", () => {
+  const attrs = JSON.parse('{"constructor": "c", "toString": 1, "__proto__": "p", "host": "h"}');
+  const record = { ts: "2026-11-21T12:30:00+00:00", msg: "m", attrs };
+  const tree = parseLogql('{host="h"}').children[0].children[0];
+  const [{ stream }] = streamsOf([record], new LogQuery(tree, new Map()), false);
+  assert.deepEqual(Object.entries(stream), [
+    ["detected_level", "unknown"],
+    ["constructor", "c"],
+    ["toString", "1"],
+    ["__proto__", "p"],
+    ["attrs_host", "h"],
+  ]);
+});
+
+Deno.test("an answer of records ends before it is too large, and says so", async () => {
+  const log = { ts: "2026-11-21T12:30:00+00:00", msg: "💡".repeat(500_000), attrs: null };
+  const { records, isCut } = await recordsOf(
+    new LogQuery(parseLogql('{host="h"}').children[0].children[0], new Map()),
+    { start: 0n, end: 1n },
+    { limit: 10, direction: "backward" },
+    <T>() => Promise.resolve({ logs: [log, log, log, log], next_cursor: null } as T),
+  );
+  assert.deepEqual([records.length, isCut], [2, true]);
+});
+
+Deno.test("a query is given back formatted as it is, if it is one", async () => {
+  const { text } = await asked("format_query", { query: ' {a="b"} | json ' });
+  assert.deepEqual(JSON.parse(text), { status: "success", data: '{a="b"} | json' });
+  assert.equal((await asked("format_query", { query: "{a=" })).status, 400);
 });
 
 Deno.test("strings, expressions and times are read as Loki reads them", () => {

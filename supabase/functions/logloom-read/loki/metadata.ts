@@ -260,6 +260,13 @@ export async function patterns(request: Request): Answer {
   };
 }
 
+/** A query as it is, if it is one: the editor has formatted what it shows. */
+export function formatQuery({ parameters }: Request): unknown {
+  const query = (parameters.get("query") ?? "").trim();
+  parseLogql(query);
+  return { status: "success", data: query };
+}
+
 export function drilldownLimits(): unknown {
   return {
     limits: {

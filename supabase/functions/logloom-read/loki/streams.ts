@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Ask } from "./ask.ts";
 import type { LogQuery } from "./logs.ts";
 import { nameOfField, streamFields, textOf } from "./names.ts";
@@ -19,8 +20,8 @@ interface Page {
 const recordsOfPage = 1000;
 /** As many as Loki gives in one answer. */
 const maxRecords = 5000;
-/** A page has up to 8 MB, and an answer at most 10 MiB. */
-const maxCharacters = 2_000_000;
+/** An answer has at most 10 MiB, and attributes within attributes take twice as much there. */
+const maxBytes = 5_000_000;
 /** Pages of a rare text are long in coming: afterwards what was found is answered. */
 const maxMs = 15_000;
 
@@ -37,7 +38,7 @@ export async function recordsOf(
     refuse(`invalid direction ${JSON.stringify(direction)}: forward or backward`);
   const records: LogRecord[] = [];
   let cursor: string | null = null;
-  let characters = 0;
+  let bytes = 0;
   const began = performance.now();
   // A page may be shorter than asked for, or empty, and still not be the last.
   do {
@@ -48,13 +49,13 @@ export async function recordsOf(
       p_limit: Math.min(recordsOfPage, limit - records.length),
       p_cursor: cursor,
     });
-    records.push(...page.logs);
-    characters += JSON.stringify(page.logs).length;
+    for (const record of page.logs) {
+      bytes += Buffer.byteLength(JSON.stringify(record));
+      if (bytes > maxBytes && records.length > 0) return { records, isCut: true };
+      records.push(record);
+    }
     cursor = page.next_cursor;
-  } while (
-    cursor !== null && records.length < limit && characters < maxCharacters &&
-    performance.now() - began < maxMs
-  );
+  } while (cursor !== null && records.length < limit && performance.now() - began < maxMs);
   return { records, isCut: cursor !== null && records.length < limit };
 }
 
@@ -65,7 +66,7 @@ export function streamsOf(records: readonly LogRecord[], logs: LogQuery, isCateg
   const streams = new Map<string, { stream: Labels; values: unknown[] }>();
   for (const record of records) {
     const metadata = shown(metadataOf(record), logs);
-    const labels = shown(labelsOf(record), logs);
+    const labels = shown(Object.entries(labelsOf(record)), logs);
     const stream = isCategorized ? labels : { ...metadata, ...labels };
     const key = JSON.stringify(stream);
     const entries = streams.get(key) ?? { stream, values: [] };
@@ -81,8 +82,8 @@ export function streamsOf(records: readonly LogRecord[], logs: LogQuery, isCateg
   return [...streams.values()];
 }
 
-function shown(labels: Labels, logs: LogQuery): Labels {
-  return Object.fromEntries(Object.entries(labels).filter(([name]) => logs.shows(name)));
+function shown(labels: Iterable<[string, string]>, logs: LogQuery): Labels {
+  return Object.fromEntries([...labels].filter(([name]) => logs.shows(name)));
 }
 
 export function labelsOf(fields: Readonly<Record<string, unknown>>): Labels {
@@ -95,26 +96,35 @@ export function labelsOf(fields: Readonly<Record<string, unknown>>): Labels {
   return labels;
 }
 
-function metadataOf(record: LogRecord): Labels {
+/** A Map, since an attribute may be named like what every object has: constructor. */
+function metadataOf(record: LogRecord): Map<string, string> {
   const level = typeof record.level === "string" ? record.level : undefined;
-  const metadata: Labels = { detected_level: textOf("detected_level", level) };
+  const metadata = new Map([["detected_level", textOf("detected_level", level)]]);
   for (const field of ["req_id", "user_id"]) {
     const value = record[field];
-    if (typeof value === "string" && value !== "") metadata[field] = value;
+    if (typeof value === "string" && value !== "") metadata.set(field, value);
   }
   addMembers(metadata, "attrs", record.attrs ?? {}, 5);
   return metadata;
 }
 
 /** Objects member by member, so that a name is one that a query can have. */
-function addMembers(metadata: Labels, path: string, members: object, depth: number): void {
+function addMembers(
+  metadata: Map<string, string>,
+  path: string,
+  members: object,
+  depth: number,
+): void {
   for (const [key, value] of Object.entries(members)) {
-    const name = `${path}.${key}`;
+    const field = `${path}.${key}`;
     if (value === null) continue;
     if (typeof value === "object" && !Array.isArray(value) && depth > 1) {
-      addMembers(metadata, name, value, depth - 1);
-    } else {
-      metadata[nameOfField(name)] ??= typeof value === "string" ? value : JSON.stringify(value);
+      addMembers(metadata, field, value, depth - 1);
+      continue;
+    }
+    const name = nameOfField(field);
+    if (!metadata.has(name)) {
+      metadata.set(name, typeof value === "string" ? value : JSON.stringify(value));
     }
   }
 }

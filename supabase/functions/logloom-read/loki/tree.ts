@@ -12,16 +12,19 @@ export interface Node {
 
 /** More than any editor sends; it bounds what a text in brackets within brackets can cost. */
 const maxCharacters = 5000;
+/** Of nodes within nodes: each level is a call within a call. */
+const maxDepth = 600;
 
 /** The parser never throws: what it does not understand is a node whose type is an error. */
 export function parseLogql(query: string): Node {
   if (query.length > maxCharacters) refuse(`query too long: more than ${maxCharacters} characters`);
   if (query.includes("\0")) refuse("parse error: the query contains a NUL");
-  return copy(parser.parse(query).topNode, query);
+  return copy(parser.parse(query).topNode, query, 0);
 }
 
-function copy(node: SyntaxNode, query: string): Node {
+function copy(node: SyntaxNode, query: string, depth: number): Node {
   const { name, from, to } = node;
+  if (depth > maxDepth) refuse("query too complex: too much stands within something else");
   const text = query.slice(from, to);
   if (node.type.isError) {
     const found = text === "" ? "unexpected end of a part" : `unexpected ${shortened(text)}`;
@@ -29,7 +32,7 @@ function copy(node: SyntaxNode, query: string): Node {
   }
   const children: Node[] = [];
   for (let child = node.firstChild; child !== null; child = child.nextSibling) {
-    if (child.name !== "LineComment") children.push(copy(child, query));
+    if (child.name !== "LineComment") children.push(copy(child, query, depth + 1));
   }
   return { name, text, from, children };
 }

@@ -78,13 +78,68 @@ Deno.test("patterns are a stage behind the filter", async () => {
 });
 
 Deno.test("an answer is bounded, and one that was shortened has no cursor", async () => {
-  const logs = Array.from({ length: 100 }, (_, id) => ({ id, msg: '"'.repeat(700) }));
+  const logs = Array.from({ length: 100 }, (_, id) => ({ id: `${id}`, msg: '"'.repeat(700) }));
   const { client } = await connected(() => Response.json({ logs, next_cursor: "next" }));
   const answer = await client.callTool({ name: "search_logs", arguments: {} });
   assert.ok(JSON.stringify(answer).length <= maxAnswer + 200);
   assert.match(String(structureOf(answer).narrow), /^Only the first \d+ of 100 logs fit: narrow/);
   assert.ok(!JSON.stringify(answer).includes("next_cursor"));
   await client.close();
+});
+
+Deno.test("no log line makes an answer too large for the others", async () => {
+  const members = Array.from({ length: 20_000 }, (_, n) => [`member ${n}`, n]);
+  const hostile = [
+    { next_cursor: "n".repeat(60_000) },
+    { ["k".repeat(60_000)]: 1 },
+    Object.fromEntries(members),
+    { list: Array.from({ length: 30_000 }, () => '"\\') },
+  ];
+  for (const attrs of hostile) {
+    const logs = [{ id: "1", msg: "m", attrs }, { id: "2", msg: "other", attrs: null }];
+    const { client } = await connected((operation) =>
+      Response.json(operation === "get_log" ? logs[0] : { logs, next_cursor: "next" })
+    );
+    const found = structureOf(await client.callTool({ name: "search_logs", arguments: {} }));
+    const { logs: shown } = found.untrusted as { logs: { id: string }[] };
+    assert.deepEqual(shown.map(({ id }) => id), ["1", "2"]);
+    const one = await client.callTool({ name: "get_log", arguments: { id: "1" } });
+    assert.equal((structureOf(one).untrusted as { id: string }).id, "1");
+    assert.ok(JSON.stringify(one).length <= maxAnswer + 200);
+    await client.close();
+  }
+});
+
+Deno.test("a batch has few messages, since each may be a search", async () => {
+  const asked: string[] = [];
+  const handler = createReadHandler({
+    callDatabase: (_reader, operation) => {
+      asked.push(operation);
+      return Promise.resolve(Response.json({ logs: [], next_cursor: null, valid: true }));
+    },
+  });
+  const post = (count: number) =>
+    handler(
+      new Request(address, {
+        method: "POST",
+        headers: {
+          "x-api-key": key,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+        },
+        body: JSON.stringify(Array.from({ length: count }, (_, id) => ({
+          jsonrpc: "2.0",
+          id,
+          method: "tools/call",
+          params: { name: "search_logs", arguments: {} },
+        }))),
+      }),
+    );
+  const refused = await post(11);
+  assert.deepEqual([refused.status, (await refused.json()).error.code], [400, -32600]);
+  assert.deepEqual(asked, []);
+  assert.equal((await post(10)).status, 200);
+  assert.equal(asked.filter((operation) => operation === "search_logs").length, 10);
 });
 
 Deno.test("what changed is passed on as the database tells it", async () => {
@@ -118,7 +173,10 @@ Deno.test("alerts are rules and their history, without the addresses of webhooks
     },
     { rule_id: "b", last_value: 0, notification_config: {} },
   ];
-  const history = Array.from({ length: 100 }, (_, n) => ({ alert_id: n, group: "g".repeat(900) }));
+  const history = Array.from(
+    { length: 100 },
+    (_, n) => ({ alert_id: `${n}`, group: "g".repeat(900) }),
+  );
   const { client, calls } = await connected((operation) =>
     Response.json(operation === "list_alert_rules" ? rules : history)
   );
@@ -180,13 +238,16 @@ Deno.test("prompts name tools that there are", async () => {
 });
 
 Deno.test("a number that a double would change is a text", async () => {
-  const numbers = "[1,1.5,-0.25,1e21,1000000000000000000000,0.1,9007199254740993,1e400,1.00,0]";
-  const { client } = await connected(() => new Response(numbers));
-  const { untrusted } = structureOf(await client.callTool({ name: "log_stats", arguments: {} }));
-  assert.deepEqual(
-    untrusted,
-    [1, 1.5, -0.25, 1e21, 1e21, 0.1, "9007199254740993", "1e400", 1, 0],
-  );
+  const numbers = "[1,1.5,-0.25,1e21,1000000000000000000000,0.1,9007199254740993,1e400,1.00,0," +
+    '1e-7,-12345678901234567890,0.12345678901234567,"12345678901234567890","a\\"9007199254740993"]';
+  const { client } = await connected(() => new Response(`{"id":"1","attrs":{"n":${numbers}}}`));
+  const given = { name: "get_log", arguments: { id: "1" } };
+  const { untrusted } = structureOf(await client.callTool(given));
+  assert.deepEqual((untrusted as { attrs: { n: unknown } }).attrs.n, [
+    ...[1, 1.5, -0.25, 1e21, 1e21, 0.1, "9007199254740993", "1e400", 1, 0, 1e-7],
+    ...["-12345678901234567890", "0.12345678901234567", "12345678901234567890"],
+    'a"9007199254740993',
+  ]);
   await client.close();
 });
 

@@ -4,20 +4,11 @@ import type { Reader } from "../caller.ts";
 import type { ReadDatabase } from "../database.ts";
 import { answerOf, fenced, refusal, Refused, type ToolAnswer } from "./answer.ts";
 import { addPrompts, addResources, answerHelp, queryHelp } from "./help.ts";
+import type { Schema } from "./output.ts";
 import type { Property, Read } from "./tool.ts";
 import { tools } from "./tools.ts";
 
 type Given = Record<string, unknown>;
-
-const output = fromJsonSchema<Given>({
-  type: "object",
-  properties: {
-    notice: { type: "string" },
-    narrow: { type: "string", description: "What was left out, and how to ask for less." },
-    untrusted: { description: "What the operation answered." },
-  },
-  required: ["notice", "untrusted"],
-});
 
 const annotations = { readOnlyHint: true, openWorldHint: false };
 
@@ -31,9 +22,22 @@ const failed = "The call failed: try again later.";
 const prepared = tools.map((tool) => ({
   ...tool,
   inputSchema: inputOf(tool.properties, tool.required),
+  outputSchema: outputOf(tool.output),
 }));
 const helpInput = inputOf(queryHelp.input, []);
 const helpOutput = fromJsonSchema<Given>({ type: "object", properties: { ...queryHelp.output } });
+
+function outputOf(untrusted: Schema) {
+  return fromJsonSchema<Given>({
+    type: "object",
+    properties: {
+      notice: { type: "string" },
+      narrow: { type: "string", description: "What was left out, and how to ask for less." },
+      untrusted: { description: "What the operation answered.", ...untrusted },
+    },
+    required: ["notice", "untrusted"],
+  });
+}
 
 function inputOf(properties: Readonly<Record<string, Property>>, required: readonly string[]) {
   return fromJsonSchema<Given>({
@@ -73,12 +77,12 @@ export function serverFor(reader: Reader, callDatabase: ReadDatabase): McpServer
       instructions,
     },
   );
-  for (const { name, title, description, inputSchema, isCut, ask } of prepared) {
+  for (const { name, title, description, inputSchema, outputSchema, isCut, ask } of prepared) {
     server.registerTool(name, {
       title,
       description,
       inputSchema,
-      outputSchema: output,
+      outputSchema,
       annotations,
     }, (given) => called(async () => fenced(await ask(given, read), isCut)));
   }

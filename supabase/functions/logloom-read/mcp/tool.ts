@@ -1,3 +1,5 @@
+import type { Schema } from "./output.ts";
+
 /** Calls a reading operation, and gives back its JSON. Throws Refused. */
 export type Read = (operation: string, parameters: Given) => Promise<unknown>;
 
@@ -12,6 +14,8 @@ export interface Tool {
   readonly required: readonly string[];
   /** What it reads by. */
   readonly operations: readonly string[];
+  /** What its operation answers. */
+  readonly output: Schema;
   /** Texts in its answers are cut. */
   readonly isCut?: boolean;
   ask(given: Given, read: Read): Promise<unknown>;

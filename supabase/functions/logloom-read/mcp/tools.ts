@@ -1,4 +1,5 @@
 import { isObject } from "./answer.ts";
+import * as output from "./output.ts";
 import { parametersOf, query, range, text, type Tool, toolOf, upTo } from "./tool.ts";
 
 const record = {
@@ -10,6 +11,7 @@ const record = {
 export const tools: readonly Tool[] = [
   toolOf("search_logs", {
     name: "search_logs",
+    output: output.page,
     title: "Search logs",
     description: "Finds log records, newest first. Long messages are cut: get_log gives one whole.",
     properties: {
@@ -23,6 +25,7 @@ export const tools: readonly Tool[] = [
   }, { fixed: { p_limit: 20 } }),
   toolOf("get_log", {
     name: "get_log",
+    output: output.record,
     title: "One record",
     description: "Gives one log record whole.",
     properties: record,
@@ -30,6 +33,7 @@ export const tools: readonly Tool[] = [
   }),
   toolOf("get_log_context", {
     name: "get_log_context",
+    output: output.records,
     title: "Around a record",
     description: "Gives the log records just before and after one.",
     properties: {
@@ -42,24 +46,28 @@ export const tools: readonly Tool[] = [
   }),
   toolOf("log_stats", {
     name: "log_stats",
+    output: output.rows,
     title: "Aggregates",
     description: "Counts and aggregates, by a query with a stage such as: | count() by service.",
     properties: { query_dsl: query, ...range, limit: upTo(1000, "Rows.") },
   }),
   toolOf("log_stats", {
     name: "log_patterns",
+    output: output.rows,
     title: "Patterns",
     description: "Groups messages by their shape. The query is a filter, without stages.",
     properties: { query_dsl: query, ...range, limit: upTo(1000, "Rows.") },
   }, { stage: "| patterns" }),
   toolOf("log_series", {
     name: "log_series",
+    output: output.series,
     title: "Over time",
     description: "Aggregates over time, in equal steps.",
     properties: { query_dsl: query, ...range, buckets: upTo(200, "Steps.") },
   }),
   toolOf("log_changes", {
     name: "what_changed",
+    output: output.changes,
     title: "What changed",
     description:
       "Compares a range with the one before it: patterns and values that are new, gone, " +
@@ -68,12 +76,14 @@ export const tools: readonly Tool[] = [
   }, { fixed: { p_limit: 20 } }),
   toolOf("list_log_fields", {
     name: "list_log_fields",
+    output: output.fields,
     title: "Fields",
     description: "Lists the fields that can be asked for, with frequent values.",
     properties: { query_dsl: query, ...range },
   }),
   {
     name: "list_alerts",
+    output: output.alerts,
     title: "Alerts",
     description:
       "Lists the alert rules with what each last measured, and the alerts, newest first.",
@@ -104,6 +114,7 @@ export const tools: readonly Tool[] = [
   },
   toolOf("list_saved_searches", {
     name: "list_saved_searches",
+    output: output.savedSearches,
     title: "Saved searches",
     description: "Lists the user's saved searches and those that colleagues share, newest first.",
     properties: {

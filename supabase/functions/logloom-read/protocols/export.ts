@@ -9,6 +9,8 @@ import { parametersOf } from "./operation.ts";
 const maxRecords = 50_000;
 const maxBytes = 32_000_000;
 const maxProcessorMs = 1_000;
+/** Pages of a rare text are long in coming, and a hosted function ends after 150 s. */
+const maxMs = 60_000;
 /** What compressing costs, in bytes a millisecond. */
 const gzipSpeed = 40_000;
 /** How long a page waits for a free search slot. */
@@ -18,7 +20,7 @@ const names = ["query", "from", "to", "format", "order", "cursor", "after"] as c
 const types = { ndjson: "application/x-ndjson", csv: "text/csv; charset=utf-8; header=present" };
 
 interface Page {
-  readonly text: string;
+  readonly lines: Uint8Array<ArrayBuffer>;
   readonly records: number;
   readonly cursor: string;
   readonly next_cursor: string | null;
@@ -40,8 +42,8 @@ export const exported: Protocol = {
     const ask = pagesOf(reader, callDatabase, parameters);
     const first = await ask(parameters.cursor, parameters.after);
     if (first.status !== 200) return first;
-    const page: Page = await first.json();
-    if (page.records === 0 && page.next_cursor === null && page.text === "" && format === "csv") {
+    const page = pageIn(await first.arrayBuffer());
+    if (page.next_cursor === null && page.lines.length === 0 && format === "csv") {
       return new Response(null, { status: 204, headers: { ...corsHeaders } });
     }
     const isGzipped = acceptsGzip(request.headers.get("Accept-Encoding"));
@@ -75,7 +77,8 @@ async function parametersIn(request: Request): Promise<Parameters | Response> {
     }
     if (value === null || value === "") continue;
     if (typeof value !== "string") return problem(400, `Invalid ${name}: a text`, undefined);
-    parameters[known] = value;
+    // A plus that is not written %2B is a blank in an address.
+    parameters[known] = known === "after" ? value.replace(" ", "+") : value;
   }
   return parameters;
 }
@@ -88,7 +91,8 @@ function pagesOf(reader: Reader, callDatabase: ReadDatabase, parameters: Paramet
       p_query_dsl: parameters.query,
       p_ts_from: parameters.from,
       p_ts_to: parameters.to,
-      p_format: parameters.format,
+      // Records as JSON need not be written as a text within JSON, nor be read from it.
+      p_format: (parameters.format ?? "ndjson") === "ndjson" ? "json" : parameters.format,
       p_order: parameters.order,
       p_cursor: cursor,
       p_after: after,
@@ -102,6 +106,48 @@ function acceptsGzip(accepted: string | null): boolean {
   return /(?:^|[\s,])gzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s*,|\s*$))/i.test(accepted ?? "");
 }
 
+const logsMember = '"logs":[';
+
+/** The lines of a page: its text, or its records, each of which begins a line of the JSON. */
+function pageIn(answer: ArrayBuffer): Page {
+  const bytes = new Uint8Array(answer);
+  // What stands before the records is short.
+  const head = new TextDecoder().decode(bytes.subarray(0, 4096));
+  const at = /^[^[]*"logs":\[/.exec(head)?.[0].length;
+  if (at === undefined) {
+    const { text, ...page } = JSON.parse(new TextDecoder().decode(bytes));
+    return { ...page, lines: new TextEncoder().encode(text) };
+  }
+  const page = JSON.parse(`${head.slice(0, at - logsMember.length)}"logs":null}`);
+  const lines = ndjsonOf(bytes, at, bytes.lastIndexOf(closingBracket));
+  if (lines.count !== page.records) throw new Error("records are not in lines");
+  return { ...page, lines: lines.bytes };
+}
+
+const newline = 0x0a;
+const closingBracket = 0x5d;
+const closingBrace = 0x7d;
+const openingBrace = 0x7b;
+
+/** Of `{…}, \n {…}` from `start` to `end` the lines, in the same memory. */
+function ndjsonOf(bytes: Uint8Array<ArrayBuffer>, start: number, end: number) {
+  let length = 0;
+  let count = 0;
+  for (let from = start; from < end; count++) {
+    // No line ends within a record, since JSON writes \n in texts.
+    const next = bytes.indexOf(newline, from);
+    const stop = next === -1 || next > end ? end : next;
+    const first = bytes.indexOf(openingBrace, from);
+    const last = bytes.lastIndexOf(closingBrace, stop);
+    if (first === -1 || first > last) break;
+    bytes.copyWithin(length, first, last + 1);
+    length += last + 1 - first;
+    bytes[length++] = newline;
+    from = stop + 1;
+  }
+  return { bytes: bytes.subarray(0, length), count };
+}
+
 function streamOf(
   first: Page,
   ask: AskPage,
@@ -109,51 +155,63 @@ function streamOf(
   isGzipped: boolean,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
+  const began = performance.now();
   let page: Page = first;
   let records = 0;
   let bytes = 0;
   let processorMs = 0;
-  let next: Promise<Response> | undefined = nextOf(page);
   let isOver = false;
+  let next: Promise<Response> | undefined;
+  count(first);
 
-  function nextOf({ next_cursor }: Page): Promise<Response> | undefined {
-    return next_cursor === null ? undefined : askPatiently(ask, next_cursor, () => isOver);
+  /** Begins the next page, unless the response ends with this one. */
+  function count({ lines, records: found, next_cursor }: Page): void {
+    records += found;
+    bytes += lines.length;
+    // A CSV goes on after its last record, so it needs one.
+    const isLate = performance.now() - began > maxMs && (isNdjson || records > 0);
+    const isFull = records >= maxRecords || bytes >= maxBytes || processorMs >= maxProcessorMs;
+    next = next_cursor === null || isFull || isLate
+      ? undefined
+      : askPatiently(ask, next_cursor, () => isOver);
   }
 
-  function send(controller: ReadableStreamDefaultController, text: string): void {
+  /** Whether there was anything to send. */
+  function send(controller: ReadableStreamDefaultController, lines: Uint8Array): boolean {
     const began = performance.now();
-    const chunk = encoder.encode(text);
-    if (chunk.length > 0) controller.enqueue(chunk);
-    bytes += chunk.length;
-    processorMs += performance.now() - began + (isGzipped ? chunk.length / gzipSpeed : 0);
+    const { length } = lines;
+    if (length > 0) controller.enqueue(lines);
+    processorMs += performance.now() - began + (isGzipped ? length / gzipSpeed : 0);
+    return length > 0;
   }
 
   function end(controller: ReadableStreamDefaultController, last: unknown): void {
     isOver = true;
-    if (isNdjson) send(controller, `${JSON.stringify(last)}\n`);
+    if (isNdjson) send(controller, encoder.encode(`${JSON.stringify(last)}\n`));
     controller.close();
   }
 
   return new ReadableStream({
     async pull(controller) {
-      send(controller, page.text);
-      records += page.records;
-      if (next === undefined) return end(controller, { complete: true });
-      if (records >= maxRecords || bytes >= maxBytes || processorMs >= maxProcessorMs) {
-        return end(controller, { next_cursor: page.next_cursor });
+      // What sends nothing is not asked again, and a page may be empty.
+      for (let isSent = false; !isSent;) {
+        isSent = send(controller, page.lines);
+        const { next_cursor } = page;
+        if (next === undefined) {
+          return end(controller, next_cursor === null ? { complete: true } : { next_cursor });
+        }
+        const answer = await next;
+        if (answer.status !== 200) {
+          // What came so far stands. A CSV has no place to say so: it is cut off.
+          if (!isNdjson) return controller.error(new Error("The export could not go on"));
+          const { message } = await answer.json();
+          return end(controller, { error: message, next_cursor });
+        }
+        const began = performance.now();
+        page = pageIn(await answer.arrayBuffer());
+        processorMs += performance.now() - began;
+        count(page);
       }
-      const answer = await next;
-      const began = performance.now();
-      const text = await answer.text();
-      if (answer.status !== 200) {
-        // What came so far stands. A CSV has no place to say so: it is cut off.
-        if (!isNdjson) return controller.error(new Error("The export could not go on"));
-        const { message } = JSON.parse(text);
-        return end(controller, { error: message, next_cursor: page.next_cursor });
-      }
-      page = JSON.parse(text);
-      processorMs += performance.now() - began;
-      next = nextOf(page);
     },
     cancel() {
       isOver = true;

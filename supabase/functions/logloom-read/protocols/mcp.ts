@@ -3,8 +3,16 @@ import { corsHeaders, jsonText } from "../../_shared/http.ts";
 import { bodyText } from "../body.ts";
 import type { Reader } from "../caller.ts";
 import type { ReadDatabase } from "../database.ts";
+import { isObject } from "../mcp/answer.ts";
 import { serverFor } from "../mcp/server.ts";
 import type { Asked, Protocol } from "../protocol.ts";
+
+/** Each may be a search. */
+const maxMessages = 10;
+const tooManyMessages = {
+  code: -32600,
+  message: `Invalid Request: a batch has at most ${maxMessages} messages`,
+};
 
 const metadataPath = "/.well-known/oauth-protected-resource";
 
@@ -49,7 +57,11 @@ async function answered(
 ): Promise<Response> {
   const text = request.method === "POST" ? await bodyText(request) : undefined;
   if (text instanceof Response) return text;
-  if (text !== undefined && !asksDatabase(text)) {
+  const message = text === undefined ? undefined : parsed(text);
+  if (Array.isArray(message) && message.length > maxMessages) {
+    return jsonText(400, JSON.stringify({ jsonrpc: "2.0", error: tooManyMessages, id: null }));
+  }
+  if (text !== undefined && !asksDatabase(message)) {
     // A client signs in where the first request is refused, and not where a tool is.
     const known = await callDatabase(reader, "validate_query", '{"p_query_dsl":"*"}');
     if (known.status !== 200) return known;
@@ -76,14 +88,20 @@ async function answered(
   });
 }
 
-/** Whether a message is refused by the database itself where its sender is not known. */
-function asksDatabase(text: string): boolean {
+/** Undefined for what is no JSON, which the protocol's server refuses in its own words. */
+function parsed(text: string): unknown {
   try {
-    const { method }: { method?: unknown } = JSON.parse(text);
-    return method === "tools/call" || String(method).startsWith("notifications/");
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/** Whether a message is refused by the database itself where its sender is not known. */
+function asksDatabase(message: unknown): boolean {
+  if (!isObject(message)) return false;
+  const { method } = message;
+  return method === "tools/call" || String(method).startsWith("notifications/");
 }
 
 /**

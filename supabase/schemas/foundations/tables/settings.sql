@@ -114,6 +114,7 @@ create table logloom_private.settings (
   portal_url text,
   portal_session_lifetime_max interval not null default '7 days',
   portal_code_lifetime interval not null default '10 minutes',
+  export_page_records integer not null default 2500,
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1
@@ -127,6 +128,7 @@ create table logloom_private.settings (
   constraint settings_max_record_values_is_within_bounds check (
     max_record_values between 4096 and 8388608
   ),
+  constraint settings_export_page_records_is_positive check (export_page_records >= 1),
   constraint settings_has_one_row check (singleton),
   constraint settings_search_days_at_once_is_positive check (search_days_at_once >= 1),
   constraint settings_portal_url_is_an_address check (

@@ -113,6 +113,7 @@ begin
           '(concurrent_scans).'),
         ('search_page_time',
           'After this time search_logs begins no further part of its range: the page ends early.'),
+        ('export_page_records', 'The most records of a page of export_logs.'),
         ('stored_days_counted',
           'Newest days of rows of a tenant that are counted for what it stores; older ones are '
           'taken to be like them.'),

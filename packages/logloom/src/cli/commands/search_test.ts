@@ -85,6 +85,34 @@ Deno.test("a query may begin with -, and keeps its order", async () => {
   assert.equal(JSON.parse(peer.requests[0].body).p_query_dsl, "-service:x level:error -host:y");
 });
 
+Deno.test("an export says where it cannot write, and that an interrupted one goes on", async () => {
+  let pages = 0;
+  const line = `{"ts":"2026-11-21T10:00:00+00:00","id":"${crypto.randomUUID()}"}\n`;
+  await using peer = startPeer(() =>
+    pages++ % 2 === 0
+      ? Response.json({ text: line, records: 1, cursor: "c", next_cursor: "n", logs: null })
+      : Response.json({ code: "PT408", message: "It took too long" }, { status: 408 })
+  );
+  const folder = await Deno.makeTempDir();
+  try {
+    const nowhere = await run(peer, ["search", "x", "--export", `${folder}/none/a.ndjson`]);
+    assert.deepEqual(nowhere, {
+      code: 1,
+      out: "",
+      err: `logloom: ${folder}/none/a.ndjson cannot be written: ENOENT.\n`,
+    });
+    pages = 0;
+    const path = `${folder}/a.ndjson`;
+    const cut = await run(peer, ["search", "x", "--export", path]);
+    assert.equal(cut.code, 1);
+    assert.match(cut.err, /It took too long/);
+    assert.match(cut.err, /a\.ndjson holds 1 record, and --resume goes on with it/);
+    assert.equal(await Deno.readTextFile(path), line);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("an option that npm took for itself is an error, for it would be left out", async () => {
   await using peer = startPeer(answer);
   const env = { npm_lifecycle_event: "search", npm_config_since: "true" };

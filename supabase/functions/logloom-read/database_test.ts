@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { startPeer } from "../_shared/testing.ts";
+import type { Reader } from "./caller.ts";
+import { createReadDatabase } from "./database.ts";
+import { createReadHandler } from "./handler.ts";
+
+const key: Reader = { kind: "api_key", keyDigest: "00" };
+const user: Reader = { kind: "user", token: "a.b.c" };
+
+async function answered(answer: () => Response, reader: Reader, operation = "search_logs") {
+  await using peer = startPeer(answer);
+  const ask = createReadDatabase({ url: peer.url, serviceKey: "service", timeoutMs: 10_000 });
+  const { status, headers, body } = await ask(reader, operation, "{}");
+  const text = await new Response(body).text();
+  return { status, length: text.length, text: text.slice(0, 300), headers, asked: peer.requests };
+}
+
+const mebibytes = (count: number) => new Uint8Array(count * 1024 * 1024).fill(0x20);
+
+function inPieces(count: number): Response {
+  let left = count;
+  return new Response(
+    new ReadableStream({
+      pull(controller) {
+        if (left-- > 0) controller.enqueue(mebibytes(1));
+        else controller.close();
+      },
+    }),
+  );
+}
+
+Deno.test("an answer has 10 MiB at most, and a page of an export may have more", async () => {
+  for (const answer of [() => new Response(mebibytes(11)), () => inPieces(11)]) {
+    const { status, text } = await answered(answer, key);
+    assert.equal(status, 400);
+    assert.match(text, /"PT400","message":"The answer is too large: more than 10485760 bytes"/);
+    const page = await answered(answer, key, "export_logs");
+    assert.deepEqual([page.status, page.length], [200, 11 * 1024 * 1024]);
+  }
+  for (const answer of [() => new Response(mebibytes(10)), () => inPieces(10)]) {
+    assert.equal((await answered(answer, user)).status, 200);
+  }
+});
+
+Deno.test("what is no error of the database is not passed on", async () => {
+  for (const reader of [key, user]) {
+    for (const status of [403, 404, 413, 502]) {
+      const answer = () => new Response("<h1>proxy of 10.0.0.7</h1>", { status });
+      const { status: told, text } = await answered(answer, reader);
+      assert.deepEqual([told, text.includes("10.0.0.7")], [503, false]);
+    }
+  }
+  const inner = { code: "54001", message: "stack depth limit exceeded", hint: "max_stack_depth" };
+  const { status, text } = await answered(() => Response.json(inner, { status: 413 }), key);
+  assert.deepEqual([status, text.includes("stack")], [503, false]);
+  const ours = { code: "PT429", message: "Too many searches", details: null, hint: null };
+  const busy = await answered(
+    () => Response.json(ours, { status: 429, headers: { "Retry-After": "1" } }),
+    key,
+  );
+  assert.deepEqual([busy.status, busy.headers.get("retry-after")], [429, "1"]);
+});
+
+Deno.test("an error that nobody foresaw is told to nobody but by its place", async () => {
+  const written: string[] = [];
+  const error = console.error;
+  console.error = (line: string) => written.push(line);
+  try {
+    const handler = createReadHandler({
+      callDatabase: () => Promise.reject(new Error("secret of a query")),
+    });
+    const answer = await handler(
+      new Request("https://project.example/functions/v1/logloom-read/v1/search_logs", {
+        method: "POST",
+        headers: { authorization: "Bearer a.b.c" },
+        body: "{}",
+      }),
+    );
+    assert.equal(answer.status, 500);
+    assert.ok(!(await answer.text()).includes("secret"));
+    assert.equal(answer.headers.get("access-control-allow-origin"), "*");
+    assert.equal(written.length, 1);
+    assert.ok(!written[0].includes("secret"));
+  } finally {
+    console.error = error;
+  }
+});
