@@ -114,6 +114,9 @@ create table logloom_private.settings (
   portal_url text,
   portal_session_lifetime_max interval not null default '7 days',
   portal_code_lifetime interval not null default '10 minutes',
+  verify_every interval not null default '7 days',
+  verify_rest double precision not null default 4,
+  verify_step_records integer not null default 100000,
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1
