@@ -40,6 +40,7 @@ declare
     ),
     'sealing', logloom_private.sealing_health(v_now),
     'verification', logloom_private.verification_health(),
+    'canary', logloom_private.canary_health(),
     'pre_request', logloom_private.pre_request_health(),
     'installation', logloom_private.health_grade(
       case when v_is_restored then

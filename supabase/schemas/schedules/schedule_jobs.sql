@@ -35,6 +35,7 @@ begin
           'verify_logs', '* * * * *',
           'call logloom_private.run_job(''verify_logs'', ''logloom_private.verify_step()'')'
         ),
+        ('run_canary', '* * * * *', 'call logloom_private.run_canary()'),
         ('purge_old_rows', '13 * * * *', null),
         -- More often than once a minute: a round begins when the watermark has passed a minute.
         ('evaluate_alerts', '3 seconds', 'call logloom_private.evaluate_alerts()'),

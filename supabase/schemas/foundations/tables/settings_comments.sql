@@ -220,6 +220,8 @@ begin
         ('verify_rest',
           'How many times as long as a step of verification took the job then rests.'),
         ('verify_step_records', 'Records that a step of verification compares, about.'),
+        ('canary_url',
+          'The project''s address, at which the canary sends and reads. Null: it is switched off.'),
         ('max_page_bytes',
           'An answer ends with the record or row that brings it to so many bytes of JSON, some '
           '8 MB.')

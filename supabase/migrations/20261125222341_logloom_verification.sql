@@ -2,6 +2,26 @@
 
 set local check_function_bodies = off;
 
+CREATE TABLE "logloom_private"."canary_rounds" (
+  "round_id"        uuid                     NOT NULL DEFAULT gen_random_uuid(),
+  "sent_at"         timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  "key_id"          uuid,
+  "acknowledged_at" timestamp with time zone,
+  "searched_at"     timestamp with time zone,
+  "tailed_at"       timestamp with time zone,
+  "counted_at"      timestamp with time zone,
+  "missing"         bigint,
+  "doubled"         bigint,
+  "error"           text,
+  CONSTRAINT "canary_rounds_pkey" PRIMARY KEY (round_id)
+);
+
+ALTER TABLE "logloom_private"."canary_rounds"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."canary_rounds"
+  FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE "logloom_private"."verification_differences" (
   "difference_id"   bigint                   GENERATED ALWAYS AS IDENTITY NOT NULL,
   "verification_id" bigint                   NOT NULL,
@@ -50,6 +70,199 @@ ALTER TABLE "logloom_private"."settings"
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "verify_step_records" integer NOT NULL DEFAULT 100000;
 
+ALTER TABLE "logloom_private"."settings"
+  ADD COLUMN "canary_url" text;
+
+CREATE OR REPLACE FUNCTION logloom_private.begin_canary_round (
+  OUT round_id uuid,
+  OUT key_value text
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.canary_tenant();
+  v_key public.logloom_created_api_key;
+begin
+  if (select s.canary_url from logloom_private.settings s) is null then
+    return;
+  end if;
+  delete from logloom_private.canary_rounds r where r.sent_at < now() - interval '1 day';
+  -- Of rounds before, also those that were cut off.
+  delete from logloom.api_keys k where k.tenant_id = v_tenant_id and k.name = 'canary';
+  insert into logloom.tenants (tenant_id, plan_id)
+  select v_tenant_id, p.plan_id from logloom.plans p where p.is_default
+  on conflict do nothing;
+  v_key := logloom_private.issue_api_key(
+    v_tenant_id, 'canary', clock_timestamp() + interval '5 minutes', '{ingest,read}', null
+  );
+  insert into logloom_private.canary_rounds as r (key_id)
+  values (v_key.key_id)
+  returning r.round_id into round_id;
+  key_value := v_key.key_value;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.canary_call (
+  p_path text,
+  p_key  text,
+  p_body jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_status integer;
+  v_content text;
+begin
+  perform extensions.http_set_curlopt('CURLOPT_TIMEOUT_MS', '5000');
+  select r.status, r.content into v_status, v_content
+  from logloom_private.settings s
+  cross join extensions.http(
+    row(
+      'POST', rtrim(s.canary_url, '/') || '/functions/v1/' || p_path,
+      array[extensions.http_header('X-API-Key', p_key)], 'application/json', p_body::text
+    )::extensions.http_request
+  ) r;
+  if v_status is distinct from 200 then
+    raise exception '% answered %: %', p_path, v_status, left(v_content, 200);
+  end if;
+  return v_content::jsonb;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.canary_health()
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_last logloom_private.canary_rounds;
+  v_missing bigint;
+  v_doubled bigint;
+  v_failed bigint;
+begin
+  if (select s.canary_url from logloom_private.settings s) is null then
+    return logloom_private.health_grade(null, null) || jsonb_build_object('state', 'off');
+  end if;
+  select r.* into v_last
+  from logloom_private.canary_rounds r
+  where r.counted_at is not null or r.error is not null
+  order by r.sent_at desc
+  limit 1;
+  select coalesce(max(r.missing), 0), coalesce(max(r.doubled), 0) into v_missing, v_doubled
+  from logloom_private.canary_rounds r
+  where r.sent_at > now() - interval '1 day';
+  select count(*) into v_failed
+  from (
+    select r.*
+    from logloom_private.canary_rounds r
+    where r.counted_at is not null or r.error is not null
+    order by r.sent_at desc
+    limit 2
+  ) r
+  where r.searched_at is null or r.tailed_at is null or r.counted_at is null;
+  return logloom_private.health_grade(
+    null,
+    concat_ws(
+      '; ',
+      case when v_missing > 0 then format('%s acknowledged records are missing', v_missing) end,
+      case when v_doubled > 0 then format('%s records are doubled', v_doubled) end,
+      case when v_failed = 2 then
+        'The last two records of the canary were not found: '
+          || 'logloom_private.canary_rounds has the error'
+      end
+    )
+  ) || jsonb_build_object(
+    'state', 'on',
+    'last_round', v_last.sent_at,
+    'acknowledged_ms', round(extract(epoch from v_last.acknowledged_at - v_last.sent_at) * 1000),
+    'search_ms', round(extract(epoch from v_last.searched_at - v_last.sent_at) * 1000),
+    'tail_ms', round(extract(epoch from v_last.tailed_at - v_last.sent_at) * 1000),
+    'missing', v_missing,
+    'doubled', v_doubled
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.canary_step (
+  p_step     text,
+  p_round_id uuid,
+  p_key      text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  case p_step
+    when 'send' then perform logloom_private.send_canary(p_round_id, p_key);
+    when 'look' then return not logloom_private.look_for_canary(p_round_id, p_key);
+    when 'count' then perform logloom_private.count_canaries(p_round_id, p_key);
+    when 'end' then
+      delete from logloom.api_keys k
+      using logloom_private.canary_rounds r
+      where r.round_id = p_round_id and k.key_id = r.key_id;
+  end case;
+  return true;
+exception
+  when query_canceled then
+    raise;
+  when others then
+    update logloom_private.canary_rounds r
+    set error = coalesce(r.error, left(format('%s: %s', p_step, sqlerrm), 500))
+    where r.round_id = p_round_id;
+    return false;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.canary_tenant()
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return 'logloom-canary';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.count_canaries (
+  p_round_id uuid,
+  p_key      text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_to constant timestamptz := clock_timestamp();
+  v_from constant timestamptz := v_to - interval '1 hour';
+  v_counted bigint;
+begin
+  v_counted := logloom_private.canary_call(
+    'logloom-read/v1/log_stats', p_key, jsonb_build_object(
+      'p_query_dsl', 'service:canary | count()',
+      'p_ts_from', to_char(v_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+      'p_ts_to', to_char(v_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+    )
+  ) #>> '{0,value}';
+  -- One without an answer may have been stored all the same.
+  update logloom_private.canary_rounds u
+  set counted_at = clock_timestamp(), missing = greatest(n.acknowledged - v_counted, 0),
+    doubled = greatest(v_counted - n.sent, 0)
+  from (
+    select count(r.acknowledged_at) as acknowledged, count(*) as sent
+    from logloom_private.canary_rounds r
+    where r.sent_at >= v_from and r.sent_at < v_to
+  ) n
+  where u.round_id = p_round_id;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.last_verification()
   RETURNS text
   LANGUAGE plpgsql
@@ -65,6 +278,43 @@ begin
     order by v.verification_id desc
     limit 1
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.look_for_canary (
+  p_round_id uuid,
+  p_key      text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_round logloom_private.canary_rounds;
+  v_query constant text := format('req_id:%s', p_round_id);
+begin
+  select r.* into v_round from logloom_private.canary_rounds r where r.round_id = p_round_id;
+  if v_round.searched_at is null and jsonb_path_exists(
+    logloom_private.canary_call(
+      'logloom-read/v1/search_logs', p_key, jsonb_build_object('p_query_dsl', v_query)
+    ),
+    '$.logs[*] ? (@.msg == $msg)', jsonb_build_object('msg', 'canary ' || p_round_id)
+  ) then
+    v_round.searched_at := clock_timestamp();
+  end if;
+  if v_round.tailed_at is null and jsonb_path_exists(
+    logloom_private.canary_call(
+      'logloom-read/v1/tail_logs', p_key,
+      jsonb_build_object('p_query_dsl', v_query, 'p_backlog', 10)
+    ),
+    '$.logs[*] ? (@.msg == $msg)', jsonb_build_object('msg', 'canary ' || p_round_id)
+  ) then
+    v_round.tailed_at := clock_timestamp();
+  end if;
+  update logloom_private.canary_rounds r
+  set searched_at = v_round.searched_at, tailed_at = v_round.tailed_at
+  where r.round_id = p_round_id;
+  return v_round.searched_at is not null and v_round.tailed_at is not null;
 end;
 $function$;
 
@@ -173,6 +423,7 @@ declare
     ),
     'sealing', logloom_private.sealing_health(v_now),
     'verification', logloom_private.verification_health(),
+    'canary', logloom_private.canary_health(),
     'pre_request', logloom_private.pre_request_health(),
     'installation', logloom_private.health_grade(
       case when v_is_restored then
@@ -268,6 +519,7 @@ begin
           'verify_logs', '* * * * *',
           'call logloom_private.run_job(''verify_logs'', ''logloom_private.verify_step()'')'
         ),
+        ('run_canary', '* * * * *', 'call logloom_private.run_canary()'),
         ('purge_old_rows', '13 * * * *', null),
         -- More often than once a minute: a round begins when the watermark has passed a minute.
         ('evaluate_alerts', '3 seconds', 'call logloom_private.evaluate_alerts()'),
@@ -288,6 +540,32 @@ begin
     end if;
     perform cron.schedule(v_job.name, v_job.schedule, v_job.command);
   end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.send_canary (
+  p_round_id uuid,
+  p_key      text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_round logloom_private.canary_rounds;
+  v_answer jsonb;
+begin
+  select r.* into v_round from logloom_private.canary_rounds r where r.round_id = p_round_id;
+  v_answer := logloom_private.canary_call('ingest', p_key, jsonb_build_object(
+    'ts', to_char(v_round.sent_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    'level', 'info', 'service', 'canary', 'req_id', p_round_id, 'msg', 'canary ' || p_round_id
+  ));
+  if v_answer ->> 'ingested' is distinct from '1' then
+    raise exception 'ingest answered %', v_answer;
+  end if;
+  update logloom_private.canary_rounds r
+  set acknowledged_at = clock_timestamp()
+  where r.round_id = p_round_id;
 end;
 $function$;
 
@@ -598,6 +876,37 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE PROCEDURE logloom_private.run_canary()
+  LANGUAGE plpgsql
+  AS $procedure$
+declare
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_round_id pg_catalog.uuid;
+  v_key pg_catalog.text;
+  v_goes_on pg_catalog.bool;
+begin
+  select b.round_id, b.key_value into v_round_id, v_key
+  from logloom_private.begin_canary_round() b;
+  commit;
+  if v_round_id is not null then
+    v_goes_on := logloom_private.canary_step('send', v_round_id, v_key);
+    commit;
+    while v_goes_on
+      and pg_catalog.clock_timestamp() < logloom_private.job_deadline(v_started_at) loop
+      v_goes_on := logloom_private.canary_step('look', v_round_id, v_key);
+      commit;
+      perform pg_catalog.pg_sleep(case when v_goes_on then 0.25 else 0 end);
+    end loop;
+    perform logloom_private.canary_step('count', v_round_id, v_key);
+    commit;
+    perform logloom_private.canary_step('end', v_round_id, v_key);
+    commit;
+  end if;
+  perform logloom_private.record_job('run_canary', v_started_at);
+  commit;
+end;
+$procedure$;
+
 CREATE OR REPLACE PROCEDURE logloom_private.verify()
   LANGUAGE plpgsql
   AS $procedure$
@@ -613,13 +922,26 @@ begin
 end;
 $procedure$;
 
+ALTER TABLE "logloom_private"."settings"
+  ADD CONSTRAINT "settings_canary_url_is_an_address" CHECK (((canary_url ~ '^https?://[^\s#?]+$'::text) AND (length(canary_url) <= 500)));
+
 ALTER TABLE "logloom_private"."verification_differences"
   ADD CONSTRAINT "verification_differences_verification_id_fkey" FOREIGN KEY (verification_id) REFERENCES logloom_private.verifications(verification_id) ON DELETE CASCADE;
+
+CREATE INDEX canary_rounds_sent_at_idx ON logloom_private.canary_rounds USING btree (sent_at);
 
 CREATE INDEX verification_differences_verification_id_idx ON logloom_private.verification_differences USING btree (verification_id);
 
 CREATE UNIQUE INDEX verifications_open_idx ON logloom_private.verifications USING btree ((true))
   WHERE (finished_at IS NULL);
+
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'Records that are counted beyond those sent in the last hour.';
+
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of the round, which ends with it. Its value is nowhere.';
+
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."missing" IS 'Records of the last hour that were acknowledged and are not counted.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."canary_url" IS 'The project''s address, at which the canary sends and reads. Null: it is switched off.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."verify_every" IS 'How long after one verification the job begins the next.';
 
@@ -637,11 +959,13 @@ COMMENT ON COLUMN "logloom_private"."verifications"."ts_through" IS 'Records of 
 
 COMMENT ON PROCEDURE "logloom_private"."verify"() IS 'Verifies all that is stored: blocks by checksum and decoding, counts against records, ids. Says what it found in a notice; verification_differences has the details. Can be ended and called again.';
 
+COMMENT ON TABLE "logloom_private"."canary_rounds" IS 'What the canary saw, a row a minute, kept for a day: when its record was acknowledged, found by a search, by a tail, and when the records of the last hour were counted.';
+
 COMMENT ON TABLE "logloom_private"."verification_differences" IS 'What a verification found: a block that is damaged, a minute whose counts differ from its records, a record that is there more than once. At most a thousand a verification.';
 
 COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, counts and ids. The one without finished_at is under way and goes on where it stopped. The last hundred are kept.';
 
-insert into logloom_private.job_limits (job, silence) values ('verify_logs', '1 hour');
+insert into logloom_private.job_limits (job, silence) values ('verify_logs', '1 hour'), ('run_canary', '10 minutes');
 select logloom_private.schedule_jobs();
 
 select logloom_private.finish_migration();
