@@ -2,12 +2,7 @@ import { parseArgs } from "node:util";
 import { command } from "./command.ts";
 import { Failure, run } from "./failure.ts";
 import { applySql, bareDatabase, cloneDatabase, difference } from "./migrations/databases.ts";
-import {
-  migrations,
-  migrationsFolder,
-  release,
-  releasedMigrations,
-} from "./migrations/released.ts";
+import { migrations, migrationsFolder, releasedMigrations } from "./migrations/released.ts";
 import { allDoors, doorsFile, pageOfDoors } from "./migrations/doors.ts";
 import { errorsFile, pageOfErrors, registers } from "./migrations/errors.ts";
 import { filesOfFields } from "./migrations/fields.ts";
@@ -26,9 +21,7 @@ import { checkout } from "./stack.ts";
 
 // npm run migration [-- NAME]: brings supabase/migrations up to date with supabase/schemas.
 
-const usage =
-  "npm run migration -- NAME, for example add_log_archive: small letters, digits and _; " +
-  "npm run migration -- --release freezes the migrations as they are";
+const usage = "npm run migration -- NAME, for example add_log_archive: small letters, digits and _";
 
 const review =
   `-- Written by npm run migration from the difference between the released migrations and
@@ -44,15 +37,11 @@ const review =
 `;
 
 await run(async () => {
-  const { name, isRelease } = options();
+  const name = nameOption();
   await Deno.writeTextFile(pictureFile, await pageWithPicture());
   await writePages();
   for (const [path, text] of await filesOfFields()) await Deno.writeTextFile(path, text);
   const released = await releasedMigrations();
-  if (isRelease) {
-    for (const name of await release()) console.log(`supabase/migrations/${name} is released.`);
-    return;
-  }
   if (released.size === 0) {
     for (const name of await migrations()) await Deno.remove(`${migrationsFolder}/${name}`);
     for (const migration of await firstMigrations()) {
@@ -78,17 +67,13 @@ async function writePages(): Promise<void> {
   });
 }
 
-function options(): { name: string | undefined; isRelease: boolean } {
-  const { values, positionals } = parseArgs({
-    args: Deno.args,
-    options: { release: { type: "boolean" } },
-    allowPositionals: true,
-  });
+function nameOption(): string | undefined {
+  const { positionals } = parseArgs({ args: Deno.args, allowPositionals: true });
   const [name, ...others] = positionals;
   if (others.length > 0 || (name !== undefined && !/^[a-z][a-z0-9_]*$/.test(name))) {
     throw new Failure(`Usage: ${usage}.`);
   }
-  return { name, isRelease: values.release === true };
+  return name;
 }
 
 /** Writes the difference between the migrations and the schemas as a new migration. */

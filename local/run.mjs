@@ -19,6 +19,7 @@ const commands = {
   logloom: "cli/logloom.ts",
   "from-0.1.0": "cli/from_0_1_0.ts",
   lock: "local/lock.ts",
+  release: "local/release.ts",
   "package:build": "local/package_build.ts",
 };
 
@@ -33,9 +34,7 @@ const help = {
   --stack NAME     which stack, dev by default`,
   stop: "Stops the stack: npm stop [-- --stack NAME]",
   reset: "Removes the stack's data and starts it anew: npm run reset [-- --stack NAME]",
-  migration: `Writes a migration from supabase/schemas: npm run migration -- NAME
-
-  --release        freeze the new migrations`,
+  migration: `Writes a migration from supabase/schemas: npm run migration -- NAME`,
   test: `Runs the tests on stacks of their own: npm test [-- [--keep] STEP [FILE…]]
 
   --keep           leave the stack up for the next run
@@ -44,6 +43,8 @@ const help = {
 CONTRIBUTING.md says more.`,
   chaos: "Kills processes while events arrive, and counts them: npm run chaos",
   bench: "Measures: npm run bench [-- WHAT]. docs/benchmarks says what.",
+  release:
+    "Checks licences and advisories, lists all packages in .logloom/release, freezes the migrations: npm run release",
   lock: "Writes the lock files of the functions' packages: npm run lock",
   "package:build": "Builds the package in packages/logloom: npm run package:build",
   "console:shots": "Takes the pictures of the console in docs/images: npm run console:shots",

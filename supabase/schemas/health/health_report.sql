@@ -39,6 +39,8 @@ declare
       v_now, logloom_private.watermark(v_queue.oldest_received_at)
     ),
     'sealing', logloom_private.sealing_health(v_now),
+    'verification', logloom_private.verification_health(),
+    'canary', logloom_private.canary_health(),
     'pre_request', logloom_private.pre_request_health(),
     'installation', logloom_private.health_grade(
       case when v_is_restored then

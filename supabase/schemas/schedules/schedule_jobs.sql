@@ -31,6 +31,11 @@ begin
           'seal_logs', '* * * * *',
           'call logloom_private.run_job(''seal_logs'', ''logloom_private.seal_step()'')'
         ),
+        (
+          'verify_logs', '* * * * *',
+          'call logloom_private.run_job(''verify_logs'', ''logloom_private.verify_step()'')'
+        ),
+        ('run_canary', '* * * * *', 'call logloom_private.run_canary()'),
         ('purge_old_rows', '13 * * * *', null),
         -- More often than once a minute: a round begins when the watermark has passed a minute.
         ('evaluate_alerts', '3 seconds', 'call logloom_private.evaluate_alerts()'),

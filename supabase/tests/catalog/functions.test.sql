@@ -32,7 +32,8 @@ select is_empty(
       and signature not in (
         'logloom_private.write_logs()', 'logloom_private.evaluate_alerts()',
         'logloom_private.run_retention(date)',
-        'logloom_private.run_job(text,regprocedure)',
+        'logloom_private.run_job(text,regprocedure)', 'logloom_private.verify()',
+        'logloom_private.run_canary()',
         'logloom_private.check_request()', 'logloom_private.call_host_pre_request()'
       )$$,
   'every function has the search_path pg_catalog, pg_temp, save the procedures that commit and '

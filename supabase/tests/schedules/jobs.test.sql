@@ -10,10 +10,12 @@ select results_eq(
     ('logloom_maintain_partitions', '7 * * * *'),
     ('logloom_purge_job_history', '*/10 * * * *'),
     ('logloom_purge_old_rows', '13 * * * *'),
+    ('logloom_run_canary', '* * * * *'),
     ('logloom_run_deletions', '* * * * *'),
     ('logloom_run_retention', '* * * * *'),
     ('logloom_seal_logs', '* * * * *'),
     ('logloom_send_notifications', '2 seconds'),
+    ('logloom_verify_logs', '* * * * *'),
     ('logloom_write_logs', '1 second')$$,
   'the jobs and their schedules'
 );

@@ -115,6 +115,10 @@ create table logloom_private.settings (
   portal_session_lifetime_max interval not null default '7 days',
   portal_code_lifetime interval not null default '10 minutes',
   export_page_records integer not null default 2500,
+  verify_every interval not null default '7 days',
+  verify_rest double precision not null default 4,
+  verify_step_records integer not null default 100000,
+  canary_url text,
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1
@@ -133,6 +137,9 @@ create table logloom_private.settings (
   constraint settings_search_days_at_once_is_positive check (search_days_at_once >= 1),
   constraint settings_portal_url_is_an_address check (
     portal_url ~ '^https?://[^\s#]+$' and length(portal_url) <= 500
+  ),
+  constraint settings_canary_url_is_an_address check (
+    canary_url ~ '^https?://[^\s#?]+$' and length(canary_url) <= 500
   ),
   constraint settings_block_has_positions check (seal_block_records between 1 and 32000)
 );

@@ -217,6 +217,12 @@ begin
           'Of the portal''s page, for links to it. Null: links cannot be made.'),
         ('portal_session_lifetime_max', 'The longest life of a portal session.'),
         ('portal_code_lifetime', 'How long the code of a link to the portal is good.'),
+        ('verify_every', 'How long after one verification the job begins the next.'),
+        ('verify_rest',
+          'How many times as long as a step of verification took the job then rests.'),
+        ('verify_step_records', 'Records that a step of verification compares, about.'),
+        ('canary_url',
+          'The project''s address, at which the canary sends and reads. Null: it is switched off.'),
         ('max_page_bytes',
           'An answer ends with the record or row that brings it to so many bytes of JSON, some '
           '8 MB.')

@@ -1,0 +1,56 @@
+-- What the canary saw: degraded where a record of the last day is missing or doubled, or where the
+-- last two rounds did not find theirs. Milliseconds from sending on, of the last round that ended.
+create function logloom_private.canary_health()
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_last logloom_private.canary_rounds;
+  v_missing bigint;
+  v_doubled bigint;
+  v_failed bigint;
+begin
+  if (select s.canary_url from logloom_private.settings s) is null then
+    return logloom_private.health_grade(null, null) || jsonb_build_object('state', 'off');
+  end if;
+  select r.* into v_last
+  from logloom_private.canary_rounds r
+  where r.counted_at is not null or r.error is not null
+  order by r.sent_at desc
+  limit 1;
+  select coalesce(max(r.missing), 0), coalesce(max(r.doubled), 0) into v_missing, v_doubled
+  from logloom_private.canary_rounds r
+  where r.sent_at > now() - interval '1 day';
+  select count(*) into v_failed
+  from (
+    select r.*
+    from logloom_private.canary_rounds r
+    where r.counted_at is not null or r.error is not null
+    order by r.sent_at desc
+    limit 2
+  ) r
+  where r.searched_at is null or r.tailed_at is null or r.counted_at is null;
+  return logloom_private.health_grade(
+    null,
+    concat_ws(
+      '; ',
+      case when v_missing > 0 then format('%s acknowledged records are missing', v_missing) end,
+      case when v_doubled > 0 then format('%s records are doubled', v_doubled) end,
+      case when v_failed = 2 then
+        'The last two records of the canary were not found: '
+          || 'logloom_private.canary_rounds has the error'
+      end
+    )
+  ) || jsonb_build_object(
+    'state', 'on',
+    'last_round', v_last.sent_at,
+    'acknowledged_ms', round(extract(epoch from v_last.acknowledged_at - v_last.sent_at) * 1000),
+    'search_ms', round(extract(epoch from v_last.searched_at - v_last.sent_at) * 1000),
+    'tail_ms', round(extract(epoch from v_last.tailed_at - v_last.sent_at) * 1000),
+    'missing', v_missing,
+    'doubled', v_doubled
+  );
+end;
+$$;

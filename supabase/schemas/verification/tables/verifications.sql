@@ -1,0 +1,54 @@
+-- Verifications of what is stored, and the differences that they found.
+
+create table logloom_private.verifications (
+  verification_id bigint generated always as identity primary key,
+  started_at timestamptz not null default clock_timestamp(),
+  block_through bigint not null default 0,
+  tenant_through text not null default '',
+  tenant_id text,
+  ts_through timestamptz not null default '-infinity',
+  blocks bigint not null default 0,
+  records bigint not null default 0,
+  differences bigint not null default 0,
+  finished_at timestamptz
+);
+
+-- One is under way at most.
+create unique index verifications_open_idx
+on logloom_private.verifications ((true)) where finished_at is null;
+
+comment on table logloom_private.verifications is
+  'Verifications of blocks, counts and ids. The one without finished_at is under way and goes on '
+  'where it stopped. The last hundred are kept.';
+
+comment on column logloom_private.verifications.block_through is
+  'Blocks up to this block_id are verified. They come first, then tenant after tenant.';
+
+comment on column logloom_private.verifications.tenant_through is
+  'Tenants up to this one are verified.';
+
+comment on column logloom_private.verifications.ts_through is
+  'Records of tenant_id before this time are verified.';
+
+comment on column logloom_private.verifications.records is
+  'Records whose counts and ids were compared.';
+
+create table logloom_private.verification_differences (
+  difference_id bigint generated always as identity primary key,
+  verification_id bigint not null
+    references logloom_private.verifications on delete cascade,
+  found_at timestamptz not null default clock_timestamp(),
+  kind text not null,
+  tenant_id text not null,
+  day date not null,
+  block_id bigint,
+  detail text not null,
+  constraint verification_differences_kind_is_known check (kind in ('block', 'count', 'id'))
+);
+
+create index verification_differences_verification_id_idx
+on logloom_private.verification_differences (verification_id);
+
+comment on table logloom_private.verification_differences is
+  'What a verification found: a block that is damaged, a minute whose counts differ from its '
+  'records, a record that is there more than once. At most a thousand a verification.';

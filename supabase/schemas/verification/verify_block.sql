@@ -1,0 +1,35 @@
+-- What is wrong with a block, null where nothing is: its checksum, and whether it decodes to as
+-- many records as it says, within its bounds, each with an id of its own.
+create function logloom_private.verify_block(p_block logloom_private.blocks)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_found record;
+begin
+  if not logloom_private.block_is_intact(p_block) then
+    return 'its checksum differs';
+  end if;
+  select
+    count(*) as records, min(r.ts) as first_ts, max(r.ts) as last_ts,
+    count(distinct r.id) as ids
+  into v_found
+  from logloom_private.sealed_records(p_block, null, null) r;
+  return case
+    when v_found.records <> p_block.records
+      then format('%s records instead of %s', v_found.records, p_block.records)
+    when v_found.first_ts <> p_block.first_ts or v_found.last_ts <> p_block.last_ts
+      then format('records from %s to %s', v_found.first_ts, v_found.last_ts)
+    when v_found.ids <> v_found.records
+      then format('%s ids of %s records', v_found.ids, v_found.records)
+  end;
+exception
+  when query_canceled then
+    raise;
+  -- Whatever a damaged value makes of its decoding: the next block is verified all the same.
+  when others then
+    return format('%s: %s', sqlstate, sqlerrm);
+end;
+$$;

@@ -1,0 +1,143 @@
+-- The next block of a verification. False: all are verified.
+create function logloom_private.verify_next_block(p_verification logloom_private.verifications)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_block logloom_private.blocks;
+  v_detail text;
+begin
+  select b.* into v_block
+  from logloom_private.blocks b
+  where b.block_id > p_verification.block_through
+  order by b.block_id
+  limit 1;
+  if not found then
+    return false;
+  end if;
+  v_detail := logloom_private.verify_block(v_block);
+  update logloom_private.verifications v
+  set block_through = v_block.block_id, blocks = v.blocks + 1
+  where v.verification_id = p_verification.verification_id;
+  if v_detail is not null then
+    perform logloom_private.note_differences(
+      p_verification.verification_id, v_block.tenant_id, logloom_private.utc_day(v_block.first_ts),
+      v_block.block_id, array['block'], array[v_detail]
+    );
+  end if;
+  return true;
+end;
+$$;
+
+-- The next records of a verification, or on to the next tenant. False: all are verified.
+create function logloom_private.verify_next_records(p_verification logloom_private.verifications)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id text := p_verification.tenant_id;
+  v_range tstzrange;
+  v_found record;
+begin
+  if v_tenant_id is null then
+    select t.tenant_id into v_tenant_id
+    from logloom.tenants t
+    where t.tenant_id > p_verification.tenant_through
+    order by t.tenant_id
+    limit 1;
+    if not found then
+      return false;
+    end if;
+  end if;
+  v_range := logloom_private.next_records_to_verify(v_tenant_id, p_verification.ts_through);
+  if v_range is null then
+    update logloom_private.verifications v
+    set tenant_through = v_tenant_id, tenant_id = null, ts_through = '-infinity'
+    where v.verification_id = p_verification.verification_id;
+    return true;
+  end if;
+  select f.* into v_found
+  from logloom_private.verify_records(
+    p_verification.verification_id, v_tenant_id, lower(v_range), upper(v_range)
+  ) f;
+  update logloom_private.verifications v
+  set tenant_id = v_tenant_id, ts_through = upper(v_range), records = v.records + v_found.records
+  where v.verification_id = p_verification.verification_id;
+  if v_found.kinds <> '{}' then
+    perform logloom_private.note_differences(
+      p_verification.verification_id, v_tenant_id, logloom_private.utc_day(lower(v_range)), null,
+      v_found.kinds, v_found.details
+    );
+  end if;
+  return true;
+end;
+$$;
+
+-- Goes on with the verification that is under way, or begins one. False: it has ended, or somebody
+-- else is at it.
+create function logloom_private.verify_on()
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_verification logloom_private.verifications;
+begin
+  select v.* into v_verification
+  from logloom_private.verifications v
+  where v.finished_at is null
+  for update skip locked;
+  if not found then
+    delete from logloom_private.verifications v
+    where v.verification_id
+      <= (select max(l.verification_id) - 100 from logloom_private.verifications l);
+    insert into logloom_private.verifications default values
+    on conflict do nothing
+    returning * into v_verification;
+    if not found then
+      return false;
+    end if;
+  end if;
+  if logloom_private.verify_next_block(v_verification)
+    or logloom_private.verify_next_records(v_verification) then
+    return true;
+  end if;
+  update logloom_private.verifications v
+  set finished_at = clock_timestamp()
+  where v.verification_id = v_verification.verification_id;
+  return false;
+end;
+$$;
+
+-- A step of the job verify_logs: once in settings.verify_every everything stored is verified, at
+-- leisure. What is queued comes first.
+create function logloom_private.verify_step()
+returns interval
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_started_at constant timestamptz := clock_timestamp();
+  v_settings logloom_private.settings;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if (logloom_private.queue_state()).depth > v_settings.seal_queue_events
+    or exists (
+      select
+      from logloom_private.verifications v
+      where v.finished_at > clock_timestamp() - v_settings.verify_every
+    ) and not exists (
+      select from logloom_private.verifications v where v.finished_at is null
+    ) then
+    return null;
+  end if;
+  if logloom_private.verify_on() then
+    return greatest(
+      interval '10 milliseconds', v_settings.verify_rest * (clock_timestamp() - v_started_at)
+    );
+  end if;
+  return null;
+end;
+$$;

@@ -1,0 +1,167 @@
+-- A verification finds what is not as it was stored, names it, and changes nothing.
+begin;
+\ir ../actors.psql
+\ir ../search/records.psql
+select plan(18);
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('other', 'free');
+select set_config('logloom_test.sealed', 'some', true);
+select pg_temp.add_records(
+  (
+    select jsonb_agg(jsonb_build_object(
+      'tenant', t.tenant_id, 'ago', '10 days', 'service', 'api', 'level', 'info',
+      'msg', format('request %s', i)
+    ))
+    from generate_series(1, 90) i, (values ('acme'), ('other')) t (tenant_id)
+  )
+);
+
+-- As the job, but to its end.
+create function pg_temp.verify()
+returns logloom_private.verifications
+language plpgsql
+as $$
+declare
+  v_last logloom_private.verifications;
+begin
+  while logloom_private.verify_on() loop
+  end loop;
+  select v.* into v_last
+  from logloom_private.verifications v
+  order by v.verification_id desc
+  limit 1;
+  return v_last;
+end;
+$$;
+
+create function pg_temp.found()
+returns setof text
+language plpgsql
+as $$
+begin
+  return query
+  select concat_ws(
+    ' ', d.kind, d.tenant_id, d.day = logloom_private.utc_day(now() - interval '10 days'), d.detail
+  )
+  from logloom_private.verification_differences d
+  where d.verification_id = (select max(v.verification_id) from logloom_private.verifications v)
+  order by d.difference_id;
+end;
+$$;
+
+create function pg_temp.health(p_member text)
+returns text
+language plpgsql
+as $$
+begin
+  return logloom_private.read_health() #>> array['checks', 'verification', p_member];
+end;
+$$;
+
+create temp table kept as select r.* from pg_temp.all_records() r;
+
+select is(pg_temp.health('status'), 'healthy', 'nothing was verified yet, which is no fault');
+select results_eq(
+  'select (v).blocks, (v).records, (v).differences from pg_temp.verify() v',
+  'values (2::bigint, 180::bigint, 0::bigint)',
+  'all blocks and records are verified, rows and sealed ones'
+);
+select isnt(pg_temp.health('last_finished'), null, 'health says when it ended');
+select is(
+  logloom_private.verify_step(), null, 'the job rests until the next verification is due'
+);
+update logloom_private.settings set verify_every = '0';
+select cmp_ok(
+  logloom_private.verify_step(), '>', interval '0', 'then it begins one and rests after a step'
+);
+select pg_temp.verify();
+
+-- A bit of a block's templates.
+update logloom_private.blocks b
+set digits = set_byte(b.digits || ''::bytea, 0, get_byte(b.digits, 0) # 1)
+where b.tenant_id = 'acme';
+select is((pg_temp.verify()).differences, 1::bigint, 'a flipped bit is found');
+select results_eq(
+  'select pg_temp.found()', $$values ('block acme t its checksum differs')$$, 'and named'
+);
+select is(
+  (
+    select d.block_id
+    from logloom_private.verification_differences d
+    where d.verification_id = (select max(v.verification_id) from logloom_private.verifications v)
+  ),
+  (select b.block_id from logloom_private.blocks b where b.tenant_id = 'acme'),
+  'with its block'
+);
+select is(pg_temp.health('status'), 'degraded', 'which degrades health');
+select is(pg_temp.health('differences'), '1', 'that says how many');
+update logloom_private.blocks b
+set digits = set_byte(b.digits || ''::bytea, 0, get_byte(b.digits, 0) # 1)
+where b.tenant_id = 'acme';
+select is((pg_temp.verify()).differences, 0::bigint, 'a block that is put right is no difference');
+select is(pg_temp.health('status'), 'healthy', 'and health is well again');
+
+-- A record that went without its count, and one that is there as a row and sealed.
+delete from logloom.logs l
+where l.tenant_id = 'other' and l.id = (
+  select r.id from logloom.logs r where r.tenant_id = 'other' order by r.id limit 1
+);
+insert into logloom.logs
+select k.*
+from kept k
+where k.tenant_id = 'acme'
+  and not exists (select from logloom.logs l where l.tenant_id = 'acme' and l.id = k.id)
+order by k.id
+limit 1;
+select is(
+  (pg_temp.verify()).differences, 3::bigint, 'what is missing and what is doubled is found'
+);
+select matches(
+  string_agg(f, E'\n'),
+  '^count acme t .*: 1 records more than counted of service "api", level info
+id acme t [0-9a-f-]{36} is there 2 times
+count other t .*: -1 records more than counted of service "api", level info$',
+  'by tenant, day and minute'
+)
+from pg_temp.found() f;
+
+-- As docs/guides/operations.md says.
+delete from logloom.logs l
+using logloom_private.blocks b, logloom_private.block_records(b.tenant_id, b.block_id, null, null) r
+where l.tenant_id = b.tenant_id and l.id = r.id;
+select logloom_private.recount_records(logloom_private.utc_day(now() - interval '10 days'));
+select is((pg_temp.verify()).differences, 0::bigint, 'a day that is counted anew is well');
+
+select is(
+  (
+    select count(*)::integer
+    from pg_proc p
+    where p.oid in (
+      'logloom_private.verify()'::regprocedure, 'logloom_private.verify_step()'::regprocedure,
+      'logloom_private.verify_on()'::regprocedure
+    ) and (
+      has_function_privilege('authenticated', p.oid, 'execute')
+      or has_function_privilege('service_role', p.oid, 'execute')
+    )
+  ),
+  0,
+  'it is for operators alone'
+);
+select is(
+  (
+    select count(*)::integer
+    from logloom_private.blocks b
+  ),
+  2,
+  'no block was changed'
+);
+select is(
+  (
+    select count(*)::integer from logloom_private.verifications v where v.finished_at is null
+  ),
+  0,
+  'no verification is left open'
+);
+
+select * from finish();
+rollback;

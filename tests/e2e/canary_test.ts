@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { health } from "../support/client.ts";
+import {
+  callAsOwner,
+  changeSettings,
+  type Database,
+  openDatabase,
+  stopJob,
+} from "../support/database.ts";
+import { stack } from "../support/stack.ts";
+
+interface Round {
+  acknowledged: boolean;
+  searched: boolean;
+  tailed: boolean;
+  missing: string | null;
+  doubled: string | null;
+  error: string | null;
+}
+
+async function round(sql: Database): Promise<Round> {
+  await callAsOwner(sql, "call logloom_private.run_canary()");
+  const [row] = await sql<Round[]>`
+    select
+      r.acknowledged_at is not null as acknowledged, r.searched_at is not null as searched,
+      r.tailed_at is not null as tailed, r.missing, r.doubled, r.error
+    from logloom_private.canary_rounds r
+    order by r.sent_at desc
+    limit 1`;
+  return row;
+}
+
+async function canary(): Promise<Record<string, unknown>> {
+  const { body } = await health("/detailed");
+  return (body as { checks: { canary: Record<string, unknown> } }).checks.canary;
+}
+
+Deno.test("a canary goes the whole way, and health says what became of it", async () => {
+  await using sql = openDatabase();
+  await using _job = await stopJob(sql, "run_canary");
+  const found = { acknowledged: true, searched: true, tailed: true, doubled: "0", error: null };
+  assert.deepEqual(await canary(), { status: "healthy", state: "off" });
+  await using _settings = await changeSettings(sql, { canary_url: stack.url });
+  assert.deepEqual(await round(sql), { ...found, missing: "0" });
+  assert.deepEqual(await round(sql), { ...found, missing: "0" });
+  const well = await canary();
+  assert.equal(well.status, "healthy");
+  for (const member of ["acknowledged_ms", "search_ms", "tail_ms"]) {
+    assert.ok(Number(well[member]) > 0, `${member}: ${well[member]}`);
+  }
+  const [{ count }] = await sql`
+    select count(*)::integer from logloom.api_keys where tenant_id = 'logloom-canary'`;
+  assert.equal(count, 0, "no key is left");
+
+  await sql`delete from logloom.logs where tenant_id = 'logloom-canary'`;
+  await sql`delete from logloom_private.log_counts where tenant_id = 'logloom-canary'`;
+  assert.deepEqual(await round(sql), { ...found, missing: "2" });
+  const { status, missing } = await canary();
+  assert.deepEqual({ status, missing }, { status: "degraded", missing: 2 });
+
+  await sql`update logloom_private.settings set canary_url = 'http://127.0.0.1:9'`;
+  for (let n = 0; n < 2; n++) {
+    const { acknowledged, error } = await round(sql);
+    assert.equal(acknowledged, false);
+    assert.match(error ?? "", /^send: /);
+  }
+  assert.match(
+    String((await canary()).reason),
+    /The last two records of the canary were not found/,
+  );
+  await sql`delete from logloom_private.canary_rounds`;
+  await sql`delete from logloom.tenants where tenant_id = 'logloom-canary'`;
+});
