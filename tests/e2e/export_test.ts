@@ -153,6 +153,13 @@ Deno.test("what is not taken is refused before anything is sent", async () => {
         { after: `${at(-3600)},${crypto.randomUUID()}` },
         "Invalid p_after: it lies outside the range",
       ],
+      // … at the other end.
+      ...[{ order: "desc" }, { query: "* | sort ts desc", from: "now-1h" }].map((moving) =>
+        [
+          { after: `${at(0)},${crypto.randomUUID()}`, ...moving },
+          "Invalid p_after: it lies outside the range",
+        ] as [Record<string, string>, string]
+      ),
       [
         { after: `${at(0)},${crypto.randomUUID()}`, query: "* | limit 5" },
         "Invalid p_after: the query has a limit",

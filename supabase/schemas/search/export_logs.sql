@@ -165,6 +165,11 @@ begin
     p_order,
     case when (v_plan -> 'sort' -> 0 -> 'descending')::boolean then 'desc' end, 'asc'
   );
+  -- Of what comes last in a descending export, as much is missing as the range has moved on.
+  if p_after is not null and p_cursor is null and v_order = 'desc'
+    and (p_ts_from ~ '^\s*[^n\s]') is not true then
+    perform logloom_private.refuse('search.place_is_outside');
+  end if;
   v_export.cursor := coalesce(
     p_cursor,
     logloom_private.export_cursor(
