@@ -95,7 +95,7 @@ inBrowser("two customers of a tenant see nothing of each other, and no hidden fi
       p_view_id: view_id,
       p_query_dsl: `@customer:${customer}`,
     });
-    return await open(token);
+    return await open(token, { expected: /status of 400/ });
   };
   await using ann = await tabFor(42);
   await using bob = await tabFor(43);
@@ -109,12 +109,12 @@ inBrowser("two customers of a tenant see nothing of each other, and no hidden fi
       );
       await tab.frame.locator(`.query-host:has-text(${JSON.stringify(query)})`).waitFor();
     };
-    await search("customer:>0 OR level:>=debug");
+    await search("@customer:>0 OR level:>=debug");
     await tab.row(`order of ${own}`).click();
     await tab.frame.getByRole("button", { name: "Copy JSON" }).waitFor();
-    await search("| count() by customer");
+    await search("| count() by attrs.customer");
     await tab.frame.locator(".aggregate tbody tr").first().waitFor();
-    await search(") OR (customer:>0");
+    await search(") OR (@customer:>0");
     await tab.frame.getByTestId("query-error").waitFor();
     await search("user_id:hidden*");
     await tab.frame.getByText('The field "user_id" is hidden from you').first().waitFor();

@@ -50,6 +50,7 @@ export function Portal({ config, session, page, queries }: Props) {
   queries.clear();
   return (
     <main className="portal" id="main">
+      <h1 className="hidden">{say("Logs")}</h1>
       {state === "waiting"
         ? <Skeleton lines={8} />
         : (
@@ -169,8 +170,8 @@ function useHeartbeat(service: Service, page: ParentPage): void {
     const beat = () =>
       service.validate("*").catch((error) => {
         if (!(error instanceof LogloomError)) throw error;
-        // The view need not open this operation: the token was taken all the same.
-        if (error.status === 403) return;
+        // The view need not open this operation, and the end of the view is told anyway.
+        if (error.status === 403 || error.status === 401) return;
         page.tell({ logloom: "error", status: error.status, message: error.message });
       });
     const timer = setInterval(() => !document.hidden && void beat(), heartbeatMs);
