@@ -28,7 +28,7 @@ const sessionFor = (customer) =>
 
 createServer(async ({ url, method, headers }, response) => {
   // Yours knows who is signed in. The example believes ?customer=43.
-  const customer = Number(/\bcustomer=(\d{1,9})\b/.exec(url + headers.cookie)?.[1] ?? 42);
+  const customer = Number(/\bcustomer=(\d{1,9})\b/.exec(`${url} ${headers.cookie}`)?.[1] ?? 42);
   const asked = method === "POST" && url === "/token" && await sessionFor(customer);
   const [file, type] = files[url.split("?")[0]] ?? [];
   const body = file && await readFile(new URL(import.meta.resolve(file)), "utf8");
