@@ -245,7 +245,12 @@ begin
 end;
 $function$;
 
-CREATE INDEX portal_sessions_tenant_id_expires_at_idx ON logloom.portal_sessions USING btree (tenant_id, expires_at);
+set local lock_timeout = '5s';
+
+create index portal_sessions_tenant_id_expires_at_idx
+on logloom.portal_sessions (tenant_id, expires_at);
+
+set local lock_timeout = 0;
 
 REVOKE ALL ("code_expires_at") ON TABLE "logloom"."portal_sessions" FROM "authenticated";
 
