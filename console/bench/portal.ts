@@ -1,50 +1,57 @@
 /// <reference lib="dom" />
 // @deno-types="../node_modules/playwright-core/index.d.ts"
 import { type Browser, chromium } from "../node_modules/playwright-core/index.mjs";
-// @deno-types="../node_modules/typescript/lib/typescript.d.ts"
-import typescript from "../node_modules/typescript/lib/typescript.js";
 import { chromium as executablePath } from "../../local/browser.ts";
 import { portalOrigins } from "../../local/processes/gateway.ts";
 import { checkout } from "../../local/stack.ts";
+
+/** A page of an application: one of the origins that the local stack lets frame the portal. */
+const application = portalOrigins.find((one) => one.includes("127.0.0.1")) ?? "";
 
 /** Milliseconds from the moment the element is put into a page until the first rows are painted in its frame. */
 export async function measurePortal(
   { url, token, count }: { url: string; token: string; count: number },
 ): Promise<number[]> {
-  const source = await Deno.readTextFile(`${checkout}/packages/logloom/src/viewer/element.ts`);
-  const { ModuleKind, ScriptTarget } = typescript;
-  const element = typescript.transpileModule(source, {
-    compilerOptions: { module: ModuleKind.ESNext, target: ScriptTarget.ES2022 },
-  }).outputText;
+  const element = await elementScript();
+  const { hostname, port } = new URL(application);
+  const server = Deno.serve({ hostname, port: Number(port), onListen: () => {} }, (request) => {
+    const isScript = request.url.endsWith(".js");
+    return new Response(isScript ? element : "<!doctype html><title>app</title>", {
+      headers: { "Content-Type": isScript ? "text/javascript" : "text/html" },
+    });
+  });
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
   const times: number[] = [];
   try {
-    for (let n = 0; n < count; n++) times.push(await firstRows(browser, url, token, element));
+    for (let n = 0; n < count; n++) times.push(await firstRows(browser, url, token));
   } finally {
     await browser.close();
+    await server.shutdown();
   }
   return times;
 }
 
+/** The element as a page loads it, by the console's own build tool. */
+async function elementScript(): Promise<string> {
+  const program = `import { readFile } from "node:fs/promises";
+import { transformWithOxc } from "vite";
+const file = "../packages/logloom/src/viewer/element.ts";
+console.log((await transformWithOxc(await readFile(file, "utf8"), file)).code);`;
+  const { code, stdout, stderr } = await new Deno.Command("node", {
+    args: ["--input-type=module", "--eval", program],
+    cwd: `${checkout}/console`,
+  }).output();
+  const decoder = new TextDecoder();
+  if (code !== 0) throw new Error(decoder.decode(stderr));
+  return decoder.decode(stdout);
+}
+
 /** In a browser that knows neither the page nor its files. */
-async function firstRows(
-  browser: Browser,
-  url: string,
-  token: string,
-  element: string,
-): Promise<number> {
-  const [origin = ""] = portalOrigins;
+async function firstRows(browser: Browser, url: string, token: string): Promise<number> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(120_000);
-    await page.route(
-      `${origin}/**`,
-      (route) =>
-        route.request().url().endsWith(".js")
-          ? route.fulfill({ contentType: "text/javascript", body: element })
-          : route.fulfill({ contentType: "text/html", body: "<!doctype html><title>app</title>" }),
-    );
+    page.setDefaultTimeout(60_000);
     await page.addInitScript(() => {
       const found = (at: number) => Object.assign(globalThis, { firstRows: at });
       new MutationObserver((_, observer) => {
@@ -58,7 +65,7 @@ async function firstRows(
         });
       }).observe(document, { childList: true, subtree: true });
     });
-    await page.goto(`${origin}/`);
+    await page.goto(`${application}/`);
     const began = await page.evaluate(async ({ src, token }) => {
       const script = "/element.js";
       const { defineViewer } = await import(script);
