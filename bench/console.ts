@@ -1,6 +1,7 @@
 import { buildConsole, installConsolePackages, publishConsole } from "../local/console.ts";
 import { installChromium } from "../local/browser.ts";
 import { userToken } from "../local/keys.ts";
+import { portalOrigins } from "../local/processes/gateway.ts";
 import { prepareSystem } from "../local/system.ts";
 import { createKey, post } from "./ingest/requests.ts";
 import { drain } from "./ingest/writer.ts";
@@ -45,6 +46,12 @@ export async function run(): Promise<void> {
       ),
       send: (count: number) => send(events.slice(0, count)),
     });
+    step("Opening the portal");
+    const { measurePortal } = await import(
+      new URL("../console/bench/portal.ts", import.meta.url).href
+    );
+    const { token } = await tokenOfSession(bench.state);
+    const openings: number[] = await measurePortal({ url: bench.state.url, token, count: 10 });
     const figure = (name: string, value: number, most?: number): Figure => ({
       name,
       value: value.toFixed(0),
@@ -59,9 +66,27 @@ export async function run(): Promise<void> {
       figure(`… longest of ${frames.length}`, Math.max(...frames), 50),
       figure("longest work of the page meanwhile, ms", longestTask),
       figure("… processor time, ms", longestTaskCpu, 50),
+      figure("portal: first rows after the element appears, ms, p50", percentile(openings, 0.5)),
+      figure(
+        `… p95 of ${openings.length}, nothing in the browser's cache`,
+        percentile(openings, 0.95),
+        1000,
+      ),
     ];
     printFigures("Console, in Chromium", figures);
   } finally {
     await bench.stop();
   }
+}
+
+/** As a backend makes it. */
+async function tokenOfSession(
+  { url, serviceRoleKey }: { url: string; serviceRoleKey: string },
+): Promise<{ token: string }> {
+  const response = await fetch(`${url}/rest/v1/rpc/create_log_portal_session`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Authorization: `Bearer ${serviceRoleKey}` },
+    body: JSON.stringify({ p_tenant_id: "bench", p_origins: portalOrigins }),
+  });
+  return await response.json();
 }

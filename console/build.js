@@ -69,7 +69,9 @@ const portalOrigins = (options["portal-origins"] ?? "none").split(",").map((one)
   .filter((one) => one !== "" && one !== "none");
 for (const origin of portalOrigins) {
   // Exact ones: a wildcard would let in whoever gets hold of a name below it.
-  if (!/^(https:\/\/[a-z\d.-]+|http:\/\/(localhost|127\.0\.0\.1))(:\d+)?$/.test(origin)) {
+  const isHttp = /^(https:\/\/[a-z\d.-]+|http:\/\/(localhost|127\.0\.0\.1))(:\d+)?$/.test(origin);
+  // As browsers write it, without the usual port.
+  if (!isHttp || !URL.canParse(origin) || new URL(origin).origin !== origin) {
     fail(`${origin} is not an origin, such as https://app.example.com.`);
   }
 }
@@ -137,3 +139,22 @@ if (options.url !== undefined) {
   writeFileSync(resolve(out, "config.json"), `${JSON.stringify(config, null, 2)}\n`);
 }
 console.log(`The console is in ${out}.`);
+if (portalOrigins.length > 0) {
+  const value = `"${policy}; frame-ancestors ${portalOrigins.join(" ")}"`;
+  console.log(`
+portal.html needs the header that _headers has. For nginx:
+
+  location = /portal.html {
+    add_header Content-Security-Policy ${value};
+    add_header Referrer-Policy no-referrer;
+    add_header X-Content-Type-Options nosniff;
+  }
+
+For Caddy:
+
+  header /portal.html {
+    Content-Security-Policy ${value}
+    Referrer-Policy no-referrer
+    X-Content-Type-Options nosniff
+  }`);
+}

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { command } from "./command.ts";
 import { exists, removeIfThere, replaceFile } from "./files.ts";
-import { consoleFolder } from "./processes/gateway.ts";
+import { consoleFolder, portalOrigins } from "./processes/gateway.ts";
 import { checkout, type Stack } from "./stack.ts";
 import type { System } from "./system.ts";
 
@@ -98,7 +98,7 @@ export async function publishConsole(
     const text = await Deno.readTextFile(`${consoleBuild}/${name}`);
     await system.writeFile("www-data", `${folder}/${name}`, text);
   }
-  const config = JSON.stringify({ url: "", auth: "token" });
+  const config = JSON.stringify({ url: "", auth: "token", portalOrigins });
   await system.writeFile("www-data", `${folder}/config.json`, `${config}\n`);
 }
 

@@ -357,6 +357,7 @@ begin
         'logloom_views_and_export',
         'logloom_scopes'
         'logloom_reading_pages'
+        'logloom_portal_limits'
       ]
     );
   end if;

@@ -126,7 +126,7 @@ async function picture(
 }
 
 /** The browser's own encoder: a quarter of PNG's size, and sharp text. */
-async function webp(browser: Browser, png: Uint8Array): Promise<Uint8Array> {
+export async function webp(browser: Browser, png: Uint8Array): Promise<Uint8Array> {
   const page = await browser.newPage();
   const encoded = await page.evaluate(async (bytes) => {
     const bitmap = await createImageBitmap(new Blob([Uint8Array.from(bytes)]));

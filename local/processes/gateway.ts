@@ -379,6 +379,9 @@ const bodyDeadline = `
         ngx.thread.kill(waiting)
       }`;
 
+/** Pages of an application on this machine that may show the portal: `examples/portal`, and yours. */
+export const portalOrigins = ["http://localhost:3000", "http://127.0.0.1:3000"];
+
 /** The console may use its own files and its own service, nothing else. */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -389,18 +392,18 @@ const contentSecurityPolicy = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
+  "frame-ancestors",
 ].join("; ");
 
 /** The console's files if they were built; otherwise `/` is 404. */
 function consoleRoutes(path: string): string {
   // Answers are not compressed: on one machine that costs more than it saves.
-  const headers = (cacheControl: string) => `
+  const headers = (cacheControl: string, framedBy = "") => `
       gzip on;
       add_header Cache-Control "${cacheControl}";
-      add_header Content-Security-Policy "${contentSecurityPolicy}";
+      add_header Content-Security-Policy "${contentSecurityPolicy} ${framedBy || "'none'"}";
       add_header X-Content-Type-Options nosniff;
-      add_header X-Frame-Options DENY;
+      ${framedBy === "" ? "add_header X-Frame-Options DENY;" : ""}
       add_header Referrer-Policy no-referrer;
       add_header Cross-Origin-Opener-Policy same-origin;`;
   return `
@@ -421,6 +424,10 @@ function consoleRoutes(path: string): string {
     location = / {
       access_log off;${headers("no-cache")}
       try_files /index.html @nowhere;
+    }
+    location = /portal.html {
+      access_log off;${headers("no-cache", portalOrigins.join(" "))}
+      try_files $uri @nowhere;
     }
     location = /icon.svg {
       access_log off;${headers("no-cache")}

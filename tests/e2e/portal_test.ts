@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { secretApiKey } from "../../local/keys.ts";
 import { bearer, call, clientOf, ingest, newTenant, rpc } from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
@@ -116,8 +117,11 @@ Deno.test("a link opens its session once", async () => {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ code }),
     });
-  const opened = await open(code);
-  assert.equal(opened.status, 200);
+  // However many open it at once, one gets the token.
+  const answers = await Promise.all(Array.from({ length: 8 }, () => open(code)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(401)]);
+  const [opened] = answers.filter(({ status }) => status === 200);
+  assert.match(opened.headers.get("cache-control") ?? "", /no-store/);
   const { body } = await read(opened.body.token, "search_logs");
   assert.equal(body.logs.length, 3);
   const again = await open(code);
@@ -128,4 +132,22 @@ Deno.test("a link opens its session once", async () => {
   for (const [wrong, status] of [[`${code}x`, 401], [opened.body.token, 401], [7, 400]]) {
     assert.equal((await open(wrong)).status, status);
   }
+});
+
+Deno.test("the secret key makes a session for any tenant in one call, and no other token does", async () => {
+  const tenant = `portal-new-${crypto.randomUUID()}`;
+  const create = (headers: Record<string, string>) =>
+    call<Session>("/rest/v1/rpc/create_log_portal_session", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify({ p_tenant_id: tenant }),
+    });
+  // As examples/portal sends it: for a tenant that has not written yet, too.
+  const made = await create({ apikey: secretApiKey });
+  assert.equal(made.status, 200, JSON.stringify(made.body));
+  const { body } = await read(made.body.token ?? "", "search_logs");
+  assert.deepEqual(body.logs, []);
+  const other = await newTenant("portal-other");
+  assert.equal((await create({ apikey: stack.anonKey, ...bearer(other.token) })).status, 403);
+  assert.equal((await create({ apikey: stack.anonKey })).status, 400);
 });

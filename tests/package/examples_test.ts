@@ -126,16 +126,23 @@ Deno.test("examples/edge_function.ts: the answer does not wait, the function liv
 
 Deno.test("each example has ten to forty lines", async () => {
   const lengths: Record<string, number> = {};
-  for await (const { name, isFile } of Deno.readDir(`${checkout}/examples`)) {
-    if (!isFile) continue;
-    lengths[name] = (await Deno.readTextFile(`${checkout}/examples/${name}`)).split("\n").length -
-      1;
+  const folders = [`${checkout}/examples`, `${checkout}/examples/portal`];
+  for (const folder of folders) {
+    for await (const { name, isFile } of Deno.readDir(folder)) {
+      if (!isFile) continue;
+      const lines = (await Deno.readTextFile(`${folder}/${name}`)).split("\n").length - 1;
+      lengths[name] = lines;
+    }
   }
   assert.deepEqual(Object.keys(lengths).toSorted(), [
     "browser.html",
     "edge_function.ts",
     "mcp.mjs",
     "node_pino.mjs",
+    "page.css",
+    "page.html",
+    "page.js",
+    "server.mjs",
   ]);
   assert.ok(
     Object.values(lengths).every((lines) => lines >= 10 && lines <= 40),

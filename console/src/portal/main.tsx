@@ -25,14 +25,18 @@ history.replaceState(null, "", location.pathname);
 try {
   const isLinked = parent === self && linked.startsWith("llc_");
   if (parent === self && !isLinked) {
-    throw new StartError("This page shows logs within another page, and is empty by itself.");
+    throw new StartError(
+      "This page shows logs within another page, or by a link that is good once.",
+    );
   }
   const config = await loadConfig();
   if (config.portalOrigins.length === 0 && !isLinked) {
     throw new StartError("No page may show these logs: portalOrigins in config.json names none.");
   }
   const page = new ParentPage(config.portalOrigins, (said) => show(said));
-  const session = new PortalSession(() => page.tell({ logloom: "token-needed" }));
+  const session = new PortalSession(
+    isLinked ? null : () => page.tell({ logloom: "token-needed" }),
+  );
   const queries = new QueryClient({
     defaultOptions: {
       queries: { retry: false, staleTime: 15_000, refetchOnWindowFocus: false },

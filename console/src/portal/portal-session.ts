@@ -11,8 +11,14 @@ export class PortalSession extends Listeners {
   /** Grows with each token that may be another reader's. */
   reader = 0;
 
-  constructor(private readonly ask: () => void) {
+  /** `ask`: asks the page around the frame for a token. Null where there is none: a link is good once. */
+  constructor(private readonly ask: (() => void) | null) {
     super();
+    if (ask) setTimeout(() => this.#token === null && this.#end(), patienceMs);
+  }
+
+  get canAsk(): boolean {
+    return this.ask !== null;
   }
 
   token = (): string | null => this.#token;
@@ -34,20 +40,24 @@ export class PortalSession extends Listeners {
   /** The service refused this token: asks for another one, unless it has come by now. */
   refused = async (refused: string | null): Promise<boolean> => {
     if (this.#token !== refused) return this.#token !== null;
-    const isNew = await new Promise<boolean>((resolve) => {
+    const { ask } = this;
+    const isNew = ask !== null && await new Promise<boolean>((resolve) => {
       this.#waiting.push(resolve);
       if (this.#waiting.length > 1) return;
       const token = this.#token;
       setTimeout(() => this.#token === token && this.#answer(false), patienceMs);
-      this.ask();
+      ask();
     });
-    if (!isNew && !this.#hasEnded) {
-      this.#token = null;
-      this.#hasEnded = true;
-      this.tell();
-    }
+    if (!isNew) this.#end();
     return isNew;
   };
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#token = null;
+    this.#hasEnded = true;
+    this.tell();
+  }
 
   #answer(isNew: boolean): void {
     for (const resolve of this.#waiting.splice(0)) resolve(isNew);

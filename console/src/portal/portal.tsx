@@ -32,8 +32,9 @@ export function Portal({ config, session, page, queries }: Props) {
   const { state, reader } = session;
   useEffect(() => {
     if (state !== "ended") return;
-    page.tell({ logloom: "error", status: 401, message: "The token was refused." });
-  }, [state, page]);
+    const message = reader === 0 ? "No token came." : "The token was refused.";
+    page.tell({ logloom: "error", status: 401, message });
+  }, [state, reader, page]);
   if (state === "open") {
     return (
       <Search
@@ -49,17 +50,24 @@ export function Portal({ config, session, page, queries }: Props) {
   queries.clear();
   return (
     <main className="portal" id="main">
-      {state === "waiting" ? <Skeleton lines={8} /> : (
-        <Empty title={say("This view has ended")}>
-          <button
-            type="button"
-            className="button primary"
-            onClick={() => page.tell({ logloom: "token-needed" })}
-          >
-            {say("Open it again")}
-          </button>
-        </Empty>
-      )}
+      <h1 className="hidden">{say("Logs")}</h1>
+      {state === "waiting"
+        ? <Skeleton lines={8} />
+        : (
+          <Empty title={reader === 0 ? say("This view did not open") : say("This view has ended")}>
+            {session.canAsk
+              ? (
+                <button
+                  type="button"
+                  className="button primary"
+                  onClick={() => page.tell({ logloom: "token-needed" })}
+                >
+                  {say("Open it again")}
+                </button>
+              )
+              : <p>{say("Ask for a new link.")}</p>}
+          </Empty>
+        )}
     </main>
   );
 }
@@ -67,7 +75,7 @@ export function Portal({ config, session, page, queries }: Props) {
 function Search({ config, session, page, queries }: Props) {
   useState(() => queries.clear());
   const service = useMemo(() => serviceOf(config, session, page), [config, session, page]);
-  const features = useWhatIsAllowed(service, queries);
+  const features = useWhatIsAllowed(service, queries, page);
   useHeartbeat(service, page);
   useHeight(page);
   useEffect(() => page.tell({ logloom: "ready" }), [page]);
@@ -124,14 +132,21 @@ const partOf: Record<string, keyof Features> = {
   get_log_context: "context",
 };
 
-/** A 403 says that the token is not for an operation: its part of the page goes. */
-function useWhatIsAllowed(service: Service, queries: QueryClient): Features {
+/**
+ * A 403 says that the token is not for an operation: its part of the page goes. Without records there is no page, which
+ * the host is told.
+ */
+function useWhatIsAllowed(service: Service, queries: QueryClient, page: ParentPage): Features {
   const [refused, setRefused] = useState<ReadonlySet<keyof Features>>(new Set());
   useEffect(() => {
+    let told: unknown = null;
     const note = (operation: unknown, error: unknown) => {
       const part = partOf[String(operation)];
-      if (!part || !(error instanceof LogloomError) || error.status !== 403) return;
-      setRefused((now) => now.has(part) ? now : new Set([...now, part]));
+      if (!(error instanceof LogloomError) || error.status !== 403) return;
+      if (part) setRefused((now) => now.has(part) ? now : new Set([...now, part]));
+      if (operation !== "search_logs" || told === error) return;
+      told = error;
+      page.tell({ logloom: "error", status: error.status, message: error.message });
     };
     // Nothing asks for new records until somebody wants them live.
     service.call("tail_logs", { p_query_dsl: "", p_limit: 1 })
@@ -139,7 +154,7 @@ function useWhatIsAllowed(service: Service, queries: QueryClient): Features {
     return queries.getQueryCache().subscribe(({ query }) =>
       note(query.queryKey[0], query.state.error)
     );
-  }, [service, queries]);
+  }, [service, queries, page]);
   return useMemo(() => ({
     ...allFeatures,
     saved: false,
@@ -155,6 +170,8 @@ function useHeartbeat(service: Service, page: ParentPage): void {
     const beat = () =>
       service.validate("*").catch((error) => {
         if (!(error instanceof LogloomError)) throw error;
+        // The view need not open this operation, and the end of the view is told anyway.
+        if (error.status === 403 || error.status === 401) return;
         page.tell({ logloom: "error", status: error.status, message: error.message });
       });
     const timer = setInterval(() => !document.hidden && void beat(), heartbeatMs);

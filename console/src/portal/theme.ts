@@ -21,6 +21,7 @@ export function propertiesOf(theme: Theme): Record<string, string> {
     properties["--accent"] = `light-dark(${light}, ${dark})`;
     properties["--focus"] = properties["--accent"];
     properties["--series-1"] = properties["--accent"];
+    properties["--bg-active"] = "color-mix(in srgb, var(--accent) 14%, var(--bg))";
     properties["--accent-text"] = `light-dark(${textOn(light)}, ${textOn(dark)})`;
   }
   const font = fontOf(theme.font);

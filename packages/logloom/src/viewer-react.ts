@@ -18,6 +18,8 @@ export interface LogloomViewerProps {
   theme?: "light" | "dark" | "auto";
   labels?: Record<string, string>;
   className?: string;
+  /** The custom properties of its looks, too: `{ "--logloom-accent": "#c026d3" }`. */
+  style?: Record<string, string | number>;
   onReady?: () => void;
   onError?: (failure: ViewerFailure) => void;
   onQueryChanged?: (changed: QueryChanged) => void;
@@ -25,7 +27,7 @@ export interface LogloomViewerProps {
 
 /** `<logloom-viewer>` for React. */
 export function LogloomViewer(props: LogloomViewerProps): ReactElement {
-  const { src, query, range, theme, className } = props;
+  const { src, query, range, theme, className, style } = props;
   const element = useRef<Element | null>(null);
   const latest = useRef(props);
   latest.current = props;
@@ -50,5 +52,7 @@ export function LogloomViewer(props: LogloomViewerProps): ReactElement {
   useEffect(() => {
     if (element.current && props.labels) element.current.labels = props.labels;
   }, [props.labels]);
-  return createElement("logloom-viewer", { ref: element, src, query, range, theme, className });
+  // React 18 gives a custom element no className.
+  const attributes = { src, query, range, theme, class: className, style };
+  return createElement("logloom-viewer", { ref: element, ...attributes });
 }

@@ -1,4 +1,4 @@
--- An origin as browsers write it: of https, or of a page on this machine.
+-- An origin as browsers write it, without the usual port: of https, or of a page on this machine.
 create function logloom_private.is_origin(p_origin text)
 returns boolean
 language plpgsql
@@ -9,8 +9,10 @@ begin
   return length(p_origin) <= 255
     and p_origin ~ (
       '^(?:https://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|http://(?:localhost|127\.0\.0\.1))'
-      '(?::[0-9]{1,5})?$'
-    );
+      '(?::[1-9][0-9]{0,4})?$'
+    )
+    and p_origin !~ '^https:.*:443$|^http:.*:80$'
+    and coalesce(substring(p_origin from ':([0-9]+)$')::integer, 0) <= 65535;
 end;
 $$;
 
@@ -55,13 +57,16 @@ begin
   elsif p_link and v_settings.portal_url is null then
     perform logloom_private.refuse('portal.url_is_not_set');
   end if;
+  -- Null where it says nothing, as for views.
+  p_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
   perform
-    logloom_private.checked_view_query(v_tenant_id, p_query_dsl),
     logloom_private.hold_view(v_tenant_id, p_view_id),
     logloom_private.hold_tenant(v_tenant_id);
   if (
     select count(*) from logloom.portal_sessions s
     where s.tenant_id = v_tenant_id and s.expires_at > now() and s.revoked_at is null
+      -- A link that nobody opened in time is no session any more.
+      and coalesce(s.code_expires_at > now(), true)
   ) >= v_plan.max_portal_sessions
   then
     perform logloom_private.refuse('portal.no_room', v_plan.max_portal_sessions::text);

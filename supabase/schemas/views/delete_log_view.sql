@@ -22,7 +22,7 @@ begin
       select 'portal session ' || coalesce(s.label, s.session_id::text)
       from logloom.portal_sessions s
       where s.tenant_id = p_tenant_id and s.view_id = p_view_id
-        and s.revoked_at is null and s.expires_at > now()
+        and s.revoked_at is null and least(s.expires_at, s.code_expires_at) > now()
       union all
       select 'alert rule ' || r.name
       from logloom.alert_rules r

@@ -20,6 +20,8 @@ export interface ViewerFailure {
 
 /** A new token is asked for so long before the end. */
 const aheadMs = 60_000;
+/** However short a token lives: a host may give the same one until it ends. */
+const pauseMs = 5_000;
 const longestTimerMs = 2 ** 31 - 1;
 
 const css =
@@ -38,6 +40,8 @@ export class LogloomViewer extends Base {
   #frame: HTMLIFrameElement | null = null;
   #origin = "";
   #isThere = false;
+  /** Grows with each token that is asked for or given: a late answer counts for nothing. */
+  #ask = 0;
   #isAsking = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -84,9 +88,8 @@ export class LogloomViewer extends Base {
   disconnectedCallback(): void {
     removeEventListener("message", this.#heard);
     clearTimeout(this.#timer);
-    this.#frame?.remove();
-    this.#frame = null;
-    this.#isThere = false;
+    this.#ask++;
+    this.#close();
   }
 
   attributeChangedCallback(name: string, before: string | null, now: string | null): void {
@@ -95,10 +98,14 @@ export class LogloomViewer extends Base {
     else this.#show(name);
   }
 
-  #open(): void {
+  #close(): void {
     this.#frame?.remove();
     this.#frame = null;
     this.#isThere = false;
+  }
+
+  #open(): void {
+    this.#close();
     const src = this.getAttribute("src");
     if (!src) return;
     const url = new URL(src, document.baseURI);
@@ -168,29 +175,37 @@ export class LogloomViewer extends Base {
 
   #take(given: string | ViewerToken | null): void {
     clearTimeout(this.#timer);
+    this.#ask++;
     const renews = this.#isAsking && this.#token !== null;
     this.#isAsking = false;
     this.#token = typeof given === "string" ? { token: given } : given;
-    if (!this.#token) return this.#open();
+    if (!this.#token) return this.isConnected ? this.#open() : undefined;
     this.#hand(renews);
     const { expires_at: end } = this.#token;
     const left = (typeof end === "number" ? end : Date.parse(end ?? "")) - Date.now();
     if (left > 0) {
-      const wait = Math.max(left - aheadMs, left / 2);
+      const wait = Math.max(left - aheadMs, left / 2, pauseMs);
       this.#timer = setTimeout(() => this.#need(), Math.min(wait, longestTimerMs));
     }
   }
 
-  /** Asks for a new token, once at a time. */
+  /** Asks for a new token. */
   async #need(): Promise<void> {
     // The event first, so that a host without the callback can answer by the property.
+    const ask = ++this.#ask;
     this.#isAsking = true;
     this.#tell("token-needed", {});
-    if (!this.#getToken) return;
+    if (!this.#getToken || ask !== this.#ask) return;
     try {
-      this.#take(await this.#getToken());
+      const given = await this.#getToken();
+      if (ask !== this.#ask) return;
+      const token = typeof given === "string" ? given : given?.token;
+      if (typeof token !== "string" || token === "") throw "it gave no token";
+      this.#take(given);
     } catch (error) {
-      this.#fail(`getToken failed: ${error instanceof Error ? error.message : error}`);
+      if (ask === this.#ask) {
+        this.#fail(`getToken failed: ${error instanceof Error ? error.message : error}`);
+      }
     }
   }
 

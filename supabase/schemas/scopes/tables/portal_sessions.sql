@@ -31,14 +31,16 @@ on logloom.portal_sessions (tenant_id, created_at desc, session_id desc);
 create index portal_sessions_tenant_id_view_id_idx
 on logloom.portal_sessions (tenant_id, view_id);
 create index portal_sessions_expires_at_idx on logloom.portal_sessions (expires_at);
+create index portal_sessions_tenant_id_expires_at_idx
+on logloom.portal_sessions (tenant_id, expires_at);
 
 create policy portal_sessions_select_tenant on logloom.portal_sessions
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
 
 grant select (
-  session_id, tenant_id, label, view_id, query_dsl, origins, created_by, created_at, expires_at,
-  revoked_at, first_used_at, last_used_at
+  session_id, tenant_id, label, view_id, query_dsl, origins, code_expires_at, created_by,
+  created_at, expires_at, revoked_at, first_used_at, last_used_at
 ) on logloom.portal_sessions to authenticated, service_role;
 
 comment on table logloom.portal_sessions is

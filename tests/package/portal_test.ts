@@ -1,0 +1,271 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { accessibilityFaults } from "../console/browser.ts";
+import { send, withLogs } from "../console/steps.ts";
+import { eventually } from "../support/eventually.ts";
+import { stack } from "../support/stack.ts";
+import { newUser } from "../support/users.ts";
+import { foreign, inBrowser, open, origin, picture, portal, sessionOf } from "./portal.ts";
+
+// What customers see in an application's page.
+
+inBrowser("a customer searches the own logs in the shop's page, and nothing is kept", async () => {
+  const user = await withLogs();
+  const other = await newUser();
+  await send(other.token, [{ level: "error", msg: "of somebody else" }]);
+  const { token } = await sessionOf(user);
+  // Axe asks frames of other origins in vain.
+  await using tab = await open(token, { expected: /does not match the recipient window/ });
+  const { page, frame, row } = tab;
+  await row("card declined").waitFor();
+  await row("<img src=x onerror=alert(1)>").waitFor();
+  await eventually("ready", async () => (await tab.said()).some(([name]) => name === "ready"));
+  await frame.locator(".histogram canvas").first().waitFor();
+  await picture(page, "wide");
+  // What an application has no use for is not there.
+  for (const name of ["Save this search", "Sign out", "Copy link"]) {
+    assert.equal(await frame.getByRole("button", { name }).count(), 0, name);
+  }
+
+  await row("<img src=x").click();
+  await frame.getByRole("button", { name: "Copy JSON" }).waitFor();
+  assert.equal(await frame.locator("img[src=x]").count(), 0);
+  const fired = await tab.inner().evaluate(() =>
+    (globalThis as unknown as { fired: number }).fired
+  );
+  assert.equal(fired, 0);
+  assert.deepEqual(await tab.faultsWithin(), []);
+  await picture(page, "open");
+
+  await frame.locator(".query-host").click();
+  await page.keyboard.type("level:warn");
+  await page.keyboard.press("Enter");
+  await row("slow query").waitFor();
+  await row("card declined").waitFor({ state: "detached" });
+  const changed = (await tab.said()).findLast(([name]) => name === "query-changed");
+  assert.deepEqual(changed?.[1], { query: "level:warn", from: "now-24h", to: "now" });
+  await page.evaluate(() =>
+    document.querySelector("logloom-viewer")?.setAttribute("query", "service:shop")
+  );
+  await row("card declined").waitFor();
+  assert.equal(await frame.getByText("of somebody else").count(), 0);
+
+  // The browser's history is the application's.
+  assert.equal(await page.evaluate(() => history.length), 2);
+  assert.deepEqual(await accessibilityFaults(page), []);
+  assert.deepEqual(await tab.faultsWithin(), []);
+
+  const own = [origin, new URL(portal).origin, stack.url];
+  assert.deepEqual(
+    [...new Set(tab.requests.map(({ url }) => new URL(url).origin))].sort(),
+    own.toSorted(),
+  );
+  const ofFrame = tab.requests.filter(({ url }) => !url.startsWith(origin));
+  assert.ok(ofFrame.length > 0 && ofFrame.every(({ headers }) => !headers.referer), "no referrer");
+  assert.ok(!tab.requests.some(({ url }) => url.includes(token)), "no address holds the token");
+  assert.deepEqual(await tab.context.cookies(), []);
+  const kept = await tab.inner().evaluate(() => [
+    document.cookie,
+    ...Object.values({ ...localStorage }),
+    ...Object.values({ ...sessionStorage }),
+  ]);
+  assert.deepEqual(kept, [""], "nothing is stored");
+  const messages = await page.evaluate(() =>
+    JSON.stringify((globalThis as unknown as { heard: unknown[] }).heard)
+  );
+  assert.ok(!messages.includes(token) && !messages.includes("card declined"));
+});
+
+inBrowser("two customers of a tenant see nothing of each other, and no hidden field", async () => {
+  const user = await newUser();
+  await send(user.token, [
+    { level: "error", msg: "order of ann", customer: 42, user_id: "hidden-ann", card: "hidden-4" },
+    { level: "info", msg: "order of bob", customer: 43, user_id: "hidden-bob", card: "hidden-5" },
+  ]);
+  await eventually(
+    "both orders",
+    async () => (await user.client.search("order", { since: "1h" })).logs.length === 2,
+  );
+  const { view_id } = await user.client.call("create_log_view", {
+    p_name: "customers",
+    p_hidden_fields: ["user_id", "attrs.card"],
+  });
+  const tabFor = async (customer: number) => {
+    const { token } = await sessionOf(user, {
+      p_view_id: view_id,
+      p_query_dsl: `@customer:${customer}`,
+    });
+    return await open(token, { expected: /status of 400/ });
+  };
+  await using ann = await tabFor(42);
+  await using bob = await tabFor(43);
+  await ann.row("order of ann").waitFor();
+  await bob.row("order of bob").waitFor();
+  for (const [tab, own, others] of [[ann, "ann", "bob"], [bob, "bob", "ann"]] as const) {
+    const search = async (query: string) => {
+      await tab.page.evaluate(
+        (query) => document.querySelector("logloom-viewer")?.setAttribute("query", query),
+        query,
+      );
+      await tab.frame.locator(`.query-host:has-text(${JSON.stringify(query)})`).waitFor();
+    };
+    await search("@customer:>0 OR level:>=debug");
+    await tab.row(`order of ${own}`).click();
+    await tab.frame.getByRole("button", { name: "Copy JSON" }).waitFor();
+    await search("| count() by attrs.customer");
+    await tab.frame.locator(".aggregate tbody tr").first().waitFor();
+    await search(") OR (@customer:>0");
+    await tab.frame.getByTestId("query-error").waitFor();
+    await search("user_id:hidden*");
+    await tab.frame.getByText('The field "user_id" is hidden from you').first().waitFor();
+    const answers = (await Promise.all(tab.answers)).join("\n");
+    assert.match(answers, new RegExp(`order of ${own}`));
+    assert.doesNotMatch(answers, new RegExp(`order of ${others}`));
+    assert.doesNotMatch(answers, /hidden-(ann|bob|4|5)/);
+  }
+});
+
+inBrowser("what a token may not do is not there", async () => {
+  const user = await withLogs();
+  const { view_id } = await user.client.call("create_log_view", {
+    p_name: "records alone",
+    p_operations: ["search_logs"],
+  });
+  const { token } = await sessionOf(user, { p_view_id: view_id });
+  await using tab = await open(token, { expected: /status of 403/, clock: true });
+  const { frame } = tab;
+  await tab.row("card declined").waitFor();
+  await frame.locator(".histogram").waitFor({ state: "detached" });
+  await frame.locator(".fields").waitFor({ state: "detached" });
+  await frame.getByRole("button", { name: "Live" }).waitFor({ state: "detached" });
+  await frame.getByRole("button", { name: "Save the records" }).waitFor();
+  // An idle view asks whether it may go on by an operation that this one lacks: no news for the host.
+  await tab.page.clock.fastForward(60_000);
+  await tab.row("card declined").waitFor();
+  assert.deepEqual((await tab.said()).filter(([name]) => name === "error"), []);
+  await picture(tab.page, "less");
+});
+
+inBrowser("it wears the application's looks, and no style of an attacker", async () => {
+  const user = await withLogs();
+  const { token } = await sessionOf(user);
+  await using tab = await open(token, { width: 390, height: 800, dark: true });
+  const { page, frame } = tab;
+  await tab.row("card declined").waitFor();
+  await page.evaluate(() => {
+    const viewer = document.querySelector<HTMLElement>("logloom-viewer");
+    viewer?.style.setProperty("--logloom-accent", "#c026d3");
+    viewer?.style.setProperty("--logloom-radius", "12px");
+    viewer?.style.setProperty(
+      "--logloom-font",
+      'x; } * { background: url("https://evil.example")',
+    );
+    viewer?.setAttribute("theme", "dark");
+    Object.assign(viewer ?? {}, { labels: { Run: "<b>Suchen</b>", Live: 7 } });
+  });
+  await frame.getByRole("button", { name: "<b>Suchen</b>" }).waitFor();
+  await frame.getByRole("button", { name: "Live" }).waitFor();
+  const style = await tab.inner().evaluate(() => document.documentElement.style.cssText);
+  assert.match(style, /--radius: 12px/);
+  assert.doesNotMatch(style, /evil|--sans/);
+});
+
+for (
+  const [width, height, dark] of [
+    [1440, 900, false],
+    [1440, 900, true],
+    [390, 844, false],
+    [390, 844, true],
+  ] as const
+) {
+  const name = `${dark ? "dark" : "light"}-${width}`;
+  inBrowser(`${name}: nothing for axe to find, nothing wider than the page`, async () => {
+    const user = await withLogs();
+    const { token } = await sessionOf(user);
+    await using tab = await open(token, { width, height, dark });
+    await tab.row("card declined").waitFor();
+    await tab.frame.locator(".histogram canvas").first().waitFor();
+    assert.deepEqual(await tab.faultsWithin(), []);
+    const isWider = () => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      return scrollWidth > clientWidth;
+    };
+    assert.deepEqual([await tab.page.evaluate(isWider), await tab.inner().evaluate(isWider)], [
+      false,
+      false,
+    ]);
+    await picture(tab.page, name);
+  });
+}
+
+inBrowser("everything is done by keyboard", async () => {
+  const user = await withLogs();
+  const { token } = await sessionOf(user);
+  await using tab = await open(token);
+  const { page, frame } = tab;
+  await tab.row("card declined").waitFor();
+  const focused = () =>
+    tab.inner().evaluate(() => {
+      const { activeElement } = document;
+      const within = activeElement?.shadowRoot?.activeElement ?? activeElement;
+      return within?.getAttribute("aria-label") ?? within?.textContent ?? "";
+    });
+  const tabTo = async (name: string) => {
+    for (let press = 0; press < 60; press++) {
+      if ((await focused()).startsWith(name)) return;
+      await page.keyboard.press("Tab");
+    }
+    assert.fail(`Tab never came to ${name}`);
+  };
+  // From the application's page into the frame, without a click.
+  await tabTo("Query");
+  await page.keyboard.type("service:shop");
+  await page.keyboard.press("Enter");
+  await tab.row("slow query").waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await page.keyboard.press("o");
+  await frame.getByRole("button", { name: "Copy JSON" }).waitFor();
+  await page.keyboard.press("o");
+  await frame.getByRole("button", { name: "Copy JSON" }).waitFor({ state: "detached" });
+  await tabTo("Save the records");
+  await page.keyboard.press("Enter");
+  const download = page.waitForEvent("download");
+  await tabTo("Save as NDJSON");
+  await page.keyboard.press("Enter");
+  assert.match((await download).suggestedFilename(), /\.ndjson$/);
+});
+
+inBrowser("a page of another origin can neither frame it nor make it ask for a token", async () => {
+  const user = await withLogs();
+  const { token } = await sessionOf(user);
+  await using refused = await open(token, {
+    at: foreign,
+    expected: /frame-ancestors|Framing/,
+  });
+  await eventually(
+    "the browser's own page",
+    () =>
+      Promise.resolve(refused.page.frames().some((one) => one.url().startsWith("chrome-error"))),
+  );
+  assert.deepEqual(await refused.said(), []);
+
+  // A host that forgot the header: the page still takes and tells nothing.
+  await using tab = await open(token, {
+    at: foreign,
+    prepare: (page) =>
+      page.route(portal, async (route) => {
+        const response = await route.fetch();
+        const headers = response.headers();
+        delete headers["content-security-policy"];
+        await route.fulfill({ response, headers });
+      }),
+  });
+  await eventually("the page to ask who is there", async () => await tab.asked() > 0);
+  await tab.frame.getByText("This view did not open").waitFor();
+  assert.ok(!tab.requests.some(({ url }) => url.startsWith(stack.url)));
+  const heard = await tab.page.evaluate(() =>
+    (globalThis as unknown as { heard: [string, unknown][] }).heard
+  );
+  assert.deepEqual(heard, [[new URL(portal).origin, { logloom: "hello" }]]);
+});

@@ -1,0 +1,227 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { send, withLogs } from "../console/steps.ts";
+import { openDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { newUser } from "../support/users.ts";
+import {
+  browser,
+  buildSaid,
+  inBrowser,
+  open,
+  origin,
+  picture,
+  portal,
+  sessionOf,
+} from "./portal.ts";
+
+// How the portal comes by its tokens and loses them, and who may tell it anything.
+
+const refusedToken = ["error", { status: 401, message: "The token was refused." }];
+
+inBrowser("shortly before a token ends the next one is asked for, and nobody notices", async () => {
+  const user = await withLogs();
+  const [first, second] = [
+    await sessionOf(user, { p_expires_in: 180 }),
+    await sessionOf(user),
+  ];
+  await using tab = await open([first, second], { clock: true });
+  const row = tab.row("card declined");
+  await row.waitFor();
+  await row.evaluate((element) => element.setAttribute("data-same", ""));
+  await tab.page.clock.fastForward(100_000);
+  assert.equal(await tab.asked(), 1);
+  await tab.page.clock.fastForward(30_000);
+  await eventually("the next token to be asked for", async () => await tab.asked() === 2);
+  await user.client.call("revoke_log_portal_session", { p_session_id: first.id });
+  await tab.frame.getByRole("button", { name: "Run", exact: true }).click();
+  await eventually("a use of the second token", async () => {
+    const sessions = await user.client.call("list_log_portal_sessions", {});
+    return sessions.find(({ session_id }) => session_id === second.id)?.first_used_at;
+  });
+  assert.equal(await tab.asked(), 2);
+  assert.equal(await tab.frame.locator("[data-same]").count(), 1, "the view did not begin anew");
+});
+
+inBrowser(
+  "a token that ends or is revoked is replaced; a view without one holds nothing",
+  async () => {
+    const user = await withLogs();
+    const [first, second, third] = [
+      await sessionOf(user),
+      await sessionOf(user),
+      await sessionOf(user),
+    ];
+    await using tab = await open([first.token, second.token, third.token], {
+      expected: /status of 401/,
+    });
+    const { frame } = tab;
+    const row = tab.row("card declined");
+    const run = () => frame.getByRole("button", { name: "Run", exact: true }).click();
+    await row.waitFor();
+    await using db = openDatabase();
+    await db`update logloom.portal_sessions set expires_at = now() where session_id = ${first.id}`;
+    await run();
+    await eventually("a second token", async () => await tab.asked() === 2);
+    await row.waitFor();
+    await user.client.call("revoke_log_portal_session", { p_session_id: second.id });
+    await run();
+    await eventually("a third token", async () => await tab.asked() === 3);
+    await row.waitFor();
+    await user.client.call("revoke_log_portal_session", { p_session_id: third.id });
+    await run();
+    await frame.getByText("This view has ended").waitFor();
+    assert.deepEqual((await tab.said()).at(-1), refusedToken);
+    assert.equal(await frame.getByText("card declined").count(), 0);
+    assert.deepEqual(await tab.faultsWithin(), []);
+    await picture(tab.page, "ended");
+  },
+);
+
+inBrowser("a revoked token is noticed within a minute, though nobody does anything", async () => {
+  const user = await withLogs();
+  const { id, token } = await sessionOf(user);
+  await using tab = await open(token, { expected: /status of 401/, clock: true });
+  await tab.row("card declined").waitFor();
+  await tab.frame.locator(".histogram canvas").first().waitFor();
+  await user.client.call("revoke_log_portal_session", { p_session_id: id });
+  await tab.page.clock.fastForward(59_000);
+  await tab.frame.getByText("This view has ended").waitFor();
+  assert.deepEqual((await tab.said()).at(-1), refusedToken);
+  assert.equal(await tab.frame.getByText("card declined").count(), 0);
+});
+
+inBrowser("a host that gives no token is told, and may give one later", async () => {
+  const user = await withLogs();
+  const { token } = await sessionOf(user);
+  await using tab = await open([{ token: "" }, token], { clock: true });
+  const errors = async () => (await tab.said()).filter(([name]) => name === "error");
+  await eventually("the error", async () => (await errors()).length > 0);
+  const none = ["error", { status: 0, message: "getToken failed: it gave no token" }];
+  assert.deepEqual(await errors(), [none]);
+  await tab.frame.getByRole("status", { name: "Loading" }).waitFor();
+  await tab.page.clock.fastForward(20_000);
+  await tab.frame.getByText("This view did not open").waitFor();
+  assert.deepEqual(await errors(), [none, ["error", { status: 401, message: "No token came." }]]);
+  await tab.frame.getByRole("button", { name: "Open it again" }).click();
+  await tab.row("card declined").waitFor();
+  // Taken out of the page, it asks for nothing.
+  const asked = await tab.asked();
+  await tab.page.evaluate(() => document.querySelector("logloom-viewer")?.remove());
+  await tab.page.clock.fastForward(3_600_000);
+  assert.equal(await tab.asked(), asked);
+});
+
+inBrowser("the token of another customer shows nothing of the one before", async () => {
+  const [ann, bob] = [await withLogs(), await newUser()];
+  await send(bob.token, [{ msg: "of bob" }]);
+  await using tab = await open((await sessionOf(ann)).token);
+  await tab.row("card declined").waitFor();
+  const { token } = await sessionOf(bob);
+  await tab.page.evaluate(
+    (token) => Object.assign(document.querySelector("logloom-viewer") ?? {}, { token }),
+    token,
+  );
+  await tab.row("of bob").waitFor();
+  assert.equal(await tab.frame.getByText("card declined").count(), 0);
+});
+
+inBrowser("other windows tell neither the frame nor the application anything", async () => {
+  const [user, eve] = [await withLogs(), await newUser()];
+  await send(eve.token, [{ msg: "of eve" }]);
+  const [{ token }, evil] = [await sessionOf(user), await sessionOf(eve)];
+  await using tab = await open(token);
+  const { page, frame } = tab;
+  await tab.row("card declined").waitFor();
+  const opened = tab.context.waitForEvent("page");
+  // Of the same origin as the application, which is allowed, and yet not the page around the frame.
+  await page.evaluate(() => void globalThis.open("/other"));
+  const popup = await opened;
+  await popup.waitForLoadState();
+  const before = await tab.said();
+  await popup.evaluate((token) => {
+    const application = globalThis.opener as Window & { inside: Window };
+    application.inside.postMessage({ logloom: "show", query: "eve", token }, "*");
+    for (const logloom of ["hello", "ready", "error", "token-needed", "query-changed"]) {
+      application.postMessage({ logloom, query: "eve", message: "of eve" }, "*");
+    }
+  }, evil.token);
+  // The frame to itself, with the right form.
+  await tab.inner().evaluate((token) => {
+    globalThis.postMessage({ logloom: "show", query: "eve", token }, "*");
+  }, evil.token);
+  await eventually(
+    "the popup's messages",
+    () =>
+      page.evaluate(() =>
+        (globalThis as unknown as { heard: [string, { logloom: string; query?: string }][] }).heard
+          .filter(([, { query }]) => query === "eve").length >= 5
+      ),
+  );
+  assert.deepEqual(await tab.said(), before);
+  await page.evaluate(() =>
+    document.querySelector("logloom-viewer")?.setAttribute("query", "service:shop")
+  );
+  await tab.row("slow query").waitFor({ state: "detached" });
+  await tab.row("card declined").waitFor();
+  assert.equal(await frame.getByText("of eve").count(), 0);
+  assert.deepEqual(
+    (await tab.said()).filter(([, detail]) => JSON.stringify(detail).includes("eve")),
+    [],
+  );
+});
+
+inBrowser(
+  "a session answers in no page that it does not name, which the host is told",
+  async () => {
+    const user = await withLogs();
+    const { token } = await sessionOf(user, { p_origins: ["https://other.example"] });
+    await using tab = await open(token, { expected: /status of 403/ });
+    const message = `This session is not for pages of ${origin}`;
+    await tab.frame.getByText(message).first().waitFor();
+    assert.equal(await tab.frame.getByText("card declined").count(), 0);
+    assert.deepEqual((await tab.said()).at(-1), ["error", { status: 403, message }]);
+  },
+);
+
+inBrowser("a link shows the logs once, and its code is in no address", async () => {
+  const user = await withLogs();
+  await using db = openDatabase();
+  await db`update logloom_private.settings set portal_url = ${portal}`;
+  const { session_id, url } = await user.client.call("create_log_portal_session", {
+    p_link: true,
+  });
+  await db`update logloom_private.settings set portal_url = null`;
+  assert.ok(url);
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    const addresses: string[] = [];
+    page.on("request", (request) => addresses.push(request.url()));
+    await page.goto(url);
+    await page.getByRole("row").filter({ hasText: "card declined" }).first().waitFor();
+    assert.equal(page.url().split("#")[0], portal);
+    assert.doesNotMatch(page.url(), /llc_/);
+    assert.ok(!addresses.some((address) => /ll[cp]_/.test(address.split("#")[0])));
+    await user.client.call("revoke_log_portal_session", { p_session_id: session_id });
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("Ask for a new link.").waitFor();
+    assert.equal(await page.getByText("card declined").count(), 0);
+    assert.equal(await page.getByRole("button").count(), 0);
+    await page.goto("about:blank");
+    await page.goto(url);
+    await page.getByText("This link has been used, or is too old.").waitFor();
+    await page.goto("about:blank");
+    await page.goto(portal);
+    await page.getByText("This page shows logs within another page").waitFor();
+  } finally {
+    await context.close();
+  }
+});
+
+Deno.test("the build says what nginx and Caddy have to send", async () => {
+  const headers = await (await fetch(portal)).headers.get("content-security-policy");
+  assert.match(headers ?? "", new RegExp(`frame-ancestors ${origin} https://other.example`));
+  assert.ok(buildSaid.includes(`add_header Content-Security-Policy "${headers}";`), buildSaid);
+  assert.ok(buildSaid.includes(`    Content-Security-Policy "${headers}"\n`), buildSaid);
+});
