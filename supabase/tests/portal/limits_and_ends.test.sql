@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(30);
+select plan(32);
 
 create function pg_temp.read_with(p_token text, p_query text default null)
 returns text
@@ -168,6 +168,17 @@ from of_adam a;
 update logloom_private.settings set roles_from_token = false;
 delete from logloom.tenant_members where user_id = 'adam';
 select matches(pg_temp.read_with(a.token), '^PT401 ', 'and with the member') from of_adam a;
+insert into logloom.tenant_members (tenant_id, user_id, role) values ('managed', 'adam', 'admin');
+select matches(pg_temp.read_with(a.token), '^PT401 ', 'who brings none back') from of_adam a;
+select is(
+  (
+    select count(*)::integer
+    from logloom.audit_events e
+    join of_adam a on a.session_id::text = e.subject
+    where e.action = 'portal_session.revoked' and e.details ->> 'created_by' = 'adam'
+  ),
+  1, 'which the audit log says once'
+);
 
 select * from finish();
 rollback;
