@@ -355,9 +355,7 @@ begin
         'logloom_faster_answers',
         'logloom_read_from_anywhere',
         'logloom_views_and_export',
-        'logloom_scopes'
-        'logloom_reading_pages'
-        'logloom_portal_limits'
+        'logloom_scopes_and_sessions'
       ]
     );
   end if;
