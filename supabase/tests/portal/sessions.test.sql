@@ -263,7 +263,7 @@ create temp table of_adam as select * from public.create_log_portal_session();
 grant all on of_adam to public;
 select pg_temp.act_as_postgres();
 update logloom.tenant_members set role = 'member' where user_id = 'adam';
-select alike(pg_temp.read_with(a.token), 'PT401 % The portal session has ended:%',
+select alike(pg_temp.read_with(a.token), 'PT401 % The portal session was revoked.',
   'it ends when who made it becomes a member')
 from of_adam a;
 
