@@ -75,7 +75,7 @@ begin
         select r.*, array[%2$s]::text[] as keys from (%1$s) r
       ), groups as materialized (
         select
-          f.keys, row_number() over () as id,
+          f.keys, (row_number() over ())::integer as id,
           sum(cardinality(array_remove(f.doubles, null)))::double precision as size
         from found f
         where f.doubles is not null
@@ -109,14 +109,19 @@ begin
           ) d
         ) s
         group by s.id, s.margin
+      ), limits as materialized (
+        -- In the order of ids, so that the arrays of numbers are neither sorted nor hashed.
+        select %5$s
+        from groups g
+        left join bounds b using (id)
       ), parts as (
         select l.id, l.size, %4$s, p.*
         from (
           select l.*, least(%7$s) as low
           from (
-            select n.*, %5$s
+            select n.*, %10$s
             from numbers n
-            left join bounds b using (id)
+            cross join limits c
           ) l
           offset 0
         ) l
@@ -144,8 +149,9 @@ begin
     v_limits,
     logloom_private.percentiles_list(
       p_percentiles,
-      'case when # > b.margin then b.@[1] else ''-Infinity'' end as low_@, '
-        || 'case when # + b.margin < 1 then b.@[2] else ''Infinity'' end as high_@'
+      'array_agg(case when # > b.margin then b.@[1] else ''-Infinity'' end order by g.id) '
+        || 'as low_@, array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '
+        || 'order by g.id) as high_@'
     ),
     logloom_private.percentiles_list(
       p_percentiles,
@@ -170,6 +176,9 @@ begin
       p_percentiles,
       'unnest(array[l.above_@]) as above_@, unnest(array[l.at_low_@]) as at_low_@, '
         || 'unnest(l.between_@) as between_@, unnest(array[l.at_high_@]) as at_high_@'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles, 'c.low_@[n.id] as low_@, c.high_@[n.id] as high_@'
     )
   );
 end;
