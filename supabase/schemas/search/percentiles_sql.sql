@@ -53,8 +53,8 @@ $$;
 
 -- SQL: the rows of p_rows, which have p_keys and arrays of doubles, each with percentiles of all
 -- doubles of equal keys: names and fractions in p_percentiles. To sort all takes longer than the
--- rest, and more memory than a search has. So a sample tells between which two numbers a percentile
--- almost certainly is, and only those are sorted; all, where it is not.
+-- rest, and more memory than a search has. So some that are drawn at random tell between which two
+-- numbers a percentile almost certainly is, and only those are sorted; all, where it is not.
 create function logloom_private.percentiles_sql(
   p_rows text,
   p_keys text[],
@@ -75,7 +75,7 @@ begin
         select r.*, array[%2$s]::text[] as keys from (%1$s) r
       ), groups as materialized (
         select
-          f.keys, row_number() over () as id,
+          f.keys, (row_number() over ())::integer as id,
           sum(cardinality(array_remove(f.doubles, null)))::double precision as size
         from found f
         where f.doubles is not null
@@ -86,23 +86,42 @@ begin
         join groups g using (keys)
         where f.doubles is not null
       ), bounds as materialized (
-        -- One number in sixteen; the margin is four standard deviations of a median's place among
-        -- these, and more of another's.
+        -- So many that drawing them and sorting what they leave cost least together. The margin is
+        -- four standard deviations of a median's place among them, and more of another's.
         select s.id, s.margin, %3$s
         from (
-          select n.id, 8 / sqrt(greatest(n.size, 1)) as margin, unnest(n.doubles) as number
-          from numbers n
+          select
+            d.id, 2 / sqrt(d.size * d.share) as margin,
+            d.doubles[1 + floor(random() * cardinality(d.doubles))::integer] as number
+          from (
+            select
+              n.*,
+              generate_series(1, floor(cardinality(n.doubles) * n.share + random())::integer)
+            from (
+              select
+                n.id, n.size, least(cbrt(4 / greatest(n.size, 1)), 1) as share,
+                -- Without nulls a number is read where it stands.
+                case when array_position(n.doubles, null) is null then n.doubles
+                  else array_remove(n.doubles, null) end as doubles
+              from numbers n
+              offset 0
+            ) n
+          ) d
         ) s
-        where random() < 0.0625
         group by s.id, s.margin
+      ), limits as materialized (
+        -- In the order of ids, so that the arrays of numbers are neither sorted nor hashed.
+        select %5$s
+        from groups g
+        left join bounds b using (id)
       ), parts as (
         select l.id, l.size, %4$s, p.*
         from (
           select l.*, least(%7$s) as low
           from (
-            select n.*, %5$s
+            select n.*, %10$s
             from numbers n
-            left join bounds b using (id)
+            cross join limits c
           ) l
           offset 0
         ) l
@@ -130,8 +149,9 @@ begin
     v_limits,
     logloom_private.percentiles_list(
       p_percentiles,
-      'case when # > b.margin then b.@[1] else ''-Infinity'' end as low_@, '
-        || 'case when # + b.margin < 1 then b.@[2] else ''Infinity'' end as high_@'
+      'array_agg(case when # > b.margin then b.@[1] else ''-Infinity'' end order by g.id) '
+        || 'as low_@, array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '
+        || 'order by g.id) as high_@'
     ),
     logloom_private.percentiles_list(
       p_percentiles,
@@ -156,6 +176,9 @@ begin
       p_percentiles,
       'unnest(array[l.above_@]) as above_@, unnest(array[l.at_low_@]) as at_low_@, '
         || 'unnest(l.between_@) as between_@, unnest(array[l.at_high_@]) as at_high_@'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles, 'c.low_@[n.id] as low_@, c.high_@[n.id] as high_@'
     )
   );
 end;

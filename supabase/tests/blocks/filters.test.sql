@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(20);
+select plan(23);
 
 create temp table filter as
 select logloom_private.value_filter(array_agg('request ' || i)) as bits
@@ -157,6 +157,34 @@ select is(
 select is(pg_temp.decided('msg:w=absent'), '0 of 0', 'a word is where its text is');
 select is(pg_temp.decided('msg:w=shaped'), '0 of 60', 'which the row filter looks at');
 select is(pg_temp.decided('any:w=prod'), '30 of 30', 'a word of a column is there or not');
+select is(
+  (logloom_private.compile_query('msg:="Took 7 ms"', now())).tree -> 'template',
+  '{"by": "equal", "values": ["Took 0 ms"], "decides": false, "literal": "Took 0 ms", '
+    '"words": ["took ", " ms"]}',
+  'a whole message is looked for where its text and its words are'
+);
+select is(
+  (
+    logloom_private.compile_query('msg:=("shaped 7" OR "event 9")', now())
+  ).tree -> 'template' -> 'words',
+  '[]', 'one of several is not'
+);
+select is(
+  array(
+    select (
+      select count(*)
+      from logloom_private.sealed_rows(
+        'acme', '-infinity', 'infinity', (logloom_private.compile_query(q, now())).tree, null
+      ) r
+    )
+    from unnest(array[
+      'msg:="shaped 7"', 'msg:="Shaped 7"', 'msg:i="SHAPED 7"', 'msg:=shaped',
+      'msg:=("shaped 7" OR "shaped 9")', '-msg:="shaped 7" shaped'
+    ]) with ordinality q (q, n)
+    order by n
+  ),
+  array[1, 0, 1, 0, 2, 59]::bigint[], 'a whole message, in its letter case or in either'
+);
 
 select * from finish();
 rollback;

@@ -107,8 +107,13 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return jsonb_build_object('values', (
-    select jsonb_agg(logloom_private.template_of(v)) from jsonb_array_elements_text(p_values) v
-  ));
+  return jsonb_build_object(
+    'values', (
+      select jsonb_agg(logloom_private.template_of(v)) from jsonb_array_elements_text(p_values) v
+    ),
+    -- What is equal to a text holds it.
+    'literal', case when jsonb_array_length(p_values) = 1
+      then logloom_private.template_of(p_values ->> 0) else '' end
+  );
 end;
 $$;
