@@ -356,7 +356,6 @@ begin
         'logloom_read_from_anywhere',
         'logloom_views_and_export',
         'logloom_scopes_and_sessions'
-        'logloom_quicker_answers'
       ]
     );
   end if;

@@ -154,7 +154,7 @@ Deno.test("what is not taken is refused before anything is sent", async () => {
         "Invalid p_after: it lies outside the range",
       ],
       // … at the other end.
-      ...[{ order: "desc" }, { query: "* | sort ts desc", from: "now-1h" }].map((moving) =>
+      ...[{ order: "desc" }, { query: "* | sort by ts desc", from: "now-1h" }].map((moving) =>
         [
           { after: `${at(0)},${crypto.randomUUID()}`, ...moving },
           "Invalid p_after: it lies outside the range",

@@ -62,7 +62,7 @@ async function runBySamples(sql: postgres.Sql): Promise<Set<string>> {
     await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
     await sql`
       select logloom_private.create_partition(logloom_private.utc_day(now()) - d)
-      from generate_series(0, 4) d`;
+      from generate_series(1, 6) d`;
     await sql.unsafe(records);
     await sql`select set_config(
       'request.jwt.claims',
@@ -80,7 +80,7 @@ async function runBySamples(sql: postgres.Sql): Promise<Set<string>> {
         for (const order of orders) {
           const [page] = await sql`
             select p.next_cursor
-            from public.search_logs(${sample}, 'now-5d', 'now', 20, null, ${order}) p`;
+            from public.search_logs(${sample}, 'now-7d', 'now', 20, null, ${order}) p`;
           if (page.next_cursor === null) continue;
           await sql`select public.search_logs(${sample}, null, null, 20, ${page.next_cursor}, ${order})`;
         }
@@ -94,7 +94,7 @@ async function runBySamples(sql: postgres.Sql): Promise<Set<string>> {
         await sql`update logloom_private.settings set seal_day_records = 1 where singleton`;
         await sql`
           select logloom_private.seal_block(${tenant}, array[logloom_private.utc_day(now()) - d])
-          from generate_series(1, 2) d`;
+          from generate_series(2, 3) d`;
         for (const [name, calls] of await counted(sql)) before.set(name, calls);
         await sql`set local role authenticated`;
       }
@@ -128,13 +128,16 @@ function longestPath(
     .reduce((longest, other) => other.length > longest.length ? other : longest, path);
 }
 
+// Up to yesterday afternoon: what is read does not hang on the hour.
 const records = `
   insert into logloom.logs (
     ts, received_at, write_seq, id, tenant_id, level, msg, service, req_id, user_id, route, host,
     attrs, record_bytes
   )
   select
-    now() - n * interval '3 minutes', now(), 1, gen_random_uuid(), '${tenant}',
+    logloom_private.day_start(logloom_private.utc_day(now())) - interval '10 hours'
+      - n * interval '3 minutes',
+    now(), 1, gen_random_uuid(), '${tenant}',
     (array['error', 'warn', 'info', null])[1 + n % 4],
     (array['failed password of root', '{"a": 1, "text": "user 77"}', 'a=1 user 77 left'])[1 + n % 3],
     (array['api', 'worker'])[1 + n % 2], 'r' || n, 'u' || n % 9, '/api/' || n % 5,

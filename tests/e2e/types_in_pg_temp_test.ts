@@ -36,6 +36,8 @@ const procedures = [
   "logloom_private.evaluate_alerts()",
   "logloom_private.run_retention(logloom_private.utc_day(pg_catalog.now()))",
   "logloom_private.run_job('purge_old_rows', 'logloom_private.purge_old_rows()')",
+  "logloom_private.run_canary()",
+  "logloom_private.verify()",
 ];
 
 Deno.test("a procedure runs nothing of pg_temp, not even for who calls it", async () => {
