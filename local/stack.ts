@@ -94,6 +94,7 @@ export function stackNamed(name: StackName): Stack {
         health: internal + 4,
         "logloom-notify": internal + 5,
         "logloom-read": internal + 6,
+        "logloom-stream": internal + 7,
       },
       workers: [16, 17, 18, 19].map((place) => internal + place),
     },

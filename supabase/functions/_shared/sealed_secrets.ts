@@ -21,8 +21,11 @@ export interface SealedSecrets {
   open(sealed: string, binding: SealBinding): Promise<Opened | undefined>;
 }
 
-/** The text form: prefix, id of the key, and nonce and ciphertext as base64url. */
-const form = /^lls1\.([\w-]{8})\.([\w-]{38,})$/;
+/**
+ * The text form: prefix, id of the key, and nonce and ciphertext as base64url. Of a secret that holds a key of Logloom
+ * its SHA-256 follows, as the database keeps it: it tells that a tenant sends to itself.
+ */
+const form = /^lls1\.([\w-]{8})\.([\w-]{38,})(?:\.[0-9a-f]{64})?$/;
 
 const nonceBytes = 12;
 
@@ -63,7 +66,7 @@ export async function readSealedSecrets(
         new TextEncoder().encode(text),
       );
       const bytes = Buffer.concat([nonce, new Uint8Array(sealed)]);
-      return `lls1.${currentId}.${bytes.toString("base64url")}`;
+      return `lls1.${currentId}.${bytes.toString("base64url")}${digestOfKey(text)}`;
     },
 
     async open(sealed, binding) {
@@ -92,6 +95,14 @@ export async function readSealedSecrets(
 /** The CLI passes `env(NAME)` from config.toml unchanged if NAME is not set. */
 function setValue(text: string | undefined): string | undefined {
   return text === undefined || text === "" || text.startsWith("env(") ? undefined : text;
+}
+
+/** A dot and the digest of a key that a secret is or holds, as a header does; else nothing. */
+function digestOfKey(text: string): string {
+  const basic = /^basic +(\S+)$/i.exec(text)?.[1];
+  const plain = basic === undefined ? text : Buffer.from(basic, "base64").toString("latin1");
+  const key = /ll[tp]?_[0-9A-Za-z]{36}/.exec(plain)?.[0];
+  return key === undefined ? "" : `.${createHash("sha256").update(key).digest("hex")}`;
 }
 
 function idOf(key: Uint8Array): string {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import { openSecrets, readSealedSecrets, type SealedSecrets } from "./sealed_secrets.ts";
 
 const first = Buffer.alloc(32, 1).toString("base64");
@@ -74,4 +75,17 @@ Deno.test("without a key, or with one that is not 32 bytes, nothing is sealed", 
     LOGLOOM_SECRETS_OLD_KEYS: "c2hvcnQ=",
   };
   assert.equal(await readSealedSecrets((name) => env[name]), undefined);
+});
+
+Deno.test("of a secret that holds a key of Logloom the digest follows", async () => {
+  const secrets = await withKeys(first);
+  const key = `ll_${"a".repeat(36)}`;
+  const digest = createHash("sha256").update(key).digest("hex");
+  const basic = `Basic ${Buffer.from(`anybody:${key}`).toString("base64")}`;
+  for (const text of [key, `Bearer ${key}`, `Splunk ${key}`, basic]) {
+    const sealed = await secrets.seal(text, binding);
+    assert.equal(sealed.split(".")[3], digest, text);
+    assert.deepEqual(await secrets.open(sealed, binding), { text, isCurrent: true });
+  }
+  assert.equal((await secrets.seal("Bearer ll_short", binding)).split(".").length, 3);
 });

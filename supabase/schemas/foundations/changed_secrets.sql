@@ -29,7 +29,7 @@ begin
     elsif v_secret.value <> 'null' and (
       jsonb_typeof(v_secret.value) <> 'string'
       or length(v_secret.value #>> '{}') > 24000
-      or v_secret.value #>> '{}' !~ '^lls1\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{38,}$'
+      or v_secret.value #>> '{}' !~ '^lls1\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{38,}(\.[0-9a-f]{64})?$'
     ) then
       perform logloom_private.refuse('parameters.secret_is_not_sealed', v_secret.name);
     end if;

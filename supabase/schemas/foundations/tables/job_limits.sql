@@ -17,6 +17,7 @@ values
   ('seal_logs', '1 hour'),
   ('evaluate_alerts', '3 minutes'),
   ('send_notifications', '3 minutes'),
+  ('send_log_streams', '3 minutes'),
   ('purge_job_history', '1 hour'),
   ('purge_old_rows', '4 hours');
 
