@@ -29,7 +29,7 @@ export type Stream = AnswerOf<"create_log_stream">;
 /** A stream of the tenant, with these secrets sealed for it. */
 export async function newStream(
   tenant: Pick<Tenant, "token">,
-  parameters: Omit<ParametersOf<"create_log_stream">, "p_secrets">,
+  parameters: Omit<ParametersOf<"create_log_stream">, "p_name" | "p_secrets">,
   secrets: Record<string, string> = {},
 ): Promise<Stream> {
   return await clientOf(tenant.token).call("create_log_stream", {

@@ -7,8 +7,9 @@ export const loki: Kind = {
   push(batch, secrets, send) {
     const streams = new Map<string, string[]>();
     for (const record of batch.records) {
-      const { service = "unknown", level, ts } = partsOf(record).fields;
-      const labels = JSON.stringify({ service_name: service, level });
+      const { service, level, ts } = partsOf(record).fields;
+      // A stream needs a label, whatever a record lacks.
+      const labels = JSON.stringify({ source: "logloom", service_name: service, level });
       const values = streams.get(labels) ?? [];
       if (values.length === 0) streams.set(labels, values);
       values.push(`["${epochSeconds(ts).replace(".", "")}000",${JSON.stringify(record)}]`);
