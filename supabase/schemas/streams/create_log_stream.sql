@@ -48,12 +48,14 @@ begin
     perform logloom_private.refuse('streams.no_room', v_max::text);
   end if;
   insert into logloom.log_streams (
-    tenant_id, name, query_dsl, kind, config, secrets, enabled, view_id, maker, position_seq
+    tenant_id, name, query_dsl, kind, config, secrets, enabled, view_id, maker, position_seq,
+    kept_day
   )
   select
     v_tenant_id, v_row.name, v_row.query_dsl, p_kind, v_row.config, v_row.secrets,
     coalesce(p_enabled, true), p_view_id, logloom_private.stream_maker(),
-    logloom_private.last_write_seq() + 1
+    logloom_private.last_write_seq() + 1,
+    logloom_private.first_kept_day(v_tenant_id, logloom_private.utc_day(now()))
   returning * into v_row;
   return logloom_private.log_stream_of(v_row);
 exception when unique_violation then

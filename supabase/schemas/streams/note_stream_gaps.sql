@@ -49,16 +49,19 @@ begin
   if p_stream.kept_day = v_first_kept then
     return;
   end if;
-  perform logloom_private.note_gap(p_stream, d.day)
-  from logloom_private.log_days d
-  where d.tenant_id = p_stream.tenant_id and d.day < v_first_kept;
+  perform logloom_private.note_gap(p_stream, d::date)
+  from generate_series(p_stream.kept_day, v_first_kept - 1, interval '1 day') d;
   update logloom.log_streams s set kept_day = v_first_kept where s.stream_id = p_stream.stream_id;
 end;
 $$;
 
 -- The same for a day that retention works at, of these tenants, or of all that have it where a
 -- partition is dropped.
-create function logloom_private.note_stream_gaps(p_day date, p_tenant_ids text[] default null)
+create function logloom_private.note_stream_gaps(
+  p_day date,
+  p_today date,
+  p_tenant_ids text[] default null
+)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -66,7 +69,11 @@ as $$
 begin
   perform logloom_private.note_gap(s, p_day)
   from logloom.log_streams s
-  join logloom_private.log_days d on d.tenant_id = s.tenant_id and d.day = p_day
-  where p_tenant_ids is null or s.tenant_id = any (p_tenant_ids);
+  where s.position_seq <= logloom_private.last_write_seq()
+    and (
+      s.tenant_id = any (p_tenant_ids)
+      or p_tenant_ids is null
+      and p_day < logloom_private.first_kept_day(s.tenant_id, p_today)
+    );
 end;
 $$;

@@ -15,7 +15,7 @@ begin
   if p_stream.view_id is not null then
     v_scope := logloom_private.scope_in_view(v_scope, p_stream.view_id);
     if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
-      v_hops := (logloom_private.compile_query('not logloom_hops:>=3')).tree;
+      v_hops := (logloom_private.compile_query('-@logloom_hops:>=3')).tree;
       v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
         'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
       ) end;
