@@ -81,6 +81,10 @@ create policy log_streams_select_tenant on logloom.log_streams
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
 
+grant select (
+  stream_id, tenant_id, name, kind, enabled, view_id, created_at, updated_at
+) on logloom.log_streams to authenticated, service_role;
+
 comment on table logloom.log_streams is
   'Where a tenant''s records are sent as they become visible, and how far each of these is.';
 

@@ -28,6 +28,8 @@ create policy log_stream_failures_select_tenant on logloom.log_stream_failures
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
 
+grant select on logloom.log_stream_failures to authenticated, service_role;
+
 comment on table logloom.log_stream_failures is
   'What did not arrive. refused: a record that the receiver does not take. rejected: it took a '
   'batch but for so many records, and does not say which. gap: records of [ts_from, ts_to) that '

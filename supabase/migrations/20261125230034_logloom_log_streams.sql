@@ -738,7 +738,7 @@ begin
     perform logloom_private.end_retention_day(p_place.day, null);
     return interval '0';
   end if;
-  perform logloom_private.note_stream_gaps(p_place.day, v_tenants);
+  perform logloom_private.note_stream_gaps(p_place.day, p_place.today, v_tenants);
   -- As many tenants as have a step's records between them, and at least one.
   select
     array_agg(d.tenant_id order by d.tenant_id) filter (
@@ -821,7 +821,7 @@ begin
     if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants then
       return 'busy';
     end if;
-    perform logloom_private.note_stream_gaps(p_day);
+    perform logloom_private.note_stream_gaps(p_day, p_today);
     -- What else is known of the day nobody reads any more, and goes without holding up the writer.
     delete from logloom_private.log_writes a where a.day = p_day;
     -- Last, because every reader of logloom.logs waits from here to the commit.
@@ -1035,12 +1035,14 @@ begin
     perform logloom_private.refuse('streams.no_room', v_max::text);
   end if;
   insert into logloom.log_streams (
-    tenant_id, name, query_dsl, kind, config, secrets, enabled, view_id, maker, position_seq
+    tenant_id, name, query_dsl, kind, config, secrets, enabled, view_id, maker, position_seq,
+    kept_day
   )
   select
     v_tenant_id, v_row.name, v_row.query_dsl, p_kind, v_row.config, v_row.secrets,
     coalesce(p_enabled, true), p_view_id, logloom_private.stream_maker(),
-    logloom_private.last_write_seq() + 1
+    logloom_private.last_write_seq() + 1,
+    logloom_private.first_kept_day(v_tenant_id, logloom_private.utc_day(now()))
   returning * into v_row;
   return logloom_private.log_stream_of(v_row);
 exception when unique_violation then
@@ -1245,9 +1247,8 @@ begin
   if p_stream.kept_day = v_first_kept then
     return;
   end if;
-  perform logloom_private.note_gap(p_stream, d.day)
-  from logloom_private.log_days d
-  where d.tenant_id = p_stream.tenant_id and d.day < v_first_kept;
+  perform logloom_private.note_gap(p_stream, d::date)
+  from generate_series(p_stream.kept_day, v_first_kept - 1, interval '1 day') d;
   update logloom.log_streams s set kept_day = v_first_kept where s.stream_id = p_stream.stream_id;
 end;
 $function$;
@@ -1339,6 +1340,7 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.note_stream_gaps (
   p_day        date,
+  p_today      date,
   p_tenant_ids text[] DEFAULT NULL::text[]
 )
   RETURNS void
@@ -1348,8 +1350,12 @@ CREATE OR REPLACE FUNCTION logloom_private.note_stream_gaps (
 begin
   perform logloom_private.note_gap(s, p_day)
   from logloom.log_streams s
-  join logloom_private.log_days d on d.tenant_id = s.tenant_id and d.day = p_day
-  where p_tenant_ids is null or s.tenant_id = any (p_tenant_ids);
+  where s.position_seq <= logloom_private.last_write_seq()
+    and (
+      s.tenant_id = any (p_tenant_ids)
+      or p_tenant_ids is null
+      and p_day < logloom_private.first_kept_day(s.tenant_id, p_today)
+    );
 end;
 $function$;
 
@@ -2170,7 +2176,7 @@ begin
         '^(?![^/]*//[^/?#]*[@\\])' || substr(v_address, 2)),
       ('index', '{elasticsearch}', true, '^[a-z0-9][a-z0-9._-]{0,199}$'),
       ('index', '{splunk_hec}', false, '^[a-z0-9][a-z0-9._-]{0,199}$'),
-      ('tags', '{datadog}', false, '^[A-Za-z0-9_:./,-]{1,1000}$'),
+      ('tags', '{datadog}', false, '^[A-Za-z0-9_:./,-]+$'),
       ('endpoint', '{s3}', true, '^(?![^/]*//[^/?#]*[@\\])(?!.*[?#])' || substr(v_address, 2)),
       ('region', '{s3}', true, '^[a-z0-9][a-z0-9-]{0,62}$'),
       ('bucket', '{s3}', true, '^[a-z0-9][a-z0-9.-]{1,62}$'),
@@ -2291,7 +2297,7 @@ begin
   if p_stream.view_id is not null then
     v_scope := logloom_private.scope_in_view(v_scope, p_stream.view_id);
     if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
-      v_hops := (logloom_private.compile_query('not logloom_hops:>=3')).tree;
+      v_hops := (logloom_private.compile_query('-@logloom_hops:>=3')).tree;
       v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
         'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
       ) end;
@@ -2917,6 +2923,40 @@ GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, t
 GRANT EXECUTE ON FUNCTION "public"."test_log_stream"(uuid, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) TO "authenticated", "service_role";
+
+GRANT SELECT ON TABLE "logloom"."log_stream_failures" TO "authenticated", "service_role";
+
+GRANT SELECT ("created_at") ON TABLE "logloom"."log_streams" TO "authenticated";
+
+GRANT SELECT ("enabled") ON TABLE "logloom"."log_streams" TO "authenticated";
+
+GRANT SELECT ("kind") ON TABLE "logloom"."log_streams" TO "authenticated";
+
+GRANT SELECT ("name") ON TABLE "logloom"."log_streams" TO "authenticated";
+
+GRANT SELECT ("stream_id") ON TABLE "logloom"."log_streams" TO "authenticated";
+
+GRANT SELECT ("tenant_id") ON TABLE "logloom"."log_streams" TO "authenticated";
+
+GRANT SELECT ("updated_at") ON TABLE "logloom"."log_streams" TO "authenticated";
+
+GRANT SELECT ("view_id") ON TABLE "logloom"."log_streams" TO "authenticated";
+
+GRANT SELECT ("created_at") ON TABLE "logloom"."log_streams" TO "service_role";
+
+GRANT SELECT ("enabled") ON TABLE "logloom"."log_streams" TO "service_role";
+
+GRANT SELECT ("kind") ON TABLE "logloom"."log_streams" TO "service_role";
+
+GRANT SELECT ("name") ON TABLE "logloom"."log_streams" TO "service_role";
+
+GRANT SELECT ("stream_id") ON TABLE "logloom"."log_streams" TO "service_role";
+
+GRANT SELECT ("tenant_id") ON TABLE "logloom"."log_streams" TO "service_role";
+
+GRANT SELECT ("updated_at") ON TABLE "logloom"."log_streams" TO "service_role";
+
+GRANT SELECT ("view_id") ON TABLE "logloom"."log_streams" TO "service_role";
 
 update logloom.plans set max_log_streams = 1 where plan_id = 'free';
 update logloom.plans set max_log_streams = 10 where plan_id = 'pro';
