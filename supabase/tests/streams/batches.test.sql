@@ -172,12 +172,16 @@ select pg_temp.settle('all', 'refused', 400);
 select is(pg_temp.msgs(pg_temp.batch('all')), '4', 'down to one');
 select pg_temp.settle(
   'all', 'refused', 400,
-  (select jsonb_build_array(jsonb_build_object('id', l.id, 'ts', l.ts))
-   from logloom.logs l where l.msg = '4')
+  (
+    select jsonb_build_array(jsonb_build_object('id', l.id, 'ts', l.ts))
+    from logloom.logs l where l.msg = '4'
+  )
 );
 select is(
-  (select row(f.kind, l.msg, f.records, f.status, f.error)::text
-   from logloom.log_stream_failures f join logloom.logs l on l.id = f.record_id),
+  (
+    select row(f.kind, l.msg, f.records, f.status, f.error)::text
+    from logloom.log_stream_failures f join logloom.logs l on l.id = f.record_id
+  ),
   '(refused,4,1,400,"HTTP 400")', 'which is set aside'
 );
 select is(pg_temp.msgs(pg_temp.batch('all')), '5', 'and the rest goes on');
@@ -235,9 +239,15 @@ update logloom.log_streams s set enabled = false, test_id = gen_random_uuid(),
   test_requested_at = now() where s.name = 'all';
 select is(pg_temp.msgs(pg_temp.batch('all')), 'Test of the log stream all', 'a test is one record');
 select is(
-  (select (public.settle_log_stream_batch(
-    s.stream_id, s.claim_id, s.test_id, 'retry', 401, 'HTTP 401')).more::text
-   from logloom.log_streams s where s.name = 'all'), 'true', 'its outcome is noted'
+  (
+    select (
+      public.settle_log_stream_batch(
+        s.stream_id, s.claim_id, s.test_id, 'retry', 401, 'HTTP 401'
+      )
+    ).more::text
+    from logloom.log_streams s where s.name = 'all'
+  ),
+  'true', 'its outcome is noted'
 );
 select is(
   pg_temp.state('all', 'row(s.test_id, s.test_finished_at = now(), s.test_status, s.test_error, '

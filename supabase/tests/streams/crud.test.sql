@@ -143,7 +143,8 @@ select is(
   pg_temp.by('ann', format(
     '(select row(s.name, s.query_dsl, s.enabled, s.status, s.secrets) '
       'from public.update_log_stream(p_stream_id => %L, p_name => '' other '', '
-      'p_query_dsl => ''level:error'', p_enabled => false, p_secrets => ''{"header.x-api-key": null}'') s)', stream_id
+      'p_query_dsl => ''level:error'', p_enabled => false, '
+      'p_secrets => ''{"header.x-api-key": null}'') s)', stream_id
   )),
   '(other,level:error,f,disabled,{})', 'what is given is changed'
 ) from stream;
