@@ -13,6 +13,7 @@ select results_eq(
     ('logloom_run_deletions', '* * * * *'),
     ('logloom_run_retention', '* * * * *'),
     ('logloom_seal_logs', '* * * * *'),
+    ('logloom_send_log_streams', '2 seconds'),
     ('logloom_send_notifications', '2 seconds'),
     ('logloom_write_logs', '1 second')$$,
   'the jobs and their schedules'
