@@ -21,6 +21,7 @@ declare
   v_row logloom.log_streams;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_streams();
   perform logloom_private.require_parameter('p_name', p_name is null);
   perform logloom_private.require_parameter('p_kind', p_kind is null);
   perform logloom_private.require_parameter('p_config', p_config is null);

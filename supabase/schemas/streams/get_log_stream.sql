@@ -13,7 +13,7 @@ declare
 begin
   perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
   select s.* into v_stream
-  from logloom_private.read_log_streams(p_tenant_id, p_stream_id, null, null) s;
+  from logloom_private.page_of_streams(p_tenant_id, p_stream_id, null, null) s;
   if not found then
     perform logloom_private.refuse('streams.not_found');
   end if;

@@ -1,5 +1,5 @@
 -- Failures of a stream of the tenant, newest first.
-create function logloom_private.read_stream_failures(
+create function logloom_private.page_of_stream_failures(
   p_tenant_id text,
   p_stream_id uuid,
   p_limit integer,
@@ -58,7 +58,7 @@ as $$
 begin
   return query
   select f.*
-  from logloom_private.read_stream_failures(p_tenant_id, p_stream_id, p_limit, p_after) f;
+  from logloom_private.page_of_stream_failures(p_tenant_id, p_stream_id, p_limit, p_after) f;
 end;
 $$;
 

@@ -1,5 +1,5 @@
 -- Streams of the tenant, newest first, or the one that is named.
-create function logloom_private.read_log_streams(
+create function logloom_private.page_of_streams(
   p_tenant_id text,
   p_stream_id uuid,
   p_limit integer,
@@ -48,7 +48,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-  select s.* from logloom_private.read_log_streams(p_tenant_id, null, p_limit, p_after) s;
+  select s.* from logloom_private.page_of_streams(p_tenant_id, null, p_limit, p_after) s;
 end;
 $$;
 
