@@ -21,6 +21,7 @@ declare
   v_row logloom.log_streams;
   v_query_dsl text;
   v_is_other boolean;
+  v_is_same boolean;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
@@ -40,6 +41,7 @@ begin
     ) end;
   v_is_other := (v_query_dsl, coalesce(p_view_id, v_row.view_id))
     is distinct from (v_row.query_dsl, v_row.view_id);
+  v_is_same := not v_is_other and num_nonnulls(p_config, p_secrets) = 0;
   v_row.config := case when p_config is null then v_row.config
     else logloom_private.checked_stream_config(v_row.kind, p_config) end;
   v_row.secrets := logloom_private.changed_secrets(
@@ -63,6 +65,10 @@ begin
     -- Nobody noted what came meanwhile.
     pending_since = case when p_enabled then coalesce(s.pending_since, now())
       else s.pending_since end,
+    -- Whoever sends with what was before does not settle for it, nor seals it again.
+    claim_id = case when v_is_same then s.claim_id end,
+    claimed_at = case when v_is_same then s.claimed_at end,
+    claimed_until = case when v_is_same then s.claimed_until end,
     -- What is changed is tried at once, and with it sizes that a receiver did not take.
     next_attempt_at = now(),
     batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
