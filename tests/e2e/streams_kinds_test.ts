@@ -109,15 +109,24 @@ Deno.test("each kind brings every record to our own receiver in another tenant, 
   await putOnPlan(sql, source, { max_log_streams: 10 });
   const { key_value } = await createKey(source);
   const targets = new Map<StreamKind, Tenant>();
+  const keys: string[] = [];
   for (const [kind, { path, config, secret }] of Object.entries(receivers)) {
     const target = await newTenant(`target-${kind.replaceAll("_", "-")}`);
     const { key_value: key } = await createKey(target);
     targets.set(kind as StreamKind, target);
+    keys.push(key);
     await newStream(source, {
       p_kind: kind as StreamKind,
       p_config: { url: `${stack.url}/functions/v1/ingest${path}`, ...config },
     }, secret(key));
   }
+  const [{ stored }] = await sql`
+    select string_agg(to_jsonb(s)::text, ' ') || (
+      select string_agg(to_jsonb(e)::text, ' ') from logloom.audit_events e
+      where e.tenant_id = ${source.id}
+    ) as stored
+    from logloom.log_streams s where s.tenant_id = ${source.id}`;
+  for (const key of keys) assert.ok(!stored.includes(key), "no key is in the database");
   const count = 2500;
   const sent = await ingest(apiKey(key_value), events(count));
   assert.deepEqual(sent.body, { success: true, ingested: count, rejected: 0 });
