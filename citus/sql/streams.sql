@@ -5,6 +5,9 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform logloom_private.refuse('streams.not_over_nodes');
+  raise exception using
+    errcode = 'PT400',
+    message = 'Log streams are not kept where records are sharded over nodes',
+    hint = 'Fetch records by export_logs or tail_logs.';
 end;
 $$;

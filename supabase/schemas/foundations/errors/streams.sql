@@ -28,8 +28,6 @@ begin
         'Secrets go into p_secrets.', 'The member is malformed, or holds a key of Logloom.'),
     ('streams.leads_to_itself', 400, 'The log stream would send to its own tenant',
       'Seal the key of another tenant.', 'A secret is an API key of the tenant itself.'),
-    ('streams.not_over_nodes', 400, 'Log streams are not kept where records are sharded over nodes',
-      'Fetch records by export_logs or tail_logs.', null),
     ('streams.no_room', 400, 'Plan limit exceeded: log streams (max %s)',
       'Delete one that is no longer needed, or move to a larger plan.',
       'The plan''s `max_log_streams`.'),
