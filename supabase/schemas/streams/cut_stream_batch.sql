@@ -23,7 +23,7 @@ declare
   v_first bigint := p_stream.position_seq;
   v_id uuid := p_stream.position_id;
   v_step_last bigint;
-  v_steps bigint := 4;
+  v_steps bigint := 1;
   -- A batch that is sent again is not cut where sizes are added up in another way.
   v_bytes bigint := case when v_is_again then 1000000000 else p_stream.batch_bytes end;
   v_found public.logloom_log_record[];
