@@ -2632,10 +2632,11 @@ CREATE OR REPLACE FUNCTION public.get_log_stream (
 declare
   v_stream public.logloom_log_stream;
 begin
-  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  -- First of all it asks who is calling.
   select s.* into v_stream
   from logloom_private.page_of_streams(p_tenant_id, p_stream_id, null, null) s;
-  if not found then
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  if v_stream.stream_id is null then
     perform logloom_private.refuse('streams.not_found');
   end if;
   return v_stream;
