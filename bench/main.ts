@@ -16,6 +16,7 @@ const names = [
   "sealed",
   "search",
   "soak",
+  "streams",
 ];
 
 const [name, ...args] = Deno.args;

@@ -10,6 +10,9 @@ export const jwtSecret = "super-secret-jwt-token-with-at-least-32-characters-lon
 /** The secret between the database's job and logloom-notify; it protects nothing outside either. */
 export const notifySecret = "local-secret-of-the-function-logloom-notify";
 
+/** The key that the functions seal secrets with; it protects nothing outside this machine. */
+export const secretsKey = "bG9jYWwga2V5IHRoYXQgc2VhbHMgc2VjcmV0cyAhISE=";
+
 /** PostgREST's connections; the database limits searches by this number. */
 export const apiPoolSize = 20;
 
@@ -91,6 +94,7 @@ export function stackNamed(name: StackName): Stack {
         health: internal + 4,
         "logloom-notify": internal + 5,
         "logloom-read": internal + 6,
+        "logloom-stream": internal + 7,
       },
       workers: [16, 17, 18, 19].map((place) => internal + place),
     },

@@ -356,6 +356,7 @@ begin
         'logloom_read_from_anywhere',
         'logloom_views_and_export',
         'logloom_scopes_and_sessions'
+        'logloom_log_streams'
       ]
     );
   end if;

@@ -57,6 +57,16 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "claim_log_streams": {
+        Args: { "p_limit": number };
+        Returns: Database["public"]["CompositeTypes"]["logloom_claimed_log_stream"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_claimed_log_stream";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "confirm_alert_address": { Args: { "p_code": string; "p_email": string }; Returns: Json };
       "create_alert_rule": {
         Args: {
@@ -125,6 +135,25 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "create_log_stream": {
+        Args: {
+          "p_config": Json;
+          "p_enabled"?: boolean;
+          "p_kind": string;
+          "p_name": string;
+          "p_query_dsl"?: string;
+          "p_secrets"?: Json;
+          "p_tenant_id"?: string;
+          "p_view_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_stream"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_stream";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "create_log_view": {
         Args: {
           "p_hidden_fields"?: (string)[];
@@ -165,6 +194,16 @@ export type Database = {
       };
       "delete_alert_rule": {
         Args: { "p_rule_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "delete_log_stream": {
+        Args: { "p_stream_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
           from: "*";
@@ -284,6 +323,26 @@ export type Database = {
           to: "logloom_log_record";
           isOneToOne: false;
           isSetofReturn: true;
+        };
+      };
+      "get_log_secret_scope": {
+        Args: { "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_secret_scope"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_secret_scope";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "get_log_stream": {
+        Args: { "p_stream_id": string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_stream"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_stream";
+          isOneToOne: true;
+          isSetofReturn: false;
         };
       };
       "get_saved_search": {
@@ -440,6 +499,31 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_log_stream_failures": {
+        Args: {
+          "p_after"?: string;
+          "p_limit"?: number;
+          "p_stream_id": string;
+          "p_tenant_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_stream_failure"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_stream_failure";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_log_streams": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_stream"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_stream";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "list_log_views": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_view"][];
@@ -575,6 +659,10 @@ export type Database = {
           isOneToOne: true;
           isSetofReturn: false;
         };
+      };
+      "read_log_stream_batch": {
+        Args: { "p_claim_id": string; "p_stream_id": string };
+        Returns: Json;
       };
       "read_logs": {
         Args: {
@@ -725,6 +813,28 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "settle_log_stream_batch": {
+        Args: {
+          "p_batch_id": string;
+          "p_claim_id": string;
+          "p_error"?: string;
+          "p_outcome": string;
+          "p_refused"?: Json;
+          "p_rejected"?: number;
+          "p_release"?: boolean;
+          "p_retry_after"?: number;
+          "p_secrets"?: Json;
+          "p_status"?: number;
+          "p_stream_id": string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_stream_settlement"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_stream_settlement";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "tail_logs": {
         Args: {
           "p_backlog"?: number;
@@ -750,6 +860,16 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "test_log_stream": {
+        Args: { "p_stream_id": string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_stream"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_stream";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "update_alert_rule": {
         Args: {
           "p_comparison"?: Database["public"]["Enums"]["logloom_alert_comparison"];
@@ -769,6 +889,25 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_alert_rule";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "update_log_stream": {
+        Args: {
+          "p_config"?: Json;
+          "p_enabled"?: boolean;
+          "p_name"?: string;
+          "p_query_dsl"?: string;
+          "p_secrets"?: Json;
+          "p_stream_id": string;
+          "p_tenant_id"?: string;
+          "p_view_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_stream"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_stream";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -950,6 +1089,10 @@ export type Database = {
         "details": Json | null;
         "client_id": string | null;
       };
+      "logloom_claimed_log_stream": {
+        "stream_id": string | null;
+        "claim_id": string | null;
+      };
       "logloom_claimed_notification": {
         "notification_id": string | null;
         "claim_id": string | null;
@@ -1060,6 +1203,9 @@ export type Database = {
         "host": string | null;
         "attrs": Json | null;
       };
+      "logloom_log_secret_scope": {
+        "tenant_id": string | null;
+      };
       "logloom_log_series": {
         "group": Json | null;
         "points": Json | null;
@@ -1075,6 +1221,58 @@ export type Database = {
         "values": Json | null;
         "total_groups": number | null;
         "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
+      };
+      "logloom_log_stream": {
+        "stream_id": string | null;
+        "tenant_id": string | null;
+        "name": string | null;
+        "query_dsl": string | null;
+        "kind":
+          | "webhook"
+          | "otlp"
+          | "loki"
+          | "elasticsearch"
+          | "splunk_hec"
+          | "datadog"
+          | "s3"
+          | null;
+        "config": Json | null;
+        "secrets": Json | null;
+        "enabled": boolean | null;
+        "view_id": string | null;
+        "maker": string | null;
+        "created_at": string | null;
+        "updated_at": string | null;
+        "status": string | null;
+        "lag_seconds": number | null;
+        "next_attempt_at": string | null;
+        "failing_since": string | null;
+        "last_success_at": string | null;
+        "last_status": number | null;
+        "last_error": string | null;
+        "paused_at": string | null;
+        "pause_reason": "failing" | "refused" | "maker" | null;
+        "sent_batches": number | null;
+        "sent_records": number | null;
+        "skipped_records": number | null;
+        "refused_records": number | null;
+        "test_requested_at": string | null;
+        "test_finished_at": string | null;
+        "test_status": number | null;
+        "test_error": string | null;
+      };
+      "logloom_log_stream_failure": {
+        "failure_id": string | null;
+        "stream_id": string | null;
+        "kind": "refused" | "rejected" | "gap" | null;
+        "occurred_at": string | null;
+        "record_id": string | null;
+        "record_ts": string | null;
+        "records": number | null;
+        "ts_from": string | null;
+        "ts_to": string | null;
+        "status": number | null;
+        "error": string | null;
       };
       "logloom_log_tail": {
         "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;
@@ -1198,6 +1396,9 @@ export type Database = {
       "logloom_stored": {
         "sealed_bytes": number | null;
         "hot_bytes": number | null;
+      };
+      "logloom_stream_settlement": {
+        "more": boolean | null;
       };
       "logloom_success": {
         "success": boolean | null;

@@ -53,6 +53,9 @@ const wordsOf: [type: string, member: string, source: string][] = [
   ["logloom_alert_delivery", "channel", "notifications_channel_is_known"],
   ["logloom_retention_run", "status", "retention_runs_status_is_known"],
   ["logloom_retention_run", "kind", "retention_runs_kind_is_known"],
+  ["logloom_log_stream", "kind", "log_streams_kind_is_known"],
+  ["logloom_log_stream", "pause_reason", "log_streams_pause_reason_is_known"],
+  ["logloom_log_stream_failure", "kind", "log_stream_failures_kind_is_known"],
 ];
 
 async function knownFrom(databaseUrl: string): Promise<Known> {
@@ -129,17 +132,27 @@ const ourNames: Record<string, string> = {
   notification_address: "AlertAddress",
 };
 
-/** Parameters of which the database knows no more than that they are text or JSON. */
+/**
+ * Parameters of which the database knows no more than that they are text or JSON; with the operation before a dot where
+ * not all mean the same.
+ */
 const parameterTypes: Record<string, string> = {
   notification_preferences: 'Partial<TenantSettings["notification_preferences"]>',
-  p_kind: 'RetentionRun["kind"]',
+  "create_log_stream.p_kind": 'LogStream["kind"]',
+  "list_log_retention_runs.p_kind": 'RetentionRun["kind"]',
+  p_config: 'LogStream["config"]',
   p_notification_config: 'AlertRule["notification_config"]',
   p_notification_destinations: "Channel[]",
   p_order: '"asc" | "desc"',
   p_role: "Role",
   p_scopes: "Scope[]",
+  p_secrets: "Record<string, string | null>",
   pipeline_config: 'Partial<TenantSettings["pipeline_config"]>',
 };
+
+function typeOf(operation: string, parameter: string): string | undefined {
+  return parameterTypes[`${operation}.${parameter}`] ?? parameterTypes[parameter];
+}
 
 /** Answers of which it knows no more than that they are JSON. */
 const answerTypes: Record<string, string> = { confirm_alert_address: "Success" };
@@ -153,7 +166,7 @@ function readerOperations(database: string, { forUsers }: Known): string {
     const parameters = args.replace(
       /"(\w+)"(\??): ([^;}]+?)(?=;| \})/g,
       (_, parameter: string, optional: string, type: string) =>
-        `${parameter}${optional}: ${parameterTypes[parameter] ?? ours(type)}`,
+        `${parameter}${optional}: ${typeOf(name, parameter) ?? ours(type)}`,
     );
     const answer = answerTypes[name] ?? ours(returns);
     return [`  ${name}: { parameters: ${parameters}; answer: ${answer} };`];

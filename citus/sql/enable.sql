@@ -28,6 +28,12 @@ begin
       message = 'No node may hold shards',
       hint = 'On the coordinator: citus_set_coordinator_host, then citus_add_node for each worker.';
   end if;
+  if exists (select from logloom.log_streams) then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'There are log streams, which are not kept where records are sharded',
+      hint = 'Delete the rows of logloom.log_streams, then try again.';
+  end if;
   select string_agg(w.what, ', ' order by w.what) into v_in_the_way
   from unnest(logloom_citus.sharded_tables()) s (name)
   cross join lateral (

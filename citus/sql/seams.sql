@@ -11,7 +11,7 @@ begin
     'after_migration()', 'expired_days(text[],date,integer)', 'forget_tenants_day(text[],date)',
     'hold_writers()', 'insert_records(smallint,bigint,bigint,integer,integer,bigint)',
     'last_sealed()', 'read_page(text)', 'reads_again(text,text)',
-    'reads_sealed(text,timestamptz,timestamptz)', 'scanned_tenant_sql(text)'
+    'reads_sealed(text,timestamptz,timestamptz)', 'require_streams()', 'scanned_tenant_sql(text)'
   ];
 end;
 $$;

@@ -1,5 +1,5 @@
 begin;
-select plan(11);
+select plan(12);
 
 create function pg_temp.core()
 returns table (definition text)
@@ -51,6 +51,11 @@ select set_eq(
       and p.proname = any (logloom_private.operations())
       and p.proconfig @> '{default_transaction_isolation=repeatable read}'$$,
   'operations that only read keep one snapshot'
+);
+
+select throws_ok(
+  'select logloom_private.require_streams()', 'PT400',
+  'Log streams are not kept where records are sharded over nodes', 'log streams are refused by name'
 );
 
 -- A migration that brings a seam anew.

@@ -7,6 +7,7 @@ import {
   functionPort,
   jwtSecret,
   notifySecret,
+  secretsKey,
   type Stack,
 } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
@@ -47,20 +48,24 @@ export async function writePrograms(stack: Stack, functions: FunctionName[]): Pr
   }
 }
 
-/** Variables for notifications that you may set when you start the stack: a mail server, a local receiver. */
-const notifySettings = [
-  "LOGLOOM_ALLOW_LOCAL_WEBHOOKS",
-  "LOGLOOM_SMTP_HOST",
-  "LOGLOOM_SMTP_PORT",
-  "LOGLOOM_SMTP_USER",
-  "LOGLOOM_SMTP_PASSWORD",
-  "LOGLOOM_SMTP_FROM",
-];
+/** The functions that send to addresses of others, and keep secrets for it. */
+const sending: readonly FunctionName[] = ["logloom-notify", "logloom-stream"];
 
-function notifyEnv(): Record<string, string> {
-  const env: Record<string, string> = { LOGLOOM_NOTIFY_SECRET: notifySecret };
-  for (const name of notifySettings) env[name] = Deno.env.get(name) ?? "";
-  return env;
+/** You may set LOGLOOM_… when you start the stack, for a local receiver and keys of your own. */
+function sendEnv(): Record<string, string> {
+  return {
+    LOGLOOM_NOTIFY_SECRET: notifySecret,
+    LOGLOOM_ALLOW_LOCAL_WEBHOOKS: Deno.env.get("LOGLOOM_ALLOW_LOCAL_WEBHOOKS") ?? "",
+    LOGLOOM_SECRETS_KEY: Deno.env.get("LOGLOOM_SECRETS_KEY") || secretsKey,
+    LOGLOOM_SECRETS_OLD_KEYS: Deno.env.get("LOGLOOM_SECRETS_OLD_KEYS") ?? "",
+  };
+}
+
+/** Variables for a mail server that you may set when you start the stack. */
+const mailSettings = ["HOST", "PORT", "USER", "PASSWORD", "FROM"].map((n) => `LOGLOOM_SMTP_${n}`);
+
+function mailEnv(): Record<string, string> {
+  return Object.fromEntries(mailSettings.map((name) => [name, Deno.env.get(name) ?? ""]));
 }
 
 /** The processes of each edge function. */
@@ -91,10 +96,11 @@ function functionProcess(
     LOGLOOM_JWT_SECRET: jwtSecret,
     LOGLOOM_FUNCTION_PORT: `${port}`,
     LOGLOOM_PUBLIC_URL: Deno.env.get("LOGLOOM_PUBLIC_URL") ?? "",
-    ...(name === "logloom-notify" ? notifyEnv() : {}),
+    ...(sending.includes(name) ? sendEnv() : {}),
+    ...(name === "logloom-notify" ? mailEnv() : {}),
   };
-  // Webhooks go anywhere; the others talk to one address.
-  const net = name === "logloom-notify"
+  // What is sent goes anywhere; the others talk to one address.
+  const net = sending.includes(name)
     ? "--allow-net"
     : `--allow-net=127.0.0.1:${port},${new URL(stack.internalUrl).host}`;
   return {

@@ -64,6 +64,16 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   await db`update logloom.portal_sessions set created_by = null where tenant_id = ${tenant.id}`;
   await call("list_log_portal_sessions", {});
 
+  await call("create_log_stream", {
+    p_name: "n",
+    p_kind: "webhook",
+    p_config: { url: "https://example.com/" },
+    p_enabled: false,
+  });
+  // As one that the project itself made.
+  await db`update logloom.log_streams set maker = null where tenant_id = ${tenant.id}`;
+  await call("list_log_streams", {});
+
   const search = { p_name: "n", p_query_dsl: "ts:*" };
   const id = await call("create_saved_search", search);
   await call("get_saved_search", { p_id: id });

@@ -54,6 +54,7 @@ Deno.test("whatever is sent to a function, its answer arrives", async () => {
   const answers: [string, number, unknown][] = [
     ["health", 405, { error: "Method not allowed: POST" }],
     ["logloom-notify", 401, { error: "Invalid secret" }],
+    ["logloom-stream", 401, { error: "Invalid secret" }],
     ["logloom-read", 404, {
       code: "PT404",
       message: "There is nothing at this path",

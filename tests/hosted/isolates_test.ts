@@ -22,6 +22,7 @@ const isolates = (["", "-2", "-3"] as const).flatMap((n): ProcessName[] => [
   `health${n}`,
   `logloom-notify${n}`,
   `logloom-read${n}`,
+  `logloom-stream${n}`,
 ]);
 
 /** Kills one process after the other, a new one when the last one is back, until it is disposed. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { success } from "../_shared/errors.ts";
 import { createIngestHandler } from "./handler.ts";
-import { markNumber } from "./numbers.ts";
+import { markNumber } from "../_shared/numbers.ts";
 import { apiKey, parametersOf } from "./testing.ts";
 
 /** The secret that marks numbers. */

@@ -9,7 +9,7 @@ import {
   setMember,
   ShapeCount,
 } from "./json.ts";
-import { unmarkNumbers } from "./numbers.ts";
+import { unmarkNumbers } from "../_shared/numbers.ts";
 
 type TextColumns = { readonly [Field in TextField as `p_${Field}`]?: readonly Text[] };
 
@@ -41,6 +41,8 @@ export class TooManyEvents extends Error {}
 export class TooMuchShared extends Error {}
 
 const maxErrors = 100;
+/** The attribute by which a log stream knows what it does not pass on any further. */
+const hopsMember = "logloom_hops";
 /** Postgres refuses JSON with thousands of levels; people cannot read a tenth of that. */
 const maxDepth = 64;
 const maxEventsInSlice = 10_000;
@@ -53,6 +55,7 @@ export class EventCollector {
   haveOwnTimes = true;
 
   readonly #maxEvents: number;
+  readonly #hops: number | undefined;
   readonly #shapes: ShapeCount | undefined;
   readonly #ts: Text[] = [];
   readonly #level: Text[] = [];
@@ -68,9 +71,10 @@ export class EventCollector {
   #count = 0;
   #rejected = 0;
 
-  /** `contentLength`: the size of the source. */
-  constructor(maxEvents: number, contentLength = 0) {
+  /** `contentLength`: the size of the source. `hops`: how often log streams passed on its events. */
+  constructor(maxEvents: number, contentLength = 0, hops?: number) {
     this.#maxEvents = maxEvents;
+    this.#hops = hops;
     if (contentLength > harmlessLength) this.#shapes = new ShapeCount();
   }
 
@@ -113,6 +117,8 @@ export class EventCollector {
     const draft = new Draft(event, envelope);
     let { attrs } = draft;
     if (attrs !== null && !boundDepth(attrs, 1, this.#shapes)) attrs = null;
+    // What the event says of it itself was true before it was passed on.
+    if (this.#hops !== undefined) (attrs ??= {})[hopsMember] = this.#hops;
     this.#ts.push(draft.ts);
     this.#level.push(draft.level);
     for (let field = 0; field < textFields.length; field++) {

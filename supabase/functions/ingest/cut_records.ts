@@ -2,7 +2,7 @@ import { type TextField, textFields } from "../_shared/record_fields.ts";
 import type { Batch } from "./collector.ts";
 import type { Text } from "./draft.ts";
 import { type JsonObject, setMember } from "./json.ts";
-import { markedNumber, numberText } from "./numbers.ts";
+import { markedNumber, numberText } from "../_shared/numbers.ts";
 
 /**
  * Shortens records to the database's limit, measured as the JSON text that operations return; an event may use

@@ -2,7 +2,7 @@ import { type TextField, textFields } from "../_shared/record_fields.ts";
 import { lookUp, namesOf, otherKeys, ownKeys, takeOut } from "./fields.ts";
 import { addMember, isObject, type JsonObject, jsonTextOf, scalarText } from "./json.ts";
 import { type Level, levelOf, levelText, syslogLevelOf } from "./levels.ts";
-import { markedNumber } from "./numbers.ts";
+import { markedNumber } from "../_shared/numbers.ts";
 import { isFinerThanMicroseconds, isoFromNumber, isoFromText } from "./timestamps.ts";
 
 export type Text = string | null;

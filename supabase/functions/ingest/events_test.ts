@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type Result, success } from "../_shared/errors.ts";
 import { type Batch, batchJson, EventCollector } from "./collector.ts";
-import { storedNumber } from "./numbers.ts";
+import { storedNumber } from "../_shared/numbers.ts";
 import { Content } from "./protocol.ts";
 import { native } from "./protocols/native.ts";
 

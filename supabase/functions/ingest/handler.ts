@@ -207,13 +207,15 @@ async function ingest(
   if (!caller.ok) return failed(caller);
 
   const length = "problem" in body.value ? 0 : body.value.bytes.length;
+  const hops = hopsOf(incoming.headers);
   const events = caller.value.kind === "project"
     ? new TenantEvents(
       protocol.maxEvents,
       length,
       tenantOfHeader(incoming.headers.get("X-Logloom-Tenant")),
+      hops,
     )
-    : new EventCollector(protocol.maxEvents, length);
+    : new EventCollector(protocol.maxEvents, length, hops);
   const content = "problem" in body.value
     ? failure(body.value.status, body.value.problem)
     : read(incoming, protocol, new Content(body.value.bytes), events);
@@ -245,6 +247,12 @@ async function ingest(
   }
   await overloadPause();
   return { reply: reading.overloaded(outcome, committed.events, committed.failure), notes };
+}
+
+/** How often log streams passed on what this request holds; undefined if none says so. */
+function hopsOf(headers: Headers): number | undefined {
+  const hops = /^[1-9]\d?$/.exec(headers.get("Logloom-Stream-Hops") ?? "");
+  return hops === null ? undefined : Number(hops[0]);
 }
 
 /** Some senders retry overload immediately: the pause slows them down. */

@@ -1,4 +1,4 @@
-import { endOfString, markedNumber, markNumbers, numberText } from "./numbers.ts";
+import { endOfString, markedNumber, markNumbers, numberText } from "../_shared/numbers.ts";
 
 export type JsonObject = Record<string, unknown>;
 

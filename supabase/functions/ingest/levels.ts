@@ -1,4 +1,4 @@
-import { markedNumber, numberText } from "./numbers.ts";
+import { markedNumber, numberText } from "../_shared/numbers.ts";
 
 export type Level = "debug" | "info" | "warn" | "error";
 

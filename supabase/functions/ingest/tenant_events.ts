@@ -1,7 +1,7 @@
 import { EventCollector, type EventError } from "./collector.ts";
 import type { Envelope } from "./draft.ts";
 import { isObject } from "./json.ts";
-import { isText } from "./numbers.ts";
+import { isText } from "../_shared/numbers.ts";
 
 const maxTenants = 100;
 const maxTenantLength = 255;
@@ -30,9 +30,16 @@ export class TenantEvents extends EventCollector {
   readonly #maxEvents: number;
   readonly #length: number;
   readonly #tenant: string | undefined;
+  readonly #hops: number | undefined;
 
-  constructor(maxEvents: number, contentLength: number, tenant: string | undefined) {
+  constructor(
+    maxEvents: number,
+    contentLength: number,
+    tenant: string | undefined,
+    hops?: number,
+  ) {
     super(maxEvents, contentLength);
+    this.#hops = hops;
     this.#maxEvents = maxEvents;
     this.#length = contentLength;
     this.#tenant = tenant;
@@ -55,7 +62,7 @@ export class TenantEvents extends EventCollector {
           `A request has events of at most ${maxTenants} tenants`,
         );
       }
-      part = new TenantPart(this.#maxEvents, this.#length);
+      part = new TenantPart(this.#maxEvents, this.#length, this.#hops);
       this.parts.set(tenant, part);
     }
     if (this.#tenant === undefined) delete event.tenant_id;

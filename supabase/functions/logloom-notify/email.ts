@@ -91,6 +91,19 @@ interface Confirmation {
   readonly hours: number;
 }
 
+/** Tells owners that a log stream was paused. */
+interface Pause {
+  readonly type: "stream.paused";
+  readonly data: {
+    readonly stream_id: string;
+    readonly name: string;
+    readonly kind: string;
+    readonly reason: string;
+    readonly failing_since: string | null;
+    readonly last_error: string | null;
+  };
+}
+
 interface Payload {
   readonly type: string;
   readonly data: {
@@ -125,10 +138,15 @@ interface Content {
 }
 
 export function compose(body: string): Content {
-  const payload = JSON.parse(body) as Payload | Confirmation;
-  return payload.type === "address.confirmation"
-    ? composeConfirmation(payload as Confirmation)
-    : composeAlert(payload as Payload);
+  const payload = JSON.parse(body) as Payload | Confirmation | Pause;
+  switch (payload.type) {
+    case "address.confirmation":
+      return composeConfirmation(payload as Confirmation);
+    case "stream.paused":
+      return composePause(payload as Pause);
+    default:
+      return composeAlert(payload as Payload);
+  }
 }
 
 /** No text of the tenant: the recipient may have nothing to do with it. */
@@ -147,6 +165,27 @@ function composeConfirmation({ code, hours }: Confirmation): Content {
     text: text.join("\n"),
     isNew: true,
   };
+}
+
+const pauseReasons: Readonly<Record<string, string>> = {
+  failing: "Its receiver has taken nothing for long.",
+  refused: "Its receiver refuses every record.",
+  maker: "Whoever made it is no admin of the tenant any more.",
+};
+
+function composePause({ data }: Pause): Content {
+  const lines = [
+    `The log stream "${data.name}" (${data.kind}) was paused. ${pauseReasons[data.reason] ?? ""}`,
+    "",
+    ...data.failing_since === null ? [] : [`Failing since: ${data.failing_since}`],
+    ...data.last_error === null ? [] : [`Last error:    ${data.last_error}`],
+    `Stream:        ${data.stream_id}`,
+    "",
+    "Nothing is lost as long as its records are kept: enable it, and it goes on where it was.",
+    "",
+  ];
+  const name = data.name.replace(/\s+/g, " ");
+  return { subject: `[Logloom] Paused: ${name}`, text: lines.join("\n"), isNew: false };
 }
 
 function composeAlert({ type, data }: Payload): Content {

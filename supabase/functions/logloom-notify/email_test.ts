@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
-import { deliverEmail, readSmtpSettings, type SmtpSettings } from "./email.ts";
+import { compose, deliverEmail, readSmtpSettings, type SmtpSettings } from "./email.ts";
 
 const id = "0c5d8e30-6c1b-4e7c-9b0a-000000000001";
 const attempt = "0c5d8e30-6c1b-4e7c-9b0a-0000000000a1";
@@ -338,4 +338,22 @@ test("without SMTP settings an email fails and says so", async () => {
     password: undefined,
     from: "alerts@logloom.example",
   });
+});
+
+Deno.test("owners learn that a log stream was paused, why, and that nothing is lost", () => {
+  const { subject, text, isNew } = compose(JSON.stringify({
+    type: "stream.paused",
+    data: {
+      stream_id: "0c5d8e30-6c1b-4e7c-9b0a-000000000001",
+      name: "to the\nwarehouse",
+      kind: "s3",
+      reason: "failing",
+      failing_since: "2026-11-22T10:00:00Z",
+      last_error: "HTTP 503",
+    },
+  }));
+  assert.equal(subject, "[Logloom] Paused: to the warehouse");
+  assert.equal(isNew, false);
+  assert.match(text, /^The log stream "to the\nwarehouse" \(s3\) was paused\. Its receiver has/);
+  assert.match(text, /\nFailing since: 2026-11-22T10:00:00Z\nLast error: {4}HTTP 503\n/);
 });

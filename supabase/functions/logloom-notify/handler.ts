@@ -1,8 +1,6 @@
-import { timingSafeEqual } from "node:crypto";
+import { calledByJob } from "../_shared/called_by_job.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
-import { failureResponse, jsonText, methodNotAllowed } from "../_shared/http.ts";
-import { takingBodies } from "../_shared/request_body.ts";
 import { type Outcome, retry } from "./outcome.ts";
 
 /** A row of `claim_alert_notifications`. */
@@ -27,41 +25,14 @@ export interface NotifyDependencies {
   readonly pause: (milliseconds: number) => Promise<void>;
 }
 
-const secretHeader = "X-Logloom-Notify-Secret";
-
 export function createNotifyHandler(
   dependencies: NotifyDependencies,
 ): (request: Request) => Promise<Response> {
-  const { secret, keepAlive } = dependencies;
-  const work = createWork(dependencies);
-
-  return takingBodies(async (request) => {
-    if (request.method !== "POST") {
-      return methodNotAllowed(request.method, "POST");
-    }
-    if (secret === undefined) {
-      logFailure("LOGLOOM_NOTIFY_SECRET is not set", {});
-      return failureResponse({
-        status: 503,
-        error: "Notifications are not configured",
-      });
-    }
-    if (!await isSame(request.headers.get(secretHeader) ?? "", secret)) {
-      return failureResponse({ status: 401, error: "Invalid secret" });
-    }
-    keepAlive(work());
-    return jsonText(202, JSON.stringify({ accepted: true }));
+  return calledByJob({
+    ...dependencies,
+    unset: "Notifications are not configured",
+    work: createWork(dependencies),
   });
-}
-
-/** Compares digests, so that timing reveals neither content nor length. */
-async function isSame(given: string, expected: string): Promise<boolean> {
-  const [a, b] = await Promise.all(
-    [given, expected].map((text) =>
-      crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
-    ),
-  );
-  return timingSafeEqual(new Uint8Array(a), new Uint8Array(b));
 }
 
 /**

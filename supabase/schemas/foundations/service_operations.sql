@@ -8,14 +8,17 @@ as $$
 begin
   return array[
     'claim_alert_notifications',
+    'claim_log_streams',
     'health_report',
     'ingest_logs',
     'ingest_requests',
     'ingest_text',
     'open_log_portal_session',
+    'read_log_stream_batch',
     'read_logs',
     'run_writer',
-    'settle_alert_notification'
+    'settle_alert_notification',
+    'settle_log_stream_batch'
   ];
 end;
 $$;

@@ -16,9 +16,31 @@ begin
 end;
 $$;
 
+-- The worst grade of checks, and of the jobs among them.
+create function logloom_private.worst_status(p_checks jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_grades constant text[] := array(
+    select c.value ->> 'status'
+    from jsonb_each((p_checks - 'jobs') || (p_checks -> 'jobs')) c
+  );
+begin
+  return case
+    when 'unhealthy' = any (v_grades) then 'unhealthy'
+    when 'degraded' = any (v_grades) then 'degraded'
+    else 'healthy'
+  end;
+end;
+$$;
+
 -- The checks of health with their grades, and what each endpoint of the function health shows of
 -- them: available (200, otherwise 503), status, checks. The whole is as well as the worst of its
--- checks. ready shows, beside queue and writer, each check that is not healthy, and why.
+-- checks. ready shows, beside queue and writer, each check that is not healthy, and why, but for the
+-- log streams.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
@@ -41,6 +63,7 @@ declare
     'sealing', logloom_private.sealing_health(v_now),
     'verification', logloom_private.verification_health(),
     'canary', logloom_private.canary_health(),
+    'streams', logloom_private.stream_health(v_now),
     'pre_request', logloom_private.pre_request_health(),
     'installation', logloom_private.health_grade(
       case when v_is_restored then
@@ -52,15 +75,9 @@ declare
     ),
     'jobs', logloom_private.job_health(v_now)
   );
-  v_grades constant text[] := array(
-    select c.value ->> 'status'
-    from jsonb_each((v_checks - 'jobs') || (v_checks -> 'jobs')) c
-  );
-  v_status constant text := case
-    when 'unhealthy' = any (v_grades) then 'unhealthy'
-    when 'degraded' = any (v_grades) then 'degraded'
-    else 'healthy'
-  end;
+  v_status constant text := logloom_private.worst_status(v_checks);
+  -- Receivers are the tenants'; for those of one the service is no less ready for others.
+  v_ready constant text := logloom_private.worst_status(v_checks - 'streams');
 begin
   return jsonb_build_object(
     'status', v_status,
@@ -78,9 +95,11 @@ begin
       from unnest(array['queue', 'writer', 'partitions']) c (name)
     ) || jsonb_build_object(
       'ready', jsonb_build_object(
-        'available', v_status = 'healthy',
-        'status', v_status,
-        'checks', coalesce(logloom_private.unhealthy_checks(v_checks - 'jobs'), '{}')
+        'available', v_ready = 'healthy',
+        'status', v_ready,
+        'checks', coalesce(
+          logloom_private.unhealthy_checks(v_checks - '{jobs,streams}'::text[]), '{}'
+        )
           || jsonb_strip_nulls(jsonb_build_object(
             'jobs', logloom_private.unhealthy_checks(v_checks -> 'jobs'),
             'queue', jsonb_build_object(
@@ -115,6 +134,6 @@ $$;
 
 comment on function public.health_report() is
   'What the edge function health shows: status, timestamp and checks for queue (events, seconds), '
-  'writer (milliseconds, seconds), partitions, alerts, pre_request and jobs, each with the reason '
-  'where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). '
+  'writer (milliseconds, seconds), partitions, alerts, streams, pre_request and jobs, each with the '
+  'reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). '
   'Thresholds: logloom_private.settings and job_limits.';

@@ -27,6 +27,7 @@ begin
     values (v_tenant_id, logloom_private.actor())
     returning * into v_deletion;
     delete from logloom.api_keys k where k.tenant_id = v_tenant_id;
+    delete from logloom.log_streams s where s.tenant_id = v_tenant_id;
     delete from logloom_private.ingest_tokens t where t.tenant_id = v_tenant_id;
     delete from logloom.tenant_members m where m.tenant_id = v_tenant_id;
     delete from logloom_private.notifications n

@@ -25,6 +25,7 @@ begin
     if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants then
       return 'busy';
     end if;
+    perform logloom_private.note_stream_gaps(p_day, p_today);
     -- What else is known of the day nobody reads any more, and goes without holding up the writer.
     delete from logloom_private.log_writes a where a.day = p_day;
     -- Last, because every reader of logloom.logs waits from here to the commit.

@@ -136,6 +136,7 @@ begin
     perform logloom_private.end_retention_day(p_place.day, null);
     return interval '0';
   end if;
+  perform logloom_private.note_stream_gaps(p_place.day, p_place.today, v_tenants);
   -- As many tenants as have a step's records between them, and at least one.
   select
     array_agg(d.tenant_id order by d.tenant_id) filter (

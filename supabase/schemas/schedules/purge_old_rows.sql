@@ -28,6 +28,7 @@ begin
         ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
         ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
           v_settings.notification_history_lifetime),
+        ('logloom.log_stream_failures', 'r.occurred_at < $1', v_settings.stream_failure_lifetime),
         ('logloom_private.notification_usage', 'r.hour < $1', '1 day'),
         ('logloom_private.confirmation_mails', 'r.sent_at < $1', v_settings.confirmation_lifetime),
         ('logloom_private.notification_addresses',

@@ -29,7 +29,8 @@ begin
       (
         'logloom_private.write_seq',
         'select greatest(max(a.write_seq), '
-          '(select max(r.write_seq_to) from logloom_private.alert_rounds r))'
+          '(select max(r.write_seq_to) from logloom_private.alert_rounds r), '
+          '(select max(s.position_seq) - 1 from logloom.log_streams s))'
           ' from logloom_private.log_writes a'
       )
   loop

@@ -39,7 +39,8 @@ begin
         ('purge_old_rows', '13 * * * *', null),
         -- More often than once a minute: a round begins when the watermark has passed a minute.
         ('evaluate_alerts', '3 seconds', 'call logloom_private.evaluate_alerts()'),
-        ('send_notifications', '2 seconds', null)
+        ('send_notifications', '2 seconds', null),
+        ('send_log_streams', '2 seconds', null)
     ) j (name, schedule, command)
   loop
     -- pg_cron takes a second job of a name for a change of the first one.

@@ -1,5 +1,5 @@
--- Who is bound to a view: its living API keys and portal sessions, viewers, alert rules and saved
--- searches, by name, at most ten. What a colleague keeps private has no name here.
+-- Who is bound to a view: its living API keys and portal sessions, viewers, alert rules, log streams
+-- and saved searches, by name, at most ten. What a colleague keeps private has no name here.
 create function logloom_private.users_of_view(p_tenant_id text, p_view_id uuid)
 returns text[]
 language plpgsql
@@ -27,6 +27,10 @@ begin
       select 'alert rule ' || r.name
       from logloom.alert_rules r
       where r.tenant_id = p_tenant_id and r.view_id = p_view_id
+      union all
+      select 'log stream ' || l.name
+      from logloom.log_streams l
+      where l.tenant_id = p_tenant_id and l.view_id = p_view_id
       union all
       select case
         when s.is_shared or s.created_by = logloom_private.current_user_id()

@@ -33,6 +33,10 @@ insert into logloom.log_views (tenant_id, name, created_by) values ('acme', 'v',
 insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
 values ('acme', 'k', 'll_aaaaaaaa', sha256('key'));
 insert into logloom.portal_sessions (tenant_id, expires_at) values ('acme', now());
+insert into logloom.log_streams (tenant_id, name, kind, config, position_seq)
+values ('acme', 's', 'webhook', '{}', 1);
+insert into logloom.log_stream_failures (stream_id, tenant_id, kind, error)
+select s.stream_id, s.tenant_id, 'refused', 'x' from logloom.log_streams s;
 insert into logloom.retention_runs (tenant_id, kind, status, requested_by, ts_to)
 values ('acme', 'retention', 'done', 'retention', now());
 insert into logloom.usage_days (tenant_id, day, events, bytes) values ('acme', current_date, 1, 1);

@@ -16,6 +16,7 @@ insert into seams values
   ('read_page(text)', 'reads a page of records'),
   ('reads_again(text,text)', 'whether a reading that failed may answer now; who is away'),
   ('reads_sealed(text,timestamptz,timestamptz)', 'whether a tenant has blocks of a range'),
+  ('require_streams()', 'refuses log streams'),
   ('scanned_tenant_sql(text)', 'tells who reads blocks which scan slot it has');
 
 select is_empty(

@@ -14,6 +14,7 @@ select results_eq(
     ('logloom_run_deletions', '* * * * *'),
     ('logloom_run_retention', '* * * * *'),
     ('logloom_seal_logs', '* * * * *'),
+    ('logloom_send_log_streams', '2 seconds'),
     ('logloom_send_notifications', '2 seconds'),
     ('logloom_verify_logs', '* * * * *'),
     ('logloom_write_logs', '1 second')$$,

@@ -20,6 +20,9 @@ import type {
   LogExport,
   LogPage,
   LogRecord,
+  LogSecretScope,
+  LogStream,
+  LogStreamFailure,
   LogTail,
   LogView,
   Member,
@@ -99,6 +102,19 @@ export interface Operations {
     };
     answer: CreatedPortalSession;
   };
+  create_log_stream: {
+    parameters: {
+      p_config: LogStream["config"];
+      p_enabled?: boolean;
+      p_kind: LogStream["kind"];
+      p_name: string;
+      p_query_dsl?: string;
+      p_secrets?: Record<string, string | null>;
+      p_tenant_id?: string;
+      p_view_id?: string;
+    };
+    answer: LogStream;
+  };
   create_log_view: {
     parameters: {
       p_hidden_fields?: string[];
@@ -123,6 +139,7 @@ export interface Operations {
   };
   create_tenant: { parameters: { p_tenant_id: string }; answer: Tenant };
   delete_alert_rule: { parameters: { p_rule_id: string }; answer: Success };
+  delete_log_stream: { parameters: { p_stream_id: string; p_tenant_id?: string }; answer: Success };
   delete_log_view: { parameters: { p_tenant_id?: string; p_view_id: string }; answer: Success };
   delete_logs: {
     parameters: {
@@ -158,6 +175,8 @@ export interface Operations {
     parameters: { p_after?: number; p_before?: number; p_id: string; p_ts?: string };
     answer: LogRecord[];
   };
+  get_log_secret_scope: { parameters: { p_tenant_id?: string }; answer: LogSecretScope };
+  get_log_stream: { parameters: { p_stream_id: string; p_tenant_id?: string }; answer: LogStream };
   get_saved_search: { parameters: { p_id: string }; answer: SavedSearch };
   get_saved_search_categories: { parameters: Record<PropertyKey, never>; answer: string[] };
   get_saved_search_count: { parameters: Record<PropertyKey, never>; answer: number };
@@ -212,6 +231,19 @@ export interface Operations {
       p_tenant_id?: string;
     };
     answer: RetentionRun[];
+  };
+  list_log_stream_failures: {
+    parameters: {
+      p_after?: string;
+      p_limit?: number;
+      p_stream_id: string;
+      p_tenant_id?: string;
+    };
+    answer: LogStreamFailure[];
+  };
+  list_log_streams: {
+    parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
+    answer: LogStream[];
   };
   list_log_views: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
@@ -345,6 +377,7 @@ export interface Operations {
     answer: LogTail;
   };
   test_alert_rule: { parameters: { p_rule_id: string }; answer: AlertDelivery[] };
+  test_log_stream: { parameters: { p_stream_id: string; p_tenant_id?: string }; answer: LogStream };
   update_alert_rule: {
     parameters: {
       p_comparison?: Comparison;
@@ -361,6 +394,19 @@ export interface Operations {
       p_window_minutes?: number;
     };
     answer: AlertRule;
+  };
+  update_log_stream: {
+    parameters: {
+      p_config?: LogStream["config"];
+      p_enabled?: boolean;
+      p_name?: string;
+      p_query_dsl?: string;
+      p_secrets?: Record<string, string | null>;
+      p_stream_id: string;
+      p_tenant_id?: string;
+      p_view_id?: string;
+    };
+    answer: LogStream;
   };
   update_log_view: {
     parameters: {

@@ -447,3 +447,63 @@ export interface HealthReport {
   /** Each says its status too, and a reason unless it is healthy. */
   checks: { [name: string]: { [name: string]: Json } };
 }
+
+export type StreamKind =
+  | "webhook"
+  | "otlp"
+  | "loki"
+  | "elasticsearch"
+  | "splunk_hec"
+  | "datadog"
+  | "s3";
+
+export interface LogStream {
+  stream_id: string;
+  tenant_id: string;
+  name: string;
+  query_dsl: string | null;
+  kind: StreamKind;
+  config: { [name: string]: string };
+  secrets: { [name: string]: { set: true } };
+  enabled: boolean;
+  view_id: string | null;
+  maker: string | null;
+  created_at: string;
+  updated_at: string;
+  status: "sending" | "failing" | "paused" | "disabled";
+  lag_seconds: number;
+  next_attempt_at: string | null;
+  failing_since: string | null;
+  last_success_at: string | null;
+  last_status: number | null;
+  last_error: string | null;
+  paused_at: string | null;
+  pause_reason: "failing" | "refused" | "maker" | null;
+  sent_batches: number;
+  sent_records: number;
+  skipped_records: number;
+  refused_records: number;
+  test_requested_at: string | null;
+  test_finished_at: string | null;
+  test_status: number | null;
+  test_error: string | null;
+}
+
+export interface LogStreamFailure {
+  failure_id: string;
+  stream_id: string;
+  kind: "refused" | "rejected" | "gap";
+  occurred_at: string;
+  record_id: string | null;
+  record_ts: string | null;
+  records: number | null;
+  ts_from: string | null;
+  ts_to: string | null;
+  status: number | null;
+  error: string;
+}
+
+/** For which tenant the caller may have secrets sealed. */
+export interface LogSecretScope {
+  tenant_id: string;
+}

@@ -1,7 +1,7 @@
 import { type Failure, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../collector.ts";
 import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
-import { isText } from "../numbers.ts";
+import { isText } from "../../_shared/numbers.ts";
 import {
   type Content,
   type Incoming,

@@ -1,7 +1,7 @@
 import { type Failure, failure, type Result, success } from "../../_shared/errors.ts";
 import { type EventCollector, type EventError, sendAgain, TooManyEvents } from "../collector.ts";
 import { addMember, ExcessiveJson, isObject, type JsonObject } from "../json.ts";
-import { isText } from "../numbers.ts";
+import { isText } from "../../_shared/numbers.ts";
 import {
   type Content,
   type Incoming,

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Bytes } from "../bytes.ts";
 import { type JsonObject, setMember } from "../json.ts";
-import { markNumber, storedNumber } from "../numbers.ts";
+import { markNumber, storedNumber } from "../../_shared/numbers.ts";
 
 /** Thrown if bytes are not MessagePack, or hold more values than any sender sends. */
 export class MalformedMsgpack extends Error {}

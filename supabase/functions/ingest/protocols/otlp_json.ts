@@ -1,6 +1,6 @@
 import type { EventCollector } from "../collector.ts";
 import { isObject, type JsonObject, jsonTextOf, setMember } from "../json.ts";
-import { canonicalNumber, markedNumber, markNumber } from "../numbers.ts";
+import { canonicalNumber, markedNumber, markNumber } from "../../_shared/numbers.ts";
 import type { Content } from "../protocol.ts";
 import { addRecord, MalformedOtlp, originOf, resourceOf } from "./otlp_records.ts";
 

@@ -2,7 +2,7 @@ import { PbfReader } from "pbf";
 import type { Bytes } from "../bytes.ts";
 import type { EventCollector } from "../collector.ts";
 import { type JsonObject, setMember } from "../json.ts";
-import { storedNumber } from "../numbers.ts";
+import { storedNumber } from "../../_shared/numbers.ts";
 import {
   addRecord,
   MalformedOtlp,

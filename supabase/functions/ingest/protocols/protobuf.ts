@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { PbfReader } from "pbf";
-import { markNumber } from "../numbers.ts";
+import { markNumber } from "../../_shared/numbers.ts";
 
 /** Thrown if bytes are not in the wire format, or have wrong lengths. */
 export class MalformedProtobuf extends Error {}

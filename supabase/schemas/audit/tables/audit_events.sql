@@ -17,6 +17,7 @@ create table logloom.audit_events (
       'member.added', 'member.changed', 'member.removed',
       'settings.changed', 'plan.changed',
       'view.created', 'view.changed', 'view.deleted',
+      'log_stream.created', 'log_stream.changed', 'log_stream.deleted',
       'logs.deletion_requested', 'logs.deletion_finished'
     )
   )
@@ -34,8 +35,8 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.audit_events to authenticated, service_role;
 
 comment on table logloom.audit_events is
-  'What was done to keys, members, views, settings and plans, and deletions of records. Nobody '
-  'changes or removes an event before settings.audit_lifetime has gone by.';
+  'What was done to keys, members, views, log streams, settings and plans, and deletions of '
+  'records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
 
 comment on column logloom.audit_events.actor is
   'The claim sub of a request; else its role, or the database user.';

@@ -29,7 +29,8 @@ begin
       'Choose another name, or change that view by update_log_view.', null),
     ('views.in_use', 409, 'The view is in use: %s',
       'First bind these to another view, or revoke and delete them.',
-      '`delete_log_view`: API keys, members, alert rules or saved searches are bound to it.')
+      '`delete_log_view`: API keys, members, alert rules, log streams or saved searches are bound '
+        'to it.')
   ) e (name, status, message, hint, explanation);
 end;
 $$;

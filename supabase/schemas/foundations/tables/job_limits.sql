@@ -19,6 +19,7 @@ values
   ('run_canary', '10 minutes'),
   ('evaluate_alerts', '3 minutes'),
   ('send_notifications', '3 minutes'),
+  ('send_log_streams', '3 minutes'),
   ('purge_job_history', '1 hour'),
   ('purge_old_rows', '4 hours');
 

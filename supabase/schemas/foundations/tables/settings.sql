@@ -119,6 +119,16 @@ create table logloom_private.settings (
   verify_rest double precision not null default 4,
   verify_step_records integer not null default 100000,
   canary_url text,
+  stream_interval interval not null default '10 seconds',
+  stream_turn interval not null default '5 seconds',
+  stream_claim_lifetime interval not null default '60 seconds',
+  stream_open_limit integer not null default 40,
+  stream_retry_base interval not null default '10 seconds',
+  stream_retry_max interval not null default '15 minutes',
+  stream_gives_up_after interval not null default '72 hours',
+  stream_lag_limit interval not null default '1 hour',
+  stream_pause_shown interval not null default '7 days',
+  stream_failure_lifetime interval not null default '30 days',
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1

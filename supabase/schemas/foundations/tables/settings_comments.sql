@@ -223,6 +223,24 @@ begin
         ('verify_step_records', 'Records that a step of verification compares, about.'),
         ('canary_url',
           'The project''s address, at which the canary sends and reads. Null: it is switched off.'),
+        ('stream_interval',
+          'How long records of a log stream wait for others, unless they fill a batch.'),
+        ('stream_turn', 'How long a log stream sends before others that wait come first.'),
+        ('stream_claim_lifetime',
+          'After this time a claim that was not settled is due again. Longer than a batch takes.'),
+        ('stream_open_limit',
+          'Log streams under way at once, of all tenants: one tenant has no more of them than '
+          'stay free.'),
+        ('stream_retry_base',
+          'Wait of a log stream after the first failure, give or take a fifth, multiplied by '
+          'notification_retry_factor after each further one …'),
+        ('stream_retry_max', '… up to this.'),
+        ('stream_gives_up_after',
+          'How long a log stream is tried without success before it pauses.'),
+        ('stream_lag_limit', 'Health: degraded when a log stream that works is further behind.'),
+        ('stream_pause_shown',
+          'Health: degraded for so long after a log stream was paused for want of success.'),
+        ('stream_failure_lifetime', 'How long list_log_stream_failures tells of a failure.'),
         ('max_page_bytes',
           'An answer ends with the record or row that brings it to so many bytes of JSON, some '
           '8 MB.')

@@ -20,7 +20,7 @@ create table logloom_private.notifications (
   last_error text,
   settled_at timestamptz,
   constraint notifications_purpose_is_known check (
-    purpose in ('alert', 'test', 'confirmation')
+    purpose in ('alert', 'test', 'confirmation', 'stream')
   ),
   constraint notifications_channel_is_known check (channel in ('email', 'webhook')),
   constraint notifications_status_is_known check (status in ('pending', 'delivered', 'failed')),
@@ -47,5 +47,5 @@ create index notifications_tenant_id_created_at_idx
 on logloom_private.notifications (tenant_id, created_at) where purpose <> 'alert';
 
 comment on table logloom_private.notifications is
-  'The outbox: one row for an alert and a destination, or for a test or a code that confirms an '
-  'address, which have no alert.';
+  'The outbox: one row for an alert and a destination, for a test or a code that confirms an '
+  'address, which have no alert, or to an owner of a log stream that was paused, which is rule_id.';

@@ -8,4 +8,5 @@ create table logloom_private.notify_endpoint (
 insert into logloom_private.notify_endpoint default values;
 
 comment on table logloom_private.notify_endpoint is
-  'Where the edge function logloom-notify is, and the secret that it knows its caller by.';
+  'Where the edge function logloom-notify is, with logloom-stream beside it, and the secret that '
+  'they know their caller by.';

@@ -83,7 +83,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
   const { functions } = await installInto(shop.path, ours);
   assert.deepEqual(
     functions,
-    ["ingest", "logs-health", "logloom-notify", "logloom-read"],
+    ["ingest", "logs-health", "logloom-notify", "logloom-read", "logloom-stream"],
     "it is remembered",
   );
   assert.deepEqual(await sections(shop.path), functions);
@@ -97,6 +97,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
     "ingest",
     "logloom-notify",
     "logloom-read",
+    "logloom-stream",
     "logs-health",
   ]);
   const folder = `${shop.path}/supabase/functions`;
@@ -106,7 +107,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   assert.match(
     await afterwards(ours, shop.path),
-    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify\n.*logloom-read$/,
+    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify\n.*logloom-read\n.*logloom-stream$/,
   );
   assert.match(
     await afterwards(ours),
@@ -115,7 +116,13 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   // Another name later: the folder of the former one goes.
   const renamed = await installInto(shop.path, ours, { healthAs: "status" });
-  assert.deepEqual(renamed.functions, ["ingest", "status", "logloom-notify", "logloom-read"]);
+  assert.deepEqual(renamed.functions, [
+    "ingest",
+    "status",
+    "logloom-notify",
+    "logloom-read",
+    "logloom-stream",
+  ]);
   assert.deepEqual(renamed.formerFunctions, ["logs-health"]);
   assert.deepEqual(await sections(shop.path), renamed.functions);
   assert.equal(await exists(`${folder}/logs-health`), false);
@@ -171,7 +178,13 @@ Deno.test("a function that has another name since is renamed, with its section",
   };
   await using shop = await project(old);
   const { functions, formerFunctions } = await installInto(shop.path, ours);
-  assert.deepEqual(functions, ["ingest", "health", "logloom-notify", "logloom-read"]);
+  assert.deepEqual(functions, [
+    "ingest",
+    "health",
+    "logloom-notify",
+    "logloom-read",
+    "logloom-stream",
+  ]);
   assert.deepEqual(formerFunctions, ["notify"]);
   assert.deepEqual(await functionFolders(shop.path), ["_logloom", ...[...functions].sort()].sort());
   assert.deepEqual(await sections(shop.path), functions);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { processorMs } from "../_shared/processor.ts";
+import { processorMs } from "./processor.ts";
 import {
   canonicalNumber,
   markedNumber,

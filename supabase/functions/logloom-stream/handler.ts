@@ -1,0 +1,198 @@
+import { calledByJob } from "../_shared/called_by_job.ts";
+import type { CallDatabase } from "../_shared/database.ts";
+import { describeError, logFailure } from "../_shared/errors.ts";
+import type { Outgoing } from "../_shared/outgoing.ts";
+import { openSecrets, type SealedSecrets } from "../_shared/sealed_secrets.ts";
+import { type Batch, readBatch } from "./batch.ts";
+import { sendBatch } from "./kinds.ts";
+import { type Outcome, retry } from "./outcome.ts";
+
+export interface StreamDependencies {
+  /** The secret of the database's job; undefined if it is not set. */
+  readonly secret: string | undefined;
+  readonly callDatabase: CallDatabase;
+  /** Undefined if the function has no key. */
+  readonly secrets: SealedSecrets | undefined;
+  readonly send: Outgoing;
+  /** Streams under way in this process; the database limits the total. */
+  readonly limit: number;
+  /** After so long, and after so much of the processor, a call begins no further batch. */
+  readonly budgetMs: number;
+  readonly processorBudgetMs: number;
+  /** Keeps the function alive until the promise settles, after the answer. */
+  readonly keepAlive: (work: Promise<void>) => void;
+  readonly pause: (milliseconds: number) => Promise<void>;
+  readonly now: () => Date;
+  /** Milliseconds that only go on, for spans. */
+  readonly clock: () => number;
+}
+
+/** What the seal handler binds secrets of streams to. */
+export const purpose = "log_stream";
+
+export function createStreamHandler(
+  dependencies: StreamDependencies,
+): (request: Request) => Promise<Response> {
+  return calledByJob({
+    ...dependencies,
+    unset: "Log streams are not configured",
+    work: createWork(dependencies),
+  });
+}
+
+/** A claimed stream. */
+interface Claim {
+  readonly stream_id: string;
+  readonly claim_id: string;
+}
+
+/** What a call may still use. */
+class Budget {
+  readonly #dependencies: StreamDependencies;
+  readonly #began: number;
+  #used = 0;
+
+  constructor(dependencies: StreamDependencies) {
+    this.#dependencies = dependencies;
+    this.#began = dependencies.clock();
+  }
+
+  get isSpent(): boolean {
+    const { clock, budgetMs, processorBudgetMs } = this.#dependencies;
+    return clock() - this.#began > budgetMs || this.#used > processorBudgetMs;
+  }
+
+  /** Work without a pause in it: its time is the processor's. */
+  use<T>(work: () => T): T {
+    const began = this.#dependencies.clock();
+    try {
+      return work();
+    } finally {
+      this.#used += this.#dependencies.clock() - began;
+    }
+  }
+}
+
+/** Claims streams while there is room and budget. The database decides whose turn it is, and for how long. */
+function createWork(dependencies: StreamDependencies): () => Promise<void> {
+  const { callDatabase, limit } = dependencies;
+  const inFlight = new Set<Promise<void>>();
+  let working: Promise<void> | undefined;
+  let wake = () => {};
+
+  async function claim(budget: Budget): Promise<boolean> {
+    const room = limit - inFlight.size;
+    if (room <= 0 || budget.isSpent) return false;
+    const answer = await callDatabase("claim_log_streams", [], JSON.stringify({ p_limit: room }));
+    if (!answer.ok) return false;
+    const claims = JSON.parse(answer.value) as Claim[];
+    for (const claim of claims) {
+      const serving = serve(claim, budget, dependencies)
+        .catch((error) =>
+          logFailure("a log stream failed unexpectedly", { reason: describeError(error) })
+        )
+        .finally(() => inFlight.delete(serving));
+      inFlight.add(serving);
+    }
+    return claims.length > 0;
+  }
+
+  async function drain(): Promise<void> {
+    const budget = new Budget(dependencies);
+    for (;;) {
+      const woken = new Promise<void>((resolve) => wake = resolve);
+      if (await claim(budget)) continue;
+      if (inFlight.size === 0) return;
+      await Promise.race(budget.isSpent ? inFlight : [woken, ...inFlight]);
+    }
+  }
+
+  // One at a time, however often it is called while a slow receiver keeps it alive.
+  return () => {
+    wake();
+    return working ??= drain().finally(() => working = undefined);
+  };
+}
+
+/** Sends batch after batch of a stream, until it has none or its turn or the call is over. */
+async function serve(
+  { stream_id, claim_id }: Claim,
+  budget: Budget,
+  dependencies: StreamDependencies,
+): Promise<void> {
+  const { callDatabase, pause } = dependencies;
+  for (;;) {
+    const answer = await callDatabase(
+      "read_log_stream_batch",
+      [],
+      JSON.stringify({ p_stream_id: stream_id, p_claim_id: claim_id }),
+    );
+    if (!answer.ok) return;
+    const batch = budget.use(() => readBatch(answer.value));
+    if (batch === undefined) return;
+    const { outcome, resealed } = await attempt(batch, budget, dependencies);
+    const parameters = JSON.stringify({
+      p_stream_id: stream_id,
+      p_claim_id: claim_id,
+      p_batch_id: batch.id,
+      p_release: budget.isSpent,
+      ...settlement(outcome, batch),
+      p_secrets: resealed,
+    });
+    let settled = await callDatabase("settle_log_stream_batch", [], parameters);
+    // What is not settled is sent again when the claim is over, so a short effort is worth it.
+    for (const wait of [500, 2000]) {
+      if (settled.ok) break;
+      await pause(wait);
+      settled = await callDatabase("settle_log_stream_batch", [], parameters);
+    }
+    if (!settled.ok || !(JSON.parse(settled.value) as { more: boolean }).more) return;
+  }
+}
+
+async function attempt(
+  batch: Batch,
+  budget: Budget,
+  { secrets, send, now }: StreamDependencies,
+): Promise<{ outcome: Outcome; resealed?: Readonly<Record<string, string>> }> {
+  let texts: Readonly<Record<string, string>> = {};
+  let resealed: Readonly<Record<string, string>> | undefined;
+  try {
+    if (Object.keys(batch.secrets).length > 0) {
+      if (secrets === undefined) return { outcome: retry("The function has no key for secrets") };
+      const binding = { tenantId: batch.tenantId, purpose };
+      const opened = await openSecrets(batch.secrets, binding, secrets);
+      if (opened === undefined) {
+        return { outcome: retry("A secret cannot be opened: seal and set it again") };
+      }
+      ({ texts, resealed } = opened);
+    }
+    const sent = budget.use(() => sendBatch(batch, texts, send, now));
+    return { outcome: await sent, resealed };
+  } catch (error) {
+    logFailure("a batch failed unexpectedly", { reason: describeError(error) });
+    return { outcome: retry("The attempt failed unexpectedly"), resealed };
+  }
+}
+
+/** What the database is told of an outcome. */
+function settlement(outcome: Outcome, { records }: Batch): Record<string, unknown> {
+  const { status: p_status } = outcome;
+  if (outcome.outcome === "delivered") {
+    return {
+      p_outcome: "delivered",
+      p_status,
+      p_refused: outcome.refused ?? [],
+      p_rejected: outcome.rejected ?? 0,
+    };
+  }
+  const { error: p_error, retryAfter: p_retry_after } = outcome;
+  if (outcome.outcome === "retry") return { p_outcome: "retry", p_status, p_error, p_retry_after };
+  const p_refused = records.length === 1 ? [placed(records[0])] : [];
+  return { p_outcome: "refused", p_status, p_error, p_refused };
+}
+
+function placed(record: string): { id: string; ts: string } {
+  const { id, ts } = JSON.parse(record) as { id: string; ts: string };
+  return { id, ts };
+}

@@ -1,0 +1,37 @@
+import type { Outgoing } from "../_shared/outgoing.ts";
+import type { Batch } from "./batch.ts";
+import { datadog } from "./kinds/datadog.ts";
+import { elasticsearch } from "./kinds/elasticsearch.ts";
+import { loki } from "./kinds/loki.ts";
+import { otlp } from "./kinds/otlp.ts";
+import { s3 } from "./kinds/s3.ts";
+import { splunkHec } from "./kinds/splunk_hec.ts";
+import { webhook } from "./kinds/webhook.ts";
+import type { Kind, Secrets } from "./kind.ts";
+import { judge, type Outcome, retry } from "./outcome.ts";
+
+const kinds: Readonly<Record<string, Kind>> = {
+  webhook,
+  otlp,
+  loki,
+  elasticsearch,
+  splunk_hec: splunkHec,
+  datadog,
+  s3,
+};
+
+/** One attempt. */
+export async function sendBatch(
+  batch: Batch,
+  secrets: Secrets,
+  send: Outgoing,
+  now: () => Date,
+): Promise<Outcome> {
+  if (!Object.hasOwn(kinds, batch.kind)) {
+    return retry("The function logloom-stream does not know this kind");
+  }
+  const kind = kinds[batch.kind];
+  const answer = await kind.push(batch, secrets, send, now);
+  if ("error" in answer) return retry(answer.error);
+  return (kind.judge ?? judge)(answer, batch);
+}

@@ -1,0 +1,37 @@
+import { partsOf } from "../batch.ts";
+import type { Kind } from "../kind.ts";
+import { post } from "../push.ts";
+
+/** Datadog's log intake: an array of objects, with its own names for our fields. */
+export const datadog: Kind = {
+  push(batch, secrets, send) {
+    const body = batch.records.map((record) => objectOf(record, batch.config.tags)).join(",\n");
+    const { api_key: key } = secrets;
+    return post(
+      batch,
+      secrets,
+      send,
+      `[${body}]`,
+      key === undefined ? {} : { "DD-API-KEY": key },
+    );
+  },
+};
+
+function objectOf(record: string, tags: string | undefined): string {
+  const { fields, attrs } = partsOf(record);
+  const { ts, level, msg, host, env, ...others } = fields;
+  // A tag has no commas, and no blanks.
+  const isTag = env !== undefined && /^[\w./-]{1,100}$/.test(env);
+  const ddtags = [...tags === undefined ? [] : [tags], ...isTag ? [`env:${env}`] : []];
+  const object = JSON.stringify({
+    timestamp: ts,
+    status: level,
+    message: msg,
+    hostname: host,
+    ddsource: "logloom",
+    ...ddtags.length > 0 && { ddtags: ddtags.join(",") },
+    ...!isTag && { env },
+    ...others,
+  });
+  return attrs === undefined ? object : `${object.slice(0, -1)},"attrs":${attrs}}`;
+}

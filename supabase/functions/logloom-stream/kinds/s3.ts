@@ -1,0 +1,36 @@
+import { gzipSync } from "node:zlib";
+import { createS3 } from "../../_shared/s3.ts";
+import type { Kind } from "../kind.ts";
+import { judge, retry } from "../outcome.ts";
+
+/** An object for each batch: its records as lines, compressed. Sent again, it replaces itself. */
+export const s3: Kind = {
+  push(batch, secrets, send, now) {
+    const { endpoint, region, bucket, prefix, access_key_id: accessKeyId } = batch.config;
+    const { secret_access_key: secretAccessKey } = secrets;
+    if (secretAccessKey === undefined) {
+      return Promise.resolve({ error: "The secret secret_access_key is not set", isFinal: true });
+    }
+    const client = createS3(
+      { endpoint, region, bucket, accessKeyId, secretAccessKey },
+      send,
+      now,
+    );
+    const made = new Date(batch.madeAt).toISOString();
+    const key = [
+      ...prefix === undefined ? [] : [prefix],
+      `tenant=${encodeURIComponent(batch.tenantId)}`,
+      `date=${made.slice(0, 10)}`,
+      `hour=${made.slice(11, 13)}`,
+      `${batch.id}.ndjson.gz`,
+    ].join("/");
+    const body = gzipSync(`${batch.records.join("\n")}\n`, { level: 4 });
+    return client.put(key, body, { "Content-Type": "application/gzip" });
+  },
+
+  // What is in an object is nothing to the store: whatever it refuses is the address.
+  judge(answer, batch) {
+    const said = judge(answer, batch);
+    return said.outcome === "refused" ? retry(said.error, said.status) : said;
+  },
+};

@@ -1,0 +1,47 @@
+import { type OutgoingAnswer, retryAfterOf } from "../_shared/outgoing.ts";
+import type { Batch } from "./batch.ts";
+
+/** A record that a receiver does not take. */
+export interface Refused {
+  readonly id: string;
+  readonly ts: string;
+  readonly status: number;
+}
+
+/** The outcome of an attempt. The tenant sees `error`: no address, no secret, no text from the receiver. */
+export type Outcome =
+  | {
+    readonly outcome: "delivered";
+    readonly status: number;
+    readonly refused?: readonly Refused[];
+    /** Records that the receiver left out, without saying which. */
+    readonly rejected?: number;
+  }
+  | {
+    readonly outcome: "retry" | "refused";
+    readonly status?: number;
+    readonly error: string;
+    /** Seconds to wait, as the receiver asks. */
+    readonly retryAfter?: number;
+  };
+
+export function retry(error: string, status?: number, retryAfter?: number): Outcome {
+  return { outcome: "retry", error, status, retryAfter };
+}
+
+/** Those by which address or credentials are wrong, not what is sent: the records wait. */
+const ofTheAddress = new Set([401, 402, 403, 404, 405, 406, 407, 410, 411, 415, 421, 426, 451]);
+
+/** What an answer says of the whole batch. */
+export function judge(answer: OutgoingAnswer, { attempt }: Batch): Outcome {
+  const { status } = answer;
+  if (status < 300) return { outcome: "delivered", status };
+  if (status < 400) return retry(`HTTP ${status}: redirects are not followed`, status);
+  // It has a batch of this id, which was sent before.
+  if (status === 409 && attempt > 0) return { outcome: "delivered", status };
+  const isPassing = status >= 500 || status === 408 || status === 425 || status === 429;
+  if (isPassing || ofTheAddress.has(status)) {
+    return retry(`HTTP ${status}`, status, retryAfterOf(answer));
+  }
+  return { outcome: "refused", error: `HTTP ${status}`, status };
+}

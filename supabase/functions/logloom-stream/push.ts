@@ -1,0 +1,44 @@
+import type { NoAnswer, Outgoing, OutgoingAnswer } from "../_shared/outgoing.ts";
+import type { Batch } from "./batch.ts";
+
+/** Posts a batch to its stream's address, with the headers that each has. */
+export function post(
+  batch: Batch,
+  secrets: Readonly<Record<string, string>>,
+  send: Outgoing,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  query = "",
+): Promise<OutgoingAnswer | NoAnswer> {
+  return send({
+    method: "POST",
+    url: withQuery(batch.config.url, query),
+    headers: {
+      "User-Agent": "Logloom",
+      "Content-Type": "application/json",
+      "Idempotency-Key": batch.id,
+      "Logloom-Stream-Batch": batch.id,
+      "Logloom-Stream-Hops": `${batch.hops}`,
+      ...headers,
+      ...secretHeaders(secrets),
+    },
+    body: new TextEncoder().encode(body),
+  });
+}
+
+/** Those that are set as `header.x-api-key`, say. */
+function secretHeaders(secrets: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(secrets)
+      .filter(([name]) => name.startsWith("header."))
+      .map(([name, value]) => [name.slice("header.".length), value]),
+  );
+}
+
+function withQuery(text: string, query: string): string {
+  if (query === "") return text;
+  const url = URL.parse(text);
+  if (url === null) return text;
+  url.search += url.search === "" ? query : `&${query}`;
+  return url.href;
+}

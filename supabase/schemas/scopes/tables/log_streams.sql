@@ -1,0 +1,115 @@
+create table logloom.log_streams (
+  stream_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null references logloom.tenants on delete cascade,
+  name text not null,
+  query_dsl text,
+  kind text not null,
+  config jsonb not null,
+  secrets jsonb not null default '{}',
+  enabled boolean not null default true,
+  view_id uuid,
+  maker text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+
+  -- What is before this was sent: write sequences before position_seq and, of that one, the ids up
+  -- to position_id.
+  position_seq bigint not null,
+  position_id uuid,
+  pending_since timestamptz,
+  next_attempt_at timestamptz not null default now(),
+  claim_id uuid,
+  claimed_at timestamptz,
+  claimed_until timestamptz,
+
+  batch_id uuid,
+  batch_made_at timestamptz,
+  batch_end_seq bigint,
+  batch_end_id uuid,
+  batch_last_received_at timestamptz,
+  batch_records integer,
+  batch_skipped integer,
+  batch_limit integer not null default 1000,
+  batch_bytes integer not null default 1000000,
+
+  attempts integer not null default 0,
+  failing_since timestamptz,
+  last_success_at timestamptz,
+  last_status integer,
+  last_error text,
+  refused_in_a_row integer not null default 0,
+  paused_at timestamptz,
+  pause_reason text,
+  kept_day date,
+
+  sent_batches bigint not null default 0,
+  sent_records bigint not null default 0,
+  skipped_records bigint not null default 0,
+  refused_records bigint not null default 0,
+
+  test_id uuid,
+  test_requested_at timestamptz,
+  test_finished_at timestamptz,
+  test_status integer,
+  test_error text,
+
+  constraint log_streams_name_is_unique unique (tenant_id, name),
+  constraint log_streams_name_is_valid check (
+    name = logloom_private.trim_space(name) and length(name) between 1 and 100
+  ),
+  constraint log_streams_kind_is_known check (
+    kind in ('webhook', 'otlp', 'loki', 'elasticsearch', 'splunk_hec', 'datadog', 's3')
+  ),
+  constraint log_streams_pause_reason_is_known check (
+    pause_reason in ('failing', 'refused', 'maker')
+    and (pause_reason is null) = (paused_at is null)
+  ),
+  constraint log_streams_batch_is_whole check (
+    num_nulls(batch_id, batch_made_at, batch_end_seq, batch_records, batch_skipped) in (0, 5)
+  ),
+  constraint log_streams_view_is_of_tenant foreign key (tenant_id, view_id)
+    references logloom.log_views (tenant_id, view_id) on delete cascade
+)
+-- A stream that has records is updated twice for each batch.
+with (fillfactor = 50);
+
+create index log_streams_tenant_id_created_at_idx
+on logloom.log_streams (tenant_id, created_at desc, stream_id desc);
+create index log_streams_tenant_id_view_id_idx on logloom.log_streams (tenant_id, view_id);
+
+create policy log_streams_select_tenant on logloom.log_streams
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select (
+  stream_id, tenant_id, name, kind, enabled, view_id, created_at, updated_at
+) on logloom.log_streams to authenticated, service_role;
+
+comment on table logloom.log_streams is
+  'Where a tenant''s records are sent as they become visible, and how far each of these is.';
+
+comment on column logloom.log_streams.query_dsl is
+  'Which records: a query without stages. Null: all.';
+
+comment on column logloom.log_streams.config is
+  'Where to: what the kind needs, and nothing secret.';
+
+comment on column logloom.log_streams.secrets is
+  'Name and sealed text of each secret. Only the edge function can open it.';
+
+comment on column logloom.log_streams.maker is
+  'The user by whose rights it reads: who made it, or enabled it last. Null: the project itself.';
+
+comment on column logloom.log_streams.pending_since is
+  'Since when records wait. Null: none does, as of what was noted last.';
+
+comment on column logloom.log_streams.batch_id is
+  'The batch under way, the same however often it is sent: the records from the position to '
+  'batch_end_seq and batch_end_id (null: all of that write sequence).';
+
+comment on column logloom.log_streams.batch_limit is
+  'Records of the next batch at most: halved when the receiver refuses one, doubled when it takes '
+  'one.';
+
+comment on column logloom.log_streams.kept_day is
+  'The first day that the tenant kept when the stream read last.';

@@ -1,0 +1,132 @@
+-- Makes a stream; what public.create_log_stream answers.
+create function logloom_private.make_log_stream(
+  p_tenant_id text,
+  p_name text,
+  p_query_dsl text,
+  p_kind text,
+  p_config jsonb,
+  p_secrets jsonb,
+  p_enabled boolean,
+  p_view_id uuid
+)
+returns public.logloom_log_stream
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes streams, whose state is theirs
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_max integer;
+  v_row logloom.log_streams;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_streams();
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  perform logloom_private.require_parameter('p_kind', p_kind is null);
+  perform logloom_private.require_parameter('p_config', p_config is null);
+  v_row.tenant_id := v_tenant_id;
+  v_row.name := logloom_private.trim_space(p_name);
+  v_row.kind := p_kind;
+  if length(v_row.name) not between 1 and 100 then
+    perform logloom_private.refuse('streams.name_is_invalid');
+  end if;
+  if not exists (
+    select from logloom_private.stream_config_members() m where p_kind = any (m.kinds)
+  ) then
+    perform logloom_private.refuse('streams.kind_is_unknown');
+  end if;
+  v_row.query_dsl := logloom_private.checked_stream_query(v_tenant_id, p_query_dsl, p_view_id);
+  v_row.config := logloom_private.checked_stream_config(p_kind, p_config);
+  v_row.secrets := logloom_private.changed_secrets(
+    '{}', p_secrets, logloom_private.stream_secret_names(p_kind)
+  );
+  perform
+    logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets),
+    logloom_private.hold_tenant(v_tenant_id);
+  v_max := (logloom_private.plan_of(v_tenant_id)).max_log_streams;
+  if (select count(*) from logloom.log_streams s where s.tenant_id = v_tenant_id) >= v_max then
+    perform logloom_private.refuse('streams.no_room', v_max::text);
+  end if;
+  insert into logloom.log_streams (
+    tenant_id, name, query_dsl, kind, config, secrets, enabled, view_id, maker, position_seq,
+    kept_day
+  )
+  select
+    v_tenant_id, v_row.name, v_row.query_dsl, p_kind, v_row.config, v_row.secrets,
+    coalesce(p_enabled, true), p_view_id, logloom_private.stream_maker(),
+    logloom_private.last_write_seq() + 1,
+    logloom_private.first_kept_day(v_tenant_id, logloom_private.utc_day(now()))
+  returning * into v_row;
+  return logloom_private.log_stream_of(v_row);
+exception when unique_violation then
+  perform logloom_private.refuse('streams.name_is_taken');
+  return null;
+end;
+$$;
+
+-- The query of a stream, null where it is blank: a filter that says nothing of what its view hides.
+create function logloom_private.checked_stream_query(
+  p_tenant_id text,
+  p_query_dsl text,
+  p_view_id uuid
+)
+returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_query logloom_private.compiled_query;
+  v_scope logloom_private.reading_scope;
+begin
+  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
+    perform logloom_private.take_validation_slot(p_tenant_id);
+  end if;
+  v_query := logloom_private.compile_query(p_query_dsl);
+  if v_query.plan ? 'first' then
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'streams.query_has_stages'
+    );
+  end if;
+  if p_view_id is not null then
+    perform logloom_private.hold_view(p_tenant_id, p_view_id);
+    v_scope.tenant_id := p_tenant_id;
+    v_scope := logloom_private.scope_in_view(v_scope, p_view_id);
+    perform logloom_private.scoped_query(v_scope, v_query, p_query_dsl);
+  end if;
+  return case when not v_query.blank then p_query_dsl end;
+end;
+$$;
+
+create function public.create_log_stream(
+  p_tenant_id text default null,
+  p_name text default null,
+  p_query_dsl text default null,
+  p_kind text default null,
+  p_config jsonb default null,
+  p_secrets jsonb default null,
+  p_enabled boolean default null,
+  p_view_id uuid default null
+)
+returns public.logloom_log_stream
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.make_log_stream(
+    p_tenant_id, p_name, p_query_dsl, p_kind, p_config, p_secrets, p_enabled, p_view_id
+  );
+end;
+$$;
+
+comment on function
+  public.create_log_stream(text, text, text, text, jsonb, jsonb, boolean, uuid)
+is
+  'Creates a log stream and returns it: from now on it sends the records that p_query_dsl finds (a '
+  'query without stages; all by default) as they become visible. p_kind: webhook, otlp, loki, '
+  'elasticsearch, splunk_hec, datadog or s3. p_config: where to, by kind. p_secrets: names and '
+  'sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: default '
+  'true. p_view_id: the view that it reads in. p_name: 1 to 100 characters after trimming. For '
+  'admins. Errors: PT400 (plan limit, too), PT401, PT403, PT404, PT409 (the name is taken).';

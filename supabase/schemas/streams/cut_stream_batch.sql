@@ -1,0 +1,80 @@
+-- The records of a stream after its position: those of its batch where one is under way, else the
+-- next ones, as many as make one. It looks at more and more of the writer's steps at a time, and
+-- ends where its time is over: what is before the end was looked at.
+create function logloom_private.cut_stream_batch(
+  p_stream logloom.log_streams,
+  p_query logloom_private.compiled_query
+)
+returns logloom_private.stream_batch
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+as $$
+declare
+  v_deadline constant timestamptz := clock_timestamp() + (
+    select s.tail_page_time from logloom_private.settings s
+  );
+  v_is_again constant boolean := p_stream.batch_id is not null;
+  v_last constant bigint := case when v_is_again then p_stream.batch_end_seq
+    else logloom_private.last_write_seq() end;
+  v_limit constant integer := case when v_is_again then 1000 else p_stream.batch_limit end;
+  v_first bigint := p_stream.position_seq;
+  v_id uuid := p_stream.position_id;
+  v_step_last bigint;
+  v_steps bigint := 1;
+  -- A batch that is sent again is not cut where sizes are added up in another way.
+  v_bytes bigint := case when v_is_again then 1000000000 else p_stream.batch_bytes end;
+  v_found public.logloom_log_record[];
+  v_write_seqs bigint[];
+  v_fit integer;
+  v_max_id constant uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  v_batch logloom_private.stream_batch;
+begin
+  v_batch.records := '{}';
+  while v_first <= v_last loop
+    v_step_last := case when v_is_again then v_last else least(v_first + v_steps - 1, v_last) end;
+    execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.write_seq) from ('
+      || logloom_private.log_tail_sql(
+        p_stream.tenant_id, p_query, v_limit + 1 - cardinality(v_batch.records), v_first, v_id,
+        v_step_last, v_bytes, true
+      )
+      || ') r'
+    into v_found, v_write_seqs;
+    -- What does not fit is null, and so is all after it.
+    v_fit := least(
+      coalesce(array_position(v_found, null) - 1, cardinality(v_found)),
+      v_limit - cardinality(v_batch.records)
+    );
+    v_batch.records := v_batch.records || v_found[1:v_fit];
+    if v_fit < cardinality(v_found) then
+      v_batch.end_seq := case when v_fit > 0 then v_write_seqs[v_fit] else v_batch.end_seq end;
+      v_batch.end_id := case when v_fit > 0 then v_found[v_fit].id end;
+      exit;
+    end if;
+    v_batch.end_seq := v_step_last;
+    v_batch.end_id := null;
+    v_first := v_step_last + 1;
+    v_id := null;
+    v_bytes := v_bytes - logloom_private.answered_bytes(v_found);
+    v_steps := v_steps * 4;
+    exit when v_bytes <= 0 or clock_timestamp() > v_deadline;
+  end loop;
+  -- What was erased since made room for what comes after the batch.
+  if v_is_again
+    and (v_batch.end_seq, coalesce(v_batch.end_id, v_max_id))
+      > (p_stream.batch_end_seq, coalesce(p_stream.batch_end_id, v_max_id))
+  then
+    v_batch.records := v_batch.records[1:(
+      select count(*)
+      from unnest(v_write_seqs[1:cardinality(v_batch.records)]) with ordinality w (write_seq, n)
+      where (w.write_seq, v_batch.records[w.n].id)
+        <= (p_stream.batch_end_seq, coalesce(p_stream.batch_end_id, v_max_id))
+    )];
+    v_batch.end_seq := p_stream.batch_end_seq;
+    v_batch.end_id := p_stream.batch_end_id;
+  end if;
+  return v_batch;
+end;
+$$;

@@ -1,0 +1,79 @@
+-- Notes that a stream did not send what retention takes of a day of its tenant, where anything of
+-- that was waiting. Called before it is out of reach.
+create function logloom_private.note_gap(p_stream logloom.log_streams, p_day date)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_is_waiting boolean;
+begin
+  execute format(
+    'select exists (select %s and (l.write_seq > %s or l.write_seq = %s and l.id > %L::uuid))',
+    logloom_private.tenant_rows_sql(p_stream.tenant_id, v_from, v_to, 'true'),
+    p_stream.position_seq - (p_stream.position_id is null)::integer, p_stream.position_seq,
+    p_stream.position_id
+  )
+  into v_is_waiting;
+  if v_is_waiting or exists (
+    select
+    from logloom_private.blocks b
+    where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
+      and b.last_write_seq >= p_stream.position_seq
+  ) then
+    insert into logloom.log_stream_failures (
+      stream_id, tenant_id, kind, ts_from, ts_to, error
+    )
+    values (
+      p_stream.stream_id, p_stream.tenant_id, 'gap', v_from, v_to,
+      'Retention deleted records of this day before they were sent'
+    )
+    on conflict do nothing;
+  end if;
+end;
+$$;
+
+-- The same for the days that the tenant does not keep any more since the stream read last.
+create function logloom_private.note_gaps_of_stream(p_stream logloom.log_streams)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_first_kept constant date := logloom_private.first_kept_day(
+    p_stream.tenant_id, logloom_private.utc_day(now())
+  );
+begin
+  if p_stream.kept_day = v_first_kept then
+    return;
+  end if;
+  perform logloom_private.note_gap(p_stream, d::date)
+  from generate_series(p_stream.kept_day, v_first_kept - 1, interval '1 day') d;
+  update logloom.log_streams s set kept_day = v_first_kept where s.stream_id = p_stream.stream_id;
+end;
+$$;
+
+-- The same for a day that retention works at, of these tenants, or of all that have it where a
+-- partition is dropped.
+create function logloom_private.note_stream_gaps(
+  p_day date,
+  p_today date,
+  p_tenant_ids text[] default null
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.note_gap(s, p_day)
+  from logloom.log_streams s
+  where s.position_seq <= logloom_private.last_write_seq()
+    and (
+      s.tenant_id = any (p_tenant_ids)
+      or p_tenant_ids is null
+      and p_day < logloom_private.first_kept_day(s.tenant_id, p_today)
+    );
+end;
+$$;

@@ -1,0 +1,43 @@
+-- Stops a stream where it is, until an admin enables it again. Owners learn of it by mail.
+create function logloom_private.pause_stream(p_stream logloom.log_streams, p_reason text)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update logloom.log_streams s
+  set paused_at = now(),
+    pause_reason = p_reason,
+    claim_id = null,
+    claimed_at = null,
+    claimed_until = null
+  where s.stream_id = p_stream.stream_id and s.paused_at is null;
+  if not found then
+    return;
+  end if;
+  insert into logloom_private.notifications (
+    tenant_id, rule_id, purpose, channel, address, body, expires_at
+  )
+  select
+    p_stream.tenant_id, p_stream.stream_id, 'stream', 'email', u.email,
+    jsonb_build_object(
+      'type', 'stream.paused', 'timestamp', now(),
+      'data', jsonb_build_object(
+        'stream_id', p_stream.stream_id, 'name', p_stream.name, 'kind', p_stream.kind,
+        'reason', p_reason, 'failing_since', p_stream.failing_since,
+        'last_error', p_stream.last_error
+      )
+    )::text,
+    now() + c.notification_lifetime
+  from logloom_private.settings c
+  cross join logloom_private.auth_users_by_id(
+    array(
+      select m.user_id from logloom.tenant_members m
+      where m.tenant_id = p_stream.tenant_id and m.role = 'owner'
+      order by m.created_at
+      limit 20
+    )
+  ) u
+  where u.email is not null;
+end;
+$$;

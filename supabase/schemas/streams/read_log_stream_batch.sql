@@ -1,0 +1,212 @@
+-- SQL: a record of the alias l as it is sent: JSON without what it does not have, id and ts first.
+create function logloom_private.sent_record_sql()
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return 'concat(''{"id":"'', l.id, ''","ts":'', to_json(l.ts)' || (
+    select string_agg(
+      format(
+        ', case when l.%1$I is not null then '',"%1$s":'' || to_json(l.%1$I)::text end', f.name
+      ),
+      '' order by f.shown
+    )
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null and f.name not in ('id', 'ts', 'tenant_id')
+  ) || ', ''}'')';
+end;
+$$;
+
+-- The JSON of a batch: in its first line what is known of it, in each further one a record, so that
+-- who sends them need not parse them.
+create function logloom_private.batch_text(
+  p_stream logloom.log_streams,
+  p_records public.logloom_log_record[],
+  p_hops integer,
+  p_is_test boolean
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_records text;
+begin
+  execute format(
+    'select string_agg(%s, e'',\n'' order by l.n) from unnest($1) with ordinality l (%s, n)',
+    logloom_private.sent_record_sql(),
+    (
+      select string_agg(f.name, ', ' order by f.shown)
+      from unnest(logloom_private.record_fields()) f
+      where f.shown is not null
+    )
+  )
+  into v_records
+  using p_records;
+  return '{"batch":' || json_build_object(
+    'stream_id', p_stream.stream_id, 'tenant_id', p_stream.tenant_id, 'kind', p_stream.kind,
+    'config', p_stream.config, 'secrets', p_stream.secrets,
+    'batch_id', case when p_is_test then p_stream.test_id else p_stream.batch_id end,
+    'made_at', case when p_is_test then p_stream.test_requested_at
+      else p_stream.batch_made_at end,
+    'attempt', case when p_is_test then 0 else p_stream.attempts end,
+    'is_test', p_is_test,
+    'hops', p_hops,
+    'records', cardinality(p_records)
+  )::text || e',"records":[\n' || v_records || e'\n]}';
+end;
+$$;
+
+-- Lets go of a stream. p_end: it was looked at to here, and nothing was found; then it is idle
+-- unless something was noted since.
+create function logloom_private.release_stream(
+  p_stream logloom.log_streams,
+  p_end bigint default null
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_noted bigint;
+begin
+  if p_end is not null then
+    select r.noted_through into v_noted from logloom_private.stream_round r for share;
+  end if;
+  update logloom.log_streams s
+  set claim_id = null,
+    claimed_at = null,
+    claimed_until = null,
+    pending_since = case when v_noted <= p_end then null
+      when v_noted > p_end then now() else s.pending_since end,
+    next_attempt_at = case when p_end is null then s.next_attempt_at
+      else now() + (select c.stream_interval from logloom_private.settings c) end
+  where s.stream_id = p_stream.stream_id;
+end;
+$$;
+
+-- The next batch of a claimed stream, or the one under way; null where it has none, or had its
+-- turn, and is let go.
+create function logloom_private.next_stream_batch(p_stream_id uuid, p_claim_id uuid)
+returns json
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads streams or what they send
+declare
+  v_settings logloom_private.settings;
+  v_stream logloom.log_streams;
+  v_query logloom_private.compiled_query;
+  v_test public.logloom_log_record;
+  v_batch logloom_private.stream_batch;
+  v_found integer;
+begin
+  select c.* into v_settings from logloom_private.settings c;
+  update logloom.log_streams s
+  set claimed_until = now() + v_settings.stream_claim_lifetime
+  where s.stream_id = p_stream_id and s.claim_id = p_claim_id
+  returning s.* into v_stream;
+  if not found then
+    return null;
+  elsif v_stream.test_id is not null then
+    v_test.id := v_stream.test_id;
+    v_test.ts := v_stream.test_requested_at;
+    v_test.level := 'info';
+    v_test.service := 'logloom';
+    v_test.msg := 'Test of the log stream ' || v_stream.name;
+    return logloom_private.batch_text(v_stream, array[v_test], 1, true);
+  elsif not v_stream.enabled or v_stream.paused_at is not null
+    or v_stream.pending_since is null or v_stream.next_attempt_at > now()
+    or v_stream.claimed_at < now() - v_settings.stream_turn
+  then
+    perform logloom_private.release_stream(v_stream);
+    return null;
+  end if;
+  perform logloom_private.note_gaps_of_stream(v_stream);
+  v_query := logloom_private.stream_query(v_stream);
+  v_batch := logloom_private.cut_stream_batch(v_stream, v_query);
+  v_batch.end_seq := coalesce(v_batch.end_seq, v_stream.position_seq - 1);
+  v_found := cardinality(v_batch.records);
+  v_batch.records := array(
+    select v_batch.records[n]
+    from generate_subscripts(v_batch.records, 1) n
+    where logloom_private.record_hops((v_batch.records[n]).attrs) < 3
+    order by n
+  );
+  update logloom.log_streams s
+  -- Another end is another batch: the view may have changed.
+  set batch_id = case
+      when (s.batch_end_seq, s.batch_end_id) is not distinct from (v_batch.end_seq, v_batch.end_id)
+        and s.batch_id is not null then s.batch_id
+      else gen_random_uuid()
+    end,
+    batch_made_at = coalesce(s.batch_made_at, now()),
+    batch_end_seq = v_batch.end_seq,
+    batch_end_id = v_batch.end_id,
+    batch_last_received_at = v_batch.records[cardinality(v_batch.records)].received_at,
+    batch_records = cardinality(v_batch.records),
+    batch_skipped = v_found - cardinality(v_batch.records)
+  where s.stream_id = p_stream_id
+  returning s.* into v_stream;
+  if v_batch.records <> '{}' then
+    return logloom_private.batch_text(
+      v_stream, v_batch.records,
+      case
+        when logloom_private.is_hidden('attrs.logloom_hops', v_query.hidden_fields) then 3
+        else 1 + (
+          select max(logloom_private.record_hops(r.attrs)) from unnest(v_batch.records) r
+        )
+      end,
+      false
+    );
+  end if;
+  v_stream := logloom_private.end_batch(v_stream);
+  perform logloom_private.release_stream(
+    v_stream,
+    -- Otherwise there is more to look at.
+    case when v_batch.end_seq >= logloom_private.last_write_seq() and v_batch.end_id is null
+      then v_batch.end_seq end
+  );
+  return null;
+exception when sqlstate 'PT403' or sqlstate 'PT400' then
+  -- The view is gone or broken, or the query names what it hides now.
+  perform logloom_private.fail_stream(v_stream, null, 'The query cannot be read in its view', null);
+  return null;
+when query_canceled or others then
+  perform logloom_private.fail_stream(
+    v_stream, null,
+    case sqlstate when '57014' then 'Reading took too long'
+      else 'Reading failed with error ' || sqlstate end,
+    null
+  );
+  return null;
+end;
+$$;
+
+create function public.read_log_stream_batch(
+  p_stream_id uuid default null,
+  p_claim_id uuid default null
+)
+returns json
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  perform logloom_private.require_parameter('p_claim_id', p_claim_id is null);
+  return logloom_private.next_stream_batch(p_stream_id, p_claim_id);
+end;
+$$;
+
+comment on function public.read_log_stream_batch(uuid, uuid) is
+  'What the edge function logloom-stream calls: the batch that a claimed stream has to send, '
+  '{batch, records}, each record in a line of its own; null where there is none, and the claim is '
+  'over. Errors: PT400.';

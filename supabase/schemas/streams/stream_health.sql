@@ -1,0 +1,41 @@
+-- What health tells of streams: degraded while one has been paused lately because its receiver did
+-- not take anything for long, or many wait. Of whose they are it says nothing.
+create function logloom_private.stream_health(p_now timestamptz)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_paused bigint;
+  v_lag interval;
+begin
+  select c.* into v_settings from logloom_private.settings c;
+  select
+    count(*) filter (
+      where s.pause_reason = 'failing' and s.paused_at > p_now - v_settings.stream_pause_shown
+    ),
+    -- Of those that their receiver does not hold up.
+    max(p_now - s.pending_since) filter (
+      where s.enabled and s.paused_at is null and s.failing_since is null
+    )
+  into v_paused, v_lag
+  from logloom.log_streams s;
+  return logloom_private.health_grade(
+    null,
+    concat_ws(
+      '; ',
+      case when v_paused > 0 then
+        format('%s log streams were paused after long without success', v_paused)
+      end,
+      case when v_lag > v_settings.stream_lag_limit then
+        format('a log stream is %s behind', justify_interval(date_trunc('second', v_lag)))
+      end
+    )
+  ) || jsonb_build_object(
+    'paused', v_paused,
+    'lag_seconds', coalesce(round(extract(epoch from v_lag), 3), 0)
+  );
+end;
+$$;

@@ -1,0 +1,41 @@
+-- What a stream reads: the records that its query finds in its view, as that is now. Where the view
+-- hides how often streams passed a record on, those that were three times are left out here. PT403
+-- or PT400 where view and query do not hold any more.
+create function logloom_private.stream_query(p_stream logloom.log_streams)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_scope logloom_private.reading_scope;
+  v_hops jsonb;
+begin
+  v_scope.tenant_id := p_stream.tenant_id;
+  if p_stream.view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, p_stream.view_id);
+    if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
+      v_hops := (logloom_private.compile_query('-@logloom_hops:>=3')).tree;
+      v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
+        'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
+      ) end;
+    end if;
+  end if;
+  return logloom_private.scoped_query(
+    v_scope, logloom_private.compile_query(p_stream.query_dsl, now()), p_stream.query_dsl
+  );
+end;
+$$;
+
+-- How often streams passed a record on, as our receivers note it; 0 where nobody did.
+create function logloom_private.record_hops(p_attrs jsonb)
+returns integer
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case when jsonb_typeof(p_attrs -> 'logloom_hops') = 'number'
+    then greatest(least((p_attrs ->> 'logloom_hops')::numeric, 99), 0)::integer else 0 end;
+end;
+$$;

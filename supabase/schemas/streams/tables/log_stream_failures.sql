@@ -1,0 +1,36 @@
+create table logloom.log_stream_failures (
+  failure_id uuid primary key default gen_random_uuid(),
+  stream_id uuid not null references logloom.log_streams on delete cascade,
+  tenant_id text not null,
+  kind text not null,
+  occurred_at timestamptz not null default clock_timestamp(),
+  record_id uuid,
+  record_ts timestamptz,
+  records integer,
+  ts_from timestamptz,
+  ts_to timestamptz,
+  status integer,
+  error text not null,
+  constraint log_stream_failures_kind_is_known check (kind in ('refused', 'rejected', 'gap')),
+  constraint log_stream_failures_gap_has_bounds check (
+    (kind = 'gap') = (ts_from is not null and ts_to is not null)
+  )
+);
+
+create index log_stream_failures_stream_id_occurred_at_idx
+on logloom.log_stream_failures (stream_id, occurred_at desc, failure_id desc);
+create index log_stream_failures_tenant_id_idx on logloom.log_stream_failures (tenant_id);
+create index log_stream_failures_occurred_at_idx on logloom.log_stream_failures (occurred_at);
+create unique index log_stream_failures_gaps_idx
+on logloom.log_stream_failures (stream_id, ts_from) where kind = 'gap';
+
+create policy log_stream_failures_select_tenant on logloom.log_stream_failures
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select on logloom.log_stream_failures to authenticated, service_role;
+
+comment on table logloom.log_stream_failures is
+  'What did not arrive. refused: a record that the receiver does not take. rejected: it took a '
+  'batch but for so many records, and does not say which. gap: records of [ts_from, ts_to) that '
+  'retention deleted before they were sent.';

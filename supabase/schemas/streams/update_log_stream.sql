@@ -1,0 +1,119 @@
+-- Changes a stream; what public.update_log_stream answers. Whoever enables it is its maker from
+-- then on, and it begins anew to try. Another query or view cuts another batch.
+create function logloom_private.change_log_stream(
+  p_tenant_id text,
+  p_stream_id uuid,
+  p_name text,
+  p_query_dsl text,
+  p_config jsonb,
+  p_secrets jsonb,
+  p_enabled boolean,
+  p_view_id uuid
+)
+returns public.logloom_log_stream
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes streams, whose state is theirs
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_row logloom.log_streams;
+  v_query_dsl text;
+  v_is_other boolean;
+  v_is_same boolean;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  select s.* into v_row
+  from logloom.log_streams s
+  where s.tenant_id = v_tenant_id and s.stream_id = p_stream_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('streams.not_found');
+  end if;
+  if length(logloom_private.trim_space(p_name)) not between 1 and 100 then
+    perform logloom_private.refuse('streams.name_is_invalid');
+  end if;
+  v_query_dsl := case when num_nonnulls(p_query_dsl, p_view_id) = 0 then v_row.query_dsl
+    else logloom_private.checked_stream_query(
+      v_tenant_id, coalesce(p_query_dsl, v_row.query_dsl), coalesce(p_view_id, v_row.view_id)
+    ) end;
+  v_is_other := (v_query_dsl, coalesce(p_view_id, v_row.view_id))
+    is distinct from (v_row.query_dsl, v_row.view_id);
+  v_is_same := not v_is_other and num_nonnulls(p_config, p_secrets) = 0;
+  v_row.config := case when p_config is null then v_row.config
+    else logloom_private.checked_stream_config(v_row.kind, p_config) end;
+  v_row.secrets := logloom_private.changed_secrets(
+    v_row.secrets, p_secrets, logloom_private.stream_secret_names(v_row.kind)
+  );
+  perform logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets);
+  update logloom.log_streams s
+  set name = coalesce(logloom_private.trim_space(p_name), s.name),
+    query_dsl = v_query_dsl,
+    config = v_row.config,
+    secrets = v_row.secrets,
+    enabled = coalesce(p_enabled, s.enabled),
+    view_id = coalesce(p_view_id, s.view_id),
+    updated_at = now(),
+    maker = case when p_enabled then logloom_private.stream_maker() else s.maker end,
+    paused_at = case when p_enabled is null then s.paused_at end,
+    pause_reason = case when p_enabled is null then s.pause_reason end,
+    failing_since = case when p_enabled is null then s.failing_since end,
+    attempts = case when p_enabled is null then s.attempts else 0 end,
+    refused_in_a_row = case when p_enabled is null then s.refused_in_a_row else 0 end,
+    -- Nobody noted what came meanwhile.
+    pending_since = case when p_enabled then coalesce(s.pending_since, now())
+      else s.pending_since end,
+    -- Whoever sends with what was before does not settle for it, nor seals it again.
+    claim_id = case when v_is_same then s.claim_id end,
+    claimed_at = case when v_is_same then s.claimed_at end,
+    claimed_until = case when v_is_same then s.claimed_until end,
+    -- What is changed is tried at once, and with it sizes that a receiver did not take.
+    next_attempt_at = now(),
+    batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
+    batch_id = case when not v_is_other then s.batch_id end,
+    batch_made_at = case when not v_is_other then s.batch_made_at end,
+    batch_end_seq = case when not v_is_other then s.batch_end_seq end,
+    batch_end_id = case when not v_is_other then s.batch_end_id end,
+    batch_records = case when not v_is_other then s.batch_records end,
+    batch_skipped = case when not v_is_other then s.batch_skipped end
+  where s.stream_id = p_stream_id
+  returning s.* into v_row;
+  return logloom_private.log_stream_of(v_row);
+exception when unique_violation then
+  perform logloom_private.refuse('streams.name_is_taken');
+  return null;
+end;
+$$;
+
+create function public.update_log_stream(
+  p_stream_id uuid default null,
+  p_name text default null,
+  p_query_dsl text default null,
+  p_config jsonb default null,
+  p_secrets jsonb default null,
+  p_enabled boolean default null,
+  p_view_id uuid default null,
+  p_tenant_id text default null
+)
+returns public.logloom_log_stream
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.change_log_stream(
+    p_tenant_id, p_stream_id, p_name, p_query_dsl, p_config, p_secrets, p_enabled, p_view_id
+  );
+end;
+$$;
+
+comment on function
+  public.update_log_stream(uuid, text, text, jsonb, jsonb, boolean, uuid, text)
+is
+  'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets '
+  'each member, null takes one away. An empty p_query_dsl sends all records. p_enabled true also '
+  'ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. '
+  'Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';

@@ -1,0 +1,276 @@
+-- What streams send: batches that stay the same, in order, from rows and blocks, until all is told.
+begin;
+\ir ../actors.psql
+\ir ../search/records.psql
+set local client_min_messages = warning;
+select plan(44);
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
+insert into logloom.tenant_members (tenant_id, user_id, role)
+values ('acme', 'ann', 'owner'), ('umbrella', 'ulf', 'owner');
+insert into logloom.log_views (tenant_id, name, query_dsl, hidden_fields, created_by)
+values ('acme', 'shop', 'service:shop', '{user_id,attrs}', 'ann');
+
+create function pg_temp.stream(p_name text, p_query text default null, p_tenant text default 'acme')
+returns uuid
+language plpgsql
+as $$
+declare
+  v_id uuid;
+begin
+  insert into logloom.log_streams (
+    tenant_id, name, query_dsl, kind, config, maker, position_seq, kept_day
+  )
+  values (
+    p_tenant, p_name, p_query, 'webhook', '{"url": "https://example.com/"}',
+    case p_tenant when 'acme' then 'ann' else 'ulf' end, logloom_private.last_write_seq() + 1,
+    logloom_private.first_kept_day(p_tenant, logloom_private.utc_day(now()))
+  )
+  returning stream_id into v_id;
+  return v_id;
+end;
+$$;
+-- Notes what is new, claims the stream, and reads its batch.
+create function pg_temp.batch(p_name text)
+returns jsonb
+language plpgsql
+as $$
+declare
+  v_batch jsonb;
+begin
+  perform logloom_private.note_new_writes();
+  update logloom.log_streams s
+  set next_attempt_at = now(), claim_id = gen_random_uuid(), claimed_at = now(),
+    claimed_until = now() + interval '1 minute'
+  where s.name = p_name;
+  select logloom_private.next_stream_batch(s.stream_id, s.claim_id)::jsonb into v_batch
+  from logloom.log_streams s where s.name = p_name;
+  return v_batch;
+end;
+$$;
+create function pg_temp.msgs(p_batch jsonb)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(r.value ->> 'msg', ' ' order by r.ordinality)
+    from jsonb_array_elements(p_batch -> 'records') with ordinality r
+  );
+end;
+$$;
+create function pg_temp.settle(
+  p_name text,
+  p_outcome text,
+  p_status integer default 200,
+  p_refused jsonb default '[]',
+  p_retry_after integer default null
+)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select (public.settle_log_stream_batch(
+      s.stream_id, s.claim_id, s.batch_id, p_outcome, p_status, 'HTTP ' || p_status, p_retry_after,
+      p_refused
+    )).more::text
+    from logloom.log_streams s where s.name = p_name
+  );
+end;
+$$;
+create function pg_temp.state(p_name text, p_sql text)
+returns text
+language plpgsql
+as $$
+declare
+  v_text text;
+begin
+  execute format('select (%s)::text from logloom.log_streams s where s.name = %L', p_sql, p_name)
+  into v_text;
+  return v_text;
+end;
+$$;
+create function pg_temp.add(p_msgs text, p_write_seq bigint, p_members text default '{}')
+returns void
+language plpgsql
+as $$
+begin
+  perform pg_temp.add_records(
+    (
+      select jsonb_agg(jsonb_build_object('msg', m) || p_members::jsonb order by n)
+      from unnest(string_to_array(p_msgs, ' ')) with ordinality u (m, n)
+    ),
+    p_write_seq
+  );
+end;
+$$;
+
+select pg_temp.add('before', 1);
+select pg_temp.stream('all'), pg_temp.stream('errors', 'level:error');
+select pg_temp.stream('theirs', null, 'umbrella');
+select is(pg_temp.batch('all'), null, 'what was before a stream is none of it');
+select is(pg_temp.state('all', 's.pending_since'), null, 'it has nothing to send');
+
+select pg_temp.add('a b c', 2);
+create temp table seen as select pg_temp.batch('all') as batch;
+select is(pg_temp.msgs(batch), 'a b c', 'what comes after is sent') from seen;
+select is(
+  (batch -> 'batch') - '{stream_id,batch_id,made_at}'::text[],
+  '{
+    "tenant_id": "acme", "kind": "webhook", "config": {"url": "https://example.com/"},
+    "secrets": {}, "attempt": 0, "is_test": false, "hops": 1, "records": 3
+  }'::jsonb, 'with what is known of the batch'
+) from seen;
+select is(
+  array(select jsonb_object_keys(batch -> 'records' -> 0) order by 1),
+  '{id,msg,received_at,ts}', 'a record has no members that it lacks, and no tenant'
+) from seen;
+select pg_temp.add('d e', 3);
+select is(pg_temp.batch('all'), batch, 'sent again it is the same') from seen;
+select is(pg_temp.settle('all', 'retry', 503), 'false', 'a failure ends the claim');
+select is(
+  pg_temp.state('all', 'row(s.attempts, s.last_status, s.last_error, s.failing_since = now(), '
+    's.next_attempt_at between now() + interval ''8 s'' and now() + interval ''12 s'')'),
+  '(1,503,"HTTP 503",t,t)', 'and is noted, with a back-off'
+);
+select is(
+  jsonb_set(pg_temp.batch('all'), '{batch,attempt}', '0'), batch, 'the batch is the same still'
+) from seen;
+select is(pg_temp.settle('all', 'retry', 429, '[]', 120), 'false', 'a receiver may ask for more');
+select is(
+  pg_temp.state('all', 's.next_attempt_at >= now() + interval ''120 s'''), 'true', 'and gets it'
+);
+select pg_temp.batch('all');
+select is(pg_temp.settle('all', 'delivered'), 'true', 'a success goes on');
+select is(
+  pg_temp.state('all', 'row(s.attempts, s.failing_since, s.last_success_at = now(), '
+    's.sent_batches, s.sent_records, s.batch_id)'),
+  '(0,,t,1,3,)', 'and is noted'
+);
+select is(pg_temp.msgs(pg_temp.batch('all')), 'd e', 'the next one follows');
+select is(pg_temp.settle('all', 'delivered'), 'false', 'after the last the claim ends');
+select is(pg_temp.state('all', 's.pending_since'), null, 'and nothing waits');
+select is(pg_temp.batch('errors'), null, 'a query that finds nothing sends nothing');
+select is(pg_temp.state('errors', 'row(s.position_seq, s.pending_since)'), '(4,)', 'but goes on');
+select is(pg_temp.state('theirs', 'row(s.position_seq, s.pending_since)'), '(2,)',
+  'a tenant without records is left in peace');
+
+-- Cut by number, within a write sequence.
+update logloom.log_streams s set batch_limit = 2 where s.name = 'all';
+select pg_temp.add('1 2 3 4 5', 4);
+select is(pg_temp.msgs(pg_temp.batch('all')), '1 2', 'a batch has so many records');
+select pg_temp.settle('all', 'delivered');
+select is(pg_temp.msgs(pg_temp.batch('all')), '3 4 5', 'a success doubles that');
+
+-- A refused record is found by halves.
+select is(pg_temp.settle('all', 'refused', 400), 'true', 'what is refused is tried at once');
+select is(pg_temp.msgs(pg_temp.batch('all')), '3', 'by halves');
+select pg_temp.settle('all', 'delivered');
+select is(pg_temp.msgs(pg_temp.batch('all')), '4 5', 'then more');
+select pg_temp.settle('all', 'refused', 400);
+select is(pg_temp.msgs(pg_temp.batch('all')), '4', 'down to one');
+select pg_temp.settle(
+  'all', 'refused', 400,
+  (
+    select jsonb_build_array(jsonb_build_object('id', l.id, 'ts', l.ts))
+    from logloom.logs l where l.msg = '4'
+  )
+);
+select is(
+  (
+    select row(f.kind, l.msg, f.records, f.status, f.error)::text
+    from logloom.log_stream_failures f join logloom.logs l on l.id = f.record_id
+  ),
+  '(refused,4,1,400,"HTTP 400")', 'which is set aside'
+);
+select is(pg_temp.msgs(pg_temp.batch('all')), '5', 'and the rest goes on');
+select pg_temp.settle('all', 'refused', 413);
+select is(pg_temp.state('all', 's.batch_bytes'), '500000', 'a batch too large makes smaller ones');
+select is(pg_temp.state('all', 's.refused_records'), '2', 'refused records are counted');
+
+-- Blocks, erasures, and a view.
+set local logloom_test.sealed = 'some';
+select pg_temp.add('s1 s2 s3 s4 s5 s6 s7', 5, '{"ago": "30 hours"}');
+set local logloom_test.sealed = '';
+update logloom.log_streams s set batch_limit = 5 where s.name = 'all';
+select is(pg_temp.msgs(pg_temp.batch('all')), 's1 s2 s3 s4 s5', 'rows and blocks, in order');
+select pg_temp.remove_records('l.msg in (select x.msg from logloom.logs x where x.write_seq = 5 '
+  'order by x.id limit 1)');
+select is(
+  (select count(*) from jsonb_array_elements(pg_temp.batch('all') -> 'records'))::integer, 4,
+  'what was erased is not sent, and nothing takes its place'
+);
+select pg_temp.settle('all', 'delivered');
+select is(pg_temp.msgs(pg_temp.batch('all')), 's6 s7', 'nor is anything skipped for it');
+select pg_temp.settle('all', 'delivered');
+
+select pg_temp.stream('view');
+update logloom.log_streams s set view_id = (select v.view_id from logloom.log_views v)
+where s.name = 'view';
+select pg_temp.add_records(
+  '[
+    {"msg": "x1", "service": "shop", "user_id": "eve", "attrs": {"pin": 1}},
+    {"msg": "x2", "service": "pay"},
+    {"msg": "x3", "service": "shop", "attrs": {"logloom_hops": 3}}
+  ]', 6
+);
+select is(
+  (
+    select jsonb_agg(r - '{id,ts,received_at}'::text[])
+    from jsonb_array_elements(pg_temp.batch('view') -> 'records') r
+  ),
+  '[{"msg": "x1", "service": "shop"}]'::jsonb, 'a stream in a view sends what that shows'
+);
+select is(pg_temp.batch('view') -> 'batch' ->> 'hops', '3', 'with as many hops as there may be');
+
+-- Hops.
+select is(pg_temp.msgs(pg_temp.batch('all')), 'x1 x2', 'what streams passed on thrice stays');
+select pg_temp.settle('all', 'delivered');
+select is(pg_temp.state('all', 's.skipped_records'), '1', 'and is counted');
+select pg_temp.add_records(
+  '[{"msg": "h0", "attrs": {"logloom_hops": "9"}}, {"msg": "h2", "attrs": {"logloom_hops": 2}}]', 7
+);
+select is(pg_temp.batch('all') -> 'batch' ->> 'hops', '3', 'a batch has the most of its records');
+select pg_temp.settle('all', 'delivered');
+
+-- A test, whatever the stream does.
+update logloom.log_streams s set enabled = false, test_id = gen_random_uuid(),
+  test_requested_at = now() where s.name = 'all';
+select is(pg_temp.msgs(pg_temp.batch('all')), 'Test of the log stream all', 'a test is one record');
+select is(
+  (
+    select (
+      public.settle_log_stream_batch(
+        s.stream_id, s.claim_id, s.test_id, 'retry', 401, 'HTTP 401'
+      )
+    ).more::text
+    from logloom.log_streams s where s.name = 'all'
+  ),
+  'true', 'its outcome is noted'
+);
+select is(
+  pg_temp.state('all', 'row(s.test_id, s.test_finished_at = now(), s.test_status, s.test_error, '
+    's.attempts)'),
+  '(,t,401,"HTTP 401",0)', 'apart from the stream''s'
+);
+select is(pg_temp.batch('all'), null, 'and the stream rests');
+
+-- Pauses.
+select pg_temp.add('late', 8);
+update logloom.log_streams s set failing_since = now() - interval '73 hours'
+where s.name = 'errors';
+select pg_temp.add('broken', 9, '{"level": "error"}');
+select is(pg_temp.msgs(pg_temp.batch('errors')), 'broken', 'a failing stream is tried');
+select pg_temp.settle('errors', 'retry', 500);
+select is(
+  pg_temp.state('errors', 'row(s.paused_at = now(), s.pause_reason)'), '(t,failing)',
+  'for three days, then it pauses'
+);
+select is(
+  (select h ->> 'reason' from logloom_private.stream_health(now()) h),
+  '1 log streams were paused after long without success', 'health tells'
+);
+
+select * from finish();
+rollback;

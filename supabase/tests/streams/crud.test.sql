@@ -1,0 +1,193 @@
+-- Log streams: made, listed, changed, tested, deleted.
+begin;
+\ir ../actors.psql
+select plan(38);
+
+create function pg_temp.by(p_user_id text, p_call text, p_tenant_id text default 'acme')
+returns text
+language plpgsql
+as $$
+declare
+  v_answer text;
+begin
+  perform pg_temp.act_as_user(p_tenant_id, p_user_id);
+  begin
+    execute 'select (' || p_call || ')::text' into v_answer;
+  exception when others then
+    v_answer := sqlstate || ' ' || sqlerrm;
+  end;
+  perform pg_temp.act_as_postgres();
+  return v_answer;
+end;
+$$;
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'free');
+insert into logloom.tenant_members (tenant_id, user_id, role)
+values ('acme', 'ann', 'admin'), ('acme', 'mel', 'member');
+insert into logloom.log_views (tenant_id, name, query_dsl, hidden_fields, created_by)
+values ('acme', 'shop', 'service:shop', '{msg}', 'ann');
+insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
+values
+  ('acme', 'own', 'll_aaaaaaaa', sha256('own')),
+  ('umbrella', 'theirs', 'll_bbbbbbbb', sha256('theirs'));
+
+create function pg_temp.make(p_members text)
+returns text
+language plpgsql
+as $$
+begin
+  return pg_temp.by('ann', format(
+    'public.create_log_stream(%s)',
+    'p_name => ''logs'', p_kind => ''webhook'', p_config => ''{"url": "https://example.com/x"}'''
+      || p_members
+  ));
+end;
+$$;
+create function pg_temp.config(p_kind text, p_config text)
+returns text
+language plpgsql
+as $$
+begin
+  return pg_temp.by('ann', format(
+    'public.create_log_stream(p_name => ''c'', p_kind => %L, p_config => %L)', p_kind, p_config
+  ));
+end;
+$$;
+
+select matches(pg_temp.by('mel', '(select count(*) from public.list_log_streams())'), '^PT403 ',
+  'they are for admins');
+select matches(
+  pg_temp.by('mel', 'public.create_log_stream(p_name => ''x'')'), '^PT403 ', 'to make, too'
+);
+select is(
+  pg_temp.by('ann', 'public.create_log_stream(p_kind => ''webhook'')'),
+  'PT400 Missing required parameter: p_name', 'a name is needed'
+);
+select is(
+  pg_temp.by('ann', 'public.create_log_stream(p_name => ''x'')'),
+  'PT400 Missing required parameter: p_kind', 'and a kind'
+);
+select is(pg_temp.config('kafka', '{}'), 'PT400 Invalid p_kind', 'one that there is');
+select is(pg_temp.config('webhook', '[]'), 'PT400 Invalid p_config: not an object', 'an object');
+select is(
+  pg_temp.config('webhook', '{}'), 'PT400 Invalid p_config: url is missing', 'with an address'
+);
+select is(
+  pg_temp.config('webhook', '{"url": "https://a.b", "x": 1}'),
+  'PT400 Invalid p_config: x is no member', 'and nothing else'
+);
+select is(
+  pg_temp.config('webhook', jsonb_build_object('url', u)::text), 'PT400 Invalid p_config: url', u
+)
+from unnest(array[
+  'http://example.com/', 'https://user@example.com/', 'https://user:pw@example.com/',
+  'ftp://example.com', 'https://example.com/a b', e'https://example.com/\n', 'example.com', '',
+  'https://', 'https://e.com/?api_key=ll_abcdefghijklmnopqrstuvwxyzABCDEFGHIJ', 'http://127.0.0.1@e'
+]) u;
+select is(
+  pg_temp.config('s3', '{"endpoint": "https://s3.example.com", "region": "eu", "bucket": "logs"}'),
+  'PT400 Invalid p_config: access_key_id is missing', 's3 needs more'
+);
+select is(
+  pg_temp.config('s3', '{"endpoint": "https://s3.example.com", "region": "eu", "bucket": "logs", '
+    '"access_key_id": "AKIA", "prefix": "a/../b"}'),
+  'PT400 Invalid p_config: prefix', 'a prefix leads down'
+);
+select is(
+  pg_temp.make(', p_query_dsl => ''level:error | count()'''),
+  'PT400 A log stream takes a query without stages', 'a filter alone'
+);
+select matches(
+  pg_temp.make(', p_query_dsl => ''msg:x'', p_view_id => '
+    || quote_literal((select v.view_id from logloom.log_views v)) || '::uuid'),
+  '^PT400 ', 'a query that names what its view hides is refused'
+);
+select is(
+  pg_temp.make(', p_secrets => ''{"header.authorization": "Bearer x"}'''),
+  'PT400 Invalid p_secrets: header.authorization is not sealed', 'secrets come sealed'
+);
+select is(
+  pg_temp.make(', p_secrets => '
+    || quote_literal(jsonb_build_object('header.x-api-key',
+      'lls1.abcdefgh.' || repeat('x', 40) || '.' || encode(sha256('own'), 'hex')))),
+  'PT400 The log stream would send to its own tenant', 'no stream leads to its own tenant'
+);
+select matches(
+  pg_temp.make(', p_query_dsl => '' '', p_secrets => '
+    || quote_literal(jsonb_build_object('header.x-api-key',
+      'lls1.abcdefgh.' || repeat('x', 40) || '.' || encode(sha256('theirs'), 'hex')))),
+  '^\(', 'to another it may'
+);
+select is(pg_temp.make(''), 'PT409 The tenant has another log stream of this name', 'names differ');
+create temp table stream as select s.stream_id from logloom.log_streams s;
+select is(
+  pg_temp.by('ann', format(
+    '(select to_jsonb(s) - ''{created_at,updated_at,stream_id}''::text[] '
+      'from public.get_log_stream(%L) s)', stream_id
+  ))::jsonb,
+  '{
+    "tenant_id": "acme", "name": "logs", "query_dsl": null, "kind": "webhook",
+    "config": {"url": "https://example.com/x"}, "secrets": {"header.x-api-key": {"set": true}},
+    "enabled": true, "view_id": null, "maker": "ann", "status": "sending", "lag_seconds": 0,
+    "next_attempt_at": null, "failing_since": null, "last_success_at": null, "last_status": null,
+    "last_error": null, "paused_at": null, "pause_reason": null, "sent_batches": 0,
+    "sent_records": 0, "skipped_records": 0, "refused_records": 0, "test_requested_at": null,
+    "test_finished_at": null, "test_status": null, "test_error": null
+  }'::jsonb, 'it is shown without its secrets'
+) from stream;
+select is(
+  pg_temp.by('eve', format('public.get_log_stream(%L)', stream_id), 'umbrella'),
+  'PT404 Log stream not found', 'to its own tenant alone'
+) from stream;
+select is(
+  pg_temp.by('ann', format(
+    '(select row(s.name, s.query_dsl, s.enabled, s.status, s.secrets) '
+      'from public.update_log_stream(p_stream_id => %L, p_name => '' other '', '
+      'p_query_dsl => ''level:error'', p_enabled => false, '
+      'p_secrets => ''{"header.x-api-key": null}'') s)', stream_id
+  )),
+  '(other,level:error,f,disabled,{})', 'what is given is changed'
+) from stream;
+select is(
+  pg_temp.by('ann', format(
+    '(select s.test_requested_at is not null and s.test_finished_at is null '
+      'from public.test_log_stream(%L) s)', stream_id
+  )), 'true', 'a test is asked for'
+) from stream;
+select matches(
+  pg_temp.by('ann', format('public.test_log_stream(%L)', stream_id)),
+  '^PGRST .*"PT429".*The log stream was tested just now', 'the next one after a while'
+) from stream;
+update logloom.log_streams s
+set view_id = (select v.view_id from logloom.log_views v), query_dsl = null;
+select is(
+  pg_temp.by('ann', format(
+    'public.delete_log_view(%L)', (select v.view_id from logloom.log_views v)
+  )),
+  'PT409 The view is in use: log stream other', 'a view that a stream reads in stays'
+);
+update logloom.plans set max_log_streams = 1 where plan_id = 'pro';
+select is(
+  pg_temp.make(''), 'PT400 Plan limit exceeded: log streams (max 1)', 'the plan limits them'
+);
+select is(
+  array(
+    select e.action || ' ' || e.actor from logloom.audit_events e
+    where e.action like 'log\_stream.%' order by e.occurred_at
+  ),
+  '{log_stream.created ann,log_stream.changed ann,log_stream.changed postgres}', 'all is audited'
+);
+select is(
+  (select e.details from logloom.audit_events e where e.action = 'log_stream.created'),
+  '{
+    "name": "logs", "kind": "webhook", "host": "example.com", "enabled": true, "maker": "ann",
+    "secrets": ["header.x-api-key"]
+  }'::jsonb, 'of the address the host, of secrets the names'
+);
+select is(
+  pg_temp.by('ann', format('public.delete_log_stream(%L)', stream_id)), '(t)', 'it is deleted'
+) from stream;
+select is((select count(*) from logloom.log_streams), 0::bigint, 'and gone');
+
+select * from finish();
+rollback;

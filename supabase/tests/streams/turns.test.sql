@@ -1,0 +1,147 @@
+-- Whose turn it is, who pauses, and what retention overtakes.
+begin;
+\ir ../actors.psql
+\ir ../search/records.psql
+set local client_min_messages = warning;
+select plan(19);
+
+insert into logloom.tenants (tenant_id, plan_id)
+select t, 'pro' from unnest('{acme,one,two,umbrella}'::text[]) t;
+insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'ann', 'admin');
+
+create function pg_temp.streams(p_tenant text, p_count integer)
+returns void
+language plpgsql
+as $$
+begin
+  insert into logloom.log_streams (
+    tenant_id, name, kind, config, position_seq, pending_since, next_attempt_at
+  )
+  select p_tenant, p_tenant || n, 'webhook', '{"url": "https://example.com/"}', 1, now(),
+    now() - n * interval '1 s'
+  from generate_series(1, p_count) n;
+end;
+$$;
+create function pg_temp.claimed(p_limit integer)
+returns text
+language plpgsql
+as $$
+declare
+  v_claimed text;
+begin
+  select string_agg(s.name, ' ' order by s.name) into v_claimed
+  from (
+    select c.stream_id from logloom_private.claim_due_streams(p_limit) c
+  ) c
+  join logloom.log_streams s on s.stream_id = c.stream_id;
+  return v_claimed;
+end;
+$$;
+
+-- Of six places a tenant that hangs takes three.
+update logloom_private.settings set stream_open_limit = 6;
+select pg_temp.streams('acme', 20);
+select is(pg_temp.claimed(20), 'acme18 acme19 acme20', 'a tenant leaves as many free as it takes');
+select is(pg_temp.claimed(20), null, 'however often one asks');
+select pg_temp.streams('one', 1), pg_temp.streams('two', 1);
+select is(pg_temp.claimed(20), 'one1 two1', 'others come at once');
+update logloom.log_streams s set claimed_until = now() - interval '1 s'
+where s.name not in ('acme18', 'acme19');
+update logloom.log_streams s set pending_since = null where s.name not like 'acme%';
+select is(pg_temp.claimed(1), 'acme20', 'a claim of which nothing is heard is taken again');
+update logloom.log_streams s set claimed_until = null, claim_id = null, enabled = s.name = 'one1';
+update logloom.log_streams s set next_attempt_at = now() + interval '1 s' where s.name = 'one1';
+select is(pg_temp.claimed(20), null, 'what is not due, and what is disabled, is not taken');
+update logloom.log_streams s set test_id = gen_random_uuid() where s.name = 'acme1';
+select is(pg_temp.claimed(20), 'acme1', 'but for a test');
+
+-- Makers.
+delete from logloom.log_streams where tenant_id <> 'acme' or name <> 'acme1';
+update logloom.log_streams set maker = 'ann', enabled = true, test_id = null, claim_id = null,
+  claimed_until = null;
+update logloom.tenant_members set role = 'member', view_id = null where user_id = 'ann';
+select is(pg_temp.claimed(20), null, 'whose maker is no admin any more is not taken');
+select is(
+  (select row(s.paused_at = now(), s.pause_reason)::text from logloom.log_streams s),
+  '(t,maker)', 'it pauses'
+);
+select is(pg_temp.claimed(20), null, 'for good');
+insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'bob', 'owner');
+select pg_temp.act_as_user('acme', 'bob');
+select is(
+  (
+    select row(u.status, u.maker, u.pause_reason)::text
+    from public.list_log_streams() s
+    cross join public.update_log_stream(p_stream_id => s.stream_id, p_enabled => true) u
+  ),
+  '(sending,bob,)', 'until an admin enables it, in whose name it goes on'
+);
+select pg_temp.act_as_postgres();
+select is(pg_temp.claimed(20), 'acme1', 'from where it was');
+select is((select s.position_seq from logloom.log_streams s), 1::bigint, 'nothing is left out');
+
+-- Gaps.
+delete from logloom.log_streams where true;
+select pg_temp.add_records(
+  '[{"msg": "old", "ago": "50 hours"}, {"msg": "new"}, {"tenant": "umbrella", "ago": "50 hours"}]'
+);
+insert into logloom.log_streams (tenant_id, name, kind, config, position_seq, kept_day)
+select t, n, 'webhook', '{"url": "https://example.com/"}', q, logloom_private.utc_day(now()) - 10
+from (values ('acme', 'behind', 1), ('acme', 'ahead', 2), ('one', 'none', 1)) s (t, n, q);
+insert into logloom.tenant_settings (tenant_id, retention_days)
+select t, 1 from unnest('{acme,one,umbrella}'::text[]) t;
+create function pg_temp.gaps()
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(
+      concat_ws(' ', s.name, logloom_private.utc_day(f.ts_from) - logloom_private.utc_day(now()),
+        extract(epoch from f.ts_to - f.ts_from) / 3600), ', ' order by s.name
+    )
+    from logloom.log_stream_failures f join logloom.log_streams s on s.stream_id = f.stream_id
+    where f.kind = 'gap'
+  );
+end;
+$$;
+create temp table day as select logloom_private.utc_day(now() - interval '50 hours') as day;
+select logloom_private.note_gaps_of_stream(s) from logloom.log_streams s;
+select is(
+  pg_temp.gaps(), format('behind %s 24.0000000000000000', (select d.day from day d) -
+    logloom_private.utc_day(now())),
+  'a stream that meets the end of retention notes what it did not send, and no other does'
+);
+select logloom_private.note_gaps_of_stream(s) from logloom.log_streams s;
+delete from logloom.log_stream_failures where true;
+select logloom_private.note_gaps_of_stream(s) from logloom.log_streams s;
+select is(pg_temp.gaps(), null, 'once');
+select logloom_private.note_stream_gaps(d.day, logloom_private.utc_day(now()), '{acme,one}')
+from day d;
+select matches(pg_temp.gaps(), '^behind -\d 24\.0+$', 'so does retention before it deletes');
+delete from logloom.log_stream_failures where true;
+select logloom_private.begin_retention(logloom_private.utc_day(now()));
+create function pg_temp.retain()
+returns void
+language plpgsql
+as $$
+begin
+  while logloom_private.retention_step() is not null loop
+    null;
+  end loop;
+end;
+$$;
+select pg_temp.retain();
+select matches(pg_temp.gaps(), '^behind -\d 24\.0+$', 'in its job');
+select is((select string_agg(l.msg, ' ') from logloom.logs l), 'new', 'which deleted it');
+
+-- What goes with a tenant.
+select pg_temp.act_as_user('acme', 'bob');
+select is((public.delete_tenant('acme')).tenant_id, 'acme', 'a tenant is deleted');
+select pg_temp.act_as_postgres();
+select is(
+  (select string_agg(s.name, ' ') from logloom.log_streams s), 'none', 'its streams go at once'
+);
+
+select * from finish();
+rollback;
