@@ -9,6 +9,7 @@ as $$
 begin
   return array[
     'acknowledge_alert',
+    'acknowledge_alert_incidents',
     'add_tenant_member',
     'check_plan_feature',
     'claim_alert_notifications',
@@ -26,6 +27,7 @@ begin
     'delete_saved_search',
     'delete_tenant',
     'export_logs',
+    'get_alert_incident',
     'get_alert_rule',
     'get_api_key_usage',
     'get_current_tenant',
@@ -43,6 +45,7 @@ begin
     'list_alert_addresses',
     'list_alert_deliveries',
     'list_alert_history',
+    'list_alert_incidents',
     'list_alert_rules',
     'list_api_keys',
     'list_log_fields',

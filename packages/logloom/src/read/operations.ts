@@ -2,8 +2,11 @@
 
 import type {
   Alert,
+  AlertAcknowledgement,
   AlertAddress,
   AlertDelivery,
+  AlertIncident,
+  AlertIncidentDetails,
   AlertPreview,
   AlertRule,
   ApiKey,
@@ -44,6 +47,10 @@ import type {
 /** The operations by their names, with their parameters and their answers. */
 export interface Operations {
   acknowledge_alert: { parameters: { p_alert_id: string }; answer: Success };
+  acknowledge_alert_incidents: {
+    parameters: { p_incident_ids: string[] };
+    answer: AlertAcknowledgement;
+  };
   add_tenant_member: {
     parameters: {
       p_email?: string;
@@ -147,6 +154,7 @@ export interface Operations {
     };
     answer: LogExport;
   };
+  get_alert_incident: { parameters: { p_incident_id: string }; answer: AlertIncidentDetails };
   get_alert_rule: { parameters: { p_rule_id: string }; answer: AlertRule };
   get_api_key_usage: {
     parameters: { p_key_id: string; p_tenant_id?: string };
@@ -187,6 +195,16 @@ export interface Operations {
       p_ts_to?: string;
     };
     answer: Alert[];
+  };
+  list_alert_incidents: {
+    parameters: {
+      p_after?: string;
+      p_limit?: number;
+      p_rule_id?: string;
+      p_state?: AlertIncident["state"];
+      p_tenant_id?: string;
+    };
+    answer: AlertIncident[];
   };
   list_alert_rules: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
