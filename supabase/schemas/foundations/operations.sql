@@ -33,6 +33,7 @@ begin
     'get_current_tenant',
     'get_log',
     'get_log_context',
+    'get_log_secret_scope',
     'get_saved_search',
     'get_saved_search_categories',
     'get_saved_search_count',
