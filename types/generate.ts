@@ -51,6 +51,8 @@ const wordsOf: [type: string, member: string, source: string][] = [
   ["logloom_created_api_key", "status", "api_key_status"],
   ["logloom_alert_delivery", "status", "notifications_status_is_known"],
   ["logloom_alert_delivery", "channel", "notifications_channel_is_known"],
+  ["logloom_alert_silence", "state", "alert_silence_state"],
+  ["logloom_alert_rule", "on_absent", "alert_rules_on_absent_is_known"],
   ["logloom_alert_incident", "state", "alert_incident_state"],
   ["logloom_alert_incident", "resolution", "alert_incidents_resolution_is_known"],
   ["logloom_alert_incident_details", "state", "alert_incident_state"],
@@ -137,11 +139,14 @@ const ourNames: Record<string, string> = {
 const parameterTypes: Record<string, string> = {
   notification_preferences: 'Partial<TenantSettings["notification_preferences"]>',
   p_kind: 'RetentionRun["kind"]',
+  p_matcher: "AlertMatcher",
   p_notification_config: 'AlertRule["notification_config"]',
   p_notification_destinations: "Channel[]",
+  p_on_absent: 'AlertRule["on_absent"]',
   p_order: '"asc" | "desc"',
   p_role: "Role",
   p_scopes: "Scope[]",
+  p_secrets: "Record<string, string | null>",
   p_state: 'AlertIncident["state"]',
   pipeline_config: 'Partial<TenantSettings["pipeline_config"]>',
 };

@@ -51,6 +51,7 @@ export async function writePrograms(stack: Stack, functions: FunctionName[]): Pr
 /** Variables for notifications that you may set when you start the stack: a mail server, a local receiver. */
 const notifySettings = [
   "LOGLOOM_ALLOW_LOCAL_WEBHOOKS",
+  "LOGLOOM_PAGERDUTY_URL",
   "LOGLOOM_SMTP_HOST",
   "LOGLOOM_SMTP_PORT",
   "LOGLOOM_SMTP_USER",

@@ -17,7 +17,8 @@ begin
     p_row.acknowledged_by, p_row.notification_sent_at is not null, p_row.notification_sent_at,
     case when p_sees_addresses then p_row.notification_channels else '{}' end,
     case when p_sees_addresses then p_row.notification_error end,
-    p_row.window_start, p_row.window_end, p_row."group", p_row.incident_id, p_resolved_at
+    p_row.window_start, p_row.window_end, p_row."group", p_row.incident_id, p_resolved_at,
+    p_row.silence_id, p_row.absent
   );
 end;
 $$;

@@ -17,6 +17,7 @@ begin
       else 'rule_disabled'
     end
   where i.rule_id = old.rule_id and i.resolved_at is null;
+  delete from logloom_private.alert_states a where a.rule_id = old.rule_id;
   return case tg_op when 'DELETE' then old else new end;
 end;
 $$;

@@ -29,12 +29,16 @@ begin
   end if;
   insert into logloom.alert_history (
     tenant_id, rule_id, triggered_at, value, threshold, window_start, window_end,
-    "group", view_id, incident_id
+    "group", view_id, incident_id, silence_id, absent
   )
   values (
     p_rule.tenant_id, p_rule.rule_id, p_now, p_window.value, p_rule.threshold,
     p_window.window_start, p_window.window_end, p_window."group", p_rule.view_id,
-    logloom_private.held_incident(p_rule, p_window, p_now, true)
+    logloom_private.held_incident(p_rule, p_window, p_now, true),
+    logloom_private.silence_of_alert(
+      p_rule.tenant_id, p_rule.rule_id, p_window."group", p_now
+    ),
+    p_window.absent is true
   )
   on conflict (rule_id, window_end, (coalesce(md5("group"::text), ''))) do nothing;
   return found;

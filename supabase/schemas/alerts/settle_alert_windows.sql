@@ -2,7 +2,8 @@
 -- that could not be evaluated says so in error.
 create function logloom_private.telling_windows(p_windows logloom_private.alert_window[])
 returns table (
-  rule_id uuid, window_end timestamptz, error text, holding logloom_private.alert_window[]
+  rule_id uuid, window_end timestamptz, error text, seen logloom_private.alert_window[],
+  holding logloom_private.alert_window[]
 )
 language plpgsql
 stable
@@ -12,18 +13,23 @@ begin
   return query
   select
     j.rule_id, j.window_end, min(j.error),
-    coalesce(array_agg(j.seen order by j."group") filter (where j.holds), '{}')
+    coalesce(array_agg(j.found) filter (
+      where num_nonnulls(j.value, j."group") > 0
+    ), '{}'),
+    coalesce(array_agg(j.found order by j."group") filter (where j.holds), '{}')
   from (
     select
-      w.rule_id, w.window_end, w.error, w."group", h.holds, w as seen,
-      bool_or(h.holds) over (partition by w.rule_id) as has_holding
+      w.rule_id, w.window_end, w.error, w."group", w.value, h.holds, w as found,
+      bool_or(h.holds or r.for_minutes > 0 or r.on_absent = 'fire') over (
+        partition by w.rule_id
+      ) as tells
     from unnest(p_windows) w
     join logloom.alert_rules r on r.rule_id = w.rule_id
     cross join lateral logloom_private.alert_condition_holds(
       w.value, r.comparison, r.threshold
     ) h (holds)
   ) j
-  where j.has_holding
+  where j.tells
     or exists (
       select from logloom.alert_incidents i
       where i.rule_id = j.rule_id and i.resolved_at is null
@@ -59,6 +65,11 @@ begin
     where r.rule_id = v_told.rule_id and r.enabled and r.asked_at < v_told.window_end
     for no key update;
     continue when not found;
+    if v_told.error is null and (v_rule.for_minutes > 0 or v_rule.on_absent = 'fire') then
+      v_told.holding := logloom_private.lasting_windows(
+        v_rule, v_told.window_end, v_told.seen, v_told.holding
+      );
+    end if;
     foreach v_window in array v_told.holding loop
       begin
         v_has_fired := logloom_private.fire_alert(v_rule, v_window, p_now);

@@ -8,13 +8,16 @@ as $$
 begin
   return array[
     'claim_alert_notifications',
+    'complete_alert_notification',
     'health_report',
     'ingest_logs',
     'ingest_requests',
     'ingest_text',
+    'list_unsealed_alert_secrets',
     'open_log_portal_session',
     'read_logs',
     'run_writer',
+    'seal_alert_secret',
     'settle_alert_notification'
   ];
 end;

@@ -39,9 +39,8 @@ declare
 begin
   return array(
     select logloom_private.delivery(n)
-    from logloom.alert_history h
-    join logloom_private.notifications n on n.alert_id = h.alert_id
-    where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
+    from logloom_private.notifications n
+    where n.tenant_id = v_tenant_id and n.incident_id = p_incident_id
     order by n.created_at desc, n.notification_id desc
     limit 100
   );

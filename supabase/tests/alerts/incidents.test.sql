@@ -125,7 +125,7 @@ select results_eq(
 );
 savepoint failing;
 select logloom_private.settle_alert_windows(
-  array[row(r.rule_id, pg_temp.at('12:22'), pg_temp.at('12:22'), null, 'It rests', null)
+  array[row(r.rule_id, pg_temp.at('12:22'), pg_temp.at('12:22'), null, 'It rests', null, null)
     ::logloom_private.alert_window], o, now()
 ) from logloom.alert_rules r, logloom_private.alert_rounds o where r.name = 'average' \g /dev/null
 select results_eq(

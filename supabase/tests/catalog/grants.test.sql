@@ -114,8 +114,8 @@ select set_eq(
     from unnest(
       array[
         'ingest_logs', 'ingest_requests', 'ingest_text', 'run_writer', 'health_report',
-        'claim_alert_notifications', 'open_log_portal_session', 'read_logs',
-        'settle_alert_notification'
+        'claim_alert_notifications', 'complete_alert_notification', 'list_unsealed_alert_secrets',
+        'open_log_portal_session', 'read_logs', 'seal_alert_secret', 'settle_alert_notification'
       ]
     ) n (name)
     where exists (

@@ -16,6 +16,8 @@ create table logloom.alert_history (
   "group" jsonb,
   view_id uuid,
   incident_id uuid references logloom.alert_incidents on delete set null,
+  silence_id uuid,
+  absent boolean not null default false,
   constraint alert_history_value_is_finite check (value > '-Infinity' and value < 'Infinity'),
   constraint alert_history_acknowledgement_is_whole check (
     (acknowledged_at is null) = (acknowledged_by is null)
@@ -73,3 +75,9 @@ comment on column logloom.alert_history.window_end is
 comment on column logloom.alert_history.view_id is 'The view that the rule was evaluated in.';
 
 comment on column logloom.alert_history.incident_id is 'The incident that it is part of.';
+
+comment on column logloom.alert_history.silence_id is
+  'The silence that kept it from being sent.';
+
+comment on column logloom.alert_history.absent is
+  'It fired since its group, which had sent before, sent nothing.';

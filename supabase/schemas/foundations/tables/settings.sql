@@ -114,6 +114,12 @@ create table logloom_private.settings (
   portal_url text,
   portal_session_lifetime_max interval not null default '7 days',
   portal_code_lifetime interval not null default '10 minutes',
+  alert_absent_windows integer not null default 10,
+  console_url text,
+  constraint settings_console_url_is_an_address check (
+    console_url ~ '^https?://[^\s#]+$' and length(console_url) <= 500
+  ),
+  constraint settings_alert_absent_windows_are_positive check (alert_absent_windows >= 1),
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1

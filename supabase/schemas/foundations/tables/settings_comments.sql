@@ -216,6 +216,10 @@ begin
           'Of the portal''s page, for links to it. Null: links cannot be made.'),
         ('portal_session_lifetime_max', 'The longest life of a portal session.'),
         ('portal_code_lifetime', 'How long the code of a link to the portal is good.'),
+        ('alert_absent_windows',
+          'A group of a rule with on_absent that sent in so many windows before is missed.'),
+        ('console_url',
+          'Of the console''s page, for links in messages. Null: messages have none.'),
         ('max_page_bytes',
           'An answer ends with the record or row that brings it to so many bytes of JSON, some '
           '8 MB.')
