@@ -102,6 +102,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     )
     values (${tenant.id}, gen_random_uuid(), 'n', 5, 1, now(), now(), 2, 2, now())`;
   await call("list_alert_incidents", {});
+  await call("create_alert_silence", { p_matcher: {}, p_to: "2099-01-01" });
 
   await call("delete_logs", {
     p_query_dsl: "level:error",

@@ -22,11 +22,16 @@ const callDatabase = createDatabase(database);
 const secrets = await readSealedSecrets(get);
 
 const seal = createSealHandler({ ...database, secrets, purpose });
+/** Looking for what is not sealed reads all rules: now and then is enough. */
+let sealAgainAt = 0;
+
 const notify = createNotifyHandler({
   secret: get("LOGLOOM_NOTIFY_SECRET") || undefined,
   callDatabase,
   sealAll: async () => {
-    if (secrets !== undefined) await sealAll(secrets, callDatabase);
+    if (secrets === undefined || performance.now() < sealAgainAt) return;
+    sealAgainAt = performance.now() + 10_000;
+    await sealAll(secrets, callDatabase);
   },
   deliver: byChannel({
     email: ({ notification_id: id, claim_id: attempt, address, body }) =>

@@ -16,7 +16,9 @@ begin
       when new.enabled then 'rule_changed'
       else 'rule_disabled'
     end
-  where i.rule_id = old.rule_id and i.resolved_at is null;
+  where i.rule_id = old.rule_id and i.resolved_at is null
+    -- If not, they go with it.
+    and exists (select from logloom.tenants t where t.tenant_id = i.tenant_id);
   delete from logloom_private.alert_states a where a.rule_id = old.rule_id;
   return case tg_op when 'DELETE' then old else new end;
 end;

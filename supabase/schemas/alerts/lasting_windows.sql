@@ -1,5 +1,5 @@
 -- What of a rule holds in a window once its for_minutes and on_absent are looked at: p_seen are its
--- values there, p_holding those whose condition holds. It notes what it saw for the windows to come.
+-- values there, p_holding those whose condition holds. It notes what it saw for later windows.
 create function logloom_private.lasting_windows(
   p_rule logloom.alert_rules,
   p_window_end timestamptz,

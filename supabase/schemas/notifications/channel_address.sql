@@ -1,5 +1,5 @@
--- The address of a channel in a rule's notification_config or, sealed, in its secrets; or null. A new
--- channel needs a line here, a value in notifications_channel_is_known and in
+-- The address of a channel in a rule's notification_config or, sealed, in its secrets; or null. A
+-- new channel needs a line here, a value in notifications_channel_is_known and in
 -- alert_rules_destinations_are_known, and a way to deliver in functions/logloom-notify/channels.ts.
 create function logloom_private.channel_address(
   p_channel text,

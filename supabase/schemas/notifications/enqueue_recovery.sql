@@ -12,8 +12,6 @@ begin
   select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
   if not found
     or not (v_rule.notify_on_recovery or 'pagerduty' = any (v_rule.notification_destinations))
-    -- The tenant goes, too.
-    or not exists (select from logloom.tenants t where t.tenant_id = new.tenant_id)
     or not exists (
       select
       from logloom.alert_history h

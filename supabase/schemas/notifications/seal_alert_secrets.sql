@@ -90,8 +90,8 @@ end;
 $$;
 
 comment on function public.list_unsealed_alert_secrets(text, uuid) is
-  'What the edge function logloom-notify asks for: secrets of alert rules that its key p_key_id did '
-  'not seal, of 100 rules after p_after. Errors: PT400.';
+  'What the edge function logloom-notify asks for: secrets of alert rules that its key p_key_id '
+  'did not seal, of 100 rules after p_after. Errors: PT400.';
 
 create function public.seal_alert_secret(
   p_rule_id uuid default null,

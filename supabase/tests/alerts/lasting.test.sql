@@ -154,11 +154,17 @@ select results_eq(
 );
 select pg_temp.act_as_user('acme', 'bob');
 select is(
-  (select row(s.state, s.expired_by)::text from made m, public.expire_alert_silence(m.silence_id) s),
+  (
+    select row(s.state, s.expired_by)::text
+    from made m, public.expire_alert_silence(m.silence_id) s
+  ),
   '(expired,bob)', 'it is ended'
 );
 select is(
-  (select row(s.state, s.expired_by)::text from made m, public.expire_alert_silence(m.silence_id) s),
+  (
+    select row(s.state, s.expired_by)::text
+    from made m, public.expire_alert_silence(m.silence_id) s
+  ),
   '(expired,bob)', 'once'
 );
 select is(

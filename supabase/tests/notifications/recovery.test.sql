@@ -142,7 +142,9 @@ values ('acme', now() - interval '1 minute', now() + interval '1 hour', 'alice')
 update logloom.alert_rules set notification_destinations = '{slack,pagerduty}';
 select pg_temp.settle_at(50, '{"api": 5}');
 select pg_temp.settle_at(51, '{}');
-select is_empty('select * from pg_temp.sent()', 'what is silenced sends nothing, at its end either');
+select is_empty(
+  'select * from pg_temp.sent()', 'what is silenced sends nothing, at its end either'
+);
 delete from logloom.alert_silences;
 select pg_temp.settle_at(52, '{"api": 5}');
 insert into logloom.alert_silences (tenant_id, starts_at, ends_at, created_by)

@@ -11,6 +11,7 @@ create table logloom.audit_events (
   constraint audit_events_action_is_known check (
     action in (
       'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
+      'alert_silence.created', 'alert_silence.expired',
       'ingest_token.created',
       'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',
       'member.added', 'member.changed', 'member.removed',

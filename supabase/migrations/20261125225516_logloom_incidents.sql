@@ -40,6 +40,9 @@ ALTER TABLE "logloom"."alert_rules"
 ALTER TABLE "logloom"."alert_rules"
   DROP CONSTRAINT "alert_rules_destinations_have_addresses";
 
+ALTER TABLE "logloom"."audit_events"
+  DROP CONSTRAINT "audit_events_action_is_known";
+
 ALTER TABLE "logloom_private"."notifications"
   DROP CONSTRAINT "notifications_channel_is_known";
 
@@ -771,7 +774,9 @@ begin
       when new.enabled then 'rule_changed'
       else 'rule_disabled'
     end
-  where i.rule_id = old.rule_id and i.resolved_at is null;
+  where i.rule_id = old.rule_id and i.resolved_at is null
+    -- If not, they go with it.
+    and exists (select from logloom.tenants t where t.tenant_id = i.tenant_id);
   delete from logloom_private.alert_states a where a.rule_id = old.rule_id;
   return case tg_op when 'DELETE' then old else new end;
 end;
@@ -1274,8 +1279,6 @@ begin
   select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
   if not found
     or not (v_rule.notify_on_recovery or 'pagerduty' = any (v_rule.notification_destinations))
-    -- The tenant goes, too.
-    or not exists (select from logloom.tenants t where t.tenant_id = new.tenant_id)
     or not exists (
       select
       from logloom.alert_history h
@@ -3632,6 +3635,21 @@ ALTER TABLE "logloom"."alert_rules"
 
 ALTER TABLE "logloom"."alert_silences"
   ADD CONSTRAINT "alert_silences_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
+
+ALTER TABLE "logloom"."audit_events"
+  ADD CONSTRAINT "audit_events_action_is_known"
+    CHECK
+    ((action = ANY (ARRAY['api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text, 'api_key.deleted'::text, 'alert_silence.created'::text,
+    'alert_silence.expired'::text,
+    'ingest_token.created'::text,
+    'portal_session.created'::text,
+    'portal_session.first_used'::text,
+    'portal_session.revoked'::text,
+    'member.added'::text,
+    'member.changed'::text,
+    'member.removed'::text,
+    'settings.changed'::text,
+    'plan.changed'::text, 'view.created'::text, 'view.changed'::text, 'view.deleted'::text, 'logs.deletion_requested'::text, 'logs.deletion_finished'::text])));
 
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_max_alert_silences_is_not_negative" CHECK ((max_alert_silences >= 0));
