@@ -31,7 +31,8 @@ begin
     select l.incident_id
     from logloom.alert_incidents l
     where l.rule_id = p_rule.rule_id and l."group" is not distinct from p_window."group"
-    order by l.opened_at desc, l.incident_id desc
+    -- Several may have been opened at once, by windows that were caught up with.
+    order by l.opened_at desc, l.held_until desc
     limit 1
   ) l
   where i.incident_id = l.incident_id

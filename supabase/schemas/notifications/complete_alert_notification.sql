@@ -29,13 +29,13 @@ begin
           m.key, case when length(m.value) > 500 then left(m.value, 499) || '…' else m.value end
         )
         from jsonb_each_text(
-          jsonb_strip_nulls(to_jsonb(l)) - '{attrs,tenant_id,received_at}'::text[]
+          jsonb_strip_nulls(l.record) - '{attrs,tenant_id,received_at}'::text[]
         ) m
-      ) order by n
+      ) order by l.n
     ), '[]')
-    from unnest((
+    from jsonb_array_elements(to_jsonb((
       logloom_private.read_log_page(v_scope, p_query_dsl, p_from, p_to, 3, null, 'desc')
-    ).logs) with ordinality u (l, n)
+    ).logs)) with ordinality l (record, n)
   );
 exception when query_canceled or others then
   return '[]';

@@ -3,7 +3,7 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir rounds.psql
-select plan(26);
+select plan(27);
 
 create function pg_temp.fired_groups(p_name text)
 returns setof text

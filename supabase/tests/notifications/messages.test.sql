@@ -54,7 +54,7 @@ as $$
 declare
   v_data jsonb;
 begin
-  delete from logloom_private.notifications;
+  delete from logloom.alert_history;
   insert into logloom.alert_history (
     tenant_id, rule_id, value, threshold, window_start, window_end, "group", view_id
   )

@@ -3,7 +3,7 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir outbox.psql
-select plan(29);
+select plan(28);
 
 create function pg_temp.settle_at(p_minute integer, p_values jsonb)
 returns void
