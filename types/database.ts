@@ -67,6 +67,10 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "complete_alert_notification": {
+        Args: { "p_claim_id": string; "p_notification_id": string };
+        Returns: string;
+      };
       "confirm_alert_address": { Args: { "p_code": string; "p_email": string }; Returns: Json };
       "create_alert_rule": {
         Args: {
@@ -74,10 +78,16 @@ export type Database = {
           "p_cooldown_minutes": number;
           "p_description"?: string;
           "p_enabled": boolean;
-          "p_name": string;
+          "p_for_minutes"?: number;
+          "p_group_wait_seconds"?: number;
+          "p_name"?: string;
           "p_notification_config"?: Json;
           "p_notification_destinations"?: (string)[];
-          "p_query_dsl": string;
+          "p_notify_on_recovery"?: boolean;
+          "p_on_absent"?: string;
+          "p_query_dsl"?: string;
+          "p_saved_search_id"?: string;
+          "p_secrets"?: Json;
           "p_tenant_id"?: string;
           "p_threshold": number;
           "p_view_id"?: string;
@@ -87,6 +97,22 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_alert_rule";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "create_alert_silence": {
+        Args: {
+          "p_comment"?: string;
+          "p_from"?: string;
+          "p_matcher": Json;
+          "p_tenant_id"?: string;
+          "p_to": string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_silence"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_silence";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -228,6 +254,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "expire_alert_silence": {
+        Args: { "p_silence_id": string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_silence"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_silence";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "export_logs": {
         Args: {
           "p_after"?: string;
@@ -304,6 +340,16 @@ export type Database = {
           to: "logloom_log_record";
           isOneToOne: false;
           isSetofReturn: true;
+        };
+      };
+      "get_log_secret_scope": {
+        Args: { "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_secret_scope"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_secret_scope";
+          isOneToOne: true;
+          isSetofReturn: false;
         };
       };
       "get_saved_search": {
@@ -436,6 +482,16 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_alert_silences": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_silence"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_silence";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "list_api_keys": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_api_key"][];
@@ -523,6 +579,16 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_unsealed_alert_secrets": {
+        Args: { "p_after"?: string; "p_key_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_unsealed_secret"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_unsealed_secret";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "log_changes": {
         Args: {
           "p_limit"?: number;
@@ -597,6 +663,7 @@ export type Database = {
         Args: {
           "p_comparison"?: Database["public"]["Enums"]["logloom_alert_comparison"];
           "p_cooldown_minutes"?: number;
+          "p_for_minutes"?: number;
           "p_query_dsl"?: string;
           "p_rule_id"?: string;
           "p_tenant_id"?: string;
@@ -712,6 +779,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "seal_alert_secret": {
+        Args: { "p_digest": string; "p_rule_id": string; "p_sealed": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "search_logs": {
         Args: {
           "p_cursor"?: string;
@@ -792,11 +869,16 @@ export type Database = {
           "p_cooldown_minutes"?: number;
           "p_description"?: string;
           "p_enabled"?: boolean;
+          "p_for_minutes"?: number;
+          "p_group_wait_seconds"?: number;
           "p_name"?: string;
           "p_notification_config"?: Json;
           "p_notification_destinations"?: (string)[];
+          "p_notify_on_recovery"?: boolean;
+          "p_on_absent"?: string;
           "p_query_dsl"?: string;
           "p_rule_id": string;
+          "p_secrets"?: Json;
           "p_threshold"?: number;
           "p_view_id"?: string;
           "p_window_minutes"?: number;
@@ -882,7 +964,7 @@ export type Database = {
         "delivery_id": string | null;
         "alert_id": string | null;
         "rule_id": string | null;
-        "channel": "email" | "webhook" | null;
+        "channel": "email" | "webhook" | "slack" | "discord" | "teams" | "pagerduty" | null;
         "status": "pending" | "delivered" | "failed" | null;
         "attempts": number | null;
         "created_at": string | null;
@@ -913,6 +995,8 @@ export type Database = {
         "group": Json | null;
         "incident_id": string | null;
         "resolved_at": string | null;
+        "silence_id": string | null;
+        "absent": boolean | null;
       };
       "logloom_alert_incident": {
         "incident_id": string | null;
@@ -1003,6 +1087,24 @@ export type Database = {
         "last_value": number | null;
         "last_error": string | null;
         "view_id": string | null;
+        "notify_on_recovery": boolean | null;
+        "for_minutes": number | null;
+        "on_absent": "ignore" | "fire" | null;
+        "group_wait_seconds": number | null;
+        "notification_secrets": Json | null;
+      };
+      "logloom_alert_silence": {
+        "silence_id": string | null;
+        "tenant_id": string | null;
+        "matcher": Json | null;
+        "starts_at": string | null;
+        "ends_at": string | null;
+        "state": "expired" | "scheduled" | "active" | null;
+        "comment": string | null;
+        "created_by": string | null;
+        "created_at": string | null;
+        "expired_at": string | null;
+        "expired_by": string | null;
       };
       "logloom_api_key": {
         "key_id": string | null;
@@ -1043,6 +1145,10 @@ export type Database = {
         "address": string | null;
         "body": string | null;
         "secrets": (string)[] | null;
+        "tenant_id": string | null;
+        "rule_id": string | null;
+        "template": Json | null;
+        "is_complete": boolean | null;
       };
       "logloom_created_api_key": {
         "key_id": string | null;
@@ -1144,6 +1250,9 @@ export type Database = {
         "route": string | null;
         "host": string | null;
         "attrs": Json | null;
+      };
+      "logloom_log_secret_scope": {
+        "tenant_id": string | null;
       };
       "logloom_log_series": {
         "group": Json | null;
@@ -1308,6 +1417,11 @@ export type Database = {
           | Database["public"]["CompositeTypes"]["logloom_notification_preferences"]
           | null;
         "stored": Database["public"]["CompositeTypes"]["logloom_stored"] | null;
+      };
+      "logloom_unsealed_secret": {
+        "rule_id": string | null;
+        "tenant_id": string | null;
+        "secrets": (string)[] | null;
       };
       "logloom_usage": {
         "tenant_id": string | null;

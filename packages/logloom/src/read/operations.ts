@@ -7,8 +7,10 @@ import type {
   AlertDelivery,
   AlertIncident,
   AlertIncidentDetails,
+  AlertMatcher,
   AlertPreview,
   AlertRule,
+  AlertSilence,
   ApiKey,
   ApiKeyUsage,
   AuditEvent,
@@ -23,6 +25,7 @@ import type {
   LogExport,
   LogPage,
   LogRecord,
+  LogSecretScope,
   LogTail,
   LogView,
   Member,
@@ -69,16 +72,32 @@ export interface Operations {
       p_cooldown_minutes: number;
       p_description?: string;
       p_enabled: boolean;
-      p_name: string;
+      p_for_minutes?: number;
+      p_group_wait_seconds?: number;
+      p_name?: string;
       p_notification_config?: AlertRule["notification_config"];
       p_notification_destinations?: Channel[];
-      p_query_dsl: string;
+      p_notify_on_recovery?: boolean;
+      p_on_absent?: AlertRule["on_absent"];
+      p_query_dsl?: string;
+      p_saved_search_id?: string;
+      p_secrets?: Record<string, string | null>;
       p_tenant_id?: string;
       p_threshold: number;
       p_view_id?: string;
       p_window_minutes: number;
     };
     answer: AlertRule;
+  };
+  create_alert_silence: {
+    parameters: {
+      p_comment?: string;
+      p_from?: string;
+      p_matcher: AlertMatcher;
+      p_tenant_id?: string;
+      p_to: string;
+    };
+    answer: AlertSilence;
   };
   create_api_key: {
     parameters: {
@@ -142,6 +161,10 @@ export interface Operations {
   };
   delete_saved_search: { parameters: { p_id: string }; answer: Success };
   delete_tenant: { parameters: { p_tenant_id: string }; answer: TenantDeletion };
+  expire_alert_silence: {
+    parameters: { p_silence_id: string; p_tenant_id?: string };
+    answer: AlertSilence;
+  };
   export_logs: {
     parameters: {
       p_after?: string;
@@ -166,6 +189,7 @@ export interface Operations {
     parameters: { p_after?: number; p_before?: number; p_id: string; p_ts?: string };
     answer: LogRecord[];
   };
+  get_log_secret_scope: { parameters: { p_tenant_id?: string }; answer: LogSecretScope };
   get_saved_search: { parameters: { p_id: string }; answer: SavedSearch };
   get_saved_search_categories: { parameters: Record<PropertyKey, never>; answer: string[] };
   get_saved_search_count: { parameters: Record<PropertyKey, never>; answer: number };
@@ -209,6 +233,10 @@ export interface Operations {
   list_alert_rules: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: AlertRule[];
+  };
+  list_alert_silences: {
+    parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
+    answer: AlertSilence[];
   };
   list_api_keys: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
@@ -294,6 +322,7 @@ export interface Operations {
     parameters: {
       p_comparison?: Comparison;
       p_cooldown_minutes?: number;
+      p_for_minutes?: number;
       p_query_dsl?: string;
       p_rule_id?: string;
       p_tenant_id?: string;
@@ -369,11 +398,16 @@ export interface Operations {
       p_cooldown_minutes?: number;
       p_description?: string;
       p_enabled?: boolean;
+      p_for_minutes?: number;
+      p_group_wait_seconds?: number;
       p_name?: string;
       p_notification_config?: AlertRule["notification_config"];
       p_notification_destinations?: Channel[];
+      p_notify_on_recovery?: boolean;
+      p_on_absent?: AlertRule["on_absent"];
       p_query_dsl?: string;
       p_rule_id: string;
+      p_secrets?: Record<string, string | null>;
       p_threshold?: number;
       p_view_id?: string;
       p_window_minutes?: number;

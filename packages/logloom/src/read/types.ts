@@ -509,6 +509,11 @@ export interface RetentionRun {
   error: string | null;
 }
 
+/** For which tenant the caller may have secrets sealed. */
+export interface LogSecretScope {
+  tenant_id: string;
+}
+
 /** What was asked for is done. */
 export interface Success {
   success: true;
