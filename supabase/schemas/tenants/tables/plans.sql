@@ -124,7 +124,8 @@ comment on column logloom.plans.emails_per_hour is
   'Emails that may be sent for a tenant in an hour of the clock, tests, codes and repeated '
   'attempts included. What is beyond waits for the next hour; a further test is PT429.';
 
-comment on column logloom.plans.webhooks_per_hour is 'The same for webhooks, chats and pagers: all that goes by HTTP.';
+comment on column logloom.plans.webhooks_per_hour is
+  'The same for webhooks, chats and pagers: all that goes by HTTP.';
 
 comment on column logloom.plans.max_notification_addresses is
   'Email addresses that a tenant may have confirmed.';
