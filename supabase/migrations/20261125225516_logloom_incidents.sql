@@ -3969,6 +3969,100 @@ GRANT INSERT ("on_absent"), UPDATE ("on_absent") ON TABLE "logloom"."alert_rules
 
 GRANT SELECT ON TABLE "logloom"."alert_silences" TO "authenticated", "service_role";
 
+create function logloom_private.unsealed_secret_count()
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select count(*)
+    from logloom_private.webhook_secrets w
+    where starts_with(w.secret, 'whsec_') or starts_with(w.previous_secret, 'whsec_')
+  );
+end;
+$$;
+
+create or replace function logloom_private.read_health()
+returns jsonb
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because service_role reads neither queue nor heartbeats
+declare
+  v_queue constant logloom_private.queue_state := logloom_private.queue_state();
+  -- After the queue was read, so that no age is negative.
+  v_now constant timestamptz := clock_timestamp();
+  v_is_restored constant boolean := logloom_private.is_restored();
+  v_checks constant jsonb := jsonb_build_object(
+    'queue', logloom_private.queue_health(v_queue, v_now),
+    'writer', logloom_private.writer_health(v_now),
+    'partitions', logloom_private.partition_health(),
+    'alerts', logloom_private.alert_health(
+      v_now, logloom_private.watermark(v_queue.oldest_received_at)
+    ) || jsonb_build_object('unsealed_secrets', logloom_private.unsealed_secret_count()),
+    'sealing', logloom_private.sealing_health(v_now),
+    'pre_request', logloom_private.pre_request_health(),
+    'installation', logloom_private.health_grade(
+      case when v_is_restored then
+        'Restored from a dump and not repaired: see Backup and restore in docs/guides/operations.md'
+      end,
+      null
+    ) || jsonb_build_object(
+      'state', case when v_is_restored then 'restored, not repaired' else 'installed' end
+    ),
+    'jobs', logloom_private.job_health(v_now)
+  );
+  v_grades constant text[] := array(
+    select c.value ->> 'status'
+    from jsonb_each((v_checks - 'jobs') || (v_checks -> 'jobs')) c
+  );
+  v_status constant text := case
+    when 'unhealthy' = any (v_grades) then 'unhealthy'
+    when 'degraded' = any (v_grades) then 'degraded'
+    else 'healthy'
+  end;
+begin
+  return jsonb_build_object(
+    'status', v_status,
+    'timestamp', v_now,
+    'checks', v_checks,
+    'endpoints', (
+      select jsonb_object_agg(
+        c.name,
+        jsonb_build_object(
+          'available', true,
+          'status', v_checks -> c.name -> 'status',
+          'checks', jsonb_build_object(c.name, (v_checks -> c.name) - 'status')
+        )
+      )
+      from unnest(array['queue', 'writer', 'partitions']) c (name)
+    ) || jsonb_build_object(
+      'ready', jsonb_build_object(
+        'available', v_status = 'healthy',
+        'status', v_status,
+        'checks', coalesce(logloom_private.unhealthy_checks(v_checks - 'jobs'), '{}')
+          || jsonb_strip_nulls(jsonb_build_object(
+            'jobs', logloom_private.unhealthy_checks(v_checks -> 'jobs'),
+            'queue', jsonb_build_object(
+              'depth', v_checks -> 'queue' -> 'depth', 'reason', v_checks -> 'queue' -> 'reason'
+            ),
+            'writer', jsonb_build_object(
+              'status', v_checks -> 'writer' -> 'status',
+              'reason', v_checks -> 'writer' -> 'reason'
+            )
+          ))
+      ),
+      'detailed', jsonb_build_object(
+        'available', v_status <> 'unhealthy', 'status', v_status, 'checks', v_checks
+      )
+    )
+  );
+end;
+$$;
+
 -- The history so far as incidents: alerts of a rule and group that followed one another as soon as
 -- the cooldown allowed are one. Of deleted rules nobody knows what they asked.
 create temporary table episodes on commit drop as

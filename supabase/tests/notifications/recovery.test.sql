@@ -3,7 +3,7 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir outbox.psql
-select plan(28);
+select plan(29);
 
 create function pg_temp.settle_at(p_minute integer, p_values jsonb)
 returns void
@@ -242,6 +242,10 @@ select r.rule_id, 'whsec_new', 'whsec_old' from logloom.alert_rules r where r.na
 on conflict (rule_id) do update set secret = 'whsec_new', previous_secret = 'whsec_old';
 delete from logloom_private.webhook_secrets w using logloom.alert_rules r
 where r.rule_id = w.rule_id and r.name <> 'r1';
+select is(
+  logloom_private.read_health() #>> '{checks,alerts,unsealed_secrets}', '1',
+  'health counts rules with plain secrets'
+);
 select results_eq(
   $$select u.tenant_id, (select array_agg(s order by s) from unnest(u.secrets) s)
     from public.list_unsealed_alert_secrets('abcd-_09') u$$,
