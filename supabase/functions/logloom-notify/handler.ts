@@ -3,6 +3,7 @@ import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
 import { failureResponse, jsonText, methodNotAllowed } from "../_shared/http.ts";
 import { takingBodies } from "../_shared/request_body.ts";
+import { createLines } from "./in_line.ts";
 import { type Outcome, retry } from "./outcome.ts";
 import type { Template } from "./template.ts";
 
@@ -126,21 +127,28 @@ async function seal({ sealAll }: NotifyDependencies): Promise<void> {
   }
 }
 
+/** It reads records, and a tenant reads few things at once. A claim outlasts the wait, the reading and the delivery. */
+const inLine = createLines(20_000);
+
 /** With the link and the records. Without them where the database does not answer in time. */
 async function complete(
   notification: Notification,
   { callDatabase }: NotifyDependencies,
 ): Promise<Notification> {
   if (notification.is_complete !== false) return notification;
-  const answer = await callDatabase(
-    "complete_alert_notification",
-    [],
-    JSON.stringify({
-      p_notification_id: notification.notification_id,
-      p_claim_id: notification.claim_id,
-    }),
+  const answer = await inLine(
+    notification.tenant_id,
+    () =>
+      callDatabase(
+        "complete_alert_notification",
+        [],
+        JSON.stringify({
+          p_notification_id: notification.notification_id,
+          p_claim_id: notification.claim_id,
+        }),
+      ),
   );
-  const body = answer.ok ? JSON.parse(answer.value) as string | null : null;
+  const body = answer?.ok ? JSON.parse(answer.value) as string | null : null;
   return body === null ? notification : { ...notification, body };
 }
 
