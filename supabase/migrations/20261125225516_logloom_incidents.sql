@@ -4137,6 +4137,11 @@ set incident_id = e.incident_id
 from pg_temp.episodes e
 where e.alert_id = h.alert_id;
 
+update logloom_private.notifications n
+set incident_id = h.incident_id
+from logloom.alert_history h
+where h.alert_id = n.alert_id;
+
 update logloom.plans set max_alert_silences = 10 where plan_id = 'free';
 update logloom.plans set max_alert_silences = 100 where plan_id = 'pro';
 
