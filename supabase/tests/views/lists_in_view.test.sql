@@ -125,6 +125,7 @@ select is(
 );
 
 -- Evaluated in the view.
+select logloom_private.record_job('write_logs', now() + interval '1 hour') \g /dev/null
 insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, level, service, host)
 select
   gen_random_uuid(), 'acme', date_trunc('minute', now()) - interval '2 minutes', now(), 1,
