@@ -3,7 +3,7 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir outbox.psql
-select plan(29);
+select plan(30);
 
 create function pg_temp.settle_at(p_minute integer, p_values jsonb)
 returns void
@@ -181,6 +181,13 @@ select is(
   (select count(*)::integer from logloom_private.notifications n where n.address = s.text), 4,
   'what is to be sent needs no rule'
 ) from sealed s;
+rollback to before_end;
+select pg_temp.act_as_user('acme', 'alice');
+select public.delete_tenant('acme') \g /dev/null
+select pg_temp.act_as_postgres();
+select is_empty(
+  'select * from pg_temp.sent()', 'a tenant that is to be deleted sends nothing more'
+);
 rollback to before_end;
 delete from logloom.tenants where tenant_id = 'acme';
 select is_empty('select * from pg_temp.sent()', 'a tenant that goes says nothing');
