@@ -8,6 +8,7 @@ const names = [
   "export",
   "growth",
   "ingest",
+  "messages",
   "neighbour",
   "read",
   "receivers",

@@ -357,6 +357,7 @@ begin
         'logloom_views_and_export',
         'logloom_scopes_and_sessions'
         'logloom_log_streams'
+        'logloom_incidents'
       ]
     );
   end if;

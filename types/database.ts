@@ -21,6 +21,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "acknowledge_alert_incidents": {
+        Args: { "p_incident_ids": (string)[] };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_acknowledgement"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_acknowledgement";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "add_tenant_member": {
         Args: {
           "p_email"?: string;
@@ -74,10 +84,16 @@ export type Database = {
           "p_cooldown_minutes": number;
           "p_description"?: string;
           "p_enabled": boolean;
-          "p_name": string;
+          "p_for_minutes"?: number;
+          "p_group_wait_seconds"?: number;
+          "p_name"?: string;
           "p_notification_config"?: Json;
           "p_notification_destinations"?: (string)[];
-          "p_query_dsl": string;
+          "p_notify_on_recovery"?: boolean;
+          "p_on_absent"?: string;
+          "p_query_dsl"?: string;
+          "p_saved_search_id"?: string;
+          "p_secrets"?: Json;
           "p_tenant_id"?: string;
           "p_threshold": number;
           "p_view_id"?: string;
@@ -87,6 +103,22 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_alert_rule";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "create_alert_silence": {
+        Args: {
+          "p_comment"?: string;
+          "p_from"?: string;
+          "p_matcher": Json;
+          "p_tenant_id"?: string;
+          "p_to": string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_silence"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_silence";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -257,6 +289,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "expire_alert_silence": {
+        Args: { "p_silence_id": string; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_silence"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_silence";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "export_logs": {
         Args: {
           "p_after"?: string;
@@ -271,6 +313,16 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_log_export";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "get_alert_incident": {
+        Args: { "p_incident_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_incident_details"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_incident_details";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -449,12 +501,38 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_alert_incidents": {
+        Args: {
+          "p_after"?: string;
+          "p_limit"?: number;
+          "p_rule_id"?: string;
+          "p_state"?: string;
+          "p_tenant_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_incident"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_incident";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "list_alert_rules": {
         Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"][];
         SetofOptions: {
           from: "*";
           to: "logloom_alert_rule";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_alert_silences": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_silence"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_silence";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -571,6 +649,16 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_unsealed_alert_secrets": {
+        Args: { "p_after"?: string; "p_key_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_unsealed_secret"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_unsealed_secret";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "log_changes": {
         Args: {
           "p_limit"?: number;
@@ -645,6 +733,7 @@ export type Database = {
         Args: {
           "p_comparison"?: Database["public"]["Enums"]["logloom_alert_comparison"];
           "p_cooldown_minutes"?: number;
+          "p_for_minutes"?: number;
           "p_query_dsl"?: string;
           "p_rule_id"?: string;
           "p_tenant_id"?: string;
@@ -764,6 +853,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "seal_alert_secret": {
+        Args: { "p_digest": string; "p_rule_id": string; "p_sealed": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "search_logs": {
         Args: {
           "p_cursor"?: string;
@@ -876,11 +975,16 @@ export type Database = {
           "p_cooldown_minutes"?: number;
           "p_description"?: string;
           "p_enabled"?: boolean;
+          "p_for_minutes"?: number;
+          "p_group_wait_seconds"?: number;
           "p_name"?: string;
           "p_notification_config"?: Json;
           "p_notification_destinations"?: (string)[];
+          "p_notify_on_recovery"?: boolean;
+          "p_on_absent"?: string;
           "p_query_dsl"?: string;
           "p_rule_id": string;
+          "p_secrets"?: Json;
           "p_threshold"?: number;
           "p_view_id"?: string;
           "p_window_minutes"?: number;
@@ -977,11 +1081,15 @@ export type Database = {
       "logloom_alert_comparison": "gt" | "gte" | "lt" | "lte" | "eq" | "neq";
     };
     CompositeTypes: {
+      "logloom_alert_acknowledgement": {
+        "success": boolean | null;
+        "acknowledged": number | null;
+      };
       "logloom_alert_delivery": {
         "delivery_id": string | null;
         "alert_id": string | null;
         "rule_id": string | null;
-        "channel": "email" | "webhook" | null;
+        "channel": "email" | "webhook" | "slack" | "discord" | "teams" | "pagerduty" | null;
         "status": "pending" | "delivered" | "failed" | null;
         "attempts": number | null;
         "created_at": string | null;
@@ -1010,6 +1118,54 @@ export type Database = {
         "window_start": string | null;
         "window_end": string | null;
         "group": Json | null;
+        "incident_id": string | null;
+        "resolved_at": string | null;
+        "silence_id": string | null;
+        "absent": boolean | null;
+      };
+      "logloom_alert_incident": {
+        "incident_id": string | null;
+        "tenant_id": string | null;
+        "rule_id": string | null;
+        "rule_name": string | null;
+        "query_dsl": string | null;
+        "window_minutes": number | null;
+        "group": Json | null;
+        "state": "resolved" | "acknowledged" | "open" | null;
+        "opened_at": string | null;
+        "last_fired_at": string | null;
+        "resolved_at": string | null;
+        "resolution": "recovered" | "rule_changed" | "rule_disabled" | "rule_deleted" | null;
+        "fired_count": number | null;
+        "value": number | null;
+        "peak_value": number | null;
+        "threshold": number | null;
+        "comparison": Database["public"]["Enums"]["logloom_alert_comparison"] | null;
+        "acknowledged_at": string | null;
+        "acknowledged_by": string | null;
+      };
+      "logloom_alert_incident_details": {
+        "incident_id": string | null;
+        "tenant_id": string | null;
+        "rule_id": string | null;
+        "rule_name": string | null;
+        "query_dsl": string | null;
+        "window_minutes": number | null;
+        "group": Json | null;
+        "state": "resolved" | "acknowledged" | "open" | null;
+        "opened_at": string | null;
+        "last_fired_at": string | null;
+        "resolved_at": string | null;
+        "resolution": "recovered" | "rule_changed" | "rule_disabled" | "rule_deleted" | null;
+        "fired_count": number | null;
+        "value": number | null;
+        "peak_value": number | null;
+        "threshold": number | null;
+        "comparison": Database["public"]["Enums"]["logloom_alert_comparison"] | null;
+        "acknowledged_at": string | null;
+        "acknowledged_by": string | null;
+        "alerts": (Database["public"]["CompositeTypes"]["logloom_alert_history_entry"])[] | null;
+        "deliveries": (Database["public"]["CompositeTypes"]["logloom_alert_delivery"])[] | null;
       };
       "logloom_alert_preview": {
         "ts_from": string | null;
@@ -1056,6 +1212,24 @@ export type Database = {
         "last_value": number | null;
         "last_error": string | null;
         "view_id": string | null;
+        "notify_on_recovery": boolean | null;
+        "for_minutes": number | null;
+        "on_absent": "ignore" | "fire" | null;
+        "group_wait_seconds": number | null;
+        "notification_secrets": Json | null;
+      };
+      "logloom_alert_silence": {
+        "silence_id": string | null;
+        "tenant_id": string | null;
+        "matcher": Json | null;
+        "starts_at": string | null;
+        "ends_at": string | null;
+        "state": "expired" | "scheduled" | "active" | null;
+        "comment": string | null;
+        "created_by": string | null;
+        "created_at": string | null;
+        "expired_at": string | null;
+        "expired_by": string | null;
       };
       "logloom_api_key": {
         "key_id": string | null;
@@ -1100,6 +1274,10 @@ export type Database = {
         "address": string | null;
         "body": string | null;
         "secrets": (string)[] | null;
+        "tenant_id": string | null;
+        "rule_id": string | null;
+        "template": Json | null;
+        "is_complete": boolean | null;
       };
       "logloom_created_api_key": {
         "key_id": string | null;
@@ -1424,6 +1602,11 @@ export type Database = {
           | Database["public"]["CompositeTypes"]["logloom_notification_preferences"]
           | null;
         "stored": Database["public"]["CompositeTypes"]["logloom_stored"] | null;
+      };
+      "logloom_unsealed_secret": {
+        "rule_id": string | null;
+        "tenant_id": string | null;
+        "secrets": (string)[] | null;
       };
       "logloom_usage": {
         "tenant_id": string | null;

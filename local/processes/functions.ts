@@ -56,6 +56,7 @@ function sendEnv(): Record<string, string> {
   return {
     LOGLOOM_NOTIFY_SECRET: notifySecret,
     LOGLOOM_ALLOW_LOCAL_WEBHOOKS: Deno.env.get("LOGLOOM_ALLOW_LOCAL_WEBHOOKS") ?? "",
+    LOGLOOM_PAGERDUTY_URL: Deno.env.get("LOGLOOM_PAGERDUTY_URL") ?? "",
     LOGLOOM_SECRETS_KEY: Deno.env.get("LOGLOOM_SECRETS_KEY") || secretsKey,
     LOGLOOM_SECRETS_OLD_KEYS: Deno.env.get("LOGLOOM_SECRETS_OLD_KEYS") ?? "",
   };

@@ -71,6 +71,7 @@ export function nameReceivers({ ports }: Stack): void {
   Deno.env.set("LOGLOOM_ALLOW_LOCAL_WEBHOOKS", "1");
   Deno.env.set("LOGLOOM_SMTP_HOST", "127.0.0.1");
   Deno.env.set("LOGLOOM_SMTP_PORT", `${ports.internal + 9}`);
+  Deno.env.set("LOGLOOM_PAGERDUTY_URL", `http://127.0.0.1:${ports.internal + 8}/v2/enqueue`);
   Deno.env.set("LOGLOOM_SMTP_FROM", "Logloom <alerts@logloom.example>");
 }
 

@@ -16,21 +16,23 @@ export interface WebhookReceiver extends AsyncDisposable {
   wait(count: number): Promise<readonly ReceivedWebhook[]>;
 }
 
-/** An HTTP server that webhooks can be sent to. `answer` is told how many came before. */
+/** An HTTP server that webhooks can be sent to. `answer` is told how many came before, and the path. */
 export function receiveWebhooks(
-  answer: (before: number) => Response | Promise<Response> = () => new Response("ok"),
+  answer: (before: number, path: string) => Response | Promise<Response> = () => new Response("ok"),
+  port = 0,
 ): WebhookReceiver {
   const received: ReceivedWebhook[] = [];
   const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    { hostname: "127.0.0.1", port, onListen: () => {} },
     async (request) => {
+      const path = new URL(request.url).pathname;
       received.push({
-        path: new URL(request.url).pathname,
+        path,
         headers: Object.fromEntries(request.headers),
         body: await request.text(),
         at: performance.now(),
       });
-      return await answer(received.length - 1);
+      return await answer(received.length - 1, path);
     },
   );
   return {

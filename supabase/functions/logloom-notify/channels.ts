@@ -1,5 +1,14 @@
+import type { OutgoingOptions } from "../_shared/outgoing.ts";
+import type { SealedSecrets } from "../_shared/sealed_secrets.ts";
+import { deliverDiscord } from "./discord.ts";
 import type { Notification } from "./handler.ts";
+import { messageOf, readPayload } from "./message.ts";
 import { failed, type Outcome } from "./outcome.ts";
+import { deliverPagerduty } from "./pagerduty.ts";
+import { openSecret } from "./secrets.ts";
+import { deliverSlack } from "./slack.ts";
+import { deliverTeams } from "./teams.ts";
+import { deliverWebhook, type WebhookOptions } from "./webhook.ts";
 
 /** The ways to deliver a notification. A new channel has a name and a function here. */
 export type Channels = Record<string, (notification: Notification) => Promise<Outcome>>;
@@ -10,4 +19,50 @@ export function byChannel(channels: Channels): (notification: Notification) => P
     Object.hasOwn(channels, notification.channel)
       ? channels[notification.channel](notification)
       : Promise.resolve(failed("The function logloom-notify does not know this channel"));
+}
+
+export interface HttpChannelOptions extends WebhookOptions {
+  readonly secrets: SealedSecrets | undefined;
+  readonly pagerdutyUrl: string;
+}
+
+const notOpened =
+  "The channel's secret cannot be opened: see LOGLOOM_SECRETS_KEY, or set the secret again";
+
+/** The channels that go by HTTP. */
+export function httpChannels(options: HttpChannelOptions): Channels {
+  const { secrets } = options;
+  const withAddress = (
+    deliver: (
+      address: string,
+      notification: Notification,
+      own: OutgoingOptions,
+    ) => Promise<Outcome>,
+  ) =>
+  async (notification: Notification): Promise<Outcome> => {
+    const address = await openSecret(notification.address, notification.tenant_id, secrets);
+    return address === undefined
+      ? failed(notOpened)
+      : await deliver(address, notification, options);
+  };
+  const shown = ({ body }: Notification) => messageOf(readPayload(body));
+  return {
+    webhook: async (notification) => {
+      const opened: string[] = [];
+      for (const secret of notification.secrets) {
+        const text = await openSecret(secret, notification.tenant_id, secrets);
+        if (text === undefined) return failed(notOpened);
+        opened.push(text);
+      }
+      const { notification_id: id, address: url, body, template } = notification;
+      return await deliverWebhook({ id, url, body, template, secrets: opened }, options);
+    },
+    slack: withAddress((url, notification, own) => deliverSlack(url, shown(notification), own)),
+    discord: withAddress((url, notification, own) => deliverDiscord(url, shown(notification), own)),
+    teams: withAddress((url, notification, own) => deliverTeams(url, shown(notification), own)),
+    pagerduty: withAddress((key, { body }, own) => {
+      const payload = readPayload(body);
+      return deliverPagerduty(key, messageOf(payload), payload, options.pagerdutyUrl, own);
+    }),
+  };
 }

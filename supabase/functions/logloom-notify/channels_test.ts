@@ -3,7 +3,18 @@ import { byChannel } from "./channels.ts";
 import type { Notification } from "./handler.ts";
 
 function notification(channel: string): Notification {
-  return { notification_id: "n", claim_id: "c", channel, address: "a", body: "{}", secrets: [] };
+  return {
+    notification_id: "n",
+    claim_id: "c",
+    channel,
+    address: "a",
+    body: "{}",
+    secrets: [],
+    tenant_id: "acme",
+    rule_id: "r",
+    template: null,
+    is_complete: true,
+  };
 }
 
 Deno.test("a notification goes by its own channel, and by none where there is no such", async () => {

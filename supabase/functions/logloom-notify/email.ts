@@ -1,4 +1,5 @@
 import { createTransport } from "nodemailer";
+import { cut, messageOf, type Payload } from "./message.ts";
 import { failed, type Outcome, retry } from "./outcome.ts";
 
 export interface SmtpSettings {
@@ -104,32 +105,6 @@ interface Pause {
   };
 }
 
-interface Payload {
-  readonly type: string;
-  readonly data: {
-    readonly alert_id: string | null;
-    readonly rule_id: string;
-    readonly name: string;
-    readonly description: string | null;
-    readonly query_dsl: string;
-    readonly value: number;
-    readonly group?: Record<string, string | null> | null;
-    readonly comparison: string;
-    readonly threshold: number;
-    readonly window_start: string;
-    readonly window_end: string;
-  };
-}
-
-const comparisons: Record<string, string> = {
-  gt: "above",
-  gte: "at or above",
-  lt: "below",
-  lte: "at or below",
-  eq: "equal to",
-  neq: "other than",
-};
-
 interface Content {
   readonly subject: string;
   readonly text: string;
@@ -188,28 +163,22 @@ function composePause({ data }: Pause): Content {
   return { subject: `[Logloom] Paused: ${name}`, text: lines.join("\n"), isNew: false };
 }
 
-function composeAlert({ type, data }: Payload): Content {
-  const isTest = type === "alert.test";
-  const condition = `${comparisons[data.comparison]} ${data.threshold}`;
+function composeAlert(payload: Payload): Content {
+  const { data } = payload;
+  const { title, summary, facts, logs, url } = messageOf(payload);
+  const width = Math.max(...facts.map(([name]) => name.length), 6);
   const lines = [
-    isTest
-      ? `This is a test of the alert rule "${data.name}". Nothing happened.`
-      : `The alert rule "${data.name}" fired: its value was ${data.value}, ${condition}.`,
+    summary,
     ...data.description === null ? [] : ["", data.description],
     "",
-    `Query:   ${data.query_dsl}`,
-    ...data.group ? [`Group:   ${JSON.stringify(data.group)}`] : [],
-    `Window:  ${data.window_start} to ${data.window_end}`,
-    `Rule:    ${data.rule_id}`,
-    ...data.alert_id === null ? [] : [`Alert:   ${data.alert_id}`],
+    ...facts.map(([name, value]) => `${`${name}:`.padEnd(width + 2)} ${value}`),
+    ...logs.length === 0 ? [] : ["", "The newest records:", ...logs],
+    ...url === undefined ? [] : ["", url],
+    "",
+    `Rule ${data.rule_id}${data.alert_id === null ? "" : `, alert ${data.alert_id}`}`,
     "",
   ];
-  const name = data.name.replace(/\s+/g, " ");
-  return {
-    subject: isTest ? `[Logloom] Test of ${name}` : `[Logloom] ${name}: ${data.value}`,
-    text: lines.join("\n"),
-    isNew: false,
-  };
+  return { subject: `[Logloom] ${cut(title, 300)}`, text: lines.join("\n"), isNew: false };
 }
 
 function judge(error: unknown): Outcome {

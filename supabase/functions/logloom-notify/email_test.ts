@@ -111,10 +111,12 @@ test("an email says what fired and why", async () => {
         .trimEnd(),
       `The alert rule "Too many errors" fired: its value was 12.5, above 10.
 
-Query:   level:error
+Rule:    Too many errors
+Value:   12.5, above 10
 Window:  2026-11-21T12:00:00.000Z to 2026-11-21T12:05:00.000Z
-Rule:    bbbbbbbb-0000-4000-8000-000000000001
-Alert:   aaaaaaaa-0000-4000-8000-000000000001`,
+Query:   level:error
+
+Rule bbbbbbbb-0000-4000-8000-000000000001, alert aaaaaaaa-0000-4000-8000-000000000001`,
     );
   });
 });

@@ -1,7 +1,9 @@
 import { calledByJob } from "../_shared/called_by_job.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
+import { createLines } from "./in_line.ts";
 import { type Outcome, retry } from "./outcome.ts";
+import type { Template } from "./template.ts";
 
 /** A row of `claim_alert_notifications`. */
 export interface Notification {
@@ -11,6 +13,11 @@ export interface Notification {
   readonly address: string;
   readonly body: string;
   readonly secrets: readonly string[];
+  readonly tenant_id: string;
+  readonly rule_id: string;
+  readonly template: Template | null;
+  /** Whether the body has the link and the records. */
+  readonly is_complete: boolean;
 }
 
 export interface NotifyDependencies {
@@ -18,6 +25,8 @@ export interface NotifyDependencies {
   readonly secret: string | undefined;
   readonly callDatabase: CallDatabase;
   readonly deliver: (notification: Notification) => Promise<Outcome>;
+  /** Seals what is not sealed yet. */
+  readonly sealAll: () => Promise<void>;
   /** Concurrent deliveries of this process; the database limits the total. */
   readonly limit: number;
   /** Keeps the function alive until the promise settles, after the answer. */
@@ -74,17 +83,54 @@ function createWork(dependencies: NotifyDependencies): () => Promise<void> {
   // One at a time, however often it is called while a slow receiver keeps it alive.
   return () => {
     wake();
-    return working ??= drain().finally(() => working = undefined);
+    return working ??= Promise.all([drain(), seal(dependencies)])
+      .then(() => {})
+      .finally(() => working = undefined);
   };
+}
+
+/** Beside deliveries, never in their way. */
+async function seal({ sealAll }: NotifyDependencies): Promise<void> {
+  try {
+    await sealAll();
+  } catch (error) {
+    logFailure("sealing secrets failed", { reason: describeError(error) });
+  }
+}
+
+/** It reads records, and a tenant reads few things at once. A claim outlasts the wait, the reading and the delivery. */
+const inLine = createLines(20_000);
+
+/** With the link and the records. Without them where the database does not answer in time. */
+async function complete(
+  notification: Notification,
+  { callDatabase }: NotifyDependencies,
+): Promise<Notification> {
+  if (notification.is_complete !== false) return notification;
+  const answer = await inLine(
+    notification.tenant_id,
+    () =>
+      callDatabase(
+        "complete_alert_notification",
+        [],
+        JSON.stringify({
+          p_notification_id: notification.notification_id,
+          p_claim_id: notification.claim_id,
+        }),
+      ),
+  );
+  const body = answer?.ok ? JSON.parse(answer.value) as string | null : null;
+  return body === null ? notification : { ...notification, body };
 }
 
 async function deliverAndSettle(
   notification: Notification,
-  { callDatabase, deliver, pause }: NotifyDependencies,
+  dependencies: NotifyDependencies,
 ): Promise<void> {
+  const { callDatabase, deliver, pause } = dependencies;
   let outcome: Outcome;
   try {
-    outcome = await deliver(notification);
+    outcome = await deliver(await complete(notification, dependencies));
   } catch (error) {
     logFailure("a delivery failed unexpectedly", {
       reason: describeError(error),

@@ -51,6 +51,10 @@ function notification(id: string): Notification {
     address: "https://example.com/",
     body: "{}",
     secrets: [],
+    tenant_id: "acme",
+    rule_id: "r",
+    template: null,
+    is_complete: true,
   };
 }
 
@@ -70,6 +74,7 @@ function handle(
     secret,
     callDatabase: outbox.call,
     deliver: () => Promise.resolve(delivered),
+    sealAll: () => Promise.resolve(),
     limit: 4,
     keepAlive: (promise) => work.push(promise),
     pause: (milliseconds) => {

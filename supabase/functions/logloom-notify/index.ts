@@ -1,12 +1,13 @@
 import { realConnections } from "../_shared/connections.ts";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv } from "../_shared/env.ts";
-import { byChannel } from "./channels.ts";
+import { byChannel, httpChannels } from "./channels.ts";
 import { besideSealing, createSealHandler } from "../_shared/seal_handler.ts";
 import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
 import { deliverEmail, readSmtpSettings } from "./email.ts";
 import { createNotifyHandler } from "./handler.ts";
-import { deliverWebhook } from "./webhook.ts";
+import { pagerdutyUrl } from "./pagerduty.ts";
+import { purpose, sealAll } from "./secrets.ts";
 
 /** Hosted edge functions have this beside Deno. */
 declare const EdgeRuntime: { waitUntil(work: Promise<void>): void } | undefined;
@@ -17,21 +18,32 @@ const smtp = readSmtpSettings(get);
 const timeoutMs = 15_000;
 
 const database = { url: env.supabaseUrl, serviceKey: env.serviceKey, timeoutMs: 10_000 };
+const callDatabase = createDatabase(database);
 const secrets = await readSealedSecrets(get);
 
-const seal = createSealHandler({ ...database, secrets, purpose: "alert_rule" });
+const seal = createSealHandler({ ...database, secrets, purpose });
+/** Looking for what is not sealed reads all rules: now and then is enough. */
+let sealAgainAt = 0;
+
 const notify = createNotifyHandler({
   secret: get("LOGLOOM_NOTIFY_SECRET") || undefined,
-  callDatabase: createDatabase(database),
+  callDatabase,
+  sealAll: async () => {
+    if (secrets === undefined || performance.now() < sealAgainAt) return;
+    sealAgainAt = performance.now() + 10_000;
+    await sealAll(secrets, callDatabase);
+  },
   deliver: byChannel({
     email: ({ notification_id: id, claim_id: attempt, address, body }) =>
       deliverEmail({ id, attempt, to: address, body }, smtp, timeoutMs),
-    webhook: ({ notification_id: id, address, body, secrets }) =>
-      deliverWebhook({ id, url: address, body, secrets }, {
-        ...realConnections(get),
-        timeoutMs,
-        now: () => new Date(),
-      }),
+    ...httpChannels({
+      ...realConnections(get),
+      timeoutMs,
+      now: () => new Date(),
+      secrets,
+      // Another region has another address.
+      pagerdutyUrl: get("LOGLOOM_PAGERDUTY_URL") || pagerdutyUrl,
+    }),
   }),
   // The most that a claim may ask for.
   limit: 100,

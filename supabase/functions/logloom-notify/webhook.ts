@@ -5,7 +5,9 @@ import {
   retryAfterOf,
   sendOutgoing,
 } from "../_shared/outgoing.ts";
+import { readPayload } from "./message.ts";
 import { failed, type Outcome, retry } from "./outcome.ts";
+import { renderTemplate, type Template, TemplateError } from "./template.ts";
 
 export interface WebhookMessage {
   /** The same in every attempt, so that a receiver recognises a repeat. */
@@ -13,6 +15,7 @@ export interface WebhookMessage {
   readonly url: string;
   readonly body: string;
   readonly secrets: readonly string[];
+  readonly template?: Template | null;
 }
 
 export interface WebhookOptions extends OutgoingOptions {
@@ -21,10 +24,13 @@ export interface WebhookOptions extends OutgoingOptions {
 
 /** One attempt. */
 export async function deliverWebhook(
-  { id, url, body, secrets }: WebhookMessage,
+  { id, url, body: usual, secrets, template }: WebhookMessage,
   options: WebhookOptions,
 ): Promise<Outcome> {
   if (secrets.length === 0) return failed("The alert rule was deleted");
+  const rendered = render(usual, template);
+  if (typeof rendered !== "string") return rendered;
+  const body = rendered;
   const now = options.now();
   const signatures = secrets.map((secret) => new Webhook(secret).sign(id, now, body));
   const answer = await sendOutgoing({
@@ -32,7 +38,7 @@ export async function deliverWebhook(
     url,
     headers: {
       "User-Agent": "Logloom",
-      "Content-Type": "application/json",
+      "Content-Type": isText(template) ? "text/plain; charset=utf-8" : "application/json",
       "webhook-id": id,
       "webhook-timestamp": `${Math.floor(now.getTime() / 1000)}`,
       "webhook-signature": signatures.join(" "),
@@ -41,6 +47,21 @@ export async function deliverWebhook(
   }, options);
   if ("status" in answer) return judge(answer);
   return answer.isFinal ? failed(answer.error) : retry(answer.error);
+}
+
+function isText(template: Template | null | undefined): boolean {
+  return template?.text != null && template.type === "text";
+}
+
+/** The usual payload, or what a template makes of it. */
+function render(body: string, template: Template | null | undefined): string | Outcome {
+  if (template?.text == null) return body;
+  try {
+    return renderTemplate(template, readPayload(body));
+  } catch (error) {
+    if (error instanceof TemplateError) return failed(error.message);
+    throw error;
+  }
 }
 
 function judge(answer: OutgoingAnswer): Outcome {

@@ -1,7 +1,8 @@
--- Which of the values fire: each group has its own cooldown.
+-- Which of the values fire: each group has its own cooldown, and holds for itself.
 create function logloom_private.preview_alerts(
   p_values logloom_private.alert_window[],
-  p_rule logloom.alert_rules
+  p_rule logloom.alert_rules,
+  p_step interval
 )
 returns public.logloom_alert_preview_entry[]
 language plpgsql
@@ -11,6 +12,8 @@ as $$
 declare
   v_value logloom_private.alert_window;
   v_last public.logloom_alert_preview_entry;
+  v_before logloom_private.alert_window;
+  v_since timestamptz;
   v_alerts public.logloom_alert_preview_entry[] := '{}';
 begin
   for v_value in
@@ -19,6 +22,13 @@ begin
     where logloom_private.alert_condition_holds(w.value, p_rule.comparison, p_rule.threshold)
     order by w."group", w.window_end
   loop
+    if v_before.window_end + p_step = v_value.window_end is not true
+      or v_value."group" is distinct from v_before."group"
+    then
+      v_since := v_value.window_end;
+    end if;
+    v_before := v_value;
+    continue when v_value.window_end < v_since + make_interval(mins => p_rule.for_minutes);
     if v_last.window_end is null
       or v_value."group" is distinct from v_last."group"
       or v_value.window_end
@@ -61,7 +71,7 @@ begin
     having count(*) > v_settings.alert_groups
   );
   v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
-  v_alerts := logloom_private.preview_alerts(v_seen, p_rule);
+  v_alerts := logloom_private.preview_alerts(v_seen, p_rule, v_step);
   p_preview.total_alerts := cardinality(v_alerts);
   p_preview.alerts := array(
     select a

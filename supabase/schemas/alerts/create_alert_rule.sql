@@ -10,7 +10,13 @@ create function public.create_alert_rule(
   p_enabled boolean default null,
   p_notification_destinations text[] default null,
   p_notification_config jsonb default null,
-  p_view_id uuid default null
+  p_view_id uuid default null,
+  p_notify_on_recovery boolean default null,
+  p_for_minutes integer default null,
+  p_on_absent text default null,
+  p_group_wait_seconds integer default null,
+  p_secrets jsonb default null,
+  p_saved_search_id uuid default null
 )
 returns public.logloom_alert_rule
 language plpgsql
@@ -20,31 +26,46 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_search logloom.saved_searches;
   v_constraint text;
   v_row logloom.alert_rules;
 begin
-  perform logloom_private.require_parameter('p_name', p_name is null);
-  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  if p_saved_search_id is not null then
+    select s.* into v_search
+    from logloom.saved_searches s
+    where s.tenant_id = v_tenant_id and s.id = p_saved_search_id;
+    if not found then
+      perform logloom_private.refuse('saved_searches.not_found');
+    end if;
+  end if;
+  v_search.name := coalesce(p_name, v_search.name);
+  v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
+  perform logloom_private.require_parameter('p_name', v_search.name is null);
+  perform logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null);
   perform logloom_private.require_parameter('p_threshold', p_threshold is null);
   perform logloom_private.require_parameter('p_comparison', p_comparison is null);
   perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
   perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
   perform logloom_private.require_parameter('p_enabled', p_enabled is null);
-  perform logloom_private.check_query(p_query_dsl, true);
+  perform logloom_private.check_query(v_search.query_dsl, true);
+  perform logloom_private.require_groups(v_search.query_dsl, p_on_absent);
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
-  perform logloom_private.require_rule_in_view(v_tenant_id, p_query_dsl, p_view_id);
+  perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
   perform logloom_private.require_room_for('alerts', p_tenant_id);
   insert into logloom.alert_rules as r (
     tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
-    cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id
+    cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
+    notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets
   )
   values (
-    v_tenant_id, logloom_private.trim_space(p_name),
+    v_tenant_id, logloom_private.trim_space(v_search.name),
     nullif(logloom_private.trim_space(p_description), ''),
-    p_query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
+    v_search.query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
     logloom_private.distinct_destinations(p_notification_destinations),
     coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id(),
-    p_view_id
+    p_view_id, coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
+    coalesce(p_on_absent, 'ignore'), coalesce(p_group_wait_seconds, 0),
+    logloom_private.changed_rule_secrets('{}', p_secrets)
   )
   returning r.* into v_row;
   return logloom_private.alert_rule_of(v_row);
@@ -56,10 +77,13 @@ end;
 $$;
 
 comment on function public.create_alert_rule(
-  text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid
+  text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
+  boolean, integer, text, integer, jsonb, uuid
 ) is
   'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. '
   'p_window_minutes 1 to 1440, p_cooldown_minutes 0 to 10080. p_notification_destinations: email, '
-  'webhook; their addresses are in p_notification_config (email, webhook_url). '
-  'p_view_id, for admins: the view that it is evaluated in. '
-  'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  'webhook, whose addresses are in p_notification_config (email, webhook_url); slack, discord, '
+  'teams, pagerduty, whose sealed addresses are in p_secrets (slack_url, discord_url, teams_url, '
+  'pagerduty_key). p_view_id, for admins: the view that it is evaluated in. p_saved_search_id: '
+  'where name and query come from unless given. p_for_minutes 0 to 1440, p_on_absent ignore or '
+  'fire, p_group_wait_seconds 0 to 3600. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';

@@ -12,7 +12,7 @@ begin
   return query
   select
     r.rule_id, e.window_end - make_interval(mins => r.window_minutes), e.window_end,
-    null::double precision, null::text, null::jsonb
+    null::double precision, null::text, null::jsonb, null::boolean
   from logloom.alert_rules r
   cross join logloom_private.settings s
   left join logloom_private.alert_round_writes a on a.tenant_id = r.tenant_id

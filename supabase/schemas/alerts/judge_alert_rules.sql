@@ -25,7 +25,7 @@ begin
         logloom_private.partial_value(
           d.aggregate, d.window_minutes, t.events, t.numbers, t.total, t.least, t.greatest
         ),
-        null, null
+        null, null, null
       )::logloom_private.alert_window
       from due d
       join logloom_private.alert_groups g on g.group_id = d.group_id
@@ -43,7 +43,7 @@ begin
       union all
       select row(
         r.rule_id, p_round.window_end, p_round.window_end, null,
-        coalesce(r.refusal, g.last_error), null
+        coalesce(r.refusal, g.last_error), null, null
       )::logloom_private.alert_window
       from logloom_private.planned_alert_rules r
       left join logloom_private.alert_groups g on g.group_id = r.group_id

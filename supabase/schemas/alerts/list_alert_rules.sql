@@ -66,6 +66,7 @@ begin
   if not p_sees_addresses then
     p_row.notification_destinations := '{}';
     p_row.notification_config := '{}';
+    p_row.notification_secrets := '{}';
   end if;
   -- What it found before it was bound to the view as it is now is none of the view.
   if p_view_id is not null and (

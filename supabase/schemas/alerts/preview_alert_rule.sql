@@ -19,7 +19,7 @@ declare
 begin
   execute 'select array(select row(null, e.at - $4, e.at, logloom_private.partial_value($5, $6, '
     || 'sum(p.events) over w, sum(p.numbers) over w, sum(p.total) over w, min(p.least) over w, '
-    || 'max(p.greatest) over w), null, null)::logloom_private.alert_window '
+    || 'max(p.greatest) over w), null, null, null)::logloom_private.alert_window '
     || 'from generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) left join ('
     || logloom_private.alert_partials_sql(
       'select 1 as group_id, s.* from (' || p_source || ') s', p_query.filter,
@@ -105,7 +105,8 @@ create function public.preview_alert_rule(
   p_comparison text default null,
   p_window_minutes integer default null,
   p_cooldown_minutes integer default null,
-  p_view_id uuid default null
+  p_view_id uuid default null,
+  p_for_minutes integer default null
 )
 returns public.logloom_alert_preview
 language plpgsql
@@ -132,6 +133,7 @@ begin
   v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
   v_rule.window_minutes := coalesce(p_window_minutes, v_rule.window_minutes);
   v_rule.cooldown_minutes := coalesce(p_cooldown_minutes, v_rule.cooldown_minutes, 0);
+  v_rule.for_minutes := coalesce(p_for_minutes, v_rule.for_minutes, 0);
   perform logloom_private.require_parameter('p_query_dsl', v_rule.query_dsl is null);
   perform logloom_private.require_parameter('p_threshold', v_rule.threshold is null);
   perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
@@ -144,6 +146,8 @@ begin
     perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
   elsif v_rule.cooldown_minutes not between 0 and 10080 then
     perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
+  elsif v_rule.for_minutes not between 0 and 1440 then
+    perform logloom_private.refuse('alerts.alert_rules_for_minutes_are_valid');
   end if;
   return logloom_private.preview_windows(p_tenant_id, v_rule);
 exception
@@ -156,13 +160,13 @@ when connection_exception or admin_shutdown or internal_error then
   end if;
   return public.preview_alert_rule(
     p_tenant_id, p_rule_id, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
-    p_cooldown_minutes, p_view_id
+    p_cooldown_minutes, p_view_id, p_for_minutes
   );
 end;
 $$;
 
 comment on function public.preview_alert_rule(
-  text, uuid, text, double precision, text, integer, integer, uuid
+  text, uuid, text, double precision, text, integer, integer, uuid, integer
 ) is
   'When a rule would have fired over the last 24 h, and the values that it would have seen: the '
   'rule p_rule_id, with what else is given in place of its own. Percentiles, distinct counts and '

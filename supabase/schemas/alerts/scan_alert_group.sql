@@ -64,7 +64,7 @@ begin
         v_settings.alert_groups;
     end if;
     v_windows := v_windows || array(
-      select row(d.rule_id, d.window_start, d.window_end, f.value, null, f."group")
+      select row(d.rule_id, d.window_start, d.window_end, f.value, null, f."group", null)
         ::logloom_private.alert_window
       from unnest(v_due) d
       left join unnest(v_found) f on true

@@ -10,7 +10,12 @@ create function public.update_alert_rule(
   p_enabled boolean default null,
   p_notification_destinations text[] default null,
   p_notification_config jsonb default null,
-  p_view_id uuid default null
+  p_view_id uuid default null,
+  p_notify_on_recovery boolean default null,
+  p_for_minutes integer default null,
+  p_on_absent text default null,
+  p_group_wait_seconds integer default null,
+  p_secrets jsonb default null
 )
 returns public.logloom_alert_rule
 language plpgsql
@@ -45,6 +50,13 @@ begin
     end,
     notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
     view_id = coalesce(p_view_id, r.view_id),
+    notify_on_recovery = coalesce(p_notify_on_recovery, r.notify_on_recovery),
+    for_minutes = coalesce(p_for_minutes, r.for_minutes),
+    on_absent = coalesce(p_on_absent, r.on_absent),
+    group_wait_seconds = coalesce(p_group_wait_seconds, r.group_wait_seconds),
+    notification_secrets = logloom_private.changed_rule_secrets(
+      r.notification_secrets, p_secrets
+    ),
     updated_at = now(),
     asked_at = case
       when (r.query_dsl, r.threshold, r.comparison, r.window_minutes) = (
@@ -61,6 +73,7 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
+  perform logloom_private.require_groups(v_row.query_dsl, v_row.on_absent);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_row.query_dsl, v_row.view_id);
   return logloom_private.alert_rule_of(v_row);
 exception when check_violation then
@@ -71,8 +84,10 @@ end;
 $$;
 
 comment on function public.update_alert_rule(
-  uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid
+  uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
+  boolean, integer, text, integer, jsonb
 ) is
   'Changes what is given and returns the alert rule. An empty p_description takes it away, '
-  'p_notification_config is replaced as a whole. p_view_id, for admins: the view that it is '
+  'p_notification_config is replaced as a whole; of p_secrets each member replaces its own, null '
+  'takes it away. p_view_id, for admins: the view that it is '
   'evaluated in. Errors: PT400, PT401, PT403, PT404.';

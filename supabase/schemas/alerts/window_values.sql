@@ -36,13 +36,13 @@ begin
   elsif p_from + v_window = p_to then
     -- One window needs no sorting.
     execute 'select array[row(null, $2, $3, ' || v_value
-      || ', null, null)::logloom_private.alert_window] from (' || p_source || ') l where ('
+      || ', null, null, null)::logloom_private.alert_window] from (' || p_source || ') l where ('
       || p_query.filter || ')'
     into v_values
     using p_tenant_id, p_from, p_to;
     return v_values;
   end if;
-  execute 'select array_agg(row(null, v.starts, v.starts + $4, v.value, null, v."group")'
+  execute 'select array_agg(row(null, v.starts, v.starts + $4, v.value, null, v."group", null)'
     || '::logloom_private.alert_window) from (select w.starts, ' || v_value || ' as value, '
     || v_group || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
     || '(select l.*, date_bin($4, l.ts, $2) as starts from (' || p_source || ') l where ('

@@ -9,16 +9,20 @@ begin
   return array[
     'claim_alert_notifications',
     'claim_log_streams',
+    'complete_alert_notification',
     'health_report',
     'ingest_logs',
     'ingest_requests',
     'ingest_text',
+    'list_unsealed_alert_secrets',
     'open_log_portal_session',
     'read_log_stream_batch',
     'read_logs',
     'run_writer',
     'settle_alert_notification',
     'settle_log_stream_batch'
+    'seal_alert_secret',
+    'settle_alert_notification'
   ];
 end;
 $$;

@@ -59,7 +59,7 @@ declare
     'partitions', logloom_private.partition_health(),
     'alerts', logloom_private.alert_health(
       v_now, logloom_private.watermark(v_queue.oldest_received_at)
-    ),
+    ) || jsonb_build_object('unsealed_secrets', logloom_private.unsealed_secret_count()),
     'sealing', logloom_private.sealing_health(v_now),
     'verification', logloom_private.verification_health(),
     'canary', logloom_private.canary_health(),

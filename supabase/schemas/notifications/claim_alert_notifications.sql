@@ -4,11 +4,16 @@ create type public.logloom_claimed_notification as (
   channel text,
   address text,
   body text,
-  secrets text[]
+  secrets text[],
+  tenant_id text,
+  rule_id uuid,
+  template jsonb,
+  is_complete boolean
 );
 
 comment on type public.logloom_claimed_notification is
-  'A notification to deliver now, and the secrets to sign it with.';
+  'A notification to deliver now, and the secrets to sign it with, sealed or not yet. One that is '
+  'not complete is completed by complete_alert_notification.';
 
 -- The notifications that are due, and whether they are beyond what their tenant's plan allows in
 -- this hour.
@@ -25,25 +30,37 @@ begin
   return query
   with due as (
     select
-      n.notification_id, n.tenant_id, n.channel, n.next_attempt_at,
+      n.notification_id, n.tenant_id, k.kind, n.next_attempt_at,
       row_number() over (
-        partition by n.tenant_id, n.channel order by n.next_attempt_at
+        partition by n.tenant_id, k.kind order by n.next_attempt_at
       ) as channel_place
     from logloom_private.notifications n
+    cross join lateral logloom_private.channel_kind(n.channel) k (kind)
     where n.status = 'pending' and n.next_attempt_at <= now()
+      -- Nothing is resolved before it was triggered, or triggered anew before it was resolved.
+      and not (
+        (n.purpose = 'recovery' or n.purpose = 'alert' and n.channel = 'pagerduty')
+        and exists (
+          select
+          from logloom_private.notifications e
+          where e.rule_id = n.rule_id and e.channel = n.channel and e.status = 'pending'
+            and e.purpose in ('alert', 'recovery')
+            and e.group_key = n.group_key and e.position < n.position
+        )
+      )
   ), senders as (
     select
-      d.tenant_id, d.channel,
-      logloom_private.channel_limit(d.channel, d.tenant_id) as attempts
-    from (select distinct x.tenant_id, x.channel from due x) d
+      d.tenant_id, d.kind,
+      logloom_private.channel_limit(d.kind, d.tenant_id) as attempts
+    from (select distinct x.tenant_id, x.kind from due x) d
   )
   select
     d.notification_id, d.tenant_id, d.next_attempt_at,
     d.channel_place > s.attempts - coalesce(u.attempts, 0), s.attempts
   from due d
-  join senders s on s.tenant_id = d.tenant_id and s.channel = d.channel
+  join senders s on s.tenant_id = d.tenant_id and s.kind = d.kind
   left join logloom_private.notification_usage u
-    on u.tenant_id = d.tenant_id and u.channel = d.channel and u.hour = date_trunc('hour', now());
+    on u.tenant_id = d.tenant_id and u.channel = d.kind and u.hour = date_trunc('hour', now());
 end;
 $$;
 
@@ -167,10 +184,11 @@ begin
   perform logloom_private.postpone_notifications();
 
   insert into logloom_private.notification_usage as u (tenant_id, channel, hour, attempts)
-  select n.tenant_id, n.channel, date_trunc('hour', now()), count(*)
+  select n.tenant_id, k.kind, date_trunc('hour', now()), count(*)
   from logloom_private.notifications n
+  cross join lateral logloom_private.channel_kind(n.channel) k (kind)
   where n.notification_id = any(v_ids)
-  group by n.tenant_id, n.channel
+  group by n.tenant_id, k.kind
   on conflict (tenant_id, channel, hour) do update
   set attempts = u.attempts + excluded.attempts;
   return query
@@ -193,7 +211,9 @@ begin
     end,
     array_remove(
       array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
-    )
+    ),
+    (c.notification).tenant_id, (c.notification).rule_id, (c.notification).template,
+    (c.notification).is_complete or (c.notification).purpose = 'confirmation'
   from claimed c
   left join logloom_private.webhook_secrets w
     on w.rule_id = (c.notification).rule_id and (c.notification).channel = 'webhook';

@@ -11,6 +11,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ended logloom_private.notifications;
+  v_alert_ids constant uuid[] := p_notification.alert_id || array(
+    select a.alert_id
+    from logloom_private.notified_alerts a
+    where a.notification_id = p_notification.notification_id
+  );
 begin
   update logloom_private.notifications n
   set claim_id = null,
@@ -25,11 +30,11 @@ begin
     set notification_sent_at = coalesce(h.notification_sent_at, now()),
       notification_channels
         = array_remove(h.notification_channels, v_ended.channel) || v_ended.channel
-    where h.alert_id = v_ended.alert_id;
+    where h.alert_id = any (v_alert_ids);
   else
     update logloom.alert_history h
     set notification_error = v_ended.channel || ': ' || coalesce(p_error, 'not delivered')
-    where h.alert_id = v_ended.alert_id;
+    where h.alert_id = any (v_alert_ids);
   end if;
   return v_ended;
 end;

@@ -11,7 +11,7 @@ begin
   -- An entry outlives its rule, and may be put back without it: then nobody is to hear of it.
   if found then
     perform logloom_private.enqueue_notifications(
-      v_rule, new.alert_id, logloom_private.notification_body('alert.triggered', v_rule, new)
+      v_rule, 'alert', new, logloom_private.notification_body('alert.triggered', v_rule, new)
     );
   end if;
   return null;
@@ -21,5 +21,5 @@ $$;
 -- An entry that says that it was notified of is put back, not fired.
 create trigger alert_history_enqueues_notifications
 after insert on logloom.alert_history
-for each row when (new.notification_sent_at is null)
+for each row when (new.notification_sent_at is null and new.silence_id is null)
 execute function logloom_private.enqueue_alert_notifications();

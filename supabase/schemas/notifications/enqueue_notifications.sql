@@ -1,41 +1,125 @@
--- One notification for each destination of the rule that the tenant's preferences allow. One to an
--- address that is not confirmed is given up at once.
-create function logloom_private.enqueue_notifications(
+-- Adds an alert to a notification of the rule that still waits for more, if there is one. What it
+-- is now.
+create function logloom_private.collect_alert(
   p_rule logloom.alert_rules,
+  p_purpose text,
+  p_channel text,
   p_alert_id uuid,
   p_body text
+)
+returns logloom_private.notifications
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_waiting logloom_private.notifications;
+  v_body jsonb;
+begin
+  select n.* into v_waiting
+  from logloom_private.notifications n
+  where n.rule_id = p_rule.rule_id and n.channel = p_channel and n.purpose = p_purpose
+    and n.status = 'pending' and n.attempts = 0 and n.claim_id is null
+    and n.next_attempt_at > clock_timestamp() and n.group_key = 'collected'
+  order by n.position desc
+  limit 1
+  for update;
+  if not found then
+    return null;
+  end if;
+  v_body := v_waiting.body;
+  -- As many as are shown; the others are in the history.
+  if jsonb_array_length(v_body #> '{data,alerts}') < 100 then
+    v_body := jsonb_set(
+      v_body, '{data,alerts}', (v_body #> '{data,alerts}') || (p_body::jsonb #> '{data,alerts}')
+    );
+    update logloom_private.notifications n
+    set body = v_body::text
+    where n.notification_id = v_waiting.notification_id
+    returning n.* into v_waiting;
+  end if;
+  if p_alert_id is not null then
+    insert into logloom_private.notified_alerts (notification_id, alert_id)
+    values (v_waiting.notification_id, p_alert_id)
+    on conflict do nothing;
+  end if;
+  return v_waiting;
+end;
+$$;
+
+-- One notification for each destination of the rule that the tenant's preferences allow, or of a
+-- rule with group_wait_seconds a part of one. One to an address that is not confirmed is given up
+-- at once. p_purpose: alert, recovery or test. Where it is silenced, only what ends an incident
+-- elsewhere is sent.
+create function logloom_private.enqueue_notifications(
+  p_rule logloom.alert_rules,
+  p_purpose text,
+  p_alert logloom.alert_history,
+  p_body text,
+  p_is_silenced boolean default false
 )
 returns setof logloom_private.notifications
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_preferences jsonb;
-  v_notification logloom_private.notifications;
-begin
-  v_preferences := to_jsonb(
+  v_preferences constant jsonb := to_jsonb(
     (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences
   );
+  v_lifetime constant interval := (
+    select s.notification_lifetime from logloom_private.settings s
+  );
+  v_destination record;
+  v_collects boolean;
+  v_notification logloom_private.notifications;
+begin
   if 'webhook' = any(p_rule.notification_destinations) then
     insert into logloom_private.webhook_secrets (rule_id)
     values (p_rule.rule_id)
     on conflict (rule_id) do nothing;
   end if;
-  for v_notification in
-    insert into logloom_private.notifications (
-      tenant_id, rule_id, alert_id, purpose, channel, address, body, expires_at
-    )
-    select
-      p_rule.tenant_id, p_rule.rule_id, p_alert_id,
-      case when p_alert_id is null then 'test' else 'alert' end, d.channel,
-      logloom_private.channel_address(d.channel, p_rule.notification_config), p_body,
-      now() + s.notification_lifetime
-    from logloom_private.settings s
-    cross join unnest(p_rule.notification_destinations) d (channel)
-    where (v_preferences -> (d.channel || '_enabled'))::boolean
-      and logloom_private.channel_address(d.channel, p_rule.notification_config) is not null
-    returning *
+  for v_destination in
+    select d.channel, a.address
+    from unnest(p_rule.notification_destinations) d (channel)
+    cross join lateral logloom_private.channel_address(
+      d.channel, p_rule.notification_config, p_rule.notification_secrets
+    ) a (address)
+    where (v_preferences -> (logloom_private.channel_kind(d.channel) || '_enabled'))::boolean
+      and a.address is not null
+      and (
+        p_purpose <> 'recovery' or d.channel = 'pagerduty'
+        or p_rule.notify_on_recovery and not p_is_silenced
+      )
   loop
+    -- A pager has an incident for each group.
+    v_collects := p_purpose <> 'test' and p_rule.group_wait_seconds > 0
+      and p_alert."group" is not null and v_destination.channel <> 'pagerduty';
+    if v_collects then
+      v_notification := logloom_private.collect_alert(
+        p_rule, p_purpose, v_destination.channel, p_alert.alert_id, p_body
+      );
+      if v_notification.notification_id is not null then
+        return next v_notification;
+        continue;
+      end if;
+    end if;
+    insert into logloom_private.notifications (
+      tenant_id, rule_id, alert_id, incident_id, purpose, channel, address, body, expires_at,
+      next_attempt_at, group_key, template
+    )
+    values (
+      p_rule.tenant_id, p_rule.rule_id, p_alert.alert_id, p_alert.incident_id, p_purpose,
+      v_destination.channel, v_destination.address, p_body, now() + v_lifetime,
+      case
+        when v_collects then now() + make_interval(secs => p_rule.group_wait_seconds)
+        else now()
+      end,
+      case when v_collects then 'collected' else coalesce(md5(p_alert."group"::text), '') end,
+      case when v_destination.channel = 'webhook' then jsonb_build_object(
+        'text', p_rule.notification_config -> 'webhook_template',
+        'type', coalesce(p_rule.notification_config -> 'webhook_template_type', '"json"')
+      ) end
+    )
+    returning * into v_notification;
     if v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
       v_notification.tenant_id, v_notification.address
     ) then
@@ -43,7 +127,7 @@ begin
         v_notification, 'failed', null,
         case
           -- Whoever tests asks for another code. An alert asks for nothing: it may fire for ever.
-          when p_alert_id is null then logloom_private.request_confirmation(p_rule, true)
+          when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
           else logloom_private.unconfirmed_address(
             v_notification.tenant_id, v_notification.address
           )

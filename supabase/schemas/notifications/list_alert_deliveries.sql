@@ -16,6 +16,11 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
   v_limit integer;
   v_after timestamptz;
+  v_collecting constant uuid[] := array(
+    select a.notification_id
+    from logloom_private.notified_alerts a
+    where a.alert_id = p_alert_id
+  );
 begin
   perform logloom_private.require_parameter('p_alert_id', num_nonnulls(p_alert_id, p_rule_id) = 0);
   if p_alert_id is not null and not exists (
@@ -36,7 +41,9 @@ begin
   from logloom_private.notifications n
   cross join lateral logloom_private.delivery(n) d
   where n.tenant_id = v_tenant_id
-    and (p_alert_id is null or n.alert_id = p_alert_id)
+    and (
+      p_alert_id is null or n.alert_id = p_alert_id or n.notification_id = any (v_collecting)
+    )
     and (p_rule_id is null or n.rule_id = p_rule_id)
     and (p_after is null or (n.created_at, n.notification_id) < (v_after, p_after))
   order by n.created_at desc, n.notification_id desc

@@ -9,7 +9,9 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_address constant text := logloom_private.channel_address('email', p_rule.notification_config);
+  v_address constant text := logloom_private.channel_address(
+    'email', p_rule.notification_config, '{}'
+  );
   v_mailbox constant text := lower(v_address);
   v_mailed constant text := 'The address is not confirmed: confirm_alert_address takes the code '
     'that is mailed to it';

@@ -8,7 +8,7 @@ as $$
 -- definer because no API role writes to the outbox
 begin
   if not logloom_private.address_is_confirmed(
-    new.tenant_id, logloom_private.channel_address('email', new.notification_config)
+    new.tenant_id, logloom_private.channel_address('email', new.notification_config, '{}')
   ) then
     perform logloom_private.request_confirmation(new, false);
   end if;

@@ -27,7 +27,9 @@ begin
   end if;
   v_address := coalesce(
     (
-      select logloom_private.channel_address(v_notification.channel, r.notification_config)
+      select logloom_private.channel_address(
+        v_notification.channel, r.notification_config, r.notification_secrets
+      )
       from logloom.alert_rules r
       where r.rule_id = v_notification.rule_id
     ),

@@ -29,7 +29,8 @@ begin
     previous_valid_until = now() + (
       select s.webhook_secret_overlap from logloom_private.settings s
     ),
-    secret = excluded.secret
+    secret = excluded.secret,
+    changed_at = now()
   returning w.rule_id, w.secret, w.previous_valid_until into v_result;
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');

@@ -1,12 +1,12 @@
 -- PT429 where a tenant tested as often within an hour as its plan allows notifications by the
--- channel, whatever became of the rules.
-create function logloom_private.require_room_for_test(p_tenant_id text, p_channel text)
+-- kind of channel, whatever became of the rules.
+create function logloom_private.require_room_for_test(p_tenant_id text, p_kind text)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_limit constant integer := logloom_private.channel_limit(p_channel, p_tenant_id);
+  v_limit constant integer := logloom_private.channel_limit(p_kind, p_tenant_id);
   v_room_at timestamptz;
 begin
   if v_limit = 0 then
@@ -14,7 +14,8 @@ begin
   else
     select n.created_at + interval '1 hour' into v_room_at
     from logloom_private.notifications n
-    where n.tenant_id = p_tenant_id and n.purpose = 'test' and n.channel = p_channel
+    where n.tenant_id = p_tenant_id and n.purpose = 'test'
+      and logloom_private.channel_kind(n.channel) = p_kind
       and n.created_at > now() - interval '1 hour'
     order by n.created_at desc
     offset v_limit - 1
@@ -25,7 +26,7 @@ begin
       ceil(extract(epoch from v_room_at - now()))::integer,
       'notifications.no_room_for_test',
       v_limit::text,
-      p_channel
+      p_kind
     );
   end if;
 end;
@@ -43,7 +44,7 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_rule logloom.alert_rules;
   v_sample logloom.alert_history;
-  v_channel text;
+  v_kind text;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   select r.* into v_rule
@@ -65,8 +66,11 @@ begin
   perform pg_advisory_xact_lock(
     logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
   );
-  foreach v_channel in array v_rule.notification_destinations loop
-    perform logloom_private.require_room_for_test(v_tenant_id, v_channel);
+  for v_kind in
+    select distinct logloom_private.channel_kind(d.channel)
+    from unnest(v_rule.notification_destinations) d (channel)
+  loop
+    perform logloom_private.require_room_for_test(v_tenant_id, v_kind);
   end loop;
   v_sample.triggered_at := now();
   v_sample.window_end := date_trunc('minute', now());
@@ -76,7 +80,7 @@ begin
   return query
   select d.*
   from logloom_private.enqueue_notifications(
-    v_rule, null, logloom_private.notification_body('alert.test', v_rule, v_sample)
+    v_rule, 'test', v_sample, logloom_private.notification_body('alert.test', v_rule, v_sample)
   ) n
   cross join lateral logloom_private.delivery(n) d;
   if not found then

@@ -30,10 +30,11 @@ begin
     delete from logloom.log_streams s where s.tenant_id = v_tenant_id;
     delete from logloom_private.ingest_tokens t where t.tenant_id = v_tenant_id;
     delete from logloom.tenant_members m where m.tenant_id = v_tenant_id;
-    delete from logloom_private.notifications n
-    where n.tenant_id = v_tenant_id and n.status = 'pending';
     update logloom.alert_rules r set enabled = false
     where r.tenant_id = v_tenant_id and r.enabled;
+    -- Also those that say that the rules ended.
+    delete from logloom_private.notifications n
+    where n.tenant_id = v_tenant_id and n.status = 'pending';
     perform logloom_private.request_erasure(v_tenant_id);
   end if;
   return row(

@@ -27,7 +27,9 @@ select is(
     "notification_config": {
       "email": "ops@example.com", "webhook_url": "https://example.com/hook?a=b", "note": ["x"]
     },
-    "last_evaluated_at": null, "last_value": null, "last_error": null
+    "last_evaluated_at": null, "last_value": null, "last_error": null,
+    "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0,
+    "notification_secrets": {}
   }',
   'a rule as it was created'
 )
@@ -42,7 +44,9 @@ select is(
     "tenant_id": "acme", "name": "n", "description": null, "query_dsl": "ts:*", "threshold": -1e300,
     "comparison": "neq", "window_minutes": 1, "cooldown_minutes": 10080, "enabled": false,
     "notification_destinations": [], "notification_config": {},
-    "last_evaluated_at": null, "last_value": null, "last_error": null
+    "last_evaluated_at": null, "last_value": null, "last_error": null,
+    "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0,
+    "notification_secrets": {}
   }',
   'what is left out has its default'
 )
@@ -119,9 +123,9 @@ values
   ('p_cooldown_minutes', '-1', 'p_cooldown_minutes: 0 to 10080'),
   ('p_cooldown_minutes', '10081', 'p_cooldown_minutes: 0 to 10080'),
   ('p_notification_destinations', $$'{pager}'$$,
-    'p_notification_destinations: any of email, webhook'),
+    'p_notification_destinations: any of email, webhook, slack, discord, teams, pagerduty'),
   ('p_notification_destinations', $$array[null]::text[]$$,
-    'p_notification_destinations: any of email, webhook'),
+    'p_notification_destinations: any of email, webhook, slack, discord, teams, pagerduty'),
   ('p_notification_destinations', $$'{email}'$$,
     'p_notification_config: an enabled rule needs the address of each destination'),
   ('p_notification_destinations', $$'{webhook}'$$,
@@ -181,7 +185,9 @@ select is(
     "threshold": 7, "comparison": "lt", "window_minutes": 2, "cooldown_minutes": 3,
     "enabled": true, "notification_destinations": ["email"],
     "notification_config": {"email": "a@example.com"},
-    "last_evaluated_at": null, "last_value": null, "last_error": null
+    "last_evaluated_at": null, "last_value": null, "last_error": null,
+    "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0,
+    "notification_secrets": {}
   }',
   'update: everything at once'
 )

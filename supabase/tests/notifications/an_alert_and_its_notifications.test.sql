@@ -19,9 +19,16 @@ select is(
 );
 select is(
   (select n.body::jsonb -> 'data' from logloom_private.notifications n where n.channel = 'webhook'),
-  jsonb_build_object('alert_id', (select alert_id from logloom.alert_history)) || '{
+  (
+    select jsonb_build_object(
+      'alert_id', h.alert_id, 'incident_id', h.incident_id, 'alerts', jsonb_build_array(
+        jsonb_build_object('alert_id', h.alert_id, 'group', null, 'value', 4, 'absent', false)
+      )
+    )
+    from logloom.alert_history h
+  ) || '{
     "rule_id": "00000000-0000-4000-9000-000000000001", "tenant_id": "acme", "name": "r1",
-    "description": null, "query_dsl": "level:error", "value": 4, "group": null,
+    "description": null, "query_dsl": "level:error", "value": 4, "group": null, "absent": false,
     "comparison": "gt", "threshold": 3,
     "window_minutes": 5, "window_start": "2026-03-03T11:59:00.000Z",
     "window_end": "2026-03-03T12:04:00.000Z", "triggered_at": "2026-03-03T12:04:00.000Z"

@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(20);
+select plan(22);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 select logloom_private.create_partition(logloom_private.utc_day(now()) - i)
@@ -44,6 +44,16 @@ select is(
   pg_temp.preview($$p_query_dsl => 'level:error', p_threshold => 4, p_comparison => 'gt',
     p_window_minutes => 1$$),
   '{179: 5}', 'the one minute with more than 4 errors'
+);
+select is(
+  pg_temp.preview($$p_query_dsl => 'level:error', p_threshold => 0, p_comparison => 'gt',
+    p_window_minutes => 1, p_for_minutes => 3$$),
+  '{"176: 1","175: 1"}', 'what holds for so long'
+);
+select throws_ok(
+  $$select public.preview_alert_rule(p_query_dsl => 'x', p_threshold => 1, p_comparison => 'gt',
+    p_window_minutes => 1, p_for_minutes => 1441)$$,
+  'PT400', 'Invalid p_for_minutes: 0 to 1440', 'a day is the longest'
 );
 select is(
   (

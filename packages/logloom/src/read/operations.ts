@@ -2,10 +2,15 @@
 
 import type {
   Alert,
+  AlertAcknowledgement,
   AlertAddress,
   AlertDelivery,
+  AlertIncident,
+  AlertIncidentDetails,
+  AlertMatcher,
   AlertPreview,
   AlertRule,
+  AlertSilence,
   ApiKey,
   ApiKeyUsage,
   AuditEvent,
@@ -47,6 +52,10 @@ import type {
 /** The operations by their names, with their parameters and their answers. */
 export interface Operations {
   acknowledge_alert: { parameters: { p_alert_id: string }; answer: Success };
+  acknowledge_alert_incidents: {
+    parameters: { p_incident_ids: string[] };
+    answer: AlertAcknowledgement;
+  };
   add_tenant_member: {
     parameters: {
       p_email?: string;
@@ -65,16 +74,32 @@ export interface Operations {
       p_cooldown_minutes: number;
       p_description?: string;
       p_enabled: boolean;
-      p_name: string;
+      p_for_minutes?: number;
+      p_group_wait_seconds?: number;
+      p_name?: string;
       p_notification_config?: AlertRule["notification_config"];
       p_notification_destinations?: Channel[];
-      p_query_dsl: string;
+      p_notify_on_recovery?: boolean;
+      p_on_absent?: AlertRule["on_absent"];
+      p_query_dsl?: string;
+      p_saved_search_id?: string;
+      p_secrets?: Record<string, string | null>;
       p_tenant_id?: string;
       p_threshold: number;
       p_view_id?: string;
       p_window_minutes: number;
     };
     answer: AlertRule;
+  };
+  create_alert_silence: {
+    parameters: {
+      p_comment?: string;
+      p_from?: string;
+      p_matcher: AlertMatcher;
+      p_tenant_id?: string;
+      p_to: string;
+    };
+    answer: AlertSilence;
   };
   create_api_key: {
     parameters: {
@@ -152,6 +177,10 @@ export interface Operations {
   };
   delete_saved_search: { parameters: { p_id: string }; answer: Success };
   delete_tenant: { parameters: { p_tenant_id: string }; answer: TenantDeletion };
+  expire_alert_silence: {
+    parameters: { p_silence_id: string; p_tenant_id?: string };
+    answer: AlertSilence;
+  };
   export_logs: {
     parameters: {
       p_after?: string;
@@ -164,6 +193,7 @@ export interface Operations {
     };
     answer: LogExport;
   };
+  get_alert_incident: { parameters: { p_incident_id: string }; answer: AlertIncidentDetails };
   get_alert_rule: { parameters: { p_rule_id: string }; answer: AlertRule };
   get_api_key_usage: {
     parameters: { p_key_id: string; p_tenant_id?: string };
@@ -207,9 +237,23 @@ export interface Operations {
     };
     answer: Alert[];
   };
+  list_alert_incidents: {
+    parameters: {
+      p_after?: string;
+      p_limit?: number;
+      p_rule_id?: string;
+      p_state?: AlertIncident["state"];
+      p_tenant_id?: string;
+    };
+    answer: AlertIncident[];
+  };
   list_alert_rules: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: AlertRule[];
+  };
+  list_alert_silences: {
+    parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
+    answer: AlertSilence[];
   };
   list_api_keys: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
@@ -308,6 +352,7 @@ export interface Operations {
     parameters: {
       p_comparison?: Comparison;
       p_cooldown_minutes?: number;
+      p_for_minutes?: number;
       p_query_dsl?: string;
       p_rule_id?: string;
       p_tenant_id?: string;
@@ -384,11 +429,16 @@ export interface Operations {
       p_cooldown_minutes?: number;
       p_description?: string;
       p_enabled?: boolean;
+      p_for_minutes?: number;
+      p_group_wait_seconds?: number;
       p_name?: string;
       p_notification_config?: AlertRule["notification_config"];
       p_notification_destinations?: Channel[];
+      p_notify_on_recovery?: boolean;
+      p_on_absent?: AlertRule["on_absent"];
       p_query_dsl?: string;
       p_rule_id: string;
+      p_secrets?: Record<string, string | null>;
       p_threshold?: number;
       p_view_id?: string;
       p_window_minutes?: number;

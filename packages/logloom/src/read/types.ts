@@ -116,7 +116,7 @@ export interface PlanFeature {
   currentCount: number;
 }
 
-export type Channel = "email" | "webhook";
+export type Channel = "email" | "webhook" | "slack" | "discord" | "teams" | "pagerduty";
 export type Comparison = "gt" | "gte" | "lt" | "lte" | "eq" | "neq";
 export type Group = { [name: string]: string | null };
 
@@ -139,6 +139,13 @@ export interface AlertRule {
   last_value: number | null;
   last_error: string | null;
   view_id: string | null;
+  notify_on_recovery: boolean;
+  /** How long the condition holds before the rule fires. */
+  for_minutes: number;
+  on_absent: "ignore" | "fire";
+  group_wait_seconds: number;
+  /** Which are set: `{"slack_url": {"set": true}}`. */
+  notification_secrets: { [name: string]: { set: true } };
 }
 
 export interface AlertPreview {
@@ -183,6 +190,74 @@ export interface Alert {
   window_start: string;
   window_end: string;
   group: Group | null;
+  /** What it is part of. */
+  incident_id: string | null;
+  /** When its incident ended. */
+  resolved_at: string | null;
+  /** The silence that kept it from being sent. */
+  silence_id: string | null;
+  /** It fired since its group sent nothing. */
+  absent: boolean;
+}
+
+/** A rule, or one of its groups, whose condition holds since it fired. */
+export interface AlertIncident {
+  incident_id: string;
+  tenant_id: string;
+  rule_id: string;
+  /** This and what the rule asked: when the incident opened. */
+  rule_name: string;
+  /** Null of a rule that was deleted before there were incidents, as comparison is. */
+  query_dsl: string | null;
+  window_minutes: number;
+  group: Group | null;
+  state: "open" | "acknowledged" | "resolved";
+  opened_at: string;
+  last_fired_at: string;
+  resolved_at: string | null;
+  resolution: "recovered" | "rule_changed" | "rule_disabled" | "rule_deleted" | null;
+  fired_count: number;
+  /** Of the last window in which the condition held. */
+  value: number;
+  /** The value farthest from the threshold. */
+  peak_value: number;
+  threshold: number;
+  comparison: Comparison | null;
+  acknowledged_at: string | null;
+  acknowledged_by: string | null;
+}
+
+/** An incident with its newest alerts and deliveries. */
+export interface AlertIncidentDetails extends AlertIncident {
+  alerts: Alert[];
+  deliveries: AlertDelivery[];
+}
+
+/** What a silence is for: alerts of a rule, of groups with these texts, of both, or all. */
+export interface AlertMatcher {
+  rule_id?: string;
+  group?: Group;
+}
+
+/** For a time nothing is sent of alerts that match. */
+export interface AlertSilence {
+  silence_id: string;
+  tenant_id: string;
+  matcher: AlertMatcher;
+  starts_at: string;
+  ends_at: string;
+  state: "scheduled" | "active" | "expired";
+  comment: string | null;
+  created_by: string;
+  created_at: string;
+  expired_at: string | null;
+  expired_by: string | null;
+}
+
+export interface AlertAcknowledgement {
+  success: true;
+  /** How many incidents nobody had acknowledged before. */
+  acknowledged: number;
 }
 
 export interface AlertDelivery {
@@ -198,7 +273,7 @@ export interface AlertDelivery {
   delivered_at: string | null;
   last_status: number | null;
   last_error: string | null;
-  purpose: "alert" | "test" | "confirmation";
+  purpose: "alert" | "recovery" | "test" | "confirmation";
   gives_up_at: string | null;
 }
 
@@ -434,6 +509,11 @@ export interface RetentionRun {
   partitions: number;
   finished_at: string | null;
   error: string | null;
+}
+
+/** For which tenant the caller may have secrets sealed. */
+export interface LogSecretScope {
+  tenant_id: string;
 }
 
 /** What was asked for is done. */

@@ -19,6 +19,12 @@ create table logloom.alert_rules (
   last_error text,
   asked_at timestamptz not null default now(),
   view_id uuid,
+  notify_on_recovery boolean not null default false,
+  for_minutes integer not null default 0,
+  on_absent text not null default 'ignore',
+  group_wait_seconds integer not null default 0,
+  -- Sealed by the function logloom-notify, which alone can open them.
+  notification_secrets jsonb not null default '{}',
   constraint alert_rules_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 200
   ),
@@ -33,8 +39,8 @@ create table logloom.alert_rules (
   constraint alert_rules_window_is_valid check (window_minutes between 1 and 1440),
   constraint alert_rules_cooldown_is_valid check (cooldown_minutes between 0 and 10080),
   constraint alert_rules_destinations_are_known check (
-    notification_destinations <@ '{email,webhook}'
-    and cardinality(notification_destinations) <= 2
+    notification_destinations <@ '{email,webhook,slack,discord,teams,pagerduty}'
+    and cardinality(notification_destinations) <= 6
   ),
   constraint alert_rules_config_is_object check (
     jsonb_typeof(notification_config) = 'object'
@@ -64,8 +70,25 @@ create table logloom.alert_rules (
         notification_config ->> 'webhook_url' is not null
         or not 'webhook' = any(notification_destinations)
       )
+      and (notification_secrets ? 'slack_url' or not 'slack' = any(notification_destinations))
+      and (notification_secrets ? 'discord_url' or not 'discord' = any(notification_destinations))
+      and (notification_secrets ? 'teams_url' or not 'teams' = any(notification_destinations))
+      and (
+        notification_secrets ? 'pagerduty_key' or not 'pagerduty' = any(notification_destinations)
+      )
     )
   ),
+  constraint alert_rules_webhook_template_is_valid check (
+    not notification_config ?| '{webhook_template,webhook_template_type}'
+    or (
+      jsonb_typeof(notification_config -> 'webhook_template') = 'string'
+      and length(notification_config ->> 'webhook_template') between 1 and 4000
+      and coalesce(notification_config ->> 'webhook_template_type', 'json') in ('json', 'text')
+    ) is true
+  ),
+  constraint alert_rules_for_minutes_are_valid check (for_minutes between 0 and 1440),
+  constraint alert_rules_on_absent_is_known check (on_absent in ('ignore', 'fire')),
+  constraint alert_rules_group_wait_is_valid check (group_wait_seconds between 0 and 3600),
   constraint alert_rules_view_is_of_tenant foreign key (tenant_id, view_id)
     references logloom.log_views (tenant_id, view_id) on delete cascade
 )
@@ -99,12 +122,13 @@ grant select, delete on logloom.alert_rules to authenticated, service_role;
 grant insert (
   tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
   cooldown_minutes, enabled, notification_destinations, notification_config, created_by,
-  view_id
+  view_id, notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets
 ) on logloom.alert_rules to authenticated, service_role;
 
 grant update (
   name, description, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled,
-  notification_destinations, notification_config, updated_at, asked_at, view_id
+  notification_destinations, notification_config, updated_at, asked_at, view_id,
+  notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets
 ) on logloom.alert_rules to authenticated, service_role;
 
 comment on table logloom.alert_rules is
@@ -118,7 +142,20 @@ comment on column logloom.alert_rules.asked_at is
   'Only windows that end later are evaluated.';
 
 comment on column logloom.alert_rules.notification_config is
-  'Free-form. email and webhook_url are the addresses of the destinations of these names.';
+  'Free-form. email and webhook_url are the addresses of the destinations of these names, '
+  'webhook_template and webhook_template_type (json or text) say what a webhook sends.';
+
+comment on column logloom.alert_rules.notification_secrets is
+  'Sealed texts by name: slack_url, discord_url, teams_url, pagerduty_key.';
+
+comment on column logloom.alert_rules.for_minutes is
+  'How long the condition holds before the rule fires.';
+
+comment on column logloom.alert_rules.on_absent is
+  'fire: a group of a rule with by that had records a while ago and has none now fires.';
+
+comment on column logloom.alert_rules.group_wait_seconds is
+  'So long notifications of several groups are collected into one.';
 
 comment on column logloom.alert_rules.last_evaluated_at is 'End of the last window evaluated.';
 

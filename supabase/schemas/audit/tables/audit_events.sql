@@ -12,6 +12,7 @@ create table logloom.audit_events (
     action in (
       'alert_rule.paused',
       'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
+      'alert_silence.created', 'alert_silence.expired',
       'ingest_token.created',
       'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',
       'member.added', 'member.changed', 'member.removed',

@@ -129,6 +129,12 @@ create table logloom_private.settings (
   stream_lag_limit interval not null default '1 hour',
   stream_pause_shown interval not null default '7 days',
   stream_failure_lifetime interval not null default '30 days',
+  alert_absent_windows integer not null default 10,
+  console_url text,
+  constraint settings_console_url_is_an_address check (
+    console_url ~ '^https?://[^\s#]+$' and length(console_url) <= 500
+  ),
+  constraint settings_alert_absent_windows_are_positive check (alert_absent_windows >= 1),
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1

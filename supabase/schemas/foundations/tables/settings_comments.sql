@@ -241,6 +241,10 @@ begin
         ('stream_pause_shown',
           'Health: degraded for so long after a log stream was paused for want of success.'),
         ('stream_failure_lifetime', 'How long list_log_stream_failures tells of a failure.'),
+        ('alert_absent_windows',
+          'A group of a rule with on_absent that sent in so many windows before is missed.'),
+        ('console_url',
+          'Of the console''s page, for links in messages. Null: messages have none.'),
         ('max_page_bytes',
           'An answer ends with the record or row that brings it to so many bytes of JSON, some '
           '8 MB.')

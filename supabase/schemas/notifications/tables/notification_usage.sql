@@ -8,4 +8,5 @@ create table logloom_private.notification_usage (
 );
 
 comment on table logloom_private.notification_usage is
-  'Attempts to deliver, by tenant, channel and hour of the clock: what the plan limits.';
+  'Attempts to deliver, by tenant, kind of channel (email, webhook) and hour of the clock: what '
+  'the plan limits.';

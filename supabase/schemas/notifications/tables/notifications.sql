@@ -19,10 +19,18 @@ create table logloom_private.notifications (
   last_status integer,
   last_error text,
   settled_at timestamptz,
+  incident_id uuid references logloom.alert_incidents on delete set null,
+  group_key text not null default '',
+  -- In which they were made: what is resolved was triggered before.
+  position bigint generated always as identity,
+  template jsonb,
+  is_complete boolean not null default false,
   constraint notifications_purpose_is_known check (
-    purpose in ('alert', 'test', 'confirmation', 'stream')
+    purpose in ('alert', 'recovery', 'test', 'confirmation', 'stream')
   ),
-  constraint notifications_channel_is_known check (channel in ('email', 'webhook')),
+  constraint notifications_channel_is_known check (
+    channel in ('email', 'webhook', 'slack', 'discord', 'teams', 'pagerduty')
+  ),
   constraint notifications_status_is_known check (status in ('pending', 'delivered', 'failed')),
   constraint notifications_settlement_is_whole check ((status = 'pending') = (settled_at is null))
 );
@@ -46,6 +54,19 @@ on logloom_private.notifications (tenant_id, rule_id, created_at desc, notificat
 create index notifications_tenant_id_created_at_idx
 on logloom_private.notifications (tenant_id, created_at) where purpose <> 'alert';
 
+create index notifications_incident_id_idx
+on logloom_private.notifications (incident_id, created_at desc, notification_id desc);
+
+create index notifications_rule_id_channel_idx
+on logloom_private.notifications (rule_id, channel, position) where status = 'pending';
+
 comment on table logloom_private.notifications is
-  'The outbox: one row for an alert and a destination, for a test or a code that confirms an '
-  'address, which have no alert, or to an owner of a log stream that was paused, which is rule_id.';
+  'The outbox: one row for an alert and a destination, for its recovery, for a test or a code that '
+  'confirms an address, which have no alert, or to an owner of a log stream that was paused, which '
+  'is rule_id.';
+
+comment on column logloom_private.notifications.address is
+  'Of channels that are reached by a secret, sealed: only the function logloom-notify opens it.';
+
+comment on column logloom_private.notifications.is_complete is
+  'The body has the link and the newest records.';

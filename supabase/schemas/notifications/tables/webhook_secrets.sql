@@ -1,11 +1,15 @@
 -- No foreign key to the rule's tenant: the rule has it.
 create table logloom_private.webhook_secrets (
   rule_id uuid primary key references logloom.alert_rules on delete cascade,
-  -- In the form of Standard Webhooks.
+  -- In the form of Standard Webhooks, until the function logloom-notify has sealed it.
   secret text not null default 'whsec_' || encode(extensions.gen_random_bytes(32), 'base64'),
   previous_secret text,
-  previous_valid_until timestamptz
+  previous_valid_until timestamptz,
+  changed_at timestamptz not null default now()
 );
 
 comment on table logloom_private.webhook_secrets is
   'What a rule''s webhooks are signed with. The previous secret signs, too, until it lapses.';
+
+create index webhook_secrets_unsealed_idx on logloom_private.webhook_secrets (changed_at)
+where starts_with(secret, 'whsec_') or starts_with(previous_secret, 'whsec_');

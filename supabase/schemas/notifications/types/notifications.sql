@@ -16,9 +16,9 @@ create type public.logloom_alert_delivery as (
 );
 
 comment on type public.logloom_alert_delivery is
-  'A notification on its way: status is pending, delivered or failed, purpose alert, test or '
-  'confirmation, which is the mail with a code. alert_id is null for all but the first. While it '
-  'is pending it is tried at next_attempt_at, and no more after gives_up_at.';
+  'A notification on its way: status is pending, delivered or failed, purpose alert, recovery, '
+  'test or confirmation, which is the mail with a code. alert_id is null for all but the first. '
+  'While it is pending it is tried at next_attempt_at, and no more after gives_up_at.';
 
 create type public.logloom_notification_address as (
   email text,

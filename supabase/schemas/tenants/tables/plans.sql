@@ -28,6 +28,7 @@ create table logloom.plans (
   portal_requests_per_minute integer not null default 6000,
   max_views integer not null default 1000,
   max_log_streams integer not null default 100,
+  max_alert_silences integer not null default 1000,
   constraint plans_limits_are_not_negative check (
     least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
   ),
@@ -36,6 +37,7 @@ create table logloom.plans (
   constraint plans_portal_is_limited check (
     least(max_portal_sessions, portal_requests_per_minute) >= 0
   ),
+  constraint plans_max_alert_silences_is_not_negative check (max_alert_silences >= 0),
   constraint plans_max_views_is_not_negative check (max_views >= 0),
   constraint plans_max_log_streams_is_not_negative check (max_log_streams >= 0),
   constraint plans_notifications_are_limited check (
@@ -70,21 +72,21 @@ insert into logloom.plans (
   saved_searches, max_saved_searches, alerts, max_alerts, concurrent_searches, concurrent_scans,
   max_members, max_api_keys, emails_per_hour, webhooks_per_hour, max_notification_addresses,
   max_ingest_tokens, ingest_tokens_per_minute, max_portal_sessions, portal_requests_per_minute,
-  max_views, max_log_streams
+  max_views, max_log_streams, max_alert_silences
 )
 values
   (
     'free', 'Free', true, 1000000, 1000000000, 7, 7, true, 10, true, 3, 4, 1,
-    10, 20, 20, 200, 10, 100, 20, 100, 120, 5, 1
+    10, 20, 20, 200, 10, 100, 20, 100, 120, 5, 1, 10
   ),
   (
     'pro', 'Pro', false, 100000000, 100000000000, 30, 90, true, 50, true, 50, 6, 2,
-    100, 200, 200, 2000, 100, 1000, 200, 1000, 1200, 100, 10
+    100, 200, 200, 2000, 100, 1000, 200, 1000, 1200, 100, 10, 100
   ),
   (
     'enterprise', 'Enterprise', false, 10000000000, 10000000000000, 90, 400,
     true, 1000, true, 1000, 8, 2, 1000, 1000, 1000, 10000, 1000,
-    10000, 2000, 10000, 6000, 1000, 100
+    10000, 2000, 10000, 6000, 1000, 100, 1000
   );
 
 comment on table logloom.plans is
@@ -124,7 +126,8 @@ comment on column logloom.plans.emails_per_hour is
   'Emails that may be sent for a tenant in an hour of the clock, tests, codes and repeated '
   'attempts included. What is beyond waits for the next hour; a further test is PT429.';
 
-comment on column logloom.plans.webhooks_per_hour is 'The same for webhooks.';
+comment on column logloom.plans.webhooks_per_hour is
+  'The same for webhooks, chats and pagers: all that goes by HTTP.';
 
 comment on column logloom.plans.max_notification_addresses is
   'Email addresses that a tenant may have confirmed.';
@@ -144,3 +147,5 @@ comment on column logloom.plans.portal_requests_per_minute is
 comment on column logloom.plans.max_views is 'Views of logs that a tenant may have.';
 
 comment on column logloom.plans.max_log_streams is 'Log streams that a tenant may have.';
+comment on column logloom.plans.max_alert_silences is
+  'Silences of alerts that a tenant may have at once, scheduled ones included.';

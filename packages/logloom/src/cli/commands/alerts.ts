@@ -135,6 +135,10 @@ const members = [
   "enabled",
   "notification_destinations",
   "notification_config",
+  "notify_on_recovery",
+  "for_minutes",
+  "on_absent",
+  "group_wait_seconds",
 ];
 
 type Rule = ParametersOf<"create_alert_rule">;

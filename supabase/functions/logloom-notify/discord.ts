@@ -1,0 +1,50 @@
+import type { OutgoingOptions } from "../_shared/outgoing.ts";
+import { postJson } from "./http_channel.ts";
+import { cut, type Message } from "./message.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** A webhook of a Discord channel. */
+export function deliverDiscord(
+  url: string,
+  message: Message,
+  options: OutgoingOptions,
+): Promise<Outcome> {
+  return postJson(url, discordPayload(message), options);
+}
+
+const colors = { triggered: 0xd83c3e, resolved: 0x3ba55d, test: 0x5865f2 };
+
+/**
+ * One embed; nobody is mentioned whatever is in it. Limits:
+ * https://discord.com/developers/docs/resources/message#embed-object (title 256, description 4096, 25 fields with 256
+ * and 1024, 6000 in all).
+ */
+export function discordPayload(message: Message) {
+  const { state, title, summary, facts, logs, url, at } = message;
+  return {
+    allowed_mentions: { parse: [] },
+    embeds: [{
+      title: cut(escapeMarkdown(cut(title, 120)), 256),
+      description: [
+        escapeMarkdown(cut(summary, 400)),
+        // A mark of zero width ends no block of code.
+        ...logs.length === 0
+          ? []
+          : ["```", ...logs.map((log) => cut(log.replaceAll("`", "`\u200b"), 300)), "```"],
+      ].join("\n"),
+      ...url === undefined || url.length > 2048 ? {} : { url },
+      color: colors[state],
+      timestamp: at,
+      fields: facts.slice(0, 15).map(([name, value]) => ({
+        name: escapeMarkdown(cut(name, 60)),
+        value: escapeMarkdown(cut(value, 90)) || "–",
+        inline: false,
+      })),
+    }],
+  };
+}
+
+/** What Discord reads as markup, also at the beginning of a line. */
+export function escapeMarkdown(text: string): string {
+  return text.replace(/[\\*_~`|>#[\]()<@:-]/g, "\\$&");
+}

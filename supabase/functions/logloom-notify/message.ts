@@ -1,0 +1,176 @@
+/** What the database says of an alert, the same for every channel. */
+export interface Payload {
+  readonly type: "alert.triggered" | "alert.resolved" | "alert.test";
+  readonly timestamp: string;
+  readonly data: AlertData;
+}
+
+export type Group = Readonly<Record<string, string | null>>;
+
+export interface AlertData {
+  readonly alert_id: string | null;
+  readonly rule_id: string;
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly query_dsl: string | null;
+  readonly value: number;
+  readonly group?: Group | null;
+  readonly comparison: string | null;
+  readonly threshold: number;
+  readonly window_minutes?: number;
+  readonly window_start: string;
+  readonly window_end: string;
+  readonly incident_id?: string | null;
+  readonly absent?: boolean;
+  readonly resolution?: string;
+  /** Of several groups where the rule collects them. */
+  readonly alerts?: readonly GroupAlert[];
+  readonly url?: string | null;
+  readonly logs?: readonly LogLine[];
+}
+
+export interface GroupAlert {
+  readonly alert_id: string | null;
+  readonly group: Group | null;
+  readonly value: number;
+  readonly absent?: boolean;
+}
+
+/** A record, cut: its fields as texts. */
+export type LogLine = Readonly<Record<string, string>>;
+
+/** What a channel writes in its own form. Every text may be anybody's. */
+export interface Message {
+  readonly state: "triggered" | "resolved" | "test";
+  readonly title: string;
+  /** A sentence. */
+  readonly summary: string;
+  readonly facts: readonly (readonly [name: string, value: string])[];
+  readonly logs: readonly string[];
+  readonly url: string | undefined;
+  /** The same for what triggers and what resolves it. */
+  readonly key: string;
+  readonly at: string;
+}
+
+const comparisons: Record<string, string> = {
+  gt: "above",
+  gte: "at or above",
+  lt: "below",
+  lte: "at or below",
+  eq: "equal to",
+  neq: "other than",
+};
+
+/** Why an incident is over. */
+const resolutions: Record<string, string> = {
+  recovered: "The condition holds no longer",
+  rule_changed: "The rule was changed",
+  rule_disabled: "The rule was disabled",
+  rule_deleted: "The rule was deleted",
+};
+
+/** As many groups are named; the others are counted. */
+const groupsShown = 10;
+
+export function readPayload(body: string): Payload {
+  return JSON.parse(body) as Payload;
+}
+
+export function messageOf({ type, timestamp, data }: Payload): Message {
+  const alerts = data.alerts ?? [];
+  const name = oneLine(data.name);
+  const isMany = alerts.length > 1;
+  const titles = {
+    "alert.triggered": isMany ? `${name}: ${alerts.length} groups` : `${name}: ${told(data)}`,
+    "alert.resolved": `Resolved: ${name}`,
+    "alert.test": `Test of ${name}`,
+  };
+  const facts: [string, string][] = [["Rule", name]];
+  if (isMany) {
+    for (const { group, ...alert } of alerts.slice(0, groupsShown)) {
+      facts.push([groupText(group) ?? "all", told(alert)]);
+    }
+    const more = alerts.length - groupsShown;
+    if (more > 0) facts.push(["And", `${more} more groups`]);
+  } else if (data.group) {
+    facts.push(["Group", groupText(data.group) ?? ""]);
+  }
+  facts.push(["Value", `${told(data)}${condition(data)}`]);
+  facts.push(["Window", `${data.window_start} to ${data.window_end}`]);
+  if (data.query_dsl !== null) facts.push(["Query", data.query_dsl]);
+  return {
+    state: type === "alert.resolved" ? "resolved" : type === "alert.test" ? "test" : "triggered",
+    title: titles[type],
+    summary: summaryOf(type, name, data),
+    facts,
+    logs: (data.logs ?? []).slice(0, 3).map(logText),
+    url: data.url ?? undefined,
+    key: keyOf(data),
+    at: timestamp,
+  };
+}
+
+function summaryOf(type: Payload["type"], name: string, data: AlertData): string {
+  if (type === "alert.test") {
+    return `This is a test of the alert rule "${name}". Nothing happened.`;
+  }
+  if (type === "alert.resolved") {
+    return `${resolutions[data.resolution ?? ""] ?? "It is over"}: "${name}".`;
+  }
+  const alerts = data.alerts ?? [];
+  if (alerts.length > 1) return `The alert rule "${name}" fired for ${alerts.length} groups.`;
+  if (data.absent) {
+    return `The alert rule "${name}" fired: a group that had sent before sent nothing.`;
+  }
+  return `The alert rule "${name}" fired: its value was ${data.value}${condition(data)}.`;
+}
+
+function condition({ comparison, threshold }: AlertData): string {
+  return comparison === null ? "" : `, ${comparisons[comparison] ?? comparison} ${threshold}`;
+}
+
+function told({ value, absent }: { value: number; absent?: boolean }): string {
+  return absent ? "nothing" : `${value}`;
+}
+
+export function groupText(group: Group | null | undefined): string | undefined {
+  if (!group) return undefined;
+  return Object.entries(group)
+    .map(([name, value]) => value === null ? `no ${name}` : `${name}=${cut(oneLine(value), 200)}`)
+    .join(", ");
+}
+
+function logText(log: LogLine): string {
+  const { ts, level, service, msg } = log;
+  return cut(oneLine([ts, level, service, msg].filter((part) => part).join(" ")), 300);
+}
+
+/** Of a rule and its group. Texts of groups may be long, so they are in it as a digest of the database. */
+function keyOf({ rule_id, group }: AlertData): string {
+  if (!group) return `logloom-${rule_id}`;
+  const text = JSON.stringify(Object.entries(group).toSorted(([a], [b]) => a < b ? -1 : 1));
+  return `logloom-${rule_id}-${digest(text)}`;
+}
+
+/** FNV-1a over 64 bits: tells the groups of one rule apart. */
+function digest(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text)) {
+    hash = ((hash ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn;
+  }
+  return hash.toString(16).padStart(16, "0");
+}
+
+/** Without line breaks and other controls, and what turns the direction of writing. */
+export function oneLine(text: string): string {
+  // deno-lint-ignore no-control-regex
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
+}
+
+/** At most so many UTF-16 units, and no half of a pair. */
+export function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}

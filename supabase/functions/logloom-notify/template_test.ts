@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { hostile, hostilePayload, samplePayload } from "./samples.ts";
+import { renderTemplate, TemplateError } from "./template.ts";
+
+const json = (text: string, payload = samplePayload()) =>
+  JSON.parse(renderTemplate({ text, type: "json" }, payload));
+const plain = (text: string, payload = samplePayload()) =>
+  renderTemplate({ text, type: "text" }, payload);
+
+Deno.test("a template names what an alert has", () => {
+  assert.deepEqual(
+    json(`{
+      "text": "{{rule.name}} {{state}}: {{value}} {{rule.comparison}} {{rule.threshold}}",
+      "number": {{value}}, "group": "{{group.service}}", "all": "{{group_text}}",
+      "window": "{{window.start}}", "link": "{{url}}", "incident": "{{incident_id}}",
+      "alerts": [{{#alerts}}{"g": "{{group_text}}", "v": {{value}}}{{/alerts}}],
+      "logs": "{{#logs}}{{ts}} {{level}} {{msg}}; {{/logs}}",
+      "resolved": {{#is_resolved}}true{{/is_resolved}}{{^is_resolved}}false{{/is_resolved}}
+    }`),
+    {
+      text: "Too many errors triggered: 12 gt 10",
+      number: 12,
+      group: "shop",
+      all: "service=shop",
+      window: "2026-11-21T12:00:00.000Z",
+      link: samplePayload().data.url,
+      incident: "cccccccc-0000-4000-8000-000000000001",
+      alerts: [{ g: "service=shop", v: 12 }],
+      logs: "2026-11-21T12:04:59+00:00 error out of stock; " +
+        "2026-11-21T12:04:58+00:00 error sold out; ",
+      resolved: false,
+    },
+  );
+  assert.equal(plain("{{rule.name}}: {{value}}"), "Too many errors: 12");
+});
+
+Deno.test("no text of a log ends a text of JSON, however the template asks for it", () => {
+  for (const tag of ["{{msg}}", "{{{msg}}}", "{{&msg}}"]) {
+    const made = json(`{"a": [{{#logs}}"${tag}"{{/logs}}]}`, hostilePayload);
+    assert.deepEqual(made, { a: [hostile.repeat(20)] });
+  }
+  assert.equal(plain("{{group.service}}", hostilePayload), hostile);
+});
+
+Deno.test("a template reaches nothing but the alert", () => {
+  for (
+    const name of [
+      "constructor",
+      "__proto__",
+      "toString",
+      "valueOf",
+      "rule.constructor",
+      "rule.__proto__.polluted",
+      "hasOwnProperty",
+    ]
+  ) {
+    assert.equal(plain(`[{{${name}}}]`), "[]", name);
+  }
+});
+
+Deno.test("what a template makes is bounded, and so is what that costs", () => {
+  const many = samplePayload({
+    alerts: Array.from({ length: 100 }, () => ({ alert_id: null, group: null, value: 1 })),
+    description: "d".repeat(2000),
+  });
+  const nested = "{{#alerts}}".repeat(8) + "x" + "{{/alerts}}".repeat(8);
+  const began = performance.now();
+  assert.throws(() => plain(nested, many), new TemplateError("The template repeats too much"));
+  assert.throws(
+    () => plain("{{rule.description}}".repeat(190), many),
+    new TemplateError("The template's text is too long"),
+  );
+  assert.ok(performance.now() - began < 5_000);
+});
+
+Deno.test("a template that is wrong says so", () => {
+  const message = (text: string) => {
+    try {
+      return renderTemplate({ text, type: "json" }, samplePayload());
+    } catch (error) {
+      assert.ok(error instanceof TemplateError);
+      return error.message;
+    }
+  };
+  assert.match(message("{{#logs}}x"), /^The template is invalid: Unclosed section "logs"/);
+  assert.match(message("{{rule.name"), /^The template is invalid: Unclosed tag/);
+  assert.equal(message('{"a": {{rule.name}}}'), "The template does not make JSON");
+  assert.equal(message("{{> other}}"), "The template does not make JSON");
+});

@@ -1,0 +1,99 @@
+-- What of a rule holds in a window once its for_minutes and on_absent are looked at: p_seen are its
+-- values there, p_holding those whose condition holds. It notes what it saw for later windows.
+create function logloom_private.lasting_windows(
+  p_rule logloom.alert_rules,
+  p_window_end timestamptz,
+  p_seen logloom_private.alert_window[],
+  p_holding logloom_private.alert_window[]
+)
+returns logloom_private.alert_window[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_holding logloom_private.alert_window[] := p_holding;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if p_rule.on_absent = 'fire' then
+    v_holding := v_holding || array(
+      select row(
+        p_rule.rule_id, p_window_end - make_interval(mins => p_rule.window_minutes), p_window_end,
+        0, null, a."group", true
+      )::logloom_private.alert_window
+      from logloom_private.alert_states a
+      where a.rule_id = p_rule.rule_id
+        and a.seen_at < p_window_end
+        and a.seen_at >= p_window_end - make_interval(
+          mins => p_rule.window_minutes * v_settings.alert_absent_windows
+        )
+        and not exists (
+          select from unnest(p_seen) s where md5(s."group"::text) = a.group_key
+        )
+      order by a.seen_at desc, a.group_key
+      limit v_settings.alert_groups
+    );
+  end if;
+  insert into logloom_private.alert_states as a (
+    rule_id, group_key, "group", looked_at, seen_at, holds_since
+  )
+  select
+    p_rule.rule_id, w.group_key, w."group", p_window_end,
+    case when w.is_seen and p_rule.on_absent = 'fire' then p_window_end end,
+    case when w.holds then p_window_end end
+  from (
+    select
+      coalesce(md5(u."group"::text), '') as group_key, (array_agg(u."group"))[1] as "group",
+      bool_or(u.holds) as holds, bool_or(not u.holds or u.absent is not true) as is_seen
+    from (
+      select h."group", h.absent, true as holds from unnest(v_holding) h
+      union all
+      select s."group", s.absent, false from unnest(p_seen) s where p_rule.on_absent = 'fire'
+    ) u
+    group by 1
+  ) w
+  on conflict (rule_id, group_key) do update
+  set looked_at = greatest(a.looked_at, p_window_end),
+    seen_at = greatest(a.seen_at, excluded.seen_at),
+    -- A window that is looked at again says nothing new of how long.
+    holds_since = case
+      when a.looked_at >= p_window_end then a.holds_since
+      else coalesce(a.holds_since, excluded.holds_since)
+    end;
+  -- What does not hold begins anew; what was not seen for long is forgotten.
+  update logloom_private.alert_states a
+  set holds_since = null, looked_at = p_window_end
+  where a.rule_id = p_rule.rule_id and a.looked_at < p_window_end and a.holds_since is not null;
+  update logloom_private.alert_states a
+  set holds_since = null
+  where a.rule_id = p_rule.rule_id and a.looked_at = p_window_end
+    and a.holds_since is not null
+    and not exists (
+      select from unnest(v_holding) h where coalesce(md5(h."group"::text), '') = a.group_key
+    );
+  delete from logloom_private.alert_states a
+  where a.rule_id = p_rule.rule_id
+    and a.holds_since is null
+    and (
+      a.seen_at < p_window_end - make_interval(
+        mins => p_rule.window_minutes * v_settings.alert_absent_windows
+      )
+    ) is not false;
+  delete from logloom_private.alert_states a
+  where a.rule_id = p_rule.rule_id and a.group_key = any (array(
+    select o.group_key
+    from logloom_private.alert_states o
+    where o.rule_id = p_rule.rule_id
+    order by o.seen_at desc nulls last, o.group_key
+    offset v_settings.alert_groups * v_settings.alert_absent_windows
+  ));
+  return array(
+    select h
+    from unnest(v_holding) h
+    join logloom_private.alert_states a
+      on a.rule_id = p_rule.rule_id and a.group_key = coalesce(md5(h."group"::text), '')
+    where a.holds_since <= p_window_end - make_interval(mins => p_rule.for_minutes)
+    order by h."group"
+  );
+end;
+$$;

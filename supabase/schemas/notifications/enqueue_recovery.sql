@@ -1,0 +1,44 @@
+-- The notifications of the end of an incident, in the transaction that ends it: where somebody was
+-- told of it, and once for what they were told.
+create function logloom_private.enqueue_recovery()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rule logloom.alert_rules;
+  v_end logloom.alert_history;
+begin
+  select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
+  if not found
+    or not (v_rule.notify_on_recovery or 'pagerduty' = any (v_rule.notification_destinations))
+    or not exists (
+      select
+      from logloom.alert_history h
+      where h.incident_id = new.incident_id and h.silence_id is null
+    )
+    or exists (
+      select
+      from logloom_private.notifications n
+      where n.incident_id = new.incident_id and n.purpose = 'recovery'
+        and n.created_at >= new.last_fired_at
+    )
+  then
+    return null;
+  end if;
+  v_end.incident_id := new.incident_id;
+  v_end."group" := new."group";
+  perform logloom_private.enqueue_notifications(
+    v_rule, 'recovery', v_end, logloom_private.recovery_body(v_rule, new),
+    logloom_private.silence_of_alert(
+      new.tenant_id, new.rule_id, new."group", new.resolved_at
+    ) is not null
+  );
+  return null;
+end;
+$$;
+
+create trigger alert_incidents_enqueue_recovery
+after update of resolved_at on logloom.alert_incidents
+for each row when (old.resolved_at is null and new.resolved_at is not null)
+execute function logloom_private.enqueue_recovery();

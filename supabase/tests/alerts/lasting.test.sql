@@ -1,0 +1,207 @@
+-- Rules that fire late, rules that miss a group, and silences.
+begin;
+set local timezone = 'UTC';
+\ir ../actors.psql
+\ir rounds.psql
+select plan(27);
+
+create function pg_temp.fired_groups(p_name text)
+returns setof text
+language plpgsql
+as $$
+begin
+  return query
+  select concat_ws(
+    ' ', to_char(h.window_end, 'HH24:MI'), h."group" ->> 'service', h.value,
+    case when h.absent then 'absent' end
+  )
+  from logloom.alert_history h
+  join logloom.alert_rules r on r.rule_id = h.rule_id
+  where r.name = p_name
+  order by h.window_end, h."group" ->> 'service' collate "C";
+end;
+$$;
+create function pg_temp.arrive_of(p_time text, p_service text)
+returns void
+language plpgsql
+as $$
+begin
+  execute logloom_private.added_records_sql($query$
+    insert into logloom.logs as l (id, tenant_id, ts, received_at, write_seq, level, service)
+    select gen_random_uuid(), 'acme', $1, $1, nextval('logloom_private.write_seq'), 'info', $2
+  $query$)
+  using pg_temp.at(p_time), p_service;
+end;
+$$;
+
+-- for_minutes.
+select pg_temp.rule('wanted', 'gt', 0, 1, 0, 'late') \g /dev/null
+update logloom.alert_rules set for_minutes = 2 where name = 'late';
+select pg_temp.arrive('12:00:10', 'wanted');
+select pg_temp.round('12:01') \g /dev/null
+select pg_temp.arrive('12:01:10', 'wanted');
+select pg_temp.round('12:02') \g /dev/null
+select is_empty($$select * from pg_temp.fired('late')$$, 'it does not fire at once');
+select is_empty('select from logloom.alert_incidents', 'nor is there an incident');
+select pg_temp.arrive('12:02:10', 'wanted');
+select pg_temp.round('12:03') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired('late')$$, array['12:03 1'],
+  'but when the condition has held for so long'
+);
+select pg_temp.arrive('12:03:10', 'wanted');
+select pg_temp.round('12:04') \g /dev/null
+select pg_temp.round('12:05') \g /dev/null
+select is(
+  (select i.resolution || ' ' || i.fired_count from logloom.alert_incidents i), 'recovered 2',
+  'one window in which it does not ends the incident'
+);
+select pg_temp.arrive('12:05:10', 'wanted');
+select pg_temp.round('12:06') \g /dev/null
+select pg_temp.arrive('12:06:10', 'wanted');
+select pg_temp.round('12:07') \g /dev/null
+select pg_temp.round('12:08') \g /dev/null
+select pg_temp.arrive('12:08:10', 'wanted');
+select pg_temp.round('12:09') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired('late')$$, array['12:03 1', '12:04 1'],
+  'and it begins to count anew'
+);
+select pg_temp.arrive('12:09:10', 'wanted');
+select pg_temp.arrive('12:10:10', 'wanted');
+select pg_temp.arrive('12:11:10', 'wanted');
+select pg_temp.round('12:13') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired('late') offset 2$$, array['12:11 1', '12:12 1'],
+  'also in windows that are caught up with'
+);
+update logloom.alert_rules set enabled = false where name = 'late';
+select is_empty('select from logloom_private.alert_states', 'a rule that is disabled forgets');
+
+-- on_absent.
+select pg_temp.rule('ts:* | count() by service', 'gt', 5, 1, 0, 'missing') \g /dev/null
+update logloom.alert_rules set on_absent = 'fire' where name = 'missing';
+select pg_temp.arrive_of('12:13:10', 'api');
+select pg_temp.arrive_of('12:13:10', 'web');
+select pg_temp.round('12:14') \g /dev/null
+select is_empty($$select * from pg_temp.fired_groups('missing')$$, 'groups that send are well');
+select pg_temp.arrive_of('12:14:10', 'api');
+select pg_temp.round('12:15') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired_groups('missing')$$, array['12:15 web 0 absent'],
+  'one that sends no more is missed'
+);
+select pg_temp.arrive_of('12:15:10', 'web');
+select pg_temp.arrive_of('12:15:10', 'api');
+select pg_temp.round('12:16') \g /dev/null
+select results_eq(
+  $$select i."group" ->> 'service', i.resolution from logloom.alert_incidents i
+    where i.rule_name = 'missing'$$,
+  $$values ('web', 'recovered')$$, 'until it sends again'
+);
+update logloom.alert_rules set cooldown_minutes = 60 where name = 'missing';
+select pg_temp.round('12:26') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired_groups('missing') offset 1$$, array['12:17 api 0 absent'],
+  'all at once, each once in its cooldown'
+);
+select results_eq(
+  $$select i."group" ->> 'service', i.resolution from logloom.alert_incidents i
+    where i.rule_name = 'missing' order by 1$$,
+  $$values ('api', null), ('web', null)$$, 'one in its cooldown is open again'
+);
+select pg_temp.round('12:27') \g /dev/null
+select results_eq(
+  $$select i."group" ->> 'service', i.resolution from logloom.alert_incidents i
+    where i.rule_name = 'missing' order by 1$$,
+  $$values ('api', 'recovered'), ('web', 'recovered')$$, 'after ten windows it is forgotten'
+);
+
+-- Silences.
+select pg_temp.rule('ts:* | count() by service', 'gt', 0, 1, 0, 'loud') \g /dev/null
+update logloom.alert_rules set notification_destinations = '{webhook}',
+  notification_config = '{"webhook_url": "https://example.com/hook"}' where name = 'loud';
+create temp table loud as select r.rule_id from logloom.alert_rules r where r.name = 'loud';
+grant select on loud to public;
+select pg_temp.act_as_user('acme', 'alice');
+create temp table made as
+select s.*
+from loud l, public.create_alert_silence(
+  jsonb_build_object('rule_id', l.rule_id, 'group', '{"service": "api"}'::jsonb),
+  '2026-03-03T12:00Z', '2099-01-01', ' We deploy '
+) s;
+select is(
+  (select to_jsonb(m) - '{silence_id,created_at,matcher}'::text[] from made m),
+  '{
+    "tenant_id": "acme", "starts_at": "2026-03-03T12:00:00+00:00",
+    "ends_at": "2099-01-01T00:00:00+00:00", "state": "active", "comment": "We deploy",
+    "created_by": "alice", "expired_at": null, "expired_by": null
+  }',
+  'a silence'
+);
+select pg_temp.act_as_postgres();
+select pg_temp.arrive_of('12:27:10', 'api');
+select pg_temp.arrive_of('12:27:10', 'web');
+select pg_temp.round('12:28') \g /dev/null
+select results_eq(
+  $$select h."group" ->> 'service', h.silence_id = m.silence_id
+    from made m, logloom.alert_history h join loud using (rule_id) order by 1$$,
+  $$values ('api', true), ('web', null)$$, 'the history says which alert it kept silent'
+);
+select results_eq(
+  $$select n.body::jsonb #>> '{data,group,service}' from logloom_private.notifications n$$,
+  array['web'], 'which is not sent'
+);
+select pg_temp.act_as_user('acme', 'bob');
+select is(
+  (
+    select row(s.state, s.expired_by)::text
+    from made m, public.expire_alert_silence(m.silence_id) s
+  ),
+  '(expired,bob)', 'it is ended'
+);
+select is(
+  (
+    select row(s.state, s.expired_by)::text
+    from made m, public.expire_alert_silence(m.silence_id) s
+  ),
+  '(expired,bob)', 'once'
+);
+select is(
+  (select count(*)::integer from public.list_alert_silences() s where s.state = 'expired'), 1,
+  'and stays in the list'
+);
+select throws_ok(
+  format('select public.create_alert_silence(%L, p_to => %L)', v.matcher, v.until), v.code,
+  v.message, coalesce(v.matcher, 'null') || ' ' || v.until
+)
+from (
+  values
+    (null, '2099-01-01', 'PT400', 'Missing required parameter: p_matcher'),
+    ('{"rule": "x"}', '2099-01-01', 'PT400',
+      'Invalid p_matcher: an object of rule_id (a UUID) and group (an object of texts)'),
+    ('{"rule_id": "x"}', '2099-01-01', 'PT400',
+      'Invalid p_matcher: an object of rule_id (a UUID) and group (an object of texts)'),
+    ('{"group": {"a": 1}}', '2099-01-01', 'PT400',
+      'Invalid p_matcher: an object of rule_id (a UUID) and group (an object of texts)'),
+    ('{"rule_id": "00000000-0000-4000-8000-000000000009"}', '2099-01-01', 'PT404',
+      'Alert rule not found'),
+    ('{}', '2020-01-01', 'PT400', 'Invalid p_to: after p_from, and in the future')
+) v (matcher, until, code, message);
+select pg_temp.act_as_postgres();
+update logloom.plans set max_alert_silences = 0 where plan_id = 'pro';
+select pg_temp.act_as_user('acme', 'bob');
+select throws_ok(
+  $$select public.create_alert_silence('{}', p_to => '2099-01-01')$$,
+  'PT400', 'Plan limit exceeded: alert silences (max 0)', 'as many as the plan allows'
+);
+select pg_temp.act_as_postgres();
+select results_eq(
+  $$select a.action, a.actor from logloom.audit_events a where a.tenant_id = 'acme'
+    and a.action like 'alert_silence.%' order by a.action$$,
+  $$values ('alert_silence.created', 'alice'), ('alert_silence.expired', 'bob')$$,
+  'both are audited'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,306 @@
+-- What is sent when an incident ends, in which order, and what is collected into one.
+begin;
+set local timezone = 'UTC';
+\ir ../actors.psql
+\ir outbox.psql
+select plan(30);
+
+create function pg_temp.settle_at(p_minute integer, p_values jsonb)
+returns void
+language plpgsql
+as $$
+declare
+  v_rule logloom.alert_rules;
+  v_end constant timestamptz := '2026-03-03T12:00Z'::timestamptz + make_interval(mins => p_minute);
+  v_round logloom_private.alert_rounds;
+begin
+  select r.* into v_rule from logloom.alert_rules r where r.name = 'r1';
+  v_round.window_end := v_end;
+  perform logloom_private.settle_alert_windows(
+    array(
+      select row(
+        v_rule.rule_id, v_end - interval '5 minutes', v_end, v.value::double precision, null,
+        jsonb_build_object('service', v.key), null
+      )::logloom_private.alert_window
+      from jsonb_each_text(p_values) v
+    ) || row(v_rule.rule_id, v_end, v_end, null, null, null, null)::logloom_private.alert_window,
+    v_round, now()
+  );
+end;
+$$;
+create function pg_temp.sent()
+returns setof text
+language plpgsql
+as $$
+begin
+  return query
+  select concat_ws(
+    ' ', n.channel, n.purpose, n.body::jsonb ->> 'type',
+    (
+      select string_agg(a -> 'group' ->> 'service', '+')
+      from jsonb_array_elements(n.body::jsonb #> '{data,alerts}') a
+    )
+  )
+  from logloom_private.notifications n
+  order by n.position;
+end;
+$$;
+create temp table sealed as select 'lls1.abcd-_09.' || repeat('x', 40) as text;
+update logloom.alert_rules set
+  asked_at = '2026-03-01',
+  notification_secrets = jsonb_build_object('slack_url', s.text, 'pagerduty_key', s.text),
+  notification_destinations = '{slack,pagerduty}'
+from sealed s;
+
+select pg_temp.settle_at(1, '{"api": 4}');
+select pg_temp.settle_at(2, '{"api": 1}');
+select results_eq(
+  'select * from pg_temp.sent()',
+  array[
+    'slack alert alert.triggered api', 'pagerduty alert alert.triggered api',
+    'pagerduty recovery alert.resolved api'
+  ],
+  'a pager hears of the end, others do not unless the rule says so'
+);
+select is(
+  (select n.address from logloom_private.notifications n where n.channel = 'slack'), s.text,
+  'the address is what was sealed'
+) from sealed s;
+select results_eq(
+  $$select c.channel, c.body::jsonb ->> 'type', c.tenant_id, c.is_complete
+    from public.claim_alert_notifications(20) c order by 1$$,
+  $$values
+    ('pagerduty', 'alert.triggered', 'acme', false), ('slack', 'alert.triggered', 'acme', false)$$,
+  'nothing is resolved before it was triggered'
+);
+select public.settle_alert_notification(n.notification_id, n.claim_id, 'delivered', 202)
+from logloom_private.notifications n where n.claim_id is not null \g /dev/null
+select results_eq(
+  $$select c.channel, c.body::jsonb ->> 'type' from public.claim_alert_notifications(20) c$$,
+  $$values ('pagerduty', 'alert.resolved')$$, 'then it is'
+);
+select is(
+  (
+    select (n.body::jsonb -> 'data')
+      - '{rule_id,incident_id,opened_at,resolved_at,window_start,window_end}'::text[]
+    from logloom_private.notifications n where n.purpose = 'recovery'
+  ),
+  '{
+    "alert_id": null, "tenant_id": "acme", "name": "r1", "description": null,
+    "query_dsl": "level:error", "value": 4, "peak_value": 4, "group": {"service": "api"},
+    "comparison": "gt", "threshold": 3, "window_minutes": 5, "resolution": "recovered",
+    "alerts": [{"alert_id": null, "group": {"service": "api"}, "value": 4, "absent": false}]
+  }',
+  'it says what is over'
+);
+
+-- Whoever wants to know.
+delete from logloom_private.notifications;
+update logloom.alert_rules set notify_on_recovery = true,
+  notification_destinations = '{slack,webhook,email}';
+select pg_temp.settle_at(3, '{"api": 5}');
+select pg_temp.settle_at(4, '{}');
+select results_eq(
+  'select * from pg_temp.sent() order by 1',
+  array[
+    'email alert alert.triggered api', 'email recovery alert.resolved api',
+    'slack alert alert.triggered api', 'slack recovery alert.resolved api',
+    'webhook alert alert.triggered api', 'webhook recovery alert.resolved api'
+  ],
+  'a rule that says so tells all of its end'
+);
+select results_eq(
+  $$select d.purpose, d.alert_id is null, d.channel
+    from logloom.alert_incidents i
+    cross join unnest(logloom_private.deliveries_of_incident('acme', i.incident_id)) d
+    where i.value = 5 order by d.purpose, d.channel$$,
+  $$values
+    ('alert', false, 'email'), ('alert', false, 'slack'), ('alert', false, 'webhook'),
+    ('recovery', true, 'email'), ('recovery', true, 'slack'), ('recovery', true, 'webhook')$$,
+  'the incident has the deliveries'
+) from pg_temp.act_as('service_role', '{"role": "service_role"}');
+select pg_temp.act_as_postgres();
+
+-- Within a cooldown it is told once.
+delete from logloom_private.notifications;
+update logloom.alert_rules set cooldown_minutes = 30, notification_destinations = '{slack}';
+select pg_temp.settle_at(40, '{"api": 5}');
+select pg_temp.settle_at(41, '{}');
+select pg_temp.settle_at(42, '{"api": 6}');
+select pg_temp.settle_at(43, '{}');
+select results_eq(
+  'select * from pg_temp.sent()',
+  array['slack alert alert.triggered api', 'slack recovery alert.resolved api'],
+  'what nobody was told of does not end either'
+);
+update logloom.alert_rules set cooldown_minutes = 0;
+
+-- Silenced.
+delete from logloom_private.notifications;
+insert into logloom.alert_silences (tenant_id, starts_at, ends_at, created_by)
+values ('acme', now() - interval '1 minute', now() + interval '1 hour', 'alice');
+update logloom.alert_rules set notification_destinations = '{slack,pagerduty}';
+select pg_temp.settle_at(50, '{"api": 5}');
+select pg_temp.settle_at(51, '{}');
+select is_empty(
+  'select * from pg_temp.sent()', 'what is silenced sends nothing, at its end either'
+);
+delete from logloom.alert_silences;
+select pg_temp.settle_at(52, '{"api": 5}');
+insert into logloom.alert_silences (tenant_id, starts_at, ends_at, created_by)
+values ('acme', now() - interval '1 minute', now() + interval '1 hour', 'alice');
+select pg_temp.settle_at(53, '{}');
+select results_eq(
+  'select * from pg_temp.sent()',
+  array[
+    'slack alert alert.triggered api', 'pagerduty alert alert.triggered api',
+    'pagerduty recovery alert.resolved api'
+  ],
+  'a pager''s incident that was open before ends all the same'
+);
+delete from logloom.alert_silences;
+
+-- A rule that goes.
+delete from logloom_private.notifications;
+select pg_temp.settle_at(60, '{"api": 5}');
+savepoint before_end;
+update logloom.alert_rules set enabled = false where name = 'r1';
+select results_eq(
+  'select * from pg_temp.sent() offset 2',
+  array['slack recovery alert.resolved api', 'pagerduty recovery alert.resolved api'],
+  'the end of a rule is the end of its incidents'
+);
+rollback to before_end;
+delete from logloom.alert_rules where name = 'r1';
+select is(
+  (select array_agg(n.body::jsonb #>> '{data,resolution}') from logloom_private.notifications n
+    where n.purpose = 'recovery'),
+  '{rule_deleted,rule_deleted}', 'also where it is deleted'
+);
+select is(
+  (select count(*)::integer from logloom_private.notifications n where n.address = s.text), 4,
+  'what is to be sent needs no rule'
+) from sealed s;
+rollback to before_end;
+select pg_temp.act_as_user('acme', 'alice');
+select public.delete_tenant('acme') \g /dev/null
+select pg_temp.act_as_postgres();
+select is_empty(
+  'select * from pg_temp.sent()', 'a tenant that is to be deleted sends nothing more'
+);
+rollback to before_end;
+delete from logloom.tenants where tenant_id = 'acme';
+select is_empty('select * from pg_temp.sent()', 'a tenant that goes says nothing');
+rollback to before_end;
+
+-- Collected.
+delete from logloom_private.notifications;
+update logloom.alert_rules set group_wait_seconds = 30,
+  notification_destinations = '{slack,pagerduty}';
+select pg_temp.settle_at(70, '{"api": 5, "web": 6, "job": 7}');
+select results_eq(
+  'select * from pg_temp.sent() order by 1',
+  array[
+    'pagerduty alert alert.triggered api', 'pagerduty alert alert.triggered job',
+    'pagerduty alert alert.triggered web', 'slack alert alert.triggered api+job+web'
+  ],
+  'alerts of many groups are one message; a pager has an incident for each'
+);
+select is(
+  (select n.next_attempt_at - now() from logloom_private.notifications n where n.channel = 'slack'),
+  '30 seconds', 'which waits so long'
+);
+update logloom_private.notifications set next_attempt_at = now();
+select public.settle_alert_notification(c.notification_id, c.claim_id, 'delivered', 200)
+from public.claim_alert_notifications(20) c \g /dev/null
+select is(
+  (select count(*)::integer from logloom.alert_history h
+    where h.window_end = '2026-03-03T13:10Z' and h.notification_channels @> '{pagerduty,slack}'),
+  3, 'each of its alerts was delivered'
+);
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (select array_agg(distinct d.channel)
+    from public.list_alert_history(p_limit => 3) h, public.list_alert_deliveries(h.alert_id) d),
+  '{pagerduty,slack}', 'and says by which delivery'
+);
+select pg_temp.act_as_postgres();
+
+-- Limits and switches of what goes by HTTP.
+delete from logloom_private.notifications;
+update logloom.alert_rules set group_wait_seconds = 0;
+insert into logloom.tenant_settings (tenant_id, webhook_enabled) values ('acme', false);
+select pg_temp.settle_at(80, '{"api": 5}');
+select is_empty('select * from pg_temp.sent()', 'webhook_enabled is for all of them');
+update logloom.tenant_settings set webhook_enabled = true;
+update logloom.plans set webhooks_per_hour = 1 where plan_id = 'pro';
+delete from logloom_private.notification_usage;
+select pg_temp.settle_at(81, '{"api": 5}');
+select is(
+  (select count(*)::integer from public.claim_alert_notifications(20)), 1,
+  'webhooks_per_hour is for all of them together'
+);
+
+-- Secrets.
+select pg_temp.act_as('service_role', '{"role": "service_role"}');
+select pg_temp.act_as_postgres();
+insert into logloom_private.webhook_secrets (rule_id, secret, previous_secret)
+select r.rule_id, 'whsec_new', 'whsec_old' from logloom.alert_rules r where r.name = 'r1'
+on conflict (rule_id) do update set secret = 'whsec_new', previous_secret = 'whsec_old';
+delete from logloom_private.webhook_secrets w using logloom.alert_rules r
+where r.rule_id = w.rule_id and r.name <> 'r1';
+select is(
+  logloom_private.read_health() #>> '{checks,alerts,unsealed_secrets}', '1',
+  'health counts rules with plain secrets'
+);
+select results_eq(
+  $$select u.tenant_id, (select array_agg(s order by s) from unnest(u.secrets) s)
+    from public.list_unsealed_alert_secrets('abcd-_09') u$$,
+  $$values ('acme', '{whsec_new,whsec_old}'::text[])$$, 'plain secrets are to be sealed'
+);
+select is(
+  (select count(*)::integer
+    from public.list_unsealed_alert_secrets('other-09') u, unnest(u.secrets) s),
+  6, 'and what another key sealed'
+);
+select is_empty(
+  $$select public.list_unsealed_alert_secrets('other-09', 'ffffffff-ffff-4fff-8fff-ffffffffffff')$$,
+  'page by page'
+);
+select public.seal_alert_secret(
+  r.rule_id, encode(sha256('whsec_new'), 'hex'), 'lls1.abcd-_09.' || repeat('y', 40)
+) from logloom.alert_rules r where r.name = 'r1' \g /dev/null
+select is(
+  (select row(w.secret, w.previous_secret)::text from logloom_private.webhook_secrets w),
+  '(lls1.abcd-_09.' || repeat('y', 40) || ',whsec_old)', 'a sealed one takes its place'
+);
+select public.seal_alert_secret(
+  r.rule_id, encode(sha256(convert_to(s.text, 'UTF8')), 'hex'),
+  'lls1.other-09.' || repeat('z', 40)
+) from logloom.alert_rules r, sealed s where r.name = 'r1' \g /dev/null
+select is(
+  (select array_agg(distinct e.value) from logloom.alert_rules r,
+    jsonb_each_text(r.notification_secrets) e where r.name = 'r1'),
+  array['lls1.other-09.' || repeat('z', 40)], 'those of channels, too'
+);
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (select r.notification_secrets from public.list_alert_rules() r),
+  '{"slack_url": {"set": true}, "pagerduty_key": {"set": true}}', 'a user sees that they are set'
+);
+select throws_ok(
+  $$select public.update_alert_rule(r.rule_id, p_secrets => '{"slack_url": "https://x"}')
+    from public.list_alert_rules() r$$,
+  'PT400', 'Invalid p_secrets: slack_url is not sealed', 'and gives none in plain text'
+);
+select throws_ok(
+  $$select public.update_alert_rule(r.rule_id, p_secrets => '{"slack_url": null}')
+    from public.list_alert_rules() r$$,
+  'PT400',
+  'Invalid p_notification_config: an enabled rule needs the address of each destination',
+  'an enabled rule keeps those that it needs'
+);
+select pg_temp.act_as_postgres();
+
+select * from finish();
+rollback;
