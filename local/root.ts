@@ -91,6 +91,23 @@ async function complete(
   }
 }
 
+/** Adds packages that only some need, into this root or, without one, nowhere: then they must be there. */
+export async function addPackages(
+  program: string,
+  packages: string[],
+  progress: (step: string) => void,
+): Promise<void> {
+  const root = (await exists(rootPath())) ? rootPath() : "";
+  if (await exists(`${root}${program}`)) return;
+  if (root === "") {
+    throw new Failure(`${program} is missing: install the packages ${packages.join(" ")}.`);
+  }
+  progress(`Installing ${packages.join(", ")}`);
+  const log = `${root}.added.log`;
+  await install(root, packages, (what) => ({ env, log, failure: `${what} failed (see ${log})` }));
+  await removeIfThere(log);
+}
+
 /** Removes the remains of killed set-ups. */
 async function removeAbandoned(prefix: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(cacheFolder())) {

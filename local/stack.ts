@@ -10,6 +10,9 @@ export const jwtSecret = "super-secret-jwt-token-with-at-least-32-characters-lon
 /** The secret between the database's job and logloom-notify; it protects nothing outside either. */
 export const notifySecret = "local-secret-of-the-function-logloom-notify";
 
+/** The secret between the database's job and logloom-archive; it protects nothing outside either. */
+export const archiveSecret = "local-secret-of-the-function-logloom-archive";
+
 /** PostgREST's connections; the database limits searches by this number. */
 export const apiPoolSize = 20;
 
@@ -35,6 +38,8 @@ export interface Stack {
     postgrest: number;
     postgrestAdmin: number;
     functions: Record<FunctionName, number>;
+    /** The bucket of the archive, where one is wanted. */
+    bucket: number;
     /** Further PostgreSQL nodes, for sharded tables. */
     workers: number[];
   };
@@ -89,9 +94,11 @@ export function stackNamed(name: StackName): Stack {
       functions: {
         ingest: internal + 3,
         health: internal + 4,
+        "logloom-archive": internal + 7,
         "logloom-notify": internal + 5,
         "logloom-read": internal + 6,
       },
+      bucket: internal + 8,
       workers: [16, 17, 18, 19].map((place) => internal + place),
     },
     url: `http://127.0.0.1:${first}`,

@@ -53,6 +53,7 @@ const wordsOf: [type: string, member: string, source: string][] = [
   ["logloom_alert_delivery", "channel", "notifications_channel_is_known"],
   ["logloom_retention_run", "status", "retention_runs_status_is_known"],
   ["logloom_retention_run", "kind", "retention_runs_kind_is_known"],
+  ["logloom_archive_restore", "status", "archive_restores_status_is_known"],
 ];
 
 async function knownFrom(databaseUrl: string): Promise<Known> {
@@ -122,6 +123,7 @@ function narrowed(types: string, { required, words }: Known): string {
 /** The reader's names for results, where they are not the database's. */
 const ourNames: Record<string, string> = {
   alert_history_entry: "Alert",
+  archive_part: "ArchivedFile",
   log_field: "Field",
   log_histogram: "Histogram",
   log_series_answer: "Series",

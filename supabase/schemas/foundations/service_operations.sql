@@ -8,14 +8,17 @@ as $$
 begin
   return array[
     'claim_alert_notifications',
+    'claim_log_archive_work',
     'health_report',
     'ingest_logs',
     'ingest_requests',
     'ingest_text',
+    'match_log_archive',
     'open_log_portal_session',
     'read_logs',
     'run_writer',
-    'settle_alert_notification'
+    'settle_alert_notification',
+    'settle_log_archive_work'
   ];
 end;
 $$;

@@ -39,6 +39,7 @@ declare
       v_now, logloom_private.watermark(v_queue.oldest_received_at)
     ),
     'sealing', logloom_private.sealing_health(v_now),
+    'archive', logloom_private.archive_health(v_now),
     'pre_request', logloom_private.pre_request_health(),
     'installation', logloom_private.health_grade(
       case when v_is_restored then

@@ -31,6 +31,10 @@ begin
           'seal_logs', '* * * * *',
           'call logloom_private.run_job(''seal_logs'', ''logloom_private.seal_step()'')'
         ),
+        (
+          'archive_logs', '5 seconds',
+          'call logloom_private.run_job(''archive_logs'', ''logloom_private.archive_step()'')'
+        ),
         ('purge_old_rows', '13 * * * *', null),
         -- More often than once a minute: a round begins when the watermark has passed a minute.
         ('evaluate_alerts', '3 seconds', 'call logloom_private.evaluate_alerts()'),

@@ -16,7 +16,8 @@ create table logloom.audit_events (
       'member.added', 'member.changed', 'member.removed',
       'settings.changed', 'plan.changed',
       'view.created', 'view.changed', 'view.deleted',
-      'logs.deletion_requested', 'logs.deletion_finished'
+      'logs.deletion_requested', 'logs.deletion_finished',
+      'archive.restore_requested', 'archive.restore_finished'
     )
   )
 );

@@ -15,6 +15,7 @@ values
   ('run_retention', '26 hours'),
   ('run_deletions', '10 minutes'),
   ('seal_logs', '1 hour'),
+  ('archive_logs', '10 minutes'),
   ('evaluate_alerts', '3 minutes'),
   ('send_notifications', '3 minutes'),
   ('purge_job_history', '1 hour'),

@@ -216,6 +216,24 @@ begin
           'Of the portal''s page, for links to it. Null: links cannot be made.'),
         ('portal_session_lifetime_max', 'The longest life of a portal session.'),
         ('portal_code_lifetime', 'How long the code of a link to the portal is good.'),
+        ('archive_bucket',
+          'The bucket of the archive. Null: nothing is archived, and what a plan with archive_days '
+          'would have archived stays.'),
+        ('archive_prefix', 'What the keys of the archive''s files begin with.'),
+        ('archive_after',
+          'How long a UTC day, or the month of a small tenant, is over before it is archived.'),
+        ('archive_grace',
+          'How long records stay past their retention until they are archived; archive_overtaken '
+          'says what then.'),
+        ('archive_overtaken',
+          'What becomes of records that are not archived within archive_grace: keep or drop.'),
+        ('archive_claim_lifetime',
+          'How long logloom-archive may work at a file before another run takes it up.'),
+        ('archive_plan_every', 'How often tenants are looked at for days to archive.'),
+        ('archive_compare_every',
+          'How often the bucket''s keys are compared with what the database knows of.'),
+        ('restored_days_lifetime_max',
+          'How long days stay at most that restore_log_archive brings.'),
         ('max_page_bytes',
           'An answer ends with the record or row that brings it to so many bytes of JSON, some '
           '8 MB.')

@@ -27,6 +27,8 @@ create table logloom.plans (
   max_portal_sessions integer not null default 10000,
   portal_requests_per_minute integer not null default 6000,
   max_views integer not null default 1000,
+  archive_days integer not null default 0,
+  max_restored_days integer not null default 31,
   constraint plans_limits_are_not_negative check (
     least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
   ),
@@ -36,6 +38,9 @@ create table logloom.plans (
     least(max_portal_sessions, portal_requests_per_minute) >= 0
   ),
   constraint plans_max_views_is_not_negative check (max_views >= 0),
+  constraint plans_archive_is_limited check (
+    archive_days between 0 and 3650 and max_restored_days between 0 and 3650
+  ),
   constraint plans_notifications_are_limited check (
     least(emails_per_hour, webhooks_per_hour, max_notification_addresses) >= 0
   ),
@@ -140,3 +145,9 @@ comment on column logloom.plans.portal_requests_per_minute is
   'Requests that all portal sessions of a tenant may make in a minute.';
 
 comment on column logloom.plans.max_views is 'Views of logs that a tenant may have.';
+
+comment on column logloom.plans.archive_days is
+  'How many days records stay in the archive, counted from their ts. 0: they are not archived.';
+
+comment on column logloom.plans.max_restored_days is
+  'Days that a tenant may have back from the archive at once.';

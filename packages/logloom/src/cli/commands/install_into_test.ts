@@ -83,7 +83,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
   const { functions } = await installInto(shop.path, ours);
   assert.deepEqual(
     functions,
-    ["ingest", "logs-health", "logloom-notify", "logloom-read"],
+    ["ingest", "logs-health", "logloom-archive", "logloom-notify", "logloom-read"],
     "it is remembered",
   );
   assert.deepEqual(await sections(shop.path), functions);
@@ -95,6 +95,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
     "_logloom",
     "health",
     "ingest",
+    "logloom-archive",
     "logloom-notify",
     "logloom-read",
     "logs-health",
@@ -106,7 +107,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   assert.match(
     await afterwards(ours, shop.path),
-    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify\n.*logloom-read$/,
+    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-archive\n.*logloom-notify\n.*logloom-read$/,
   );
   assert.match(
     await afterwards(ours),
@@ -115,7 +116,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   // Another name later: the folder of the former one goes.
   const renamed = await installInto(shop.path, ours, { healthAs: "status" });
-  assert.deepEqual(renamed.functions, ["ingest", "status", "logloom-notify", "logloom-read"]);
+  assert.deepEqual(renamed.functions, ["ingest", "status", "logloom-archive", "logloom-notify", "logloom-read"]);
   assert.deepEqual(renamed.formerFunctions, ["logs-health"]);
   assert.deepEqual(await sections(shop.path), renamed.functions);
   assert.equal(await exists(`${folder}/logs-health`), false);
@@ -171,7 +172,7 @@ Deno.test("a function that has another name since is renamed, with its section",
   };
   await using shop = await project(old);
   const { functions, formerFunctions } = await installInto(shop.path, ours);
-  assert.deepEqual(functions, ["ingest", "health", "logloom-notify", "logloom-read"]);
+  assert.deepEqual(functions, ["ingest", "health", "logloom-archive", "logloom-notify", "logloom-read"]);
   assert.deepEqual(formerFunctions, ["notify"]);
   assert.deepEqual(await functionFolders(shop.path), ["_logloom", ...[...functions].sort()].sort());
   assert.deepEqual(await sections(shop.path), functions);

@@ -24,7 +24,13 @@ export interface Manifest {
 }
 
 /** The edge functions, each in a process of its own. */
-export const functionNames = ["ingest", "health", "logloom-notify", "logloom-read"] as const;
+export const functionNames = [
+  "ingest",
+  "health",
+  "logloom-archive",
+  "logloom-notify",
+  "logloom-read",
+] as const;
 
 /** A folder with a leading underscore is not a function. `_shared` belongs to the project. */
 export const ourShared = "_logloom";

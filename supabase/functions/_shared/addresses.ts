@@ -1,0 +1,18 @@
+import ipaddr from "ipaddr.js";
+
+/** The only part of IPv6 with public addresses (RFC 4291, 2.4). */
+const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
+
+/**
+ * Whether an IP address is on the public Internet, by IANA's registries of special addresses; false for anything else.
+ * IPv4 embedded in IPv6 is for use within a network.
+ */
+export function isPublicAddress(address: string): boolean {
+  // Short, octal and hexadecimal forms are read differently elsewhere.
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
+    return ipaddr.IPv4.parse(address).range() === "unicast";
+  }
+  if (!ipaddr.IPv6.isValid(address)) return false;
+  const ipv6 = ipaddr.IPv6.parse(address);
+  return ipv6.zoneId === undefined && ipv6.match(globalUnicast) && ipv6.range() === "unicast";
+}
