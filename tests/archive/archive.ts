@@ -55,9 +55,9 @@ export function recordsOf(day: string, count: number, seed: number): Row[] {
   const odd = fc.sample(row, { seed, numRuns: Math.ceil(count / 2) });
   return Array.from({ length: count }, (_, n): Row => {
     const micros = (seed * 7919 + n * 9_973_001) % 86_400_000_000;
-    const ts = `${new Date(Date.parse(day) + Math.floor(micros / 1000)).toISOString().slice(0, -1)}${
-      String(micros % 1000).padStart(3, "0")
-    }Z`;
+    const ts = `${
+      new Date(Date.parse(day) + Math.floor(micros / 1000)).toISOString().slice(0, -1)
+    }${String(micros % 1000).padStart(3, "0")}Z`;
     const id = crypto.randomUUID();
     if (n % 2 === 0) return { ...odd[n / 2], ts, id, received_at: ts };
     return {
@@ -166,8 +166,12 @@ export async function isArchived(sql: Database, tenant: Tenant): Promise<Part[]>
   return await partsOf(sql, tenant);
 }
 
-/** Lets no failure wait for its next attempt. */
+/** Lets no failure wait for its next attempt, and no erasure for the next minute. */
 export async function hurry(sql: Database, tenant: Tenant): Promise<void> {
+  await callAsOwner(
+    sql,
+    "call logloom_private.run_job('run_deletions', 'logloom_private.run_deletion_step()')",
+  );
   await sql`
     update logloom_private.archive_passes set next_attempt_at = now()
     where tenant_id = ${tenant.id} and next_attempt_at > now()`;

@@ -541,7 +541,13 @@ Deno.test("install-into works without a clone", async () => {
     name.replace(/^\d+_/, "")
   ).sort();
   assert.deepEqual(migrations.map((name: string) => name.replace(/^\d+_/, "")).sort(), ours);
-  assert.deepEqual(functions, ["ingest", "health", "logloom-archive", "logloom-notify", "logloom-read"]);
+  assert.deepEqual(functions, [
+    "ingest",
+    "health",
+    "logloom-archive",
+    "logloom-notify",
+    "logloom-read",
+  ]);
   const again = JSON.parse((await home.run(["install-into", "shop", "--json"])).out);
   assert.deepEqual(again.migrations, []);
   const uninstall = await home.run(["uninstall", stack.databaseUrl]);

@@ -29,7 +29,7 @@ begin
     v_keys := array(
       select g.object_key
       from logloom_private.archive_garbage g
-      where g.next_attempt_at <= now()
+      where g.next_attempt_at <= clock_timestamp()
       order by g.next_attempt_at
       limit 50
     );
@@ -75,7 +75,7 @@ begin
   for v_erasure in
     select e.*
     from logloom_private.archive_erasures e
-    where e.finished_at is null and e.parts_through is not null and e.next_attempt_at <= now()
+    where e.finished_at is null and e.parts_through is not null and e.next_attempt_at <= clock_timestamp()
       and not exists (
         select from logloom_private.archive_claims c where c.tenant_id = e.tenant_id
       )
@@ -131,7 +131,7 @@ begin
   for v_restore in
     select r.*
     from logloom.archive_restores r
-    where r.status in ('queued', 'running') and r.next_attempt_at <= now()
+    where r.status in ('queued', 'running') and r.next_attempt_at <= clock_timestamp()
       and not exists (
         select from logloom_private.archive_claims c where c.tenant_id = r.tenant_id
       )
@@ -185,7 +185,7 @@ begin
   loop
     select p.* into v_pass
     from logloom_private.archive_passes p
-    where p.next_attempt_at <= now()
+    where p.next_attempt_at <= clock_timestamp()
       and not exists (
         select from logloom_private.archive_claims c where c.tenant_id = p.tenant_id
       )

@@ -89,19 +89,19 @@ begin
     or v_bucket.compared_at is null or v_bucket.compared_through is not null
     or v_bucket.compared_at < now() - v_settings.archive_compare_every
     or exists (
-      select from logloom_private.archive_garbage g where g.next_attempt_at <= now()
+      select from logloom_private.archive_garbage g where g.next_attempt_at <= clock_timestamp()
     )
     or exists (select from logloom.archive_parts p where p.newer_key is not null)
-    or exists (select from logloom_private.archive_passes p where p.next_attempt_at <= now())
+    or exists (select from logloom_private.archive_passes p where p.next_attempt_at <= clock_timestamp())
     or exists (
       select
       from logloom_private.archive_erasures e
-      where e.finished_at is null and e.parts_through is not null and e.next_attempt_at <= now()
+      where e.finished_at is null and e.parts_through is not null and e.next_attempt_at <= clock_timestamp()
     )
     or exists (
       select
       from logloom.archive_restores r
-      where r.status in ('queued', 'running') and r.next_attempt_at <= now()
+      where r.status in ('queued', 'running') and r.next_attempt_at <= clock_timestamp()
     );
 end;
 $$;

@@ -114,8 +114,9 @@ select set_eq(
     from unnest(
       array[
         'ingest_logs', 'ingest_requests', 'ingest_text', 'run_writer', 'health_report',
-        'claim_alert_notifications', 'open_log_portal_session', 'read_logs',
-        'settle_alert_notification'
+        'claim_alert_notifications', 'claim_log_archive_work', 'match_log_archive',
+        'open_log_portal_session', 'read_logs', 'settle_alert_notification',
+        'settle_log_archive_work'
       ]
     ) n (name)
     where exists (

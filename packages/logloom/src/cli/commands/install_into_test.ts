@@ -116,7 +116,13 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   // Another name later: the folder of the former one goes.
   const renamed = await installInto(shop.path, ours, { healthAs: "status" });
-  assert.deepEqual(renamed.functions, ["ingest", "status", "logloom-archive", "logloom-notify", "logloom-read"]);
+  assert.deepEqual(renamed.functions, [
+    "ingest",
+    "status",
+    "logloom-archive",
+    "logloom-notify",
+    "logloom-read",
+  ]);
   assert.deepEqual(renamed.formerFunctions, ["logs-health"]);
   assert.deepEqual(await sections(shop.path), renamed.functions);
   assert.equal(await exists(`${folder}/logs-health`), false);
@@ -172,7 +178,13 @@ Deno.test("a function that has another name since is renamed, with its section",
   };
   await using shop = await project(old);
   const { functions, formerFunctions } = await installInto(shop.path, ours);
-  assert.deepEqual(functions, ["ingest", "health", "logloom-archive", "logloom-notify", "logloom-read"]);
+  assert.deepEqual(functions, [
+    "ingest",
+    "health",
+    "logloom-archive",
+    "logloom-notify",
+    "logloom-read",
+  ]);
   assert.deepEqual(formerFunctions, ["notify"]);
   assert.deepEqual(await functionFolders(shop.path), ["_logloom", ...[...functions].sort()].sort());
   assert.deepEqual(await sections(shop.path), functions);

@@ -507,19 +507,19 @@ begin
     or v_bucket.compared_at is null or v_bucket.compared_through is not null
     or v_bucket.compared_at < now() - v_settings.archive_compare_every
     or exists (
-      select from logloom_private.archive_garbage g where g.next_attempt_at <= now()
+      select from logloom_private.archive_garbage g where g.next_attempt_at <= clock_timestamp()
     )
     or exists (select from logloom.archive_parts p where p.newer_key is not null)
-    or exists (select from logloom_private.archive_passes p where p.next_attempt_at <= now())
+    or exists (select from logloom_private.archive_passes p where p.next_attempt_at <= clock_timestamp())
     or exists (
       select
       from logloom_private.archive_erasures e
-      where e.finished_at is null and e.parts_through is not null and e.next_attempt_at <= now()
+      where e.finished_at is null and e.parts_through is not null and e.next_attempt_at <= clock_timestamp()
     )
     or exists (
       select
       from logloom.archive_restores r
-      where r.status in ('queued', 'running') and r.next_attempt_at <= now()
+      where r.status in ('queued', 'running') and r.next_attempt_at <= clock_timestamp()
     );
 end;
 $function$;
@@ -1135,7 +1135,7 @@ begin
     v_keys := array(
       select g.object_key
       from logloom_private.archive_garbage g
-      where g.next_attempt_at <= now()
+      where g.next_attempt_at <= clock_timestamp()
       order by g.next_attempt_at
       limit 50
     );
@@ -1182,7 +1182,7 @@ begin
   for v_erasure in
     select e.*
     from logloom_private.archive_erasures e
-    where e.finished_at is null and e.parts_through is not null and e.next_attempt_at <= now()
+    where e.finished_at is null and e.parts_through is not null and e.next_attempt_at <= clock_timestamp()
       and not exists (
         select from logloom_private.archive_claims c where c.tenant_id = e.tenant_id
       )
@@ -1239,7 +1239,7 @@ begin
   for v_restore in
     select r.*
     from logloom.archive_restores r
-    where r.status in ('queued', 'running') and r.next_attempt_at <= now()
+    where r.status in ('queued', 'running') and r.next_attempt_at <= clock_timestamp()
       and not exists (
         select from logloom_private.archive_claims c where c.tenant_id = r.tenant_id
       )
@@ -1294,7 +1294,7 @@ begin
   loop
     select p.* into v_pass
     from logloom_private.archive_passes p
-    where p.next_attempt_at <= now()
+    where p.next_attempt_at <= clock_timestamp()
       and not exists (
         select from logloom_private.archive_claims c where c.tenant_id = p.tenant_id
       )
