@@ -31,7 +31,7 @@ export function bucketProcess(system: System, stack: Stack): ProcessDefinition {
   return {
     name: "bucket",
     command: bucketCommand(system, stack.ports.bucket),
-    env: { HOME: "/tmp", PYTHONDONTWRITEBYTECODE: "1" },
+    env: { HOME: "/tmp" },
     dependsOn: [],
     ready: async () => await createBucketOf(stack.ports.bucket),
     stopSignal: "SIGTERM",

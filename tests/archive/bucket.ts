@@ -1,6 +1,7 @@
 import { createBucketOf, localBucket } from "../../local/bucket.ts";
 import { bucketCommand } from "../../local/processes/bucket.ts";
 import { findSystem } from "../../local/system.ts";
+import { signedHeaders } from "../../supabase/functions/_shared/s3.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** A request of the function to the bucket. */
@@ -35,7 +36,7 @@ export async function startBucket(): Promise<TestBucket> {
   const server = new Deno.Command(program, {
     args,
     cwd: "/",
-    env: { HOME: "/tmp", PYTHONDONTWRITEBYTECODE: "1" },
+    env: { HOME: "/tmp" },
     stdout: "null",
     stderr: "null",
   }).spawn();
@@ -67,8 +68,11 @@ export async function startBucket(): Promise<TestBucket> {
     // An answer that says too much is taken for none.
     return answer ?? new Response("", { status: 502 });
   });
-  const plain = async (method: string, path: string, body?: BodyInit) => {
-    const response = await fetch(`${url}${path}`, { method, body });
+  const key = { region: "us-east-1", accessKeyId: "local", secretAccessKey: "local" };
+  const plain = async (method: string, path: string, body?: Uint8Array) => {
+    const asking = { method, url: `${url}${path}`, body };
+    const headers = signedHeaders({ ...asking, headers: {} }, key, new Date());
+    const response = await fetch(asking.url, { method, headers, body: body as BodyInit });
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
     return bytes;
@@ -82,13 +86,15 @@ export async function startBucket(): Promise<TestBucket> {
       return [...text.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key]) => key);
     },
     get: (key) => plain("GET", `/${encoded(key)}`),
-    put: async (key, body) => void await plain("PUT", `/${encoded(key)}`, body as BodyInit),
+    put: async (key, body) => void await plain("PUT", `/${encoded(key)}`, body),
     remove: async (key) => void await plain("DELETE", `/${encoded(key)}`),
     versioning: async (status) =>
       void await plain(
         "PUT",
         "?versioning",
-        `<VersioningConfiguration><Status>${status}</Status></VersioningConfiguration>`,
+        new TextEncoder().encode(
+          `<VersioningConfiguration><Status>${status}</Status></VersioningConfiguration>`,
+        ),
       ),
     [Symbol.asyncDispose]: async () => {
       await proxy.shutdown();

@@ -92,7 +92,13 @@ begin
       and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
     order by p.number
     limit 1;
-    continue when not found;
+    if not found then
+      -- It waits for objects that are to be deleted, and lets others have their turn.
+      update logloom_private.archive_erasures e
+      set next_attempt_at = clock_timestamp() + interval '5 seconds'
+      where e.run_id = v_erasure.run_id;
+      continue;
+    end if;
     insert into logloom_private.archive_claims (
       tenant_id, kind, part_id, run_id, object_key, expires_at
     )

@@ -265,6 +265,7 @@ export interface Usage {
   months: { month: string; events: number; bytes: number }[];
   days: { day: string; events: number; bytes: number }[];
   stored: Stored;
+  restored_records: number;
 }
 
 /** From the least to the most rights. */

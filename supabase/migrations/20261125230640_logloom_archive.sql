@@ -322,6 +322,8 @@ begin
   ALTER TYPE "public"."logloom_retention_run" ADD ATTRIBUTE "archive_records" bigint CASCADE;
 
   ALTER TYPE "public"."logloom_retention_run" ADD ATTRIBUTE "not_reached" jsonb CASCADE;
+
+  ALTER TYPE "public"."logloom_usage" ADD ATTRIBUTE "restored_records" bigint CASCADE;
   perform set_config('lock_timeout', '0', true);
 end;
 $$;
@@ -1199,7 +1201,13 @@ begin
       and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
     order by p.number
     limit 1;
-    continue when not found;
+    if not found then
+      -- It waits for objects that are to be deleted, and lets others have their turn.
+      update logloom_private.archive_erasures e
+      set next_attempt_at = clock_timestamp() + interval '5 seconds'
+      where e.run_id = v_erasure.run_id;
+      continue;
+    end if;
     insert into logloom_private.archive_claims (
       tenant_id, kind, part_id, run_id, object_key, expires_at
     )
@@ -3177,6 +3185,73 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."claim_log_archive_work"() FROM PUBLIC, "anon", "authenticated";
 
+CREATE OR REPLACE FUNCTION public.get_tenant_usage (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_months    integer DEFAULT NULL::integer
+)
+  RETURNS public.logloom_usage
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant constant public.logloom_tenant := public.get_current_tenant(p_tenant_id);
+  v_months constant integer := coalesce(p_months, 1);
+  v_now constant timestamptz := now();
+  v_month constant date := date_trunc('month', v_now at time zone 'UTC');
+  v_from date;
+  v_elapsed numeric;
+  v_result public.logloom_usage;
+begin
+  if v_months not between 1 and 24 then
+    perform logloom_private.refuse('usage.months_are_out_of_range');
+  end if;
+  v_from := v_month - make_interval(months => v_months - 1);
+
+  v_result.tenant_id := v_tenant_id;
+  v_result.month := to_char(v_month, 'YYYY-MM');
+  v_result.monthly_events_limit := v_tenant.monthly_events_limit;
+  v_result.monthly_bytes_limit := v_tenant.monthly_bytes_limit;
+  v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
+  v_result.days := array(
+    select row(u.day, u.events, u.bytes)::public.logloom_usage_day
+    from logloom_private.my_usage(p_tenant_id, v_from) u
+    order by u.day desc
+  );
+  v_result.months := array(
+    select
+      row(
+        to_char(m.month, 'YYYY-MM'),
+        coalesce(sum(d.events), 0),
+        coalesce(sum(d.bytes), 0)
+      )::public.logloom_usage_month
+    from generate_series(v_from, v_month, interval '1 month') m (month)
+    left join unnest(v_result.days) d on date_trunc('month', d.day) = m.month
+    group by m.month
+    order by m.month desc
+  );
+  v_result.stored := logloom_private.my_stored(p_tenant_id);
+  v_result.restored_records := (
+    select coalesce(sum(r.records), 0)
+    from logloom.archive_restores r
+    where r.tenant_id = v_tenant_id
+      and r.requested_at >= v_month::timestamp at time zone 'UTC'
+  );
+  v_result.events := (v_result.months[1]).events;
+  v_result.bytes := (v_result.months[1]).bytes;
+  v_result.events_percent :=
+    round(100.0 * v_result.events / nullif(v_tenant.monthly_events_limit, 0), 2);
+  v_result.bytes_percent :=
+    round(100.0 * v_result.bytes / nullif(v_tenant.monthly_bytes_limit, 0), 2);
+  -- As if the rest of the month went on like the month so far, of which at least a day has gone by.
+  v_elapsed := greatest(extract(epoch from v_now - v_month::timestamp at time zone 'UTC'), 86400)
+    / extract(epoch from v_result.resets_at - v_month::timestamp at time zone 'UTC');
+  v_result.projected_events := greatest(v_result.events, round(v_result.events / v_elapsed));
+  v_result.projected_bytes := greatest(v_result.bytes, round(v_result.bytes / v_elapsed));
+  return v_result;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.list_log_archive (
   p_tenant_id text    DEFAULT NULL::text,
   p_limit     integer DEFAULT NULL::integer,
@@ -3448,6 +3523,8 @@ COMMENT ON TYPE "public"."logloom_archive_restore" IS 'Records that are brought 
 
 COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age) or erasure (on request). status: queued, running, done, interrupted (a later day''s run went on with it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were taken out of how many files of the archive; not part of records. not_reached: where records may be that an erasure did not reach, null before it is done.';
 
+COMMENT ON TYPE "public"."logloom_usage" IS 'What a tenant used in the current UTC month, against the limits of its plan; and per month and day of the months asked for, newest first. Bytes are those of request bodies. stored: what the records take on disk. restored_records: what came back from the archive this month.';
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."archive_errors"() TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."claim_archive_work"() TO "service_role";
@@ -3476,6 +3553,58 @@ GRANT SELECT ON TABLE "logloom"."archive_parts" TO "authenticated", "service_rol
 
 GRANT SELECT ON TABLE "logloom"."archive_restores" TO "authenticated", "service_role";
 
+
+-- Deletes what is past its lifetime, so many rows a step.
+create or replace function logloom_private.purge_old_rows()
+returns interval
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_old record;
+  v_rows integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  for v_old in
+    select o.name::regclass as name, o.is_old, o.lifetime
+    from (
+      values
+        ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
+        ('logloom.archive_restores', 'r.finished_at < $1', v_settings.audit_lifetime),
+        ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
+        ('logloom_private.idempotency_keys', 'r.created_at < $1',
+          v_settings.idempotency_key_lifetime),
+        -- Counted for a minute from when they were made.
+        ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
+        ('logloom_private.key_reads', 'r.day < $1', '31 days'),
+        -- Listed for a while after their end.
+        ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
+        ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
+        -- Unused for a day, a bucket is full.
+        ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
+        ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
+          v_settings.notification_history_lifetime),
+        ('logloom_private.notification_usage', 'r.hour < $1', '1 day'),
+        ('logloom_private.confirmation_mails', 'r.sent_at < $1', v_settings.confirmation_lifetime),
+        ('logloom_private.notification_addresses',
+          'r.code_expires_at < $1 and r.confirmed_at is null', '0')
+    ) o (name, is_old, lifetime)
+  loop
+    execute format(
+      'delete from %1$s d where d.ctid = any(array('
+        'select r.ctid from %1$s r where %2$s limit $2 for update skip locked))',
+      v_old.name, v_old.is_old
+    )
+    using now() - v_old.lifetime, v_settings.purge_step_rows;
+    get diagnostics v_rows = row_count;
+    if v_rows >= v_settings.purge_step_rows then
+      return v_settings.deletion_pause;
+    end if;
+  end loop;
+  return null;
+end;
+$$;
 
 insert into logloom_private.archive_bucket default values;
 insert into logloom_private.archive_endpoint default values;
