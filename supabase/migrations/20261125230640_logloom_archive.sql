@@ -610,7 +610,7 @@ begin
       then 'settings.archive_bucket names no bucket'
     when logloom_private.is_restored()
       then 'The database was restored from a dump and not repaired'
-    when to_regnamespace('logloom_citus') is not null
+    when not logloom_private.archive_reads_records()
       then 'Records are sharded over nodes, which the archive does not read'
   end;
 end;
@@ -1805,7 +1805,7 @@ begin
   end if;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
-    v_restore.tenant_id, v_restore.requested_by, 'archive.restore_finished',
+    v_restore.tenant_id, v_restore.requested_by, 'logs.restore_finished',
     p_restore_id::text,
     jsonb_strip_nulls(jsonb_build_object(
       'status', v_restore.status, 'records', v_restore.records, 'error', p_error
@@ -2654,7 +2654,7 @@ begin
   );
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
-    v_tenant_id, v_restore.requested_by, 'archive.restore_requested',
+    v_tenant_id, v_restore.requested_by, 'logs.restore_requested',
     v_restore.restore_id::text,
     jsonb_build_object(
       'query_dsl', v_restore.query_dsl, 'ts_from', v_restore.ts_from, 'ts_to', v_restore.ts_to,
@@ -3387,7 +3387,7 @@ begin
       'plan.changed'::text,
       'view.created'::text,
       'view.changed'::text,
-      'view.deleted'::text, 'logs.deletion_requested'::text, 'logs.deletion_finished'::text, 'archive.restore_requested'::text, 'archive.restore_finished'::text])));
+      'view.deleted'::text, 'logs.deletion_requested'::text, 'logs.deletion_finished'::text, 'logs.restore_requested'::text, 'logs.restore_finished'::text])));
 
   ALTER TABLE "logloom"."plans"
     ADD CONSTRAINT "plans_archive_is_limited" CHECK ((((archive_days >= 0) AND (archive_days <= 3650)) AND ((max_restored_days >= 0) AND (max_restored_days <= 3650))));
@@ -3603,6 +3603,18 @@ begin
     end if;
   end loop;
   return null;
+end;
+$$;
+
+-- Seam: whether the archive reads the records of this database.
+create function logloom_private.archive_reads_records()
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return true;
 end;
 $$;
 

@@ -90,7 +90,7 @@ begin
       then 'settings.archive_bucket names no bucket'
     when logloom_private.is_restored()
       then 'The database was restored from a dump and not repaired'
-    when to_regnamespace('logloom_citus') is not null
+    when not logloom_private.archive_reads_records()
       then 'Records are sharded over nodes, which the archive does not read'
   end;
 end;

@@ -76,7 +76,7 @@ begin
   );
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
-    v_tenant_id, v_restore.requested_by, 'archive.restore_requested',
+    v_tenant_id, v_restore.requested_by, 'logs.restore_requested',
     v_restore.restore_id::text,
     jsonb_build_object(
       'query_dsl', v_restore.query_dsl, 'ts_from', v_restore.ts_from, 'ts_to', v_restore.ts_to,

@@ -90,7 +90,7 @@ begin
   end if;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
   values (
-    v_restore.tenant_id, v_restore.requested_by, 'archive.restore_finished',
+    v_restore.tenant_id, v_restore.requested_by, 'logs.restore_finished',
     p_restore_id::text,
     jsonb_strip_nulls(jsonb_build_object(
       'status', v_restore.status, 'records', v_restore.records, 'error', p_error

@@ -17,7 +17,7 @@ create table logloom.audit_events (
       'settings.changed', 'plan.changed',
       'view.created', 'view.changed', 'view.deleted',
       'logs.deletion_requested', 'logs.deletion_finished',
-      'archive.restore_requested', 'archive.restore_finished'
+      'logs.restore_requested', 'logs.restore_finished'
     )
   )
 );
