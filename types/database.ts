@@ -1321,6 +1321,7 @@ export type Database = {
         "months": (Database["public"]["CompositeTypes"]["logloom_usage_month"])[] | null;
         "days": (Database["public"]["CompositeTypes"]["logloom_usage_day"])[] | null;
         "stored": Database["public"]["CompositeTypes"]["logloom_stored"] | null;
+        "restored_records": number | null;
       };
       "logloom_usage_day": {
         "day": string | null;
