@@ -27,8 +27,8 @@ export async function run(args: string[]): Promise<void> {
     await sql`update logloom_private.settings set archive_after = '1000 days' where singleton`;
     await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
     const [{ day, until }] = await sql`
-      select (logloom_private.utc_day(now()) - 100)::text as day,
-        (logloom_private.utc_day(now()) - 99)::text as until`;
+      select (logloom_private.utc_day(now()) - 40)::text as day,
+        (logloom_private.utc_day(now()) - 39)::text as until`;
     await makeDays(bench, tenant, [day]);
     await fillDay(bench, tenant, drawnAnew(events, scale), day, scale);
     await sql`

@@ -377,7 +377,8 @@ begin
         'logloom_schedules',
         'logloom_faster_answers',
         'logloom_read_from_anywhere',
-        'logloom_views_and_export', 'logloom_archive'
+        'logloom_views_and_export',
+        'logloom_archive'
       ]
     );
   end if;

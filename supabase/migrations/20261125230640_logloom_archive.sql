@@ -3337,6 +3337,7 @@ CREATE OR REPLACE FUNCTION public.restore_log_archive (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
+  perform logloom_private.resolve_tenant_to_change(p_tenant_id);
   perform logloom_private.require_parameter('p_from', p_from is null);
   perform logloom_private.require_parameter('p_to', p_to is null);
   return logloom_private.request_restore(

@@ -92,7 +92,7 @@ for (const [way, send] of Object.entries(ways)) {
               records, bytes, sha256, verified_at
             )
             values (
-              ${user.tenantId}, '2026-03-01', '2026-03-01', 1, ${`${part.key}-${way}`}, 'verified',
+              ${user.tenantId}, '2026-03-01', '2026-03-01', 1, ${`${part.key}`}, 'verified',
               '2026-03-01 00:00:00.123456+00', '2026-03-01 23:59:59.123456+00', 32000, 652800,
               ${`${part.sha256}`}, now()
             )`;

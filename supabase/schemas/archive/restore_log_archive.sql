@@ -106,6 +106,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform logloom_private.resolve_tenant_to_change(p_tenant_id);
   perform logloom_private.require_parameter('p_from', p_from is null);
   perform logloom_private.require_parameter('p_to', p_to is null);
   return logloom_private.request_restore(
