@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { CallDatabase } from "../_shared/database.ts";
-import { logFailure } from "../_shared/errors.ts";
+import { describeError, logFailure } from "../_shared/errors.ts";
 import { failureResponse, jsonText, methodNotAllowed } from "../_shared/http.ts";
 import { takingBodies } from "../_shared/request_body.ts";
 import type { Bucket } from "./bucket.ts";
@@ -44,7 +44,11 @@ export function createArchiveHandler(
       return failureResponse({ status: 401, error: "Invalid secret" });
     }
     // One piece at a time in a process: a file and its records take most of its memory.
-    working ??= drain(dependencies).finally(() => working = undefined);
+    working ??= drain(dependencies)
+      .catch((error) => {
+        logFailure("the work at the archive stopped", { reason: describeError(error) });
+      })
+      .finally(() => working = undefined);
     keepAlive(working);
     return jsonText(202, JSON.stringify({ accepted: true }));
   });
