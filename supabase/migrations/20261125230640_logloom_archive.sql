@@ -3179,7 +3179,9 @@ CREATE OR REPLACE FUNCTION public.claim_log_archive_work()
   SET statement_timeout TO '60s'
   AS $function$
 begin
-  return logloom_private.claim_archive_work();
+  return coalesce(
+    logloom_private.claim_archive_work(), json_build_object('work', null)
+  );
 end;
 $function$;
 
@@ -3391,7 +3393,10 @@ begin
       'view.deleted'::text, 'logs.deletion_requested'::text, 'logs.deletion_finished'::text, 'logs.restore_requested'::text, 'logs.restore_finished'::text])));
 
   ALTER TABLE "logloom"."plans"
-    ADD CONSTRAINT "plans_archive_is_limited" CHECK ((((archive_days >= 0) AND (archive_days <= 3650)) AND ((max_restored_days >= 0) AND (max_restored_days <= 3650))));
+    ADD CONSTRAINT "plans_archive_days_is_limited" CHECK (((archive_days >= 0) AND (archive_days <= 3650)));
+
+  ALTER TABLE "logloom"."plans"
+    ADD CONSTRAINT "plans_max_restored_days_is_limited" CHECK (((max_restored_days >= 0) AND (max_restored_days <= 3650)));
 
   ALTER TABLE "logloom_private"."settings"
     ADD CONSTRAINT "settings_archive_bucket_is_a_name" CHECK ((archive_bucket ~ '^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$'::text));

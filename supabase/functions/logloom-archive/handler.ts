@@ -28,6 +28,13 @@ interface Claim {
   readonly work: Work;
 }
 
+/** Nothing is due. */
+interface NoClaim {
+  readonly bucket?: undefined;
+  readonly prefix?: undefined;
+  readonly work: null;
+}
+
 export function createArchiveHandler(
   dependencies: ArchiveDependencies,
 ): (request: Request) => Promise<Response> {
@@ -75,8 +82,9 @@ async function drain(dependencies: ArchiveDependencies): Promise<void> {
 async function doNext(dependencies: ArchiveDependencies): Promise<boolean> {
   const { callDatabase, clock } = dependencies;
   const answer = await callDatabase("claim_log_archive_work", [], "{}");
-  if (!answer.ok || answer.value === "null") return false;
-  const { bucket: name, prefix, work } = JSON.parse(answer.value) as Claim;
+  if (!answer.ok) return false;
+  const { bucket: name, prefix, work } = JSON.parse(answer.value) as Claim | NoClaim;
+  if (work === null) return false;
   const claimedAt = clock();
   let outcome: Outcome | undefined;
   let error: string | undefined;

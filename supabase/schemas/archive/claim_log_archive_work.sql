@@ -152,7 +152,9 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '60s'
 as $$
 begin
-  return logloom_private.claim_archive_work();
+  return coalesce(
+    logloom_private.claim_archive_work(), json_build_object('work', null)
+  );
 end;
 $$;
 

@@ -38,9 +38,8 @@ create table logloom.plans (
     least(max_portal_sessions, portal_requests_per_minute) >= 0
   ),
   constraint plans_max_views_is_not_negative check (max_views >= 0),
-  constraint plans_archive_is_limited check (
-    archive_days between 0 and 3650 and max_restored_days between 0 and 3650
-  ),
+  constraint plans_archive_days_is_limited check (archive_days between 0 and 3650),
+  constraint plans_max_restored_days_is_limited check (max_restored_days between 0 and 3650),
   constraint plans_notifications_are_limited check (
     least(emails_per_hour, webhooks_per_hour, max_notification_addresses) >= 0
   ),
