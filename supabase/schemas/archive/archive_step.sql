@@ -92,11 +92,14 @@ begin
       select from logloom_private.archive_garbage g where g.next_attempt_at <= clock_timestamp()
     )
     or exists (select from logloom.archive_parts p where p.newer_key is not null)
-    or exists (select from logloom_private.archive_passes p where p.next_attempt_at <= clock_timestamp())
+    or exists (
+      select from logloom_private.archive_passes p where p.next_attempt_at <= clock_timestamp()
+    )
     or exists (
       select
       from logloom_private.archive_erasures e
-      where e.finished_at is null and e.parts_through is not null and e.next_attempt_at <= clock_timestamp()
+      where e.finished_at is null and e.parts_through is not null
+        and e.next_attempt_at <= clock_timestamp()
     )
     or exists (
       select
