@@ -519,7 +519,7 @@ begin
       select
       from logloom_private.archive_erasures e
       where e.finished_at is null and e.parts_through is not null
-      and e.next_attempt_at <= clock_timestamp()
+        and e.next_attempt_at <= clock_timestamp()
     )
     or exists (
       select
@@ -1187,7 +1187,8 @@ begin
   for v_erasure in
     select e.*
     from logloom_private.archive_erasures e
-    where e.finished_at is null and e.parts_through is not null and e.next_attempt_at <= clock_timestamp()
+    where e.finished_at is null and e.parts_through is not null
+      and e.next_attempt_at <= clock_timestamp()
       and not exists (
         select from logloom_private.archive_claims c where c.tenant_id = e.tenant_id
       )

@@ -117,16 +117,16 @@ select is(
 select is(pg_temp.amiss('acme') + pg_temp.amiss('small'), 0::bigint, 'each record is in one file');
 select results_eq(
   $$ select g.tenant_id, g.first_day, g.last_day, count(*) from given_out g
-     group by 1, 2, 3 order by 1, 2, 3 $$,
+    group by 1, 2, 3 order by 1, 2, 3 $$,
   $$ select * from (
-       select 'acme', c.month, (c.month + interval '1 month' - interval '1 day')::date, 12::bigint
-       from clock c
-       union all
-       select 'acme', c.day, c.day, 100::bigint from clock c
-       union all
-       select 'small', c.month, (c.month + interval '1 month' - interval '1 day')::date, 14::bigint
-       from clock c
-     ) w $$,
+      select 'acme', c.month, (c.month + interval '1 month' - interval '1 day')::date, 12::bigint
+      from clock c
+      union all
+      select 'acme', c.day, c.day, 100::bigint from clock c
+      union all
+      select 'small', c.month, (c.month + interval '1 month' - interval '1 day')::date, 14::bigint
+      from clock c
+    ) w $$,
   'files are named by the days that they have'
 );
 select ok(
@@ -178,7 +178,7 @@ select logloom_private.settle_archive_work(
 from taken t;
 select results_eq(
   $$ select g.reason from logloom_private.archive_garbage g, taken t
-     where g.object_key = t.work ->> 'key' $$,
+    where g.object_key = t.work ->> 'key' $$,
   array['abandoned'],
   'its object is to be deleted'
 );

@@ -5,19 +5,19 @@ select plan(13);
 
 select results_eq(
   $$ select d.day, s.first_day, s.last_day
-     from unnest('{2026-11-05,2026-11-22,2026-11-30}'::date[]) d (day),
-       logloom_private.archive_span(d.day, 30) s $$,
+    from unnest('{2026-11-05,2026-11-22,2026-11-30}'::date[]) d (day),
+      logloom_private.archive_span(d.day, 30) s $$,
   $$ values ('2026-11-05'::date, '2026-11-01'::date, '2026-11-30'::date),
-       ('2026-11-22', '2026-11-01', '2026-11-30'), ('2026-11-30', '2026-11-01', '2026-11-30') $$,
+      ('2026-11-22', '2026-11-01', '2026-11-30'), ('2026-11-30', '2026-11-01', '2026-11-30') $$,
   'from four weeks of retention on a small tenant has a file a month'
 );
 select results_eq(
   $$ select d.day, s.first_day, s.last_day
-     from unnest('{2026-11-01,2026-11-14,2026-11-22,2026-11-30}'::date[]) d (day),
-       logloom_private.archive_span(d.day, 7) s $$,
+    from unnest('{2026-11-01,2026-11-14,2026-11-22,2026-11-30}'::date[]) d (day),
+      logloom_private.archive_span(d.day, 7) s $$,
   $$ values ('2026-11-01'::date, '2026-11-01'::date, '2026-11-07'::date),
-       ('2026-11-14', '2026-11-08', '2026-11-14'), ('2026-11-22', '2026-11-22', '2026-11-30'),
-       ('2026-11-30', '2026-11-22', '2026-11-30') $$,
+      ('2026-11-14', '2026-11-08', '2026-11-14'), ('2026-11-22', '2026-11-22', '2026-11-30'),
+      ('2026-11-30', '2026-11-22', '2026-11-30') $$,
   'from a week on a file a week of the month'
 );
 select results_eq(
@@ -71,7 +71,7 @@ select results_eq(
 );
 select results_eq(
   $$ select g.reason, g.tenant_id, g.object_key ~ '_1\.parquet$'
-     from logloom_private.archive_garbage g $$,
+    from logloom_private.archive_garbage g $$,
   $$ values ('expired', 'acme', true) $$,
   'and their objects are to be deleted'
 );
@@ -92,7 +92,7 @@ select logloom_private.compare_archive(jsonb_build_object(
 ));
 select results_eq(
   $$ select right(p.part_id::text, 1), p.status, p.newer_key is not null
-     from logloom.archive_parts p order by 1 $$,
+    from logloom.archive_parts p order by 1 $$,
   $$ values ('1', 'verified', true), ('3', 'missing', false), ('4', 'verified', false) $$,
   'what the bucket lacks is missing, but for what is new; a later generation is noted'
 );
@@ -103,7 +103,7 @@ select results_eq(
 );
 select ok(
   (select b.compared_at is not null and b.compared_through is null
-   from logloom_private.archive_bucket b),
+  from logloom_private.archive_bucket b),
   'the round is over'
 );
 select logloom_private.compare_archive(jsonb_build_object(
