@@ -3,6 +3,7 @@ import { Failure } from "../local/failure.ts";
 /** A benchmark is bench/<name>.ts that exports `run(args)`. */
 const names = [
   "alerts",
+  "archive",
   "bodies",
   "console",
   "export",

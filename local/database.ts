@@ -1,10 +1,18 @@
 import { createHash } from "node:crypto";
 import postgres from "postgres";
+import { localBucket } from "./bucket.ts";
 import { command } from "./command.ts";
 import { exists, removeIfThere } from "./files.ts";
 import { Failure } from "./failure.ts";
 import { firstNode } from "./processes/postgres.ts";
-import { apiPoolSize, checkout, databasePassword, notifySecret, type Stack } from "./stack.ts";
+import {
+  apiPoolSize,
+  archiveSecret,
+  checkout,
+  databasePassword,
+  notifySecret,
+  type Stack,
+} from "./stack.ts";
 import { npmProgram, type System } from "./system.ts";
 
 /** Creates an empty cluster if there is none, or only half of one. */
@@ -114,9 +122,25 @@ async function describeStack(stack: Stack): Promise<void> {
       update logloom_private.notify_endpoint
       set url = ${`${stack.internalUrl}/functions/v1/logloom-notify`}, secret = ${notifySecret}
       where singleton`;
+    await sql`
+      update logloom_private.archive_endpoint
+      set url = ${`${stack.internalUrl}/functions/v1/logloom-archive`}, secret = ${archiveSecret}
+      where singleton`;
     await sql`update logloom_private.settings set api_pool_size = ${apiPoolSize} where singleton`;
     // pg_cron misses jobs that are committed while it reads the list of them.
     await sql`select logloom_private.schedule_jobs()`;
+  } finally {
+    await sql.end();
+  }
+}
+
+/** Lets every plan archive into the local bucket. */
+export async function archiveInto(stack: Stack): Promise<void> {
+  const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
+  try {
+    await sql`
+      update logloom_private.settings set archive_bucket = ${localBucket} where singleton`;
+    await sql`update logloom.plans set archive_days = 365 where archive_days = 0`;
   } finally {
     await sql.end();
   }

@@ -27,6 +27,7 @@ const commands = {
 const help = {
   start: `Starts a stack on this machine: npm start [-- OPTIONS]
 
+  --archive        with a server of buckets, and an archive in it
   --background     return when it is ready; npm stop ends it
   --citus N        with N nodes of Citus
   --functions-runtime VERSION

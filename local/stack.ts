@@ -13,6 +13,9 @@ export const notifySecret = "local-secret-of-the-function-logloom-notify";
 /** The key that the functions seal secrets with; it protects nothing outside this machine. */
 export const secretsKey = "bG9jYWwga2V5IHRoYXQgc2VhbHMgc2VjcmV0cyAhISE=";
 
+/** The secret between the database's job and logloom-archive; it protects nothing outside either. */
+export const archiveSecret = "local-secret-of-the-function-logloom-archive";
+
 /** PostgREST's connections; the database limits searches by this number. */
 export const apiPoolSize = 20;
 
@@ -38,6 +41,8 @@ export interface Stack {
     postgrest: number;
     postgrestAdmin: number;
     functions: Record<FunctionName, number>;
+    /** The bucket of the archive, where one is wanted. */
+    bucket: number;
     /** Further PostgreSQL nodes, for sharded tables. */
     workers: number[];
   };
@@ -69,7 +74,7 @@ const firstPorts: Record<StackName, { open: number; internal: number }> = {
   scratch: { open: 23321, internal: 27321 },
 };
 
-/** Lets several checkouts run at the same time: each sets another multiple of 20. */
+/** Lets several checkouts run at the same time: each sets another multiple of 40. */
 function portOffset(): number {
   return Number(Deno.env.get("LOGLOOM_PORT_OFFSET") ?? "0");
 }
@@ -92,10 +97,12 @@ export function stackNamed(name: StackName): Stack {
       functions: {
         ingest: internal + 3,
         health: internal + 4,
+        "logloom-archive": internal + 7,
         "logloom-notify": internal + 5,
         "logloom-read": internal + 6,
-        "logloom-stream": internal + 7,
+        "logloom-stream": internal + 8,
       },
+      bucket: internal + 30,
       workers: [16, 17, 18, 19].map((place) => internal + place),
     },
     url: `http://127.0.0.1:${first}`,

@@ -13,7 +13,10 @@ import { welcome } from "./welcome.ts";
 const progress = (step: string) => console.log(`  ${step} …`);
 
 await run(async () => {
-  const options = readOptions(["background", "supervise"], ["functions-runtime", "citus"]);
+  const options = readOptions(["archive", "background", "supervise"], [
+    "functions-runtime",
+    "citus",
+  ]);
   const stack = options.stack;
   const workers = numberOfWorkers(stack, options.citus);
   const running = await runningState(stack);
@@ -36,11 +39,12 @@ await run(async () => {
         "--supervise",
         `--stack=${stack.name}`,
         `--functions-runtime=${runtime.version}`,
+        ...options.archive ? ["--archive"] : [],
         ...workers === undefined ? [] : [`--citus=${workers}`],
       ], progress),
     );
     console.log("npm stop stops it.");
-  } else await stay(stack, system, runtime, workers, options.supervise);
+  } else await stay(stack, system, runtime, workers, options);
 });
 
 function numberOfWorkers(stack: Stack, given: string | undefined): number | undefined {
@@ -56,12 +60,13 @@ async function stay(
   system: System,
   runtime: Runtime,
   workers: number | undefined,
-  isQuiet: boolean,
+  { archive, supervise: isQuiet }: { archive: boolean; supervise: boolean },
 ): Promise<void> {
   const { state } = await up(stack, system, {
     progress: isQuiet ? () => {} : progress,
     serving: { runtime, processes: 1 },
     workers,
+    archive,
     demo: stack.name === "dev",
     console: stack.name === "dev",
     isService: true,

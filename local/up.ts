@@ -1,4 +1,4 @@
-import { type DatabaseOptions, prepareCluster, prepareDatabase } from "./database.ts";
+import { archiveInto, type DatabaseOptions, prepareCluster, prepareDatabase } from "./database.ts";
 import { removeIfThere } from "./files.ts";
 import { demo } from "./demo.ts";
 import { Failure, sentence } from "./failure.ts";
@@ -17,6 +17,7 @@ import {
   turnAccessLog,
   writeGatewayConfig,
 } from "./processes/gateway.ts";
+import { bucketEnv, bucketProcess, installBucket } from "./processes/bucket.ts";
 import { shardOverNodes, workersOf } from "../citus/local/nodes.ts";
 import { firstNode, postgresProcess, workerNodes } from "./processes/postgres.ts";
 import { postgrestProcess } from "./processes/postgrest.ts";
@@ -32,6 +33,8 @@ export interface UpOptions extends DatabaseOptions {
   serving?: Serving;
   /** The number of Citus workers for records; by default as before, at first none. */
   workers?: number;
+  /** Serves a bucket beside the stack, and archives into it. */
+  archive?: boolean;
   /** Creates the demo tenant's key and ships the access log to it. */
   demo?: boolean;
   /** Builds the console if it changed, and serves it. */
@@ -126,6 +129,12 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
       await shardOverNodes(stack, nodes);
     }
     await options.afterDatabase?.();
+    if (options.archive) {
+      await installBucket(options.progress);
+      for (const [name, value] of Object.entries(bucketEnv(stack))) Deno.env.set(name, value);
+      await supervisor.start(bucketProcess(system, stack));
+      await archiveInto(stack);
+    }
     await progress("Starting PostgREST, functions and gateway");
     await supervisor.start(postgrestProcess(stack));
     await serve(options.serving ?? oneOfEach);

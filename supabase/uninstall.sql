@@ -134,6 +134,29 @@ begin
 end;
 $$;
 
+-- step: no file of the archive is forgotten
+do $$
+declare
+  v_files bigint;
+begin
+  if to_regclass('logloom.archive_parts') is null
+    or current_setting('logloom.archive_is_kept', true) = 'on'
+  then
+    return;
+  end if;
+  execute 'select (select count(*) from logloom.archive_parts) '
+    || '+ (select count(*) from logloom_private.archive_garbage)'
+  into v_files;
+  if v_files > 0 then
+    raise exception using
+      errcode = 'dependent_objects_still_exist',
+      message = format('Logloom is not removed: its archive has %s files', v_files),
+      hint = 'npm run uninstall deletes them with --delete-archive, or leaves them where they are '
+        'with --keep-archive; in psql: set logloom.archive_is_kept = ''on''.';
+  end if;
+end;
+$$;
+
 -- step: nothing new begins
 do $$
 declare
@@ -358,6 +381,7 @@ begin
         'logloom_scopes_and_sessions'
         'logloom_log_streams'
         'logloom_incidents'
+        'logloom_archive'
       ]
     );
   end if;

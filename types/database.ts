@@ -547,6 +547,26 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_log_archive": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_archive_part"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_archive_part";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_log_archive_restores": {
+        Args: { "p_after"?: string; "p_limit"?: number; "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_archive_restore"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_archive_restore";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "list_log_fields": {
         Args: { "p_query_dsl"?: string; "p_ts_from"?: string; "p_ts_to"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_field"][];
@@ -719,6 +739,7 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "match_log_archive": { Args: { "p_claim_id": string; "p_records": Json }; Returns: Json };
       "open_log_portal_session": {
         Args: { "p_code_digest": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_opened_portal_session"];
@@ -768,6 +789,22 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "restore_log_archive": {
+        Args: {
+          "p_from": string;
+          "p_keep_days"?: number;
+          "p_query_dsl"?: string;
+          "p_tenant_id"?: string;
+          "p_to": string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_archive_restore"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_archive_restore";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -1253,6 +1290,38 @@ export type Database = {
         "days_since_last_use": number | null;
         "reads": (Database["public"]["CompositeTypes"]["logloom_key_reads"])[] | null;
       };
+      "logloom_archive_part": {
+        "part_id": string | null;
+        "tenant_id": string | null;
+        "first_day": string | null;
+        "last_day": string | null;
+        "ts_from": string | null;
+        "ts_to": string | null;
+        "records": number | null;
+        "bytes": number | null;
+        "status": string | null;
+        "verified_at": string | null;
+        "bucket": string | null;
+        "key": string | null;
+        "sha256": string | null;
+      };
+      "logloom_archive_restore": {
+        "restore_id": string | null;
+        "tenant_id": string | null;
+        "requested_by": string | null;
+        "requested_at": string | null;
+        "ts_from": string | null;
+        "ts_to": string | null;
+        "query_dsl": string | null;
+        "kept_until": string | null;
+        "status": "queued" | "running" | "done" | "failed" | null;
+        "files": number | null;
+        "files_done": number | null;
+        "records": number | null;
+        "bytes": number | null;
+        "finished_at": string | null;
+        "error": string | null;
+      };
       "logloom_audit_event": {
         "event_id": string | null;
         "tenant_id": string | null;
@@ -1548,6 +1617,9 @@ export type Database = {
         "partitions": number | null;
         "finished_at": string | null;
         "error": string | null;
+        "archive_files": number | null;
+        "archive_records": number | null;
+        "not_reached": Json | null;
       };
       "logloom_saved_search": {
         "id": string | null;
@@ -1623,6 +1695,7 @@ export type Database = {
         "months": (Database["public"]["CompositeTypes"]["logloom_usage_month"])[] | null;
         "days": (Database["public"]["CompositeTypes"]["logloom_usage_day"])[] | null;
         "stored": Database["public"]["CompositeTypes"]["logloom_stored"] | null;
+        "restored_records": number | null;
       };
       "logloom_usage_day": {
         "day": string | null;

@@ -62,6 +62,7 @@ const wordsOf: [type: string, member: string, source: string][] = [
   ["logloom_log_stream", "kind", "log_streams_kind_is_known"],
   ["logloom_log_stream", "pause_reason", "log_streams_pause_reason_is_known"],
   ["logloom_log_stream_failure", "kind", "log_stream_failures_kind_is_known"],
+  ["logloom_archive_restore", "status", "archive_restores_status_is_known"],
 ];
 
 async function knownFrom(databaseUrl: string): Promise<Known> {
@@ -131,6 +132,7 @@ function narrowed(types: string, { required, words }: Known): string {
 /** The reader's names for results, where they are not the database's. */
 const ourNames: Record<string, string> = {
   alert_history_entry: "Alert",
+  archive_part: "ArchivedFile",
   log_field: "Field",
   log_histogram: "Histogram",
   log_series_answer: "Series",

@@ -21,12 +21,13 @@ export async function startBenchStack(
   serving?: Serving,
   workers = 0,
   name: StackName = "bench",
+  { archive = false } = {},
 ): Promise<BenchStack> {
   const stack = stackNamed(name);
   const system = await prepareSystem(progress);
   await endLeftovers(stack);
   await removeCluster(system, stack);
-  const running = await up(stack, system, { progress, serving, workers });
+  const running = await up(stack, system, { progress, serving, workers, archive });
   const state = await readState(stack);
   if (!state) throw new Error("the stack has no state");
   const sql = postgres(stack.adminDatabaseUrl, { max: 4, onnotice: () => {} });

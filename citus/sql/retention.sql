@@ -91,3 +91,16 @@ begin
   end loop;
 end;
 $$;
+
+-- The archive reads a day's rows and blocks in one snapshot, which nodes do not share. Nothing is
+-- archived, and health says so by name.
+create or replace function logloom_citus.archive_reads_records()
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return false;
+end;
+$$;

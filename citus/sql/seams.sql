@@ -8,7 +8,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array[
-    'after_migration()', 'expired_days(text[],date,integer)', 'forget_tenants_day(text[],date)',
+    'after_migration()', 'archive_reads_records()', 'expired_days(text[],date,integer)',
+    'forget_tenants_day(text[],date)',
     'hold_writers()', 'insert_records(smallint,bigint,bigint,integer,integer,bigint)',
     'last_sealed()', 'read_page(text)', 'reads_again(text,text)',
     'reads_sealed(text,timestamptz,timestamptz)', 'require_streams()', 'scanned_tenant_sql(text)'

@@ -31,6 +31,12 @@ select is_empty(
 );
 
 select logloom_citus.replace_functions();
+update logloom_private.settings set archive_bucket = 'bucket';
+select is(
+  logloom_private.archive_is_idle(),
+  'Records are sharded over nodes, which the archive does not read',
+  'nothing is archived from nodes, and it says why'
+);
 select set_eq(
   $$select p.oid::regprocedure::text
     from pg_catalog.pg_proc p

@@ -1,6 +1,7 @@
 import { anonKey, secretApiKey, serviceRoleKey } from "../keys.ts";
 import { exists } from "../files.ts";
 import {
+  archiveSecret,
   checkout,
   type FunctionName,
   functionNames,
@@ -69,6 +70,20 @@ function mailEnv(): Record<string, string> {
   return Object.fromEntries(mailSettings.map((name) => [name, Deno.env.get(name) ?? ""]));
 }
 
+/** Variables for the archive that you may set when you start the stack: a bucket somewhere. */
+const archiveSettings = [
+  "LOGLOOM_ARCHIVE_ENDPOINT",
+  "LOGLOOM_ARCHIVE_REGION",
+  "LOGLOOM_ARCHIVE_ACCESS_KEY_ID",
+  "LOGLOOM_ARCHIVE_SECRET_ACCESS_KEY",
+];
+
+function archiveEnv(): Record<string, string> {
+  const env: Record<string, string> = { LOGLOOM_ARCHIVE_SECRET: archiveSecret };
+  for (const name of archiveSettings) env[name] = Deno.env.get(name) ?? "";
+  return env;
+}
+
 /** The processes of each edge function. */
 export function functionProcesses(
   stack: Stack,
@@ -99,9 +114,10 @@ function functionProcess(
     LOGLOOM_PUBLIC_URL: Deno.env.get("LOGLOOM_PUBLIC_URL") ?? "",
     ...(sending.includes(name) ? sendEnv() : {}),
     ...(name === "logloom-notify" ? mailEnv() : {}),
+    ...(name === "logloom-archive" ? archiveEnv() : {}),
   };
-  // What is sent goes anywhere; the others talk to one address.
-  const net = sending.includes(name)
+  // What is sent goes anywhere, and buckets are anywhere; the others talk to one address.
+  const net = sending.includes(name) || name === "logloom-archive"
     ? "--allow-net"
     : `--allow-net=127.0.0.1:${port},${new URL(stack.internalUrl).host}`;
   return {

@@ -73,6 +73,17 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   // As one that the project itself made.
   await db`update logloom.log_streams set maker = null where tenant_id = ${tenant.id}`;
   await call("list_log_streams", {});
+  await db`
+    insert into logloom.archive_parts (
+      tenant_id, first_day, last_day, write_seq, object_key, status, first_ts, last_ts, records,
+      bytes, sha256, verified_at
+    )
+    values (
+      ${tenant.id}, '2026-03-01', '2026-03-01', 1, ${tenant.id}, 'missing', now(), now(), 1, 1, '',
+      now()
+    )`;
+  await call("list_log_archive", {});
+  await db`delete from logloom.archive_parts where tenant_id = ${tenant.id}`;
 
   const search = { p_name: "n", p_query_dsl: "ts:*" };
   const id = await call("create_saved_search", search);

@@ -96,6 +96,20 @@ for (const [way, send] of Object.entries(ways)) {
             from logloom.alert_rules r
             where r.tenant_id = ${user.tenantId}`;
         }
+        if (operation === "list_log_archive") {
+          const [part] = response as Record<string, unknown>[];
+          await db`update logloom_private.settings set archive_bucket = ${`${part.bucket}`}`;
+          await db`
+            insert into logloom.archive_parts (
+              tenant_id, first_day, last_day, write_seq, object_key, status, first_ts, last_ts,
+              records, bytes, sha256, verified_at
+            )
+            values (
+              ${user.tenantId}, '2026-03-01', '2026-03-01', 1, ${`${part.key}`}, 'verified',
+              '2026-03-01 00:00:00.123456+00', '2026-03-01 23:59:59.123456+00', 32000, 652800,
+              ${`${part.sha256}`}, now()
+            )`;
+        }
         if (operation === "confirm_alert_address") {
           // As if the mail had come, which nobody here receives.
           const { p_email, p_code } = request as { p_email: string; p_code: string };
@@ -119,6 +133,13 @@ for (const [way, send] of Object.entries(ways)) {
           : user;
         const answer = await send(caller, operation, inserted(request, actual));
         assertAsDocumented(answer, response, actual, operation);
+        if (operation === "list_log_archive_restores") {
+          await db`update logloom_private.settings set archive_bucket = null`;
+          // Whatever it is, the bucket is none that answers.
+          await db`delete from logloom.archive_restores where tenant_id = ${user.tenantId}`;
+          await db`delete from logloom.archive_parts where tenant_id = ${user.tenantId}`;
+          await db`delete from logloom_private.kept_longer where tenant_id = ${user.tenantId}`;
+        }
       }
     },
   });

@@ -53,6 +53,7 @@ Deno.test("a path that leads nowhere is 404 and says where the API is", async ()
 Deno.test("whatever is sent to a function, its answer arrives", async () => {
   const answers: [string, number, unknown][] = [
     ["health", 405, { error: "Method not allowed: POST" }],
+    ["logloom-archive", 401, { error: "Invalid secret" }],
     ["logloom-notify", 401, { error: "Invalid secret" }],
     ["logloom-stream", 401, { error: "Invalid secret" }],
     ["logloom-read", 404, {

@@ -20,6 +20,7 @@ import { complete, outcomeOf, Sender } from "../support/sender.ts";
 const isolates = (["", "-2", "-3"] as const).flatMap((n): ProcessName[] => [
   `ingest${n}`,
   `health${n}`,
+  `logloom-archive${n}`,
   `logloom-notify${n}`,
   `logloom-read${n}`,
   `logloom-stream${n}`,

@@ -544,6 +544,7 @@ Deno.test("install-into works without a clone", async () => {
   assert.deepEqual(functions, [
     "ingest",
     "health",
+    "logloom-archive",
     "logloom-notify",
     "logloom-read",
     "logloom-stream",

@@ -82,6 +82,7 @@ function stackEnv({ stack }: Pick<TestStack, "stack">): Record<string, string> {
     LOGLOOM_SERVICE_ROLE_KEY: serviceRoleKey,
     LOGLOOM_JWT_SECRET: jwtSecret,
     LOGLOOM_STATE_FILE: stack.stateFile,
+    LOGLOOM_BUCKET_PORT: `${stack.ports.bucket}`,
   };
 }
 

@@ -1,5 +1,6 @@
 import { walk } from "../../local/walk.ts";
 import { advisors } from "../advisors/step.ts";
+import { archive } from "../archive/step.ts";
 import { citus } from "../../citus/tests/step.ts";
 import { consoleAll, consoleJourneys } from "../console/step.ts";
 import { hosted, hostedAll } from "../hosted/step.ts";
@@ -95,6 +96,7 @@ export const steps: Step[] = [
     needsStack: true,
     run: (context) => denoTests(["tests/e2e"], context),
   },
+  archive,
   consoleJourneys,
   senders,
   mcp,
@@ -133,6 +135,6 @@ async function typeScript(): Promise<string[]> {
   // These stand on packages of their own, and are checked when those are there.
   const sources = ["local", "cli", "tests", "types", "citus", "bench", "supabase/functions"];
   return (await walk(sources)).filter((path) =>
-    path.endsWith(".ts") && !/^tests\/(console|mcp|package)\//.test(path)
+    path.endsWith(".ts") && !/^tests\/(archive|console|mcp|package)\//.test(path)
   );
 }

@@ -1,6 +1,7 @@
 import { removeCluster } from "../../local/database.ts";
 import { Failure } from "../../local/failure.ts";
 import { removeIfThere } from "../../local/files.ts";
+import { bucketEnv } from "../../local/processes/bucket.ts";
 import type { Serving } from "../../local/processes/functions.ts";
 import { cloneDatabase } from "../../local/migrations/databases.ts";
 import { type Stack, type StackName, stackNamed } from "../../local/stack.ts";
@@ -66,12 +67,14 @@ export async function upTestStack(
   });
 }
 
-/** Notifications go to receivers that the tests start: any port for webhooks, this one for email. */
-export function nameReceivers({ ports }: Stack): void {
+/** What goes out goes to servers that the tests start: any port for webhooks, one for email, one for the archive. */
+export function nameReceivers(stack: Stack): void {
+  const { ports } = stack;
   Deno.env.set("LOGLOOM_ALLOW_LOCAL_WEBHOOKS", "1");
   Deno.env.set("LOGLOOM_SMTP_HOST", "127.0.0.1");
   Deno.env.set("LOGLOOM_SMTP_PORT", `${ports.internal + 9}`);
-  Deno.env.set("LOGLOOM_PAGERDUTY_URL", `http://127.0.0.1:${ports.internal + 8}/v2/enqueue`);
+  Deno.env.set("LOGLOOM_PAGERDUTY_URL", `http://127.0.0.1:${ports.internal + 31}/v2/enqueue`);
+  for (const [name, value] of Object.entries(bucketEnv(stack))) Deno.env.set(name, value);
   Deno.env.set("LOGLOOM_SMTP_FROM", "Logloom <alerts@logloom.example>");
 }
 

@@ -3,7 +3,13 @@ import type { State } from "../../local/state.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 
-type FunctionName = "ingest" | "health" | "logloom-notify" | "logloom-read" | "logloom-stream";
+type FunctionName =
+  | "ingest"
+  | "health"
+  | "logloom-archive"
+  | "logloom-notify"
+  | "logloom-read"
+  | "logloom-stream";
 
 /** Where a function has several processes, the second one is called ingest-2, for example. */
 export type ProcessName =

@@ -78,6 +78,26 @@ begin
         'claim_due_notifications', 'complete_notification', 'ingest', 'ingest_each',
         'open_portal_session', 'put_sealed', 'read_by_key', 'read_health', 'run_writer_in_place',
         'settle_claim', 'unsealed_secrets'
+        'log_view_of', 'make_log_view', 'my_key_reads', 'my_stored', 'my_usage', 'new_api_key',
+        'note_saved_search_run', 'page_of_addresses', 'page_of_deliveries', 'page_place',
+        'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
+        'put_back_delivery', 'read_archive', 'read_alert_history', 'read_alert_rules', 'read_log',
+        'read_log_changes', 'read_log_context', 'read_log_export', 'read_log_fields',
+        'read_log_histogram', 'read_log_page', 'read_log_series', 'read_log_stats',
+        'read_log_tail', 'read_members', 'read_query_validity', 'read_saved_search',
+        'read_saved_searches', 'reads_again', 'reads_only', 'refuse_for_now',
+        'refuse_saved_search', 'refuse_with_headers', 'remove_log_view', 'replace_webhook_secret',
+        'request_deletion', 'request_restore',
+        'require_parameter', 'require_role', 'require_room_for',
+        'require_room_for_api_key', 'require_rule_in_view', 'require_view_by_admin',
+        'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
+        'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'tags_are_valid',
+        'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space'
+      ]),
+      ('service_role', array[
+        'claim_archive_work', 'claim_due_notifications', 'ingest', 'ingest_each', 'match_archive',
+        'open_portal_session', 'read_by_key',
+        'read_health', 'run_writer_in_place', 'settle_archive_work', 'settle_claim'
       ])
   ) g (roles, names);
 end;

@@ -10,11 +10,13 @@ begin
     'claim_alert_notifications',
     'claim_log_streams',
     'complete_alert_notification',
+    'claim_log_archive_work',
     'health_report',
     'ingest_logs',
     'ingest_requests',
     'ingest_text',
     'list_unsealed_alert_secrets',
+    'match_log_archive',
     'open_log_portal_session',
     'read_log_stream_batch',
     'read_logs',
@@ -23,6 +25,7 @@ begin
     'settle_log_stream_batch'
     'seal_alert_secret',
     'settle_alert_notification'
+    'settle_log_archive_work'
   ];
 end;
 $$;

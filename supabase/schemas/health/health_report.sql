@@ -64,6 +64,7 @@ declare
     'verification', logloom_private.verification_health(),
     'canary', logloom_private.canary_health(),
     'streams', logloom_private.stream_health(v_now),
+    'archive', logloom_private.archive_health(v_now),
     'pre_request', logloom_private.pre_request_health(),
     'installation', logloom_private.health_grade(
       case when v_is_restored then

@@ -1,5 +1,6 @@
--- Whether a tenant with records in the day keeps it. A tenant that is gone keeps only what may
--- still be on its way. No nested loop: it would go through all tenants for each one.
+-- Whether a tenant with records in the day keeps it, or they are yet to be archived. A tenant that
+-- is gone keeps only what may still be on its way. No nested loop: it would go through all tenants
+-- for each one.
 create function logloom_private.day_is_kept(p_day date, p_today date)
 returns boolean
 language plpgsql
@@ -12,7 +13,10 @@ begin
     select
     from logloom_private.day_tenants(p_day) d (tenant_id)
     left join logloom_private.first_kept_days(p_today) k on k.tenant_id = d.tenant_id
+    left join logloom_private.archiving_tenants() a (tenant_id) on a.tenant_id = d.tenant_id
     where coalesce(k.first_kept_day, p_today) <= p_day
+      or a.tenant_id is not null
+        and logloom_private.awaits_archive(a.tenant_id, p_day, p_today)
   );
 end;
 $$;

@@ -22,7 +22,10 @@ begin
     -- Without the writer nothing is added: it makes the day anew when events for it come.
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
     perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
-    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants then
+    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants
+      -- Something came that is to be archived.
+      or logloom_private.day_is_kept(p_day, p_today)
+    then
       return 'busy';
     end if;
     perform logloom_private.note_stream_gaps(p_day, p_today);

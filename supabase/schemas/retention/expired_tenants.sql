@@ -1,4 +1,5 @@
--- The first p_limit tenants after p_after of a day that do not keep it, in their order.
+-- The first p_limit tenants after p_after of a day that do not keep it, in their order; without
+-- those whose records of it are yet to be archived.
 create function logloom_private.expired_tenants(
   p_day date,
   p_today date,
@@ -16,7 +17,12 @@ begin
     select d.tenant_id
     from logloom_private.day_tenants(p_day) d (tenant_id)
     left join logloom_private.first_kept_days(p_today) k on k.tenant_id = d.tenant_id
+    left join logloom_private.archiving_tenants() a (tenant_id) on a.tenant_id = d.tenant_id
     where d.tenant_id > p_after and coalesce(k.first_kept_day, p_today) > p_day
+      and not (
+        a.tenant_id is not null
+        and logloom_private.awaits_archive(a.tenant_id, p_day, p_today)
+      )
     order by d.tenant_id
     limit p_limit
   );

@@ -17,6 +17,7 @@ begin
         and r.requested_at < coalesce(
           (logloom_private.queue_state()).oldest_received_at, 'infinity'
         )
+        and not logloom_private.waits_for_archive(r.run_id)
       order by r.tenant_id, r.requested_at, r.run_id
     ) o
     left join logloom_private.deletion_turns t on t.tenant_id = o.tenant_id
@@ -34,10 +35,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_run logloom.retention_runs;
+  v_archive constant record := logloom_private.take_archive_erasure(p_run_id);
 begin
   update logloom.retention_runs r
   set status = case when p_error is null then 'done' else 'failed' end,
     error = p_error,
+    archive_records = v_archive.records,
+    archive_files = v_archive.files,
+    not_reached = logloom_private.erasure_does_not_reach(r),
     finished_at = clock_timestamp()
   where r.run_id = p_run_id
   returning * into v_run;
@@ -52,7 +57,11 @@ begin
   values (
     v_run.tenant_id, v_run.requested_by, 'logs.deletion_finished', v_run.run_id::text,
     jsonb_strip_nulls(
-      jsonb_build_object('status', v_run.status, 'records', v_run.records, 'error', v_run.error)
+      jsonb_build_object(
+        'status', v_run.status, 'records', v_run.records,
+        'archive_records', v_run.archive_records, 'archive_files', v_run.archive_files,
+        'error', v_run.error
+      )
     )
   );
 end;
@@ -98,6 +107,9 @@ begin
   values (v_run.tenant_id, clock_timestamp())
   on conflict (tenant_id) do update set served_at = excluded.served_at;
   v_query := logloom_private.compile_query(v_run.query_dsl, v_run.requested_at);
+  perform logloom_private.begin_archive_erasure(
+    v_run.run_id, v_run.tenant_id, v_run.query_dsl, v_run.requested_at, v_run.ts_from, v_run.ts_to
+  );
   if v_run.position_ts is null then
     v_dead_letters := logloom_private.delete_dead_letters(v_run, v_query.filter);
   end if;
@@ -187,7 +199,8 @@ begin
       'run_deletions', clock_timestamp(), format('%s: %s', sqlstate, sqlerrm)
     );
   end;
-  if not v_more then
+  -- The files of the archive come last; until they are done the erasure is not.
+  if not v_more and (v_failed is not null or logloom_private.end_archive_erasure(v_run_id)) then
     perform logloom_private.finish_deletion(v_run_id, v_failed);
   end if;
   return (select s.deletion_pause from logloom_private.settings s);

@@ -129,6 +129,10 @@ declare
   v_error text;
 begin
   select s.* into v_settings from logloom_private.settings s;
+  if exists (select from logloom.plans p where p.archive_days > 0) then
+    -- Nothing comes between the look at what is archived and the deletion.
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  end if;
   v_tenants := logloom_private.expired_tenants(
     p_place.day, p_place.today, p_place.tenant_through, v_settings.retention_step_tenants
   );

@@ -15,6 +15,7 @@ begin
     from (
       values
         ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
+        ('logloom.archive_restores', 'r.finished_at < $1', v_settings.audit_lifetime),
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
         -- After its last alert.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),

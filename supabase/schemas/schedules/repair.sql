@@ -59,6 +59,7 @@ begin
   perform logloom_private.manage_partitions();
   perform logloom_private.maintain_partitions();
   perform logloom_private.schedule_jobs();
+  perform logloom_private.compare_archive_anew();
   update logloom_private.installation
   set own_oid = 'logloom_private.installation'::regclass
   where singleton;

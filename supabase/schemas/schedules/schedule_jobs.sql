@@ -32,6 +32,10 @@ begin
           'call logloom_private.run_job(''seal_logs'', ''logloom_private.seal_step()'')'
         ),
         (
+          'archive_logs', '5 seconds',
+          'call logloom_private.run_job(''archive_logs'', ''logloom_private.archive_step()'')'
+        ),
+        (
           'verify_logs', '* * * * *',
           'call logloom_private.run_job(''verify_logs'', ''logloom_private.verify_step()'')'
         ),

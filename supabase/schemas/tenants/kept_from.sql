@@ -9,15 +9,26 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_from timestamptz;
 begin
   -- Everybody keeps a day at least: of the last day nobody's retention need be asked for.
   if p_from >= now() - interval '24 hours' then
     return p_from;
   end if;
-  return greatest(
-    p_from,
-    date_trunc('day', now(), 'UTC')
-      - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id))
-  );
+  v_from := date_trunc('day', now(), 'UTC')
+    - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id));
+  if p_from < v_from then
+    -- What is older still is there where it was brought back.
+    v_from := least(
+      v_from,
+      (
+        select logloom_private.day_start(min(k.first_day))
+        from logloom_private.kept_longer k
+        where k.tenant_id = p_tenant_id and k.kept_until > now()
+      )
+    );
+  end if;
+  return greatest(p_from, v_from);
 end;
 $$;

@@ -16,13 +16,14 @@ create type public.logloom_usage as (
   resets_at timestamptz,
   months public.logloom_usage_month[],
   days public.logloom_usage_day[],
-  stored public.logloom_stored
+  stored public.logloom_stored,
+  restored_records bigint
 );
 
 comment on type public.logloom_usage is
   'What a tenant used in the current UTC month, against the limits of its plan; and per month and '
   'day of the months asked for, newest first. Bytes are those of request bodies. stored: what the '
-  'records take on disk.';
+  'records take on disk. restored_records: what came back from the archive this month.';
 
 -- usage_of for the tenant of the request.
 create function logloom_private.my_usage(p_tenant_id text, p_from date)
@@ -85,6 +86,12 @@ begin
     order by m.month desc
   );
   v_result.stored := logloom_private.my_stored(p_tenant_id);
+  v_result.restored_records := (
+    select coalesce(sum(r.records), 0)
+    from logloom.archive_restores r
+    where r.tenant_id = v_tenant_id
+      and r.requested_at >= v_month::timestamp at time zone 'UTC'
+  );
   v_result.events := (v_result.months[1]).events;
   v_result.bytes := (v_result.months[1]).bytes;
   v_result.events_percent :=

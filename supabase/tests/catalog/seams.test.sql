@@ -5,6 +5,7 @@ select plan(3);
 create temp table seams (signature text, what_for text);
 insert into seams values
   ('after_migration()', 'whatever else each migration is followed by'),
+  ('archive_reads_records()', 'whether the archive reads the records of this database'),
   ('expired_days(text[],date,integer)', 'of which tenants something is left of an expired day'),
   ('forget_tenants_day(text[],date)', 'deletes what there is of a day of tenants'),
   ('hold_writers()', 'before a migration changes records: nothing writes'),

@@ -53,7 +53,8 @@ select is(
   pg_temp.erase('user_id:erin', null),
   '{
     "tenant_id": "acme", "kind": "erasure", "status": "done", "requested_by": "alice",
-    "query_dsl": "user_id:erin", "dry_run": true, "records": 16, "partitions": 0, "error": null
+    "query_dsl": "user_id:erin", "dry_run": true, "records": 16, "partitions": 0, "error": null,
+    "archive_files": 0, "archive_records": 0, "not_reached": null
   }',
   'unless told otherwise it counts'
 );
@@ -62,7 +63,8 @@ select is(
   pg_temp.erase('user_id:erin', false),
   '{
     "tenant_id": "acme", "kind": "erasure", "status": "queued", "requested_by": "alice",
-    "query_dsl": "user_id:erin", "dry_run": false, "records": 0, "partitions": 0, "error": null
+    "query_dsl": "user_id:erin", "dry_run": false, "records": 0, "partitions": 0, "error": null,
+    "archive_files": 0, "archive_records": 0, "not_reached": null
   }',
   'a deletion is queued'
 );

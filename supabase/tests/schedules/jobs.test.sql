@@ -5,6 +5,7 @@ select plan(8);
 select results_eq(
   $$select jobname, schedule from cron.job order by jobname collate "C"$$,
   $$values
+    ('logloom_archive_logs', '5 seconds'),
     ('logloom_compact_log_counts', '20 seconds'),
     ('logloom_evaluate_alerts', '3 seconds'),
     ('logloom_maintain_partitions', '7 * * * *'),

@@ -13,6 +13,8 @@ import type {
   AlertSilence,
   ApiKey,
   ApiKeyUsage,
+  ArchivedFile,
+  ArchiveRestore,
   AuditEvent,
   Channel,
   Comparison,
@@ -259,6 +261,14 @@ export interface Operations {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: ApiKey[];
   };
+  list_log_archive: {
+    parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
+    answer: ArchivedFile[];
+  };
+  list_log_archive_restores: {
+    parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
+    answer: ArchiveRestore[];
+  };
   list_log_fields: {
     parameters: { p_query_dsl?: string; p_ts_from?: string; p_ts_to?: string };
     answer: Field[];
@@ -365,6 +375,16 @@ export interface Operations {
   remove_tenant_member: {
     parameters: { p_tenant_id?: string; p_user_id: string };
     answer: Success;
+  };
+  restore_log_archive: {
+    parameters: {
+      p_from: string;
+      p_keep_days?: number;
+      p_query_dsl?: string;
+      p_tenant_id?: string;
+      p_to: string;
+    };
+    answer: ArchiveRestore;
   };
   retry_alert_delivery: { parameters: { p_delivery_id: string }; answer: AlertDelivery };
   revoke_api_key: { parameters: { p_key_id: string; p_tenant_id?: string }; answer: Success };

@@ -340,6 +340,7 @@ export interface Usage {
   months: { month: string; events: number; bytes: number }[];
   days: { day: string; events: number; bytes: number }[];
   stored: Stored;
+  restored_records: number;
 }
 
 /** From the least to the most rights. */
@@ -507,6 +508,46 @@ export interface RetentionRun {
   dry_run: boolean;
   records: number;
   partitions: number;
+  finished_at: string | null;
+  error: string | null;
+  archive_files: number;
+  archive_records: number;
+  /** Where records may be that an erasure does not reach; null before it is done. */
+  not_reached: { kind: string; ts_from: string; ts_to: string }[] | null;
+}
+
+/** A file of the archive. */
+export interface ArchivedFile {
+  part_id: string;
+  tenant_id: string;
+  first_day: string;
+  last_day: string;
+  ts_from: string;
+  ts_to: string;
+  records: number;
+  bytes: number;
+  status: "verified" | "missing";
+  verified_at: string;
+  bucket: string | null;
+  key: string;
+  sha256: string;
+}
+
+/** Records that are brought back from the archive. */
+export interface ArchiveRestore {
+  restore_id: string;
+  tenant_id: string;
+  requested_by: string;
+  requested_at: string;
+  ts_from: string;
+  ts_to: string;
+  query_dsl: string;
+  kept_until: string;
+  status: "queued" | "running" | "done" | "failed";
+  files: number;
+  files_done: number;
+  records: number;
+  bytes: number;
   finished_at: string | null;
   error: string | null;
 }

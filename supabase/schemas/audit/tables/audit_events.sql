@@ -19,7 +19,8 @@ create table logloom.audit_events (
       'settings.changed', 'plan.changed',
       'view.created', 'view.changed', 'view.deleted',
       'log_stream.created', 'log_stream.changed', 'log_stream.deleted',
-      'logs.deletion_requested', 'logs.deletion_finished'
+      'logs.deletion_requested', 'logs.deletion_finished',
+      'logs.restore_requested', 'logs.restore_finished'
     )
   )
 );

@@ -17,6 +17,7 @@ values
   ('seal_logs', '1 hour'),
   ('verify_logs', '1 hour'),
   ('run_canary', '10 minutes'),
+  ('archive_logs', '10 minutes'),
   ('evaluate_alerts', '3 minutes'),
   ('send_notifications', '3 minutes'),
   ('send_log_streams', '3 minutes'),

@@ -135,6 +135,15 @@ create table logloom_private.settings (
     console_url ~ '^https?://[^\s#]+$' and length(console_url) <= 500
   ),
   constraint settings_alert_absent_windows_are_positive check (alert_absent_windows >= 1),
+  archive_after interval not null default '1 day',
+  archive_bucket text,
+  archive_claim_lifetime interval not null default '5 minutes',
+  archive_compare_every interval not null default '24 hours',
+  archive_grace interval not null default '7 days',
+  archive_overtaken text not null default 'keep',
+  archive_plan_every interval not null default '10 minutes',
+  archive_prefix text not null default 'logloom',
+  restored_days_lifetime_max interval not null default '90 days',
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1
@@ -156,6 +165,13 @@ create table logloom_private.settings (
   ),
   constraint settings_canary_url_is_an_address check (
     canary_url ~ '^https?://[^\s#?]+$' and length(canary_url) <= 500
+  constraint settings_archive_overtaken_is_known check (archive_overtaken in ('keep', 'drop')),
+  constraint settings_archive_bucket_is_a_name check (
+    archive_bucket ~ '^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$'
+  ),
+  constraint settings_archive_prefix_is_a_path check (
+    archive_prefix ~ '^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$'
+    and length(archive_prefix) <= 200
   ),
   constraint settings_block_has_positions check (seal_block_records between 1 and 32000)
 );

@@ -245,6 +245,24 @@ begin
           'A group of a rule with on_absent that sent in so many windows before is missed.'),
         ('console_url',
           'Of the console''s page, for links in messages. Null: messages have none.'),
+        ('archive_bucket',
+          'The bucket of the archive. Null: nothing is archived, and what a plan with archive_days '
+          'would have archived stays.'),
+        ('archive_prefix', 'What the keys of the archive''s files begin with.'),
+        ('archive_after',
+          'How long a UTC day, or the month of a small tenant, is over before it is archived.'),
+        ('archive_grace',
+          'How long records stay past their retention until they are archived; archive_overtaken '
+          'says what then.'),
+        ('archive_overtaken',
+          'What becomes of records that are not archived within archive_grace: keep or drop.'),
+        ('archive_claim_lifetime',
+          'How long logloom-archive may work at a file before another run takes it up.'),
+        ('archive_plan_every', 'How often tenants are looked at for days to archive.'),
+        ('archive_compare_every',
+          'How often the bucket''s keys are compared with what the database knows of.'),
+        ('restored_days_lifetime_max',
+          'How long days stay at most that restore_log_archive brings.'),
         ('max_page_bytes',
           'An answer ends with the record or row that brings it to so many bytes of JSON, some '
           '8 MB.')

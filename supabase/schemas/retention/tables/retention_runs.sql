@@ -16,6 +16,9 @@ create table logloom.retention_runs (
   position_ts timestamptz,
   position_id uuid,
   position_block bigint,
+  archive_files integer not null default 0,
+  archive_records bigint not null default 0,
+  not_reached jsonb,
   constraint retention_runs_kind_is_known check (kind in ('retention', 'erasure')),
   constraint retention_runs_status_is_known check (
     status in ('queued', 'running', 'done', 'interrupted', 'failed')

@@ -17,11 +17,16 @@ create type public.logloom_retention_run as (
   records bigint,
   partitions integer,
   finished_at timestamptz,
-  error text
+  error text,
+  archive_files integer,
+  archive_records bigint,
+  not_reached jsonb
 );
 
 comment on type public.logloom_retention_run is
   'A deletion. kind: retention (by age) or erasure (on request). status: queued, running, done, '
   'interrupted (a later day''s run went on with it) or failed, with error. ts_from inclusive, '
   'ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. '
-  'partitions: days that were dropped as a whole.';
+  'partitions: days that were dropped as a whole. archive_records and archive_files: how many '
+  'records were taken out of how many files of the archive; not part of records. not_reached: '
+  'where records may be that an erasure did not reach, null before it is done.';

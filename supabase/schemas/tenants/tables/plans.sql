@@ -29,6 +29,8 @@ create table logloom.plans (
   max_views integer not null default 1000,
   max_log_streams integer not null default 100,
   max_alert_silences integer not null default 1000,
+  archive_days integer not null default 0,
+  max_restored_days integer not null default 31,
   constraint plans_limits_are_not_negative check (
     least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
   ),
@@ -40,6 +42,8 @@ create table logloom.plans (
   constraint plans_max_alert_silences_is_not_negative check (max_alert_silences >= 0),
   constraint plans_max_views_is_not_negative check (max_views >= 0),
   constraint plans_max_log_streams_is_not_negative check (max_log_streams >= 0),
+  constraint plans_archive_days_is_limited check (archive_days between 0 and 3650),
+  constraint plans_max_restored_days_is_limited check (max_restored_days between 0 and 3650),
   constraint plans_notifications_are_limited check (
     least(emails_per_hour, webhooks_per_hour, max_notification_addresses) >= 0
   ),
@@ -149,3 +153,8 @@ comment on column logloom.plans.max_views is 'Views of logs that a tenant may ha
 comment on column logloom.plans.max_log_streams is 'Log streams that a tenant may have.';
 comment on column logloom.plans.max_alert_silences is
   'Silences of alerts that a tenant may have at once, scheduled ones included.';
+comment on column logloom.plans.archive_days is
+  'How many days records stay in the archive, counted from their ts. 0: they are not archived.';
+
+comment on column logloom.plans.max_restored_days is
+  'Days that a tenant may have back from the archive at once.';

@@ -33,7 +33,8 @@ export function installIntoCommand(cli: Cli): Command {
     notes: `The folder contains supabase/. Its supabase/ gains
 
   migrations/   Logloom's, with versions after the project's last one
-  functions/    ingest, health, logloom-notify, logloom-read and logloom-stream, and what they share in _logloom
+  functions/    ingest, health, logloom-archive, logloom-notify, logloom-read and logloom-stream, and
+                what they share in _logloom
   config.toml   a block with the functions' sections and the access-token hook
 
 Run it again from a newer Logloom to upgrade: it adds migrations and replaces functions and block.

@@ -83,7 +83,14 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
   const { functions } = await installInto(shop.path, ours);
   assert.deepEqual(
     functions,
-    ["ingest", "logs-health", "logloom-notify", "logloom-read", "logloom-stream"],
+    [
+      "ingest",
+      "logs-health",
+      "logloom-archive",
+      "logloom-notify",
+      "logloom-read",
+      "logloom-stream",
+    ],
     "it is remembered",
   );
   assert.deepEqual(await sections(shop.path), functions);
@@ -95,6 +102,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
     "_logloom",
     "health",
     "ingest",
+    "logloom-archive",
     "logloom-notify",
     "logloom-read",
     "logloom-stream",
@@ -107,7 +115,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   assert.match(
     await afterwards(ours, shop.path),
-    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-notify\n.*logloom-read\n.*logloom-stream$/,
+    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-archive\n.*logloom-notify\n.*logloom-read\n.*logloom-stream$/,
   );
   assert.match(
     await afterwards(ours),
@@ -119,6 +127,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
   assert.deepEqual(renamed.functions, [
     "ingest",
     "status",
+    "logloom-archive",
     "logloom-notify",
     "logloom-read",
     "logloom-stream",
@@ -181,6 +190,7 @@ Deno.test("a function that has another name since is renamed, with its section",
   assert.deepEqual(functions, [
     "ingest",
     "health",
+    "logloom-archive",
     "logloom-notify",
     "logloom-read",
     "logloom-stream",

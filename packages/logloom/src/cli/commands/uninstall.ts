@@ -5,6 +5,8 @@ import { type Cli, type Command, newCommand } from "../frame.ts";
 import { functionNames, nameIn, readManifest, readText, supabaseFolder } from "../guest/files.ts";
 
 interface Options {
+  deleteArchive?: true;
+  keepArchive?: true;
   project?: string;
   yesDeleteAllLogs?: true;
 }
@@ -21,6 +23,8 @@ asked for. The SQL is supabase/uninstall.sql.`,
   })
     .argument("[database-url]", "postgresql://…")
     .option("--yes-delete-all-logs", "needed, so that nobody does it by mistake")
+    .option("--keep-archive", "leaves the files of the archive in their bucket")
+    .option("--delete-archive", "deletes them first, by the function logloom-archive")
     .option("--project <folder>", "where install-into wrote to: the names of its functions")
     .action(async (named: string | undefined, options: Options) => {
       console.log(`${warning}\n`);
@@ -33,7 +37,11 @@ asked for. The SQL is supabase/uninstall.sql.`,
       if (databaseUrl === undefined) {
         throw new Failure("Say which database: postgresql://…; --help says more.");
       }
-      const isRemoved = await uninstall(databaseUrl, cli.supabase);
+      if (options.keepArchive && options.deleteArchive) {
+        throw new Failure("Say --keep-archive or --delete-archive, not both.");
+      }
+      const archive = options.keepArchive ? "keep" : options.deleteArchive ? "delete" : undefined;
+      const isRemoved = await uninstall(databaseUrl, cli.supabase, console.log, archive);
       console.log(isRemoved ? `\n${next}` : "Logloom is not in this database.");
     });
 }
@@ -77,6 +85,7 @@ export async function uninstall(
   databaseUrl: string,
   source: string,
   say: (line: string) => void = console.log,
+  archive?: "keep" | "delete",
 ): Promise<boolean> {
   const sql = connect(databaseUrl, ({ severity, message }) => {
     if (severity === "WARNING") say(`  ${message}`);
@@ -86,6 +95,7 @@ export async function uninstall(
       select to_regclass('logloom_private.installation') is not null as installed`;
     if (!installed) return false;
     await sql`set statement_timeout = 0`;
+    await leaveArchive(sql, say, archive);
     for (const { title, sql: statement } of await uninstallSteps(source)) {
       say(`  ${title} …`);
       await patiently(() => sql.unsafe(statement).simple());
@@ -95,6 +105,47 @@ export async function uninstall(
     await sql.end();
   }
 }
+
+/** Deletes the files of the archive, or says where they stay. */
+async function leaveArchive(
+  sql: postgres.Sql,
+  say: (line: string) => void,
+  archive: "keep" | "delete" | undefined,
+): Promise<void> {
+  const [{ has_archive }] = await sql`
+    select to_regclass('logloom.archive_parts') is not null as has_archive`;
+  if (!has_archive || archive === undefined) return;
+  if (archive === "keep") {
+    const [{ files, place }] = await sql`
+      select (select count(*)::integer from logloom.archive_parts) as files,
+        format('%s/%s/v1/', s.archive_bucket, s.archive_prefix) as place
+      from logloom_private.settings s`;
+    if (files > 0) say(`  ${files} files of the archive stay in ${place}`);
+    await sql`set logloom.archive_is_kept = 'on'`;
+    return;
+  }
+  await sql`select logloom_private.delete_archive()`;
+  let least = Infinity;
+  for (let waited = 0; waited < patience;) {
+    const [{ files, problem }] = await sql`
+      select (select count(*)::integer from logloom_private.archive_garbage) as files, b.problem
+      from logloom_private.archive_bucket b`;
+    if (files === 0) return;
+    if (problem) throw new Failure(`The files of the archive cannot be deleted: ${problem}`);
+    if (files < least) {
+      say(`  ${files} files of the archive are to be deleted …`);
+      least = files;
+      waited = 0;
+    }
+    await patiently(() => sql`select logloom_private.archive_step()`);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    waited += 1;
+  }
+  throw new Failure("The function logloom-archive deletes no more files: is it deployed?");
+}
+
+/** Seconds without a deleted file after which nobody deletes any. */
+const patience = 120;
 
 /** The functions by the names that install-into gave them in this project. */
 async function functionsIn(source: string, project?: string): Promise<string[]> {

@@ -27,6 +27,7 @@ export interface Manifest {
 export const functionNames = [
   "ingest",
   "health",
+  "logloom-archive",
   "logloom-notify",
   "logloom-read",
   "logloom-stream",

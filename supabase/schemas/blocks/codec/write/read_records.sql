@@ -1,5 +1,5 @@
--- The rows of logloom.logs that p_sql selects, by ts and id.
-create function logloom_private.read_records(p_sql text)
+-- The rows of logloom.logs that p_sql selects, by ts and id; p_rows is its $1.
+create function logloom_private.read_records(p_sql text, p_rows logloom.logs[] default null)
 returns logloom_private.record_arrays
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -25,7 +25,8 @@ begin
     ),
     p_sql
   )
-  into v_records;
+  into v_records
+  using p_rows;
   return v_records;
 end;
 $$;

@@ -1,0 +1,126 @@
+import { parseArgs } from "node:util";
+import { drawnAnew } from "./support/drawn_anew.ts";
+import { loadEvents } from "./support/events.ts";
+import { secondsByProcess, used } from "./support/processor.ts";
+import { type Figure, printFigures, thousands } from "./support/report.ts";
+import { fillDay, makeDays } from "./support/sealed_days.ts";
+import { type BenchStack, startBenchStack } from "./support/stack.ts";
+import { archiveSecret } from "../local/stack.ts";
+
+const tenant = "bench";
+
+/**
+ * A sealed day of records goes into a bucket, out of the database, and comes back. No record repeats another.
+ *
+ * Options: --events FILE (NDJSON, .gz too; made events without it), --scale N (records, default 1000000).
+ */
+export async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { events: { type: "string" }, scale: { type: "string", default: "1000000" } },
+  });
+  const scale = Number(values.scale);
+  const events = await loadEvents(values.events);
+  const bench = await startBenchStack(undefined, 0, "bench", { archive: true });
+  try {
+    const { sql } = bench;
+    await sql`update logloom_private.settings set archive_after = '1000 days' where singleton`;
+    await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
+    const [{ day, until }] = await sql`
+      select (logloom_private.utc_day(now()) - 40)::text as day,
+        (logloom_private.utc_day(now()) - 39)::text as until`;
+    await makeDays(bench, tenant, [day]);
+    await fillDay(bench, tenant, drawnAnew(events, scale), day, scale);
+    await sql`
+      insert into logloom_private.log_writes (write_seq, day)
+      select max(write_seq), ${day}::date from logloom.logs`;
+    for (;;) {
+      const [{ sealed }] = await sql`
+        select logloom_private.seal_block(${tenant}, array[${day}::date]) as sealed`;
+      if (sealed === 0) break;
+    }
+    await sql`vacuum analyze logloom_private.blocks`;
+
+    const archiving = await timed(bench, async () => {
+      await sql`update logloom_private.settings set archive_after = '1 day' where singleton`;
+      await sql`update logloom_private.archive_bucket set planned_at = null where singleton`;
+      await hurried(bench, async () => {
+        const [{ records }] = await sql`
+          select coalesce(sum(records), 0)::integer as records
+          from logloom.archive_parts where status = 'verified'`;
+        return records === scale;
+      });
+    });
+    const [{ bytes, files }] = await sql`
+      select sum(bytes)::float8 as bytes, count(*)::integer as files from logloom.archive_parts`;
+    await sql`delete from logloom_private.blocks where tenant_id = ${tenant}`;
+    const restoring = await timed(bench, async () => {
+      await sql`
+        insert into logloom.archive_restores (
+          tenant_id, requested_by, first_day, last_day, ts_from, ts_to, query_dsl, kept_until, parts
+        )
+        values (
+          ${tenant}, 'bench', ${day}, ${day}, ${day}, ${until}, '', now() + interval '1 day',
+          ${files}
+        )`;
+      await hurried(bench, async () => {
+        const [{ records }] = await sql`select records::integer from logloom.archive_restores`;
+        return records === scale;
+      });
+    });
+    const millions = scale / 1e6;
+    printFigures(`${thousands(scale)} sealed records, archived and brought back`, [
+      {
+        name: "bytes a record in the bucket",
+        value: (bytes / scale).toFixed(1),
+        limit: "22",
+        holds: bytes / scale <= 22,
+      },
+      { name: "records a file", value: thousands(scale / files) },
+      ...figures("archived", scale / archiving.seconds, archiving.processor, millions),
+      ...figures("brought back", scale / restoring.seconds, restoring.processor, millions),
+    ]);
+  } finally {
+    await bench.stop();
+  }
+}
+
+function figures(
+  what: string,
+  rate: number,
+  processor: Map<string, number>,
+  millions: number,
+): Figure[] {
+  const name = (process: string) => `${what}, processor seconds of ${process} a million`;
+  return [
+    { name: `records ${what} a second`, value: thousands(rate) },
+    ...["logloom-archive", "postgres", "postgrest"].map((process) => ({
+      name: name(process),
+      value: ((processor.get(process) ?? 0) / millions).toFixed(1),
+    })),
+  ];
+}
+
+async function timed(
+  { stack }: BenchStack,
+  work: () => Promise<void>,
+): Promise<{ seconds: number; processor: Map<string, number> }> {
+  const before = await secondsByProcess(stack);
+  const began = performance.now();
+  await work();
+  const seconds = (performance.now() - began) / 1000;
+  return { seconds, processor: used(before, await secondsByProcess(stack)) };
+}
+
+/** Wakes the function again and again, as the job does every few seconds. */
+async function hurried({ stack, sql }: BenchStack, isDone: () => Promise<boolean>): Promise<void> {
+  while (!await isDone()) {
+    await sql`select logloom_private.plan_archive(now())`;
+    const response = await fetch(`${stack.internalUrl}/functions/v1/logloom-archive`, {
+      method: "POST",
+      headers: { "X-Logloom-Archive-Secret": archiveSecret },
+    });
+    await response.body?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}

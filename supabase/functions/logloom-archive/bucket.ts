@@ -1,0 +1,162 @@
+import type { Outgoing } from "../_shared/outgoing.ts";
+import { createS3, type S3Bucket, signedHeaders } from "../_shared/s3.ts";
+import { withoutSlashesAtEnd } from "../_shared/slashes.ts";
+
+/** An object as a list has it. */
+export interface Listed {
+  readonly key: string;
+  /** Seconds since it was written. */
+  readonly age: number;
+}
+
+export interface Bucket {
+  put(key: string, body: Uint8Array): Promise<void>;
+  /** Undefined if there is no such object. */
+  get(key: string): Promise<Uint8Array | undefined>;
+  /** Deletes it, and looks whether it is gone. */
+  delete(key: string): Promise<void>;
+  /** The keys with a prefix after one, in their order; up to 1,000. */
+  list(prefix: string, after: string): Promise<{ objects: Listed[]; isEnd: boolean }>;
+  /** Why deleted objects would stay in the bucket; undefined where they do not. */
+  keepsVersions(): Promise<string | undefined>;
+}
+
+/** An answer of the bucket that is none of those that were expected. Its message is fit to be shown. */
+export class BucketError extends Error {}
+
+export interface BucketDependencies {
+  readonly fetch: typeof fetch;
+  readonly timeoutMs: number;
+  readonly now: () => Date;
+}
+
+/** A body that is longer is not read. */
+const largestBody = 64 * 1024 * 1024;
+
+export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies): Bucket {
+  const send = createSend(dependencies);
+  const s3 = createS3(bucket, send, dependencies.now);
+
+  /** A request about the bucket itself, or about one of its objects by its name in a query. */
+  async function ask(query: Record<string, string>): Promise<{ status: number; text: string }> {
+    const url = `${withoutSlashesAtEnd(bucket.endpoint)}/${
+      encodeURIComponent(bucket.bucket)
+    }?${new URLSearchParams(query)}`;
+    const headers = signedHeaders({ method: "GET", url, headers: {} }, bucket, dependencies.now());
+    const answer = await send({ method: "GET", url, headers });
+    if ("error" in answer) throw new BucketError(answer.error);
+    return { status: answer.status, text: new TextDecoder().decode(answer.body) };
+  }
+
+  async function get(key: string): Promise<Uint8Array | undefined> {
+    const answer = await s3.get(key);
+    if ("error" in answer) throw new BucketError(answer.error);
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw refused("give out an object", answer.status);
+    return answer.body;
+  }
+
+  return {
+    get,
+    put: async (key, body) => {
+      const answer = await s3.put(key, body, {
+        "Content-Type": "application/vnd.apache.parquet",
+      });
+      if ("error" in answer) throw new BucketError(answer.error);
+      if (answer.status !== 200) throw refused("take an object", answer.status);
+      const version = answer.headers.get("x-amz-version-id");
+      if (version !== undefined && version !== "null") {
+        throw new BucketError("The bucket keeps versions: switch versioning off");
+      }
+    },
+    delete: async (key) => {
+      const answer = await s3.delete(key);
+      if ("error" in answer) throw new BucketError(answer.error);
+      if (![200, 204, 404].includes(answer.status)) {
+        throw refused("delete an object", answer.status);
+      }
+      if (await get(key) !== undefined) throw new BucketError("The bucket deletes no objects");
+    },
+    list: async (prefix, after) => {
+      const { status, text } = await ask({
+        "list-type": "2",
+        "max-keys": "1000",
+        prefix,
+        ...after !== "" && { "start-after": after },
+      });
+      if (status !== 200) throw refused("list its objects", status);
+      const objects = [...text.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, entry]) => ({
+        key: unescaped(/<Key>(.*?)<\/Key>/s.exec(entry)?.[1] ?? ""),
+        age: ageOf(/<LastModified>(.*?)<\/LastModified>/.exec(entry)?.[1], dependencies.now()),
+      }));
+      return { objects, isEnd: !/<IsTruncated>true<\/IsTruncated>/.test(text) };
+    },
+    keepsVersions: async () => {
+      const versioning = await ask({ versioning: "" });
+      if (versioning.status === 404) return "The bucket is not there";
+      if (versioning.status === 403) return "The key may not use the bucket";
+      // Storage that has no versions may not know the question: then no upload is given one.
+      if (/<Status>\s*Enabled\s*<\/Status>/.test(versioning.text)) {
+        return "The bucket keeps versions: switch versioning off";
+      }
+      const lock = await ask({ "object-lock": "" });
+      if (/<ObjectLockEnabled>\s*Enabled\s*<\/ObjectLockEnabled>/.test(lock.text)) {
+        return "The bucket locks objects: choose one without object lock";
+      }
+    },
+  };
+}
+
+function refused(what: string, status: number): BucketError {
+  return new BucketError(
+    status === 403
+      ? `The key may not have the bucket ${what}`
+      : `The bucket did not ${what}: it answered ${status}`,
+  );
+}
+
+function ageOf(time: string | undefined, now: Date): number {
+  const at = Date.parse(time ?? "");
+  return Number.isNaN(at) ? 0 : Math.floor((now.getTime() - at) / 1000);
+}
+
+function unescaped(text: string): string {
+  const signs: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+  return text.replace(
+    /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi,
+    (_, name, decimal, hex) =>
+      name ? signs[name.toLowerCase()] : String.fromCodePoint(
+        decimal ? Number(decimal) : Number.parseInt(hex, 16),
+      ),
+  );
+}
+
+/** The endpoint is the operator's own, so it is reached in the ordinary way. */
+function createSend({ fetch, timeoutMs }: BucketDependencies): Outgoing {
+  return async ({ method, url, headers, body }) => {
+    try {
+      const response = await fetch(url, {
+        method,
+        headers,
+        body: body as BodyInit | undefined,
+        redirect: "error",
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      if (Number(response.headers.get("content-length") ?? "0") > largestBody) {
+        await response.body?.cancel();
+        return { error: "The object is larger than any of ours", isFinal: true };
+      }
+      return {
+        status: response.status,
+        headers: new Map(response.headers),
+        body: new Uint8Array(await response.arrayBuffer()),
+      };
+    } catch (error) {
+      const isLate = error instanceof DOMException && error.name === "TimeoutError";
+      return {
+        error: isLate ? "The bucket did not answer in time" : "The bucket does not answer",
+        isFinal: false,
+      };
+    }
+  };
+}

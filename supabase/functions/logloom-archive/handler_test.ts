@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import type { CallDatabase } from "../_shared/database.ts";
+import { success } from "../_shared/errors.ts";
+import type { Bucket } from "./bucket.ts";
+import { createArchiveHandler } from "./handler.ts";
+
+const secret = "a secret";
+
+/** A handler on a bucket of a few bytes, what it called of the database, and a wait for its work. */
+function archive(
+  works: unknown[],
+  { bucket = memoryBucket(), hasKey = true, steps = 10 }: {
+    bucket?: Bucket;
+    hasKey?: boolean;
+    steps?: number;
+  } = {},
+) {
+  const calls: [string, unknown][] = [];
+  let left = steps;
+  let work = Promise.resolve();
+  const callDatabase: CallDatabase = (name, _, body) => {
+    calls.push([name, JSON.parse(body)]);
+    if (name !== "claim_log_archive_work") return Promise.resolve(success("[]"));
+    const next = works.shift();
+    return Promise.resolve(success(JSON.stringify(
+      next === undefined ? { work: null } : { bucket: "b", prefix: "p", work: next },
+    )));
+  };
+  const handle = createArchiveHandler({
+    secret,
+    callDatabase,
+    bucketNamed: () => hasKey ? bucket : undefined,
+    uploadLimitMs: 1000,
+    mayGoOn: () => --left > 0,
+    processorClock: () => 0,
+    clock: () => 0,
+    keepAlive: (promise) => void (work = promise),
+  });
+  return {
+    calls,
+    wake: async (given = secret, method = "POST") => {
+      const response = await handle(
+        new Request("http://localhost/", {
+          method,
+          headers: { "X-Logloom-Archive-Secret": given },
+        }),
+      );
+      await work;
+      return response.status;
+    },
+  };
+}
+
+function memoryBucket(): Bucket {
+  const objects = new Map<string, Uint8Array>();
+  return {
+    get: (key) => Promise.resolve(objects.get(key)),
+    put: (key, body) => Promise.resolve(void objects.set(key, body)),
+    delete: (key) => Promise.resolve(void objects.delete(key)),
+    list: (prefix) =>
+      Promise.resolve({
+        objects: [...objects.keys()].filter((key) => key.startsWith(prefix))
+          .map((key) => ({ key, age: 0 })),
+        isEnd: true,
+      }),
+    keepsVersions: () => Promise.resolve(undefined),
+  };
+}
+
+Deno.test("only the job's secret wakes the function", async () => {
+  const { wake, calls } = archive([]);
+  assert.equal(await wake("another"), 401);
+  assert.equal(await wake(secret, "GET"), 405);
+  assert.equal(calls.length, 0);
+  assert.equal(await wake(), 202);
+  assert.deepEqual(calls.map(([name]) => name), ["claim_log_archive_work"]);
+});
+
+Deno.test("work is done piece by piece while there is time", async () => {
+  const check = { kind: "check", claim_id: "c", installation_id: "i" };
+  const { wake, calls } = archive([check, check, check], { steps: 2 });
+  await wake();
+  assert.deepEqual(calls, [
+    ["claim_log_archive_work", {}],
+    ["settle_log_archive_work", { p_claim_id: "c", p_details: { problem: null } }],
+    ["claim_log_archive_work", {}],
+    ["settle_log_archive_work", { p_claim_id: "c", p_details: { problem: null } }],
+  ]);
+});
+
+Deno.test("without a key for the bucket the work fails by name, and no more is taken", async () => {
+  const work = { kind: "delete", claim_id: "c", keys: ["k"] };
+  const { wake, calls } = archive([work, work], { hasKey: false });
+  await wake();
+  assert.deepEqual(calls.slice(1), [["settle_log_archive_work", {
+    p_claim_id: "c",
+    p_error: "The function logloom-archive has no key for a bucket",
+  }]]);
+});
+
+Deno.test("a prefix of somebody else is a problem that is told", async () => {
+  const bucket = memoryBucket();
+  await bucket.put("p/logloom.json", new TextEncoder().encode('{"installation_id":"theirs"}'));
+  const { wake, calls } = archive(
+    [{ kind: "check", claim_id: "c", installation_id: "ours" }],
+    { bucket },
+  );
+  await wake();
+  assert.deepEqual(calls[1], ["settle_log_archive_work", {
+    p_claim_id: "c",
+    p_details: {
+      problem: "The prefix belongs to another installation: set another archive_prefix",
+    },
+  }]);
+});
+
+Deno.test("what an unexpected failure says stays in the log", async () => {
+  const bucket = { ...memoryBucket(), keepsVersions: () => Promise.reject(new Error("a key")) };
+  const { wake, calls } = archive(
+    [{ kind: "check", claim_id: "c", installation_id: "ours" }],
+    { bucket },
+  );
+  await wake();
+  assert.deepEqual(calls[1], ["settle_log_archive_work", {
+    p_claim_id: "c",
+    p_error: "The function failed unexpectedly: its log says why",
+  }]);
+});

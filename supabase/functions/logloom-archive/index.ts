@@ -1,0 +1,44 @@
+import { createDatabase } from "../_shared/database.ts";
+import { readEnv } from "../_shared/env.ts";
+import { processorClock } from "../_shared/processor.ts";
+import { createBucket } from "./bucket.ts";
+import { createArchiveHandler } from "./handler.ts";
+
+/** Hosted edge functions have this beside Deno. */
+declare const EdgeRuntime: { waitUntil(work: Promise<void>): void } | undefined;
+
+const isHosted = typeof EdgeRuntime !== "undefined";
+const get = (name: string) => Deno.env.get(name) || undefined;
+const env = readEnv(get);
+const endpoint = get("LOGLOOM_ARCHIVE_ENDPOINT");
+const accessKeyId = get("LOGLOOM_ARCHIVE_ACCESS_KEY_ID");
+const secretAccessKey = get("LOGLOOM_ARCHIVE_SECRET_ACCESS_KEY");
+
+Deno.serve(createArchiveHandler({
+  secret: get("LOGLOOM_ARCHIVE_SECRET"),
+  callDatabase: createDatabase({
+    url: env.supabaseUrl,
+    serviceKey: env.serviceKey,
+    timeoutMs: 90_000,
+  }),
+  bucketNamed: (bucket) => {
+    if (!endpoint || !accessKeyId || !secretAccessKey) return undefined;
+    return createBucket({
+      endpoint,
+      bucket,
+      region: get("LOGLOOM_ARCHIVE_REGION") ?? "us-east-1",
+      accessKeyId,
+      secretAccessKey,
+    }, { fetch, timeoutMs: 60_000, now: () => new Date() });
+  },
+  // A claim is the function's for five minutes (settings.archive_claim_lifetime).
+  uploadLimitMs: 180_000,
+  // A hosted function has two seconds of processor: a file takes up to one.
+  mayGoOn: ({ processorMs, at }) =>
+    performance.now() - at < 30_000 && (!isHosted || processorClock() - processorMs < 500),
+  processorClock,
+  clock: () => performance.now(),
+  keepAlive: (work) => {
+    if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);
+  },
+}));

@@ -1,0 +1,201 @@
+import { createHash } from "node:crypto";
+import type { CallDatabase } from "../_shared/database.ts";
+import { describeError, logFailure } from "../_shared/errors.ts";
+import { type Bucket, BucketError } from "./bucket.ts";
+import { at, type Columns, difference, instant, recordsJson, sorted } from "./columns.ts";
+import { decodeFile, encodeFile, type FileLabel } from "./parquet.ts";
+
+/** A piece of work, as `claim_log_archive_work` gives it out. */
+export type Work =
+  & { readonly claim_id: string }
+  & (
+    | { readonly kind: "check"; readonly installation_id: string }
+    | { readonly kind: "compare"; readonly after: string | null }
+    | { readonly kind: "delete"; readonly keys: readonly string[] }
+    | { readonly kind: "write" } & FileLabel & { readonly key: string; readonly columns: Columns }
+    | { readonly kind: "adopt" } & Part
+    | { readonly kind: "restore" } & Part
+    | { readonly kind: "erase" } & Part & { readonly new_key: string }
+  );
+
+/** A file that is read. */
+type Part = FileLabel & {
+  readonly key: string;
+  readonly records: number;
+  readonly sha256: string;
+};
+
+export interface WorkDependencies {
+  readonly bucket: Bucket;
+  readonly prefix: string;
+  readonly callDatabase: CallDatabase;
+  /** Milliseconds until which an upload may begin; a later one could meet the next run's. */
+  readonly mayWrite: () => boolean;
+}
+
+/** What came of a piece of work: for `settle_log_archive_work`. */
+export interface Outcome {
+  readonly details: Readonly<Record<string, unknown>>;
+  /** Records that come back, as JSON text. */
+  readonly records?: string;
+}
+
+/** Does a piece of work. Whatever goes wrong is an error with a message that is fit to be shown. */
+export async function doWork(work: Work, dependencies: WorkDependencies): Promise<Outcome> {
+  switch (work.kind) {
+    case "check":
+      return { details: { problem: await problemOf(work.installation_id, dependencies) ?? null } };
+    case "compare":
+      return { details: await page(work.after ?? "", dependencies) };
+    case "delete":
+      return { details: await deleteAll(work.keys, dependencies) };
+    case "write":
+      return { details: await writeFile(sorted(work.columns), work, work.key, dependencies) };
+    case "adopt":
+      return { details: await adopt(work.key, dependencies) };
+    case "restore": {
+      const columns = await readPart(work, dependencies);
+      return columns === undefined
+        ? { details: { missing: true } }
+        : { details: {}, records: recordsJson(columns) };
+    }
+    case "erase":
+      return { details: await erase(work, dependencies) };
+  }
+}
+
+/** Why the bucket cannot be used: it would keep what is deleted, say, or belongs to somebody else. */
+async function problemOf(
+  installationId: string,
+  { bucket, prefix }: WorkDependencies,
+): Promise<string | undefined> {
+  const versions = await bucket.keepsVersions();
+  if (versions !== undefined) return versions;
+  const ownerKey = `${prefix}/logloom.json`;
+  const owner = await bucket.get(ownerKey);
+  if (owner !== undefined && ownerOf(owner) !== installationId) {
+    return "The prefix belongs to another installation: set another archive_prefix";
+  }
+  const probe = new TextEncoder().encode(JSON.stringify({ installation_id: installationId }));
+  const probeKey = `${prefix}/probe-${installationId}`;
+  await bucket.put(probeKey, probe);
+  const found = await bucket.get(probeKey);
+  if (found === undefined || digest(found) !== digest(probe)) {
+    return "The bucket does not give back what it was given";
+  }
+  const { objects } = await bucket.list(probeKey, "");
+  if (!objects.some(({ key }) => key === probeKey)) return "The bucket does not list its objects";
+  await bucket.delete(probeKey);
+  if (owner === undefined) await bucket.put(ownerKey, probe);
+}
+
+function ownerOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)).installation_id;
+  } catch {
+    return undefined;
+  }
+}
+
+async function page(after: string, { bucket, prefix }: WorkDependencies) {
+  const { objects, isEnd } = await bucket.list(`${prefix}/v1/`, after);
+  return { keys: objects, through: isEnd ? null : objects.at(-1)?.key ?? null };
+}
+
+async function deleteAll(keys: readonly string[], { bucket }: WorkDependencies) {
+  const deleted: string[] = [];
+  const left: string[] = [];
+  let failure: unknown;
+  for (const key of keys) {
+    try {
+      await bucket.delete(key);
+      deleted.push(key);
+    } catch (error) {
+      failure = error;
+      left.push(key);
+    }
+  }
+  if (deleted.length === 0) throw failure;
+  return { deleted, left };
+}
+
+/** Writes a file, reads it back, and compares it with what the database gave. */
+async function writeFile(
+  columns: Columns,
+  { tenant_id, part_id, first_day, last_day, generation }: FileLabel,
+  key: string,
+  { bucket, mayWrite }: WorkDependencies,
+) {
+  const bytes = encodeFile(columns, { tenant_id, part_id, first_day, last_day, generation });
+  const sha256 = digest(bytes);
+  if (!mayWrite()) throw new BucketError("The time for the file was over");
+  await bucket.put(key, bytes);
+  const stored = await bucket.get(key);
+  if (stored === undefined) throw new BucketError("The bucket lost the file at once");
+  if (digest(stored) !== sha256) throw new BucketError("The file came back as another one");
+  const differs = difference(columns, await decodeFile(stored));
+  if (differs !== undefined) {
+    throw new BucketError("The file has other records than the database");
+  }
+  return { records: columns.id.length, bytes: bytes.length, sha256 };
+}
+
+/** What is to be known of a file that the database does not know. */
+async function adopt(key: string, { bucket }: WorkDependencies): Promise<Record<string, unknown>> {
+  const bytes = await bucket.get(key);
+  if (bytes === undefined) return { missing: true };
+  const { ts } = await decodeFile(bytes);
+  const [first, last] = ts.reduce(
+    ([least, greatest], value) => [Math.min(least, value), Math.max(greatest, value)],
+    [Infinity, -Infinity],
+  );
+  return {
+    records: ts.length,
+    bytes: bytes.length,
+    sha256: digest(bytes),
+    first_ts: instant(first),
+    last_ts: instant(last),
+  };
+}
+
+/** The records of a file; undefined where the bucket does not have it. */
+async function readPart(part: Part, { bucket }: WorkDependencies): Promise<Columns | undefined> {
+  const bytes = await bucket.get(part.key);
+  if (bytes === undefined) return undefined;
+  if (digest(bytes) !== part.sha256) throw new BucketError("The file is not as it was written");
+  const columns = await decodeFile(bytes);
+  if (columns.id.length !== part.records) {
+    throw new BucketError("The file has another number of records");
+  }
+  return columns;
+}
+
+async function erase(
+  work: Extract<Work, { kind: "erase" }>,
+  dependencies: WorkDependencies,
+): Promise<Record<string, unknown>> {
+  const columns = await readPart(work, dependencies);
+  if (columns === undefined) return { missing: true };
+  const answer = await dependencies.callDatabase(
+    "match_log_archive",
+    [],
+    `{"p_claim_id":${JSON.stringify(work.claim_id)},"p_records":${recordsJson(columns)}}`,
+  );
+  if (!answer.ok) throw new BucketError("The database did not say which records to erase");
+  const erased = new Set(JSON.parse(answer.value) as number[]);
+  if (erased.size === 0) return { records: columns.id.length };
+  if (erased.size === columns.id.length) return { records: 0 };
+  const left = columns.id.map((_, place) => place).filter((place) => !erased.has(place));
+  return await writeFile(at(columns, left), work, work.new_key, dependencies);
+}
+
+function digest(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** What is told of an error. */
+export function messageOf(error: unknown): string {
+  if (error instanceof BucketError) return error.message;
+  logFailure("work at the archive failed", { reason: describeError(error) });
+  return "The function failed unexpectedly: its log says why";
+}

@@ -1,0 +1,71 @@
+-- How the archive does: how far it lags behind, what it holds, and what it waits for. Null where no
+-- plan has one and nothing is archived.
+create function logloom_private.archive_health(p_now timestamptz)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_bucket logloom_private.archive_bucket;
+  v_idle constant text := logloom_private.archive_is_idle();
+  v_is_wanted constant boolean :=
+    exists (select from logloom.plans p where p.archive_days > 0);
+  v_files record;
+  v_passes record;
+  v_erasures record;
+  v_garbage bigint;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select b.* into v_bucket from logloom_private.archive_bucket b;
+  select
+    count(*) filter (where p.status = 'verified') as files,
+    count(*) filter (where p.status = 'missing') as missing,
+    coalesce(sum(p.records) filter (where p.status = 'verified'), 0) as records,
+    coalesce(sum(p.bytes) filter (where p.status = 'verified'), 0) as bytes
+  into v_files
+  from logloom.archive_parts p;
+  select
+    count(*) as open, count(*) filter (where p.failures > 2) as failing, min(p.began_at) as oldest
+  into v_passes
+  from logloom_private.archive_passes p;
+  select count(*) as open, min(e.began_at) as oldest
+  into v_erasures
+  from logloom_private.archive_erasures e
+  where e.finished_at is null and e.parts_through is not null;
+  select count(*) into v_garbage from logloom_private.archive_garbage;
+  return logloom_private.health_grade(
+    null,
+    concat_ws(
+      '; ',
+      case when v_is_wanted or v_files.files > 0 then v_idle end,
+      case when v_idle is null and v_bucket.problem is not null then
+        'The bucket cannot be used: logloom_private.archive_bucket says why'
+      end,
+      case when v_passes.failing > 0 then
+        format(
+          '%s tenants are not archived: logloom_private.archive_passes says why', v_passes.failing
+        )
+      end,
+      case when v_passes.oldest < p_now - v_settings.archive_grace then
+        format(
+          'Days wait for the archive for over %s, and are then %s by retention',
+          v_settings.archive_grace,
+          case v_settings.archive_overtaken when 'drop' then 'dropped' else 'kept' end
+        )
+      end,
+      case when v_erasures.oldest < p_now - interval '1 hour' then
+        format('%s erasures have not reached the archive yet', v_erasures.open)
+      end,
+      case when v_files.missing > 0 then
+        format('The bucket lacks %s files: logloom.archive_parts has them', v_files.missing)
+      end
+    )
+  ) || jsonb_build_object(
+    'files', v_files.files, 'records', v_files.records, 'bytes', v_files.bytes,
+    'passes', v_passes.open, 'oldest_pass', v_passes.oldest, 'erasures', v_erasures.open,
+    'garbage', v_garbage
+  );
+end;
+$$;

@@ -1,0 +1,45 @@
+-- A tenant's id as a part of an object's key: what is no plain letter is percent-encoded, as Hive's
+-- partitions are. An id that gets too long so is a digest after a ~.
+create function logloom_private.archive_tenant_name(p_tenant_id text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := (
+    select string_agg(
+      case
+        when c.letter ~ '^[A-Za-z0-9_-]$' then c.letter
+        else upper(regexp_replace(encode(convert_to(c.letter, 'UTF8'), 'hex'), '(..)', '%\1', 'g'))
+      end,
+      '' order by c.n
+    )
+    from regexp_split_to_table(p_tenant_id, '') with ordinality c (letter, n)
+  );
+begin
+  if length(v_name) > 500 then
+    return '~' || encode(sha256(convert_to(p_tenant_id, 'UTF8')), 'hex');
+  end if;
+  return v_name;
+end;
+$$;
+
+-- Where the file of a part is, in the bucket: one partition key, the month, for all, since readers
+-- refuse files whose keys differ. A file never holds days of two months.
+create function logloom_private.archive_key(p_part logloom.archive_parts)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format(
+    '%s/v1/tenant=%s/month=%s/%s_%s_%s_%s.parquet',
+    (select s.archive_prefix from logloom_private.settings s),
+    logloom_private.archive_tenant_name(p_part.tenant_id), to_char(p_part.first_day, 'YYYY-MM'),
+    to_char(p_part.first_day, 'YYYY-MM-DD'), to_char(p_part.last_day, 'YYYY-MM-DD'),
+    p_part.part_id, p_part.generation
+  );
+end;
+$$;

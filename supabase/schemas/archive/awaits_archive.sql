@@ -1,0 +1,70 @@
+-- Whether retention must leave a tenant's day alone for now: it is to be archived and is not yet,
+-- or was brought back. A block goes with its last day, so all of its days count.
+create function logloom_private.awaits_archive(p_tenant_id text, p_day date, p_today date)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_first_day date;
+begin
+  if exists (
+    select
+    from logloom_private.kept_longer k
+    where k.tenant_id = p_tenant_id and k.kept_until > now()
+      and p_day between k.first_day and k.last_day
+  ) then
+    return true;
+  elsif not exists (
+    -- A tenant that is gone, or going, leaves no files.
+    select
+    from logloom.tenants t
+    join logloom.plans p on p.plan_id = t.plan_id
+    where t.tenant_id = p_tenant_id and p.archive_days > 0
+  ) or logloom_private.is_being_deleted(p_tenant_id) then
+    return false;
+  end if;
+  select s.* into v_settings from logloom_private.settings s;
+  if v_settings.archive_overtaken = 'drop'
+    and logloom_private.day_start(
+      p_day + logloom_private.retention_days(p_tenant_id) + 1
+    ) + v_settings.archive_grace <= logloom_private.day_start(p_today)
+  then
+    return false;
+  end if;
+  v_first_day := least(
+    p_day,
+    (
+      select logloom_private.utc_day(min(c.first_ts))
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= logloom_private.day_start(p_day)
+        and c.last_ts < logloom_private.day_start(p_day + 1)
+    )
+  );
+  return exists (
+    select
+    from generate_series(0, p_day - v_first_day) d (n)
+    where not logloom_private.is_archived(p_tenant_id, p_day - d.n)
+  );
+end;
+$$;
+
+-- The tenants of which awaits_archive need be asked at all.
+create function logloom_private.archiving_tenants()
+returns setof text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select t.tenant_id
+  from logloom.tenants t
+  join logloom.plans p on p.plan_id = t.plan_id
+  where p.archive_days > 0
+  union
+  select k.tenant_id from logloom_private.kept_longer k where k.kept_until > now();
+end;
+$$;

@@ -1,0 +1,163 @@
+-- Gives back what a claim that ended without success had: an unfinished file is garbage. p_error:
+-- why it failed, null where its time was over.
+create function logloom_private.release_archive_claim(
+  p_claim logloom_private.archive_claims,
+  p_error text
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_error constant text := left(coalesce(p_error, 'The function did not answer in time'), 500);
+begin
+  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
+  case p_claim.kind
+    when 'write' then
+      delete from logloom.archive_parts p
+      where p.part_id = p_claim.part_id and p.status = 'draft';
+      perform logloom_private.discard_object(p_claim.tenant_id, p_claim.object_key, 'abandoned');
+      update logloom_private.archive_passes p
+      set failures = p.failures + 1, error = v_error,
+        next_attempt_at = now() + logloom_private.archive_delay(p.failures)
+      where p.tenant_id = p_claim.tenant_id;
+    when 'erase' then
+      -- The next attempt writes the same key.
+      update logloom_private.archive_erasures e
+      set failures = e.failures + 1, error = v_error,
+        next_attempt_at = now() + logloom_private.archive_delay(e.failures)
+      where e.run_id = p_claim.run_id;
+    when 'restore' then
+      update logloom.archive_restores r
+      set failures = r.failures + 1, error = v_error,
+        next_attempt_at = now() + logloom_private.archive_delay(r.failures)
+      where r.restore_id = p_claim.run_id;
+      if (
+        select r.failures >= 10 from logloom.archive_restores r where r.restore_id = p_claim.run_id
+      ) then
+        perform logloom_private.end_restore(p_claim.run_id, v_error);
+      end if;
+    when 'adopt' then
+      -- As if it were not there: the next comparison finds it again.
+      update logloom.archive_parts p set newer_key = null where p.part_id = p_claim.part_id;
+    else
+      update logloom_private.archive_bucket b
+      set checked_at = now(), problem = v_error
+      where b.singleton and p_error is not null;
+  end case;
+end;
+$$;
+
+-- How long after so many failures in a row the next attempt is.
+create function logloom_private.archive_delay(p_failures integer)
+returns interval
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return least(interval '5 seconds' * 2 ^ least(p_failures, 10), interval '10 minutes');
+end;
+$$;
+
+-- Notes an object that is to be deleted.
+create function logloom_private.discard_object(
+  p_tenant_id text,
+  p_object_key text,
+  p_reason text
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
+  values (p_tenant_id, p_object_key, p_reason)
+  on conflict (object_key) do nothing;
+end;
+$$;
+
+-- Why no work at the archive is given out; null where it is.
+create function logloom_private.archive_is_idle()
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when (select s.archive_bucket from logloom_private.settings s) is null
+      then 'settings.archive_bucket names no bucket'
+    when logloom_private.is_restored()
+      then 'The database was restored from a dump and not repaired'
+    when not logloom_private.archive_reads_records()
+      then 'Records are sharded over nodes, which the archive does not read'
+  end;
+end;
+$$;
+
+-- A piece of work for the function logloom-archive, as a claim. Null: nothing is due.
+create function logloom_private.claim_archive_work()
+returns json
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads records or changes the archive
+declare
+  v_settings logloom_private.settings;
+  v_expires_at timestamptz;
+  v_claim logloom_private.archive_claims;
+  v_work json;
+begin
+  if logloom_private.archive_is_idle() is not null then
+    return null;
+  end if;
+  select s.* into v_settings from logloom_private.settings s;
+  v_expires_at := clock_timestamp() + v_settings.archive_claim_lifetime;
+  -- One claim at a time is made; what it reads is long.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
+  for v_claim in
+    select c.* from logloom_private.archive_claims c where c.expires_at < clock_timestamp()
+  loop
+    perform logloom_private.release_archive_claim(v_claim, null);
+  end loop;
+  v_work := logloom_private.claim_bucket_work(v_settings, v_expires_at);
+  if v_work is null and (
+    select b.problem is null and b.bucket = v_settings.archive_bucket
+      and b.prefix = v_settings.archive_prefix
+    from logloom_private.archive_bucket b
+  ) then
+    v_work := coalesce(
+      logloom_private.claim_restore(v_expires_at)::json,
+      logloom_private.claim_erasure(v_expires_at)::json,
+      logloom_private.claim_write(v_expires_at)
+    );
+  end if;
+  if v_work is null then
+    return null;
+  end if;
+  return json_build_object(
+    'bucket', v_settings.archive_bucket, 'prefix', v_settings.archive_prefix, 'work', v_work
+  );
+end;
+$$;
+
+create function public.claim_log_archive_work()
+returns json
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '60s'
+as $$
+begin
+  return coalesce(
+    logloom_private.claim_archive_work(), json_build_object('work', null)
+  );
+end;
+$$;
+
+comment on function public.claim_log_archive_work() is
+  'What the edge function logloom-archive calls: the next piece of work, null where there is none. '
+  'One that is not settled in time is given out again.';

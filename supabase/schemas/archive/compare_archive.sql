@@ -1,0 +1,140 @@
+-- Compares a page of the bucket's keys with what the database knows. An object that nobody knows is
+-- garbage once it is a day old; a verified file that is not there is missing; of a file there may
+-- be a later generation, where the database was brought back to before an erasure: that counts.
+-- keys: [{key, age, ...}] in their order; through: the last of them, null where none follows.
+create function logloom_private.compare_archive(p_page jsonb)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_after text;
+  v_through constant text := p_page ->> 'through';
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select coalesce(b.compared_through, '') into v_after from logloom_private.archive_bucket b;
+  update logloom.archive_parts p
+  set newer_key = k.key
+  from jsonb_to_recordset(p_page -> 'keys') k (key text)
+  where p.part_id::text = substring(k.key from '_([0-9a-f-]{36})_[0-9]{1,9}\.parquet$')
+    and substring(k.key from '_([0-9]{1,9})\.parquet$')::integer > p.generation
+    and p.status <> 'draft'
+    and not exists (
+      select from logloom_private.archive_claims c where c.part_id = p.part_id
+    );
+  insert into logloom_private.archive_garbage (object_key, tenant_id, reason)
+  select k.key, coalesce(p.tenant_id, ''), 'unknown'
+  from jsonb_to_recordset(p_page -> 'keys') k (key text, age integer)
+  left join logloom.archive_parts p
+    on p.part_id::text = substring(k.key from '_([0-9a-f-]{36})_[0-9]{1,9}\.parquet$')
+  where k.age > 86400
+    and not exists (
+      select from logloom.archive_parts x where k.key in (x.object_key, x.newer_key)
+    )
+    and k.key like format('%s/v1/tenant=%%', v_settings.archive_prefix)
+  on conflict (object_key) do nothing;
+  update logloom.archive_parts p
+  set status = case when p.status = 'verified' then 'missing' else 'verified' end
+  where p.verified_at < now() - interval '1 day'
+    and p.object_key collate "C" > v_after collate "C"
+    and (v_through is null or p.object_key collate "C" <= v_through collate "C")
+    and (p.status = 'verified') <> (
+      p.object_key in (
+        select k.key from jsonb_to_recordset(p_page -> 'keys') k (key text)
+      )
+    )
+    and p.status <> 'draft' and p.newer_key is null;
+  update logloom_private.archive_bucket b
+  set compared_through = v_through,
+    compared_at = case when v_through is null then clock_timestamp() else b.compared_at end
+  where b.singleton;
+end;
+$$;
+
+-- A later generation of a part was read: it takes the place of the one that the database knows.
+create function logloom_private.adopt_archived(
+  p_claim logloom_private.archive_claims,
+  p_details jsonb
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_part logloom.archive_parts;
+begin
+  select p.* into v_part
+  from logloom.archive_parts p
+  where p.part_id = p_claim.part_id and p.newer_key = p_claim.object_key
+  for update;
+  if not found then
+    return;
+  elsif p_details ->> 'missing' = 'true' then
+    update logloom.archive_parts p set newer_key = null where p.part_id = v_part.part_id;
+    return;
+  end if;
+  update logloom.archive_parts p
+  set status = 'verified', object_key = p.newer_key, newer_key = null,
+    generation = substring(p.newer_key from '_([0-9]{1,9})\.parquet$')::integer,
+    records = (p_details ->> 'records')::integer, bytes = (p_details ->> 'bytes')::bigint,
+    sha256 = p_details ->> 'sha256', first_ts = (p_details ->> 'first_ts')::timestamptz,
+    last_ts = (p_details ->> 'last_ts')::timestamptz, verified_at = clock_timestamp()
+  where p.part_id = v_part.part_id;
+  perform logloom_private.discard_object(v_part.tenant_id, v_part.object_key, 'erased');
+end;
+$$;
+
+-- Has the bucket looked at anew: after a restore of the database it may have what that does not
+-- know of, or lack what it does.
+create function logloom_private.compare_archive_anew()
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_claim logloom_private.archive_claims;
+begin
+  for v_claim in select c.* from logloom_private.archive_claims c loop
+    perform logloom_private.release_archive_claim(v_claim, null);
+  end loop;
+  update logloom_private.archive_bucket b
+  set checked_at = null, planned_at = null, planned_through = null, compared_at = null,
+    compared_through = null
+  where b.singleton;
+end;
+$$;
+
+-- Lets all files of the archive go, before uninstalling: garbage, which the function
+-- logloom-archive deletes. How many there are to delete.
+create function logloom_private.delete_archive()
+returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_claim logloom_private.archive_claims;
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
+  -- Nothing more is archived.
+  update logloom.plans p set archive_days = 0 where p.archive_days > 0;
+  delete from logloom_private.archive_passes p where true;
+  for v_claim in
+    select c.* from logloom_private.archive_claims c where c.kind <> 'delete'
+  loop
+    perform logloom_private.release_archive_claim(v_claim, null);
+  end loop;
+  update logloom.archive_restores r
+  set status = 'failed', error = 'The archive is deleted', finished_at = clock_timestamp()
+  where r.status in ('queued', 'running');
+  with gone as (
+    delete from logloom.archive_parts p where true
+    returning p.tenant_id, p.object_key
+  )
+  insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
+  select g.tenant_id, g.object_key, 'expired' from gone g
+  on conflict (object_key) do nothing;
+  update logloom_private.archive_garbage g set next_attempt_at = clock_timestamp() where true;
+  return (select count(*) from logloom_private.archive_garbage);
+end;
+$$;

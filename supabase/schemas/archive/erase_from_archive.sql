@@ -1,0 +1,127 @@
+-- Erasures in the archive: retention begins one with each that it begins, and asks at its end.
+-- Meanwhile nothing of the tenant is archived or brought back, and what was read before is not
+-- kept.
+create function logloom_private.begin_archive_erasure(
+  p_run_id uuid,
+  p_tenant_id text,
+  p_query_dsl text,
+  p_requested_at timestamptz,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into logloom_private.archive_erasures (
+    run_id, tenant_id, query_dsl, requested_at, ts_from, ts_to
+  )
+  values (p_run_id, p_tenant_id, p_query_dsl, p_requested_at, p_from, p_to)
+  on conflict (run_id) do nothing;
+end;
+$$;
+
+-- Lets an erasure go on in the files that there are, once the database has no match left. Whether
+-- it is done there, too.
+create function logloom_private.end_archive_erasure(p_run_id uuid)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_erasure logloom_private.archive_erasures;
+begin
+  update logloom_private.archive_erasures e
+  set parts_through = coalesce(
+    e.parts_through,
+    (
+      select max(p.number) from logloom.archive_parts p where p.tenant_id = e.tenant_id
+    ),
+    0
+  )
+  where e.run_id = p_run_id
+  returning * into v_erasure;
+  if not found or v_erasure.finished_at is not null then
+    return true;
+  elsif exists (
+    select
+    from logloom.archive_parts p
+    where p.tenant_id = v_erasure.tenant_id
+      and (
+        p.status = 'draft'
+        or p.status = 'verified'
+          and p.number > v_erasure.position_number and p.number <= v_erasure.parts_through
+          and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
+      )
+  ) or exists (
+    -- Objects without a row, of which nobody knows what they hold.
+    select from logloom_private.archive_garbage g where g.tenant_id = v_erasure.tenant_id
+  ) then
+    return false;
+  end if;
+  update logloom_private.archive_erasures e
+  set finished_at = clock_timestamp(), error = null
+  where e.run_id = p_run_id;
+  return true;
+end;
+$$;
+
+-- Whether an erasure waits for the archive alone.
+create function logloom_private.waits_for_archive(p_run_id uuid)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select
+    from logloom_private.archive_erasures e
+    where e.run_id = p_run_id and e.parts_through is not null and e.finished_at is null
+  );
+end;
+$$;
+
+-- Takes what an erasure did in the archive into its receipt.
+create function logloom_private.take_archive_erasure(
+  p_run_id uuid,
+  out records bigint,
+  out files integer
+)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- The row stays a while: a file that was read before it ended is not kept. One that failed holds
+  -- nothing up any more.
+  update logloom_private.archive_erasures e
+  set finished_at = coalesce(e.finished_at, clock_timestamp())
+  where e.run_id = p_run_id
+  returning e.records, e.parts into records, files;
+  records := coalesce(records, 0);
+  files := coalesce(files, 0);
+end;
+$$;
+
+-- Whether what a claim read may hold what an erasure has removed since.
+create function logloom_private.was_erased_since(
+  p_tenant_id text,
+  p_since timestamptz,
+  p_first_ts timestamptz,
+  p_last_ts timestamptz
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select
+    from logloom_private.archive_erasures e
+    where e.tenant_id = p_tenant_id and coalesce(e.finished_at, 'infinity') > p_since
+      and e.ts_from <= p_last_ts and e.ts_to > p_first_ts
+  );
+end;
+$$;

@@ -1,0 +1,129 @@
+-- The days of a tenant with records that the archive does not have, which are over for long enough;
+-- of rows only where something was written since.
+create function logloom_private.days_to_archive(p_tenant_id text, p_now timestamptz)
+returns setof date
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select d.day
+  from (
+    select l.day
+    from logloom_private.log_days l
+    left join logloom_private.archived_days a
+      on a.tenant_id = l.tenant_id and a.day = l.day
+    where l.tenant_id = p_tenant_id
+      and (
+        a.write_seq is null
+        or a.write_seq < (
+          select max(w.write_seq) from logloom_private.log_writes w where w.day = l.day
+        )
+      )
+    union
+    select logloom_private.utc_day(c.first_ts) + n.n
+    from logloom_private.blocks c
+    cross join generate_series(
+      0, logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts)
+    ) n (n)
+    left join logloom_private.archived_days a
+      on a.tenant_id = c.tenant_id and a.day = logloom_private.utc_day(c.first_ts) + n.n
+    where c.tenant_id = p_tenant_id and c.last_write_seq > coalesce(a.write_seq, -1)
+  ) d
+  cross join logloom_private.settings s
+  where logloom_private.day_start(d.day + 1) + greatest(s.archive_after, s.seal_after) <= p_now
+  order by d.day;
+end;
+$$;
+
+-- Whether a tenant's day has enough records, of those that are yet to be archived, for a file of
+-- its own.
+create function logloom_private.is_day_of_its_own(p_tenant_id text, p_day date)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_wanted constant integer := (select s.seal_day_records from logloom_private.settings s);
+  v_write_seq constant bigint := coalesce(
+    (
+      select a.write_seq
+      from logloom_private.archived_days a
+      where a.tenant_id = p_tenant_id and a.day = p_day
+    ),
+    -1
+  );
+  v_rows bigint;
+begin
+  if (
+    select coalesce(sum(c.records), 0) >= v_wanted
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.first_ts >= v_from and c.last_ts < v_to
+      and c.first_write_seq > v_write_seq
+  ) then
+    return true;
+  end if;
+  execute format(
+    'select count(*) from (select from logloom.logs l where l.tenant_id = %L '
+      || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz and l.write_seq > %s limit %s) l',
+    p_tenant_id, v_from, v_to, v_write_seq, v_wanted
+  )
+  into v_rows;
+  return v_rows >= v_wanted;
+end;
+$$;
+
+-- Begins the next pass of a tenant that has none: over its oldest day to archive or, where that
+-- has few records, the days that it is archived with, once these are over. Whether there is one.
+create function logloom_private.plan_archive_pass(p_tenant_id text, p_now timestamptz)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_retention constant integer := logloom_private.retention_days(p_tenant_id);
+  v_write_seq constant bigint :=
+    coalesce((select max(w.write_seq) from logloom_private.log_writes w), 0);
+  v_day date;
+  v_span record;
+  -- Small days up to this one wait for the end of their month.
+  v_waits_through date := '-infinity';
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if exists (
+    select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
+  ) then
+    return true;
+  end if;
+  for v_day in select d from logloom_private.days_to_archive(p_tenant_id, p_now) d loop
+    if logloom_private.is_archived(p_tenant_id, v_day) then
+      insert into logloom_private.archived_days as a (tenant_id, day, write_seq)
+      values (p_tenant_id, v_day, v_write_seq)
+      on conflict (tenant_id, day) do update
+      set write_seq = greatest(a.write_seq, excluded.write_seq);
+      continue;
+    end if;
+    if logloom_private.is_day_of_its_own(p_tenant_id, v_day) then
+      select v_day as first_day, v_day as last_day into v_span;
+    else
+      continue when v_day <= v_waits_through;
+      v_span := logloom_private.archive_span(v_day, v_retention);
+    end if;
+    if logloom_private.day_start(v_span.last_day + 1)
+      + greatest(v_settings.archive_after, v_settings.seal_after) > p_now
+    then
+      v_waits_through := v_span.last_day;
+      continue;
+    end if;
+    insert into logloom_private.archive_passes (tenant_id, first_day, last_day, write_seq)
+    values (p_tenant_id, v_span.first_day, v_span.last_day, v_write_seq);
+    return true;
+  end loop;
+  return false;
+end;
+$$;

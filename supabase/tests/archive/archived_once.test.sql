@@ -1,0 +1,219 @@
+-- Each record is given out to be archived once, whether row or sealed, late or few, and whatever
+-- happens to it meanwhile; retention leaves alone what was not.
+begin;
+\ir ../actors.psql
+\ir ../search/records.psql
+select plan(20);
+
+create temp table clock as
+select
+  -- A month that is over for long, and a day of it.
+  date_trunc('month', now() at time zone 'UTC' - interval '100 days')::date as month,
+  (date_trunc('month', now() at time zone 'UTC' - interval '100 days') + interval '10 days')::date
+    as day;
+grant select on clock to public;
+update logloom.plans
+set archive_days = 3650, retention_days_default = 30, retention_days_max = 30,
+  max_restored_days = 40;
+update logloom_private.settings
+set archive_bucket = 'bucket', seal_day_records = 50, seal_week_records = 5,
+  seal_block_records = 40;
+update logloom_private.archive_bucket b
+set bucket = 'bucket', prefix = 'logloom', checked_at = now(), compared_at = now();
+
+create function pg_temp.add(p_tenant text, p_day date, p_records integer, p_write_seq bigint)
+returns void
+language plpgsql
+as $$
+begin
+  perform pg_temp.add_records(
+    jsonb_agg(jsonb_build_object(
+      'tenant', p_tenant,
+      'ts', (p_day::timestamp at time zone 'UTC') + i * interval '61.5 seconds',
+      'level', (array['info', 'error'])[1 + i % 2], 'service', 'api',
+      'msg', format('request %s took %s ms', i, i * 7),
+      'user_id', 'u' || i % 3,
+      'attrs', jsonb_build_object('status', 200 + i % 5, 'n', i / 8.0)
+    )),
+    p_write_seq
+  )
+  from generate_series(1, p_records) i;
+end;
+$$;
+
+create temp table given_out (tenant_id text, id uuid, first_day date, last_day date);
+
+-- Does what is due, as the function does, but for the bucket. How many files.
+create function pg_temp.archive()
+returns integer
+language plpgsql
+as $$
+declare
+  v_work json;
+  v_files integer := 0;
+begin
+  update logloom_private.archive_bucket b set planned_at = null where b.singleton;
+  perform logloom_private.plan_archive(now());
+  loop
+    v_work := logloom_private.claim_archive_work() -> 'work';
+    exit when v_work is null;
+    if v_work ->> 'kind' <> 'write' then
+      raise exception 'unexpected work: %', v_work;
+    end if;
+    insert into given_out
+    select
+      v_work ->> 'tenant_id', i::uuid, (v_work ->> 'first_day')::date,
+      (v_work ->> 'last_day')::date
+    from json_array_elements_text(v_work -> 'columns' -> 'id') i;
+    perform logloom_private.settle_archive_work(
+      (v_work ->> 'claim_id')::uuid, null,
+      jsonb_build_object(
+        'records', json_array_length(v_work -> 'columns' -> 'id'), 'bytes', 1000,
+        'sha256', 'digest'
+      ),
+      '[]'
+    );
+    v_files := v_files + 1;
+  end loop;
+  return v_files;
+end;
+$$;
+
+-- Records of the tenant that were given out more or less often than once.
+create function pg_temp.amiss(p_tenant text)
+returns bigint
+language sql
+as $$
+  select count(*)
+  from (
+    select r.id from pg_temp.all_records() r where r.tenant_id = p_tenant
+    except select g.id from given_out g
+    union all
+    select g.id from given_out g where g.tenant_id = p_tenant group by g.id having count(*) > 1
+  ) a
+$$;
+
+select pg_temp.add('acme', c.day, 100, 101) from clock c;
+select pg_temp.add('acme', c.day + 1, 12, 102) from clock c;
+select pg_temp.add('small', c.day - 2, 7, 103) from clock c;
+select pg_temp.add('small', c.day + 9, 7, 104) from clock c;
+insert into logloom.tenants (tenant_id, plan_id)
+select t.tenant_id, p.plan_id
+from unnest(array['acme', 'small']) t (tenant_id)
+cross join (select p.plan_id from logloom.plans p where p.is_default) p
+on conflict do nothing;
+
+select ok(
+  logloom_private.awaits_archive('acme', (select c.day from clock c), current_date),
+  'a day that is not archived waits'
+);
+select ok(
+  not logloom_private.awaits_archive('nobody', (select c.day from clock c), current_date),
+  'of a tenant that is gone none does'
+);
+select is(
+  pg_temp.archive(), 5, 'a large day has files of its own, small ones share their month''s'
+);
+select is(pg_temp.amiss('acme') + pg_temp.amiss('small'), 0::bigint, 'each record is in one file');
+select results_eq(
+  $$ select g.tenant_id, g.first_day, g.last_day, count(*) from given_out g
+    group by 1, 2, 3 order by 1, 2, 3 $$,
+  $$ select * from (
+      select 'acme', c.month, (c.month + interval '1 month' - interval '1 day')::date, 12::bigint
+      from clock c
+      union all
+      select 'acme', c.day, c.day, 100::bigint from clock c
+      union all
+      select 'small', c.month, (c.month + interval '1 month' - interval '1 day')::date, 14::bigint
+      from clock c
+    ) w $$,
+  'files are named by the days that they have'
+);
+select ok(
+  not logloom_private.awaits_archive('acme', c.day, current_date)
+    and not logloom_private.awaits_archive('small', c.day + 9, current_date),
+  'what is archived does not wait'
+)
+from clock c;
+select is(pg_temp.archive(), 0, 'nothing is archived twice');
+
+-- Stored in another way, a record stays archived.
+select logloom_private.seal_block('acme', array[c.day]) from clock c;
+select logloom_private.seal_block('acme', array[c.day]) from clock c;
+select logloom_private.merge_small_blocks('acme', c.day, 1, false) from clock c;
+select is(pg_temp.archive(), 0, 'sealing and merging archive nothing anew');
+select ok(
+  not logloom_private.awaits_archive('acme', c.day, current_date), 'nor do they let the day wait'
+)
+from clock c;
+select logloom_private.unseal_day('acme', c.day) from clock c;
+select is(pg_temp.archive(), 0, 'nor does unsealing');
+
+-- Late ones: few, and many of them sealed.
+select pg_temp.add('acme', c.day, 3, 105) from clock c;
+select ok(
+  logloom_private.awaits_archive('acme', c.day, current_date), 'a late record lets its day wait'
+)
+from clock c;
+select is(pg_temp.archive(), 1, 'late records are archived by themselves');
+select pg_temp.add('acme', c.day, 60, 106) from clock c;
+select logloom_private.seal_block('acme', array[c.day]) from clock c;
+select is(pg_temp.archive(), 2, 'also where a block has them beside what is archived');
+select is(pg_temp.amiss('acme'), 0::bigint, 'each record is in one file still');
+
+-- What was read before an erasure does not count.
+select pg_temp.add('acme', c.day + 2, 55, 107) from clock c;
+update logloom_private.archive_bucket b set planned_at = null where b.singleton;
+select logloom_private.plan_archive(now());
+create temp table taken as select logloom_private.claim_archive_work() -> 'work' as work;
+select logloom_private.begin_archive_erasure(
+  gen_random_uuid(), 'acme', 'user_id:u1', now(), '1970-01-01', now()
+);
+select logloom_private.settle_archive_work(
+  (t.work ->> 'claim_id')::uuid, null,
+  jsonb_build_object('records', json_array_length(t.work -> 'columns' -> 'id'), 'bytes', 1,
+    'sha256', 'd'),
+  '[]'
+)
+from taken t;
+select results_eq(
+  $$ select g.reason from logloom_private.archive_garbage g, taken t
+    where g.object_key = t.work ->> 'key' $$,
+  array['abandoned'],
+  'its object is to be deleted'
+);
+select is_empty(
+  $$ select from logloom.archive_parts p, taken t where p.object_key = t.work ->> 'key' $$,
+  'and no part is made of it'
+);
+select is(
+  logloom_private.end_archive_erasure(e.run_id), false, 'the erasure waits for its deletion'
+)
+from logloom_private.archive_erasures e;
+select ok(
+  logloom_private.claim_write(now()) is null, 'nothing of the tenant is archived meanwhile'
+);
+delete from logloom_private.archive_garbage g where true;
+
+-- When the archive is overtaken, the operator's choice holds.
+update logloom_private.settings set archive_overtaken = 'drop', archive_grace = '7 days';
+select is(
+  array(
+    select logloom_private.awaits_archive('acme', c.day + 2, c.day + 2 + d)
+    from unnest('{31,37,38}'::integer[]) d
+  ),
+  array[true, true, false],
+  'past archive_grace a day goes that is not archived'
+)
+from clock c;
+
+-- Retention itself asks.
+update logloom_private.settings set archive_overtaken = 'keep';
+select is(
+  logloom_private.expired_tenants(c.day + 2, current_date, '', 100), '{}'::text[],
+  'retention leaves a tenant alone whose day waits'
+)
+from clock c;
+
+select * from finish();
+rollback;

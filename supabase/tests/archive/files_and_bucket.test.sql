@@ -1,0 +1,135 @@
+-- Keys and spans of files, what expires, and what a comparison with the bucket finds.
+begin;
+\ir ../actors.psql
+select plan(13);
+
+select results_eq(
+  $$ select d.day, s.first_day, s.last_day
+    from unnest('{2026-11-05,2026-11-22,2026-11-30}'::date[]) d (day),
+      logloom_private.archive_span(d.day, 30) s $$,
+  $$ values ('2026-11-05'::date, '2026-11-01'::date, '2026-11-30'::date),
+      ('2026-11-22', '2026-11-01', '2026-11-30'), ('2026-11-30', '2026-11-01', '2026-11-30') $$,
+  'from four weeks of retention on a small tenant has a file a month'
+);
+select results_eq(
+  $$ select d.day, s.first_day, s.last_day
+    from unnest('{2026-11-01,2026-11-14,2026-11-22,2026-11-30}'::date[]) d (day),
+      logloom_private.archive_span(d.day, 7) s $$,
+  $$ values ('2026-11-01'::date, '2026-11-01'::date, '2026-11-07'::date),
+      ('2026-11-14', '2026-11-08', '2026-11-14'), ('2026-11-22', '2026-11-22', '2026-11-30'),
+      ('2026-11-30', '2026-11-22', '2026-11-30') $$,
+  'from a week on a file a week of the month'
+);
+select results_eq(
+  $$ select s.first_day, s.last_day from logloom_private.archive_span('2026-11-05', 6) s $$,
+  $$ values ('2026-11-05'::date, '2026-11-05'::date) $$,
+  'else a file a day'
+);
+select is(
+  array(
+    select logloom_private.archive_tenant_name(t)
+    from unnest(array['acme', 'a b/ü', '..', '~%41', repeat('ü', 100)]) t
+  ),
+  array[
+    'acme', 'a%20b%2F%C3%BC', '%2E%2E', '%7E%2541',
+    '~' || encode(sha256(convert_to(repeat('ü', 100), 'UTF8')), 'hex')
+  ],
+  'a tenant''s id is encoded in keys, and none has another''s name'
+);
+
+update logloom.plans set archive_days = 100;
+insert into logloom.tenants (tenant_id, plan_id)
+select 'acme', p.plan_id from logloom.plans p where p.is_default;
+create function pg_temp.add_part(p_part uuid, p_day date, p_key text, p_age interval)
+returns void
+language sql
+as $$
+  insert into logloom.archive_parts (
+    part_id, tenant_id, first_day, last_day, write_seq, object_key, status, first_ts, last_ts,
+    records, bytes, sha256, verified_at
+  )
+  values (
+    p_part, 'acme', p_day, p_day, 1, p_key, 'verified', now(), now(), 1, 1, 'digest',
+    now() - p_age
+  )
+$$;
+select pg_temp.add_part(
+  ('00000000-0000-4000-8000-00000000000' || n)::uuid, current_date - d,
+  format(
+    'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-00000000000%s_1.parquet', n
+  ),
+  a::interval
+)
+from (values (1, 100, '2 days'), (2, 101, '2 days'), (3, 50, '2 days'), (4, 50, '1 hour'))
+  v (n, d, a);
+
+select logloom_private.expire_archive(now());
+select results_eq(
+  $$ select right(p.part_id::text, 1) from logloom.archive_parts p order by 1 $$,
+  $$ values ('1'), ('3'), ('4') $$,
+  'files go when their last day is past what the plan keeps'
+);
+select results_eq(
+  $$ select g.reason, g.tenant_id, g.object_key ~ '_1\.parquet$'
+    from logloom_private.archive_garbage g $$,
+  $$ values ('expired', 'acme', true) $$,
+  'and their objects are to be deleted'
+);
+delete from logloom_private.archive_garbage g where true;
+
+select logloom_private.compare_archive(jsonb_build_object(
+  'through', null, 'keys', jsonb_build_array(
+    jsonb_build_object('age', 90000, 'key',
+      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000001_1.parquet'),
+    jsonb_build_object('age', 90000, 'key',
+      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000001_2.parquet'),
+    jsonb_build_object('age', 90000, 'key',
+      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000009_1.parquet'),
+    jsonb_build_object('age', 100, 'key',
+      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000008_1.parquet'),
+    jsonb_build_object('age', 90000, 'key', 'logloom/notes.txt')
+  )
+));
+select results_eq(
+  $$ select right(p.part_id::text, 1), p.status, p.newer_key is not null
+    from logloom.archive_parts p order by 1 $$,
+  $$ values ('1', 'verified', true), ('3', 'missing', false), ('4', 'verified', false) $$,
+  'what the bucket lacks is missing, but for what is new; a later generation is noted'
+);
+select results_eq(
+  $$ select right(g.object_key, 16), g.reason from logloom_private.archive_garbage g $$,
+  $$ values ('000009_1.parquet', 'unknown') $$,
+  'what nobody knows is to be deleted once it is a day old, and only where our files are'
+);
+select ok(
+  (select b.compared_at is not null and b.compared_through is null
+  from logloom_private.archive_bucket b),
+  'the round is over'
+);
+select logloom_private.compare_archive(jsonb_build_object(
+  'through', null, 'keys', jsonb_build_array(
+    jsonb_build_object('age', 90000, 'key',
+      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000003_1.parquet')
+  )
+));
+select is(
+  (select p.status from logloom.archive_parts p where right(p.part_id::text, 1) = '3'),
+  'verified', 'what is there again is not missing'
+);
+
+-- Health.
+select is(
+  logloom_private.archive_health(now()) ->> 'reason',
+  'settings.archive_bucket names no bucket', 'health says what is not set up'
+);
+update logloom.plans set archive_days = 0;
+delete from logloom.archive_parts p where true;
+select is(
+  logloom_private.archive_health(now()) ->> 'status', 'healthy', 'who wants no archive needs none'
+);
+select is(
+  logloom_private.delete_archive(), 1::bigint, 'all that is left is to be deleted at the end'
+);
+
+select * from finish();
+rollback;

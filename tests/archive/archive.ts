@@ -1,0 +1,227 @@
+import fc from "fast-check";
+import { localBucket } from "../../local/bucket.ts";
+import { newTenant, type Tenant } from "../support/client.ts";
+import { callAsOwner, type Database } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { putOnPlan } from "../support/plans.ts";
+import { asUser } from "../support/users.ts";
+import { type Row, row } from "../sealing/arbitrary.ts";
+
+/** A tenant whose plan has an archive. */
+export async function archivingTenant(
+  sql: Database,
+  limits: Record<string, number> = {},
+  name = "archive",
+): Promise<Tenant> {
+  const tenant = await newTenant(name);
+  await putOnPlan(sql, tenant, {
+    archive_days: 3650,
+    max_restored_days: 1000,
+    retention_days_default: 30,
+    retention_days_max: 90,
+    ...limits,
+  });
+  return tenant;
+}
+
+/** Points the service at the bucket, until the test leaves its scope. */
+export async function archiveInto(sql: Database, prefix: string): Promise<AsyncDisposable> {
+  await sql`
+    update logloom_private.settings
+    set archive_bucket = ${localBucket}, archive_prefix = ${prefix} where singleton`;
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await sql`
+        update logloom_private.settings
+        set archive_bucket = default, archive_prefix = default where singleton`;
+    },
+  };
+}
+
+/** A UTC day so many days ago, as YYYY-MM-DD. */
+export function daysAgo(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** The first day of the month so many months ago. */
+export function monthsAgo(months: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1))
+    .toISOString().slice(0, 10);
+}
+
+/** Records of a day, half of them anything that records can be, half as services write them. */
+export function recordsOf(day: string, count: number, seed: number): Row[] {
+  const odd = fc.sample(row, { seed, numRuns: Math.ceil(count / 2) });
+  return Array.from({ length: count }, (_, n): Row => {
+    const micros = (seed * 7919 + n * 9_973_001) % 86_400_000_000;
+    const ts = `${
+      new Date(Date.parse(day) + Math.floor(micros / 1000)).toISOString().slice(0, -1)
+    }${String(micros % 1000).padStart(3, "0")}Z`;
+    const id = crypto.randomUUID();
+    if (n % 2 === 0) return { ...odd[n / 2], ts, id, received_at: ts };
+    return {
+      ts,
+      id,
+      received_at: ts,
+      write_seq: 0,
+      level: ["debug", "info", "warn", "error"][n % 4],
+      service: `service-${n % 5}`,
+      msg: `request ${n} took ${n % 997} ms`,
+      env: "prod",
+      req_id: n % 3 === 0 ? id : null,
+      user_id: null,
+      route: `/p/${n % 7}`,
+      host: `h${n % 11}`,
+      attrs: JSON.stringify({ status: 200 + n % 5, took: n % 997 / 8, ok: n % 5 === 0 }),
+    };
+  });
+}
+
+/** Adds records as the writer does. */
+export async function addRecords(sql: Database, tenant: Tenant, rows: Row[]): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`set local role postgres`;
+    await tx`select pg_advisory_xact_lock(logloom_private.lock_key('writer'))`;
+    for (const day of new Set(rows.map(({ ts }) => ts.slice(0, 10)))) {
+      await tx`select logloom_private.create_partition(${day}::date)`;
+    }
+    const [{ statement }] = await tx`
+      select logloom_private.added_records_sql(${`
+        insert into logloom.logs as l
+        select p.*
+        from jsonb_array_elements($1::text::jsonb) r, nextval('logloom_private.write_seq') w,
+          jsonb_populate_record(
+            null::logloom.logs,
+            r || jsonb_build_object(
+              'tenant_id', $2::text, 'write_seq', w, 'attrs', (r ->> 'attrs')::jsonb
+            )
+          ) p`}) as statement`;
+    await tx.unsafe(statement, [JSON.stringify(rows), tenant.id]);
+  });
+}
+
+/** Everything of a tenant that the database has, rows and sealed, as answers show it, by id. */
+export async function storedRecords(sql: Database, tenant: Tenant): Promise<string[]> {
+  const rows = await sql`
+    select (to_jsonb(r) - '{write_seq,record_bytes,tenant_id}'::text[])::text as record
+    from (
+      select l.* from logloom.logs l where l.tenant_id = ${tenant.id}
+      union all
+      select s.* from logloom_private.blocks c,
+        logloom_private.block_records(c.tenant_id, c.block_id, null, null) s
+      where c.tenant_id = ${tenant.id}
+    ) r
+    order by r.id`;
+  return rows.map(({ record }) => record);
+}
+
+/** Seals a day's rows. */
+export async function sealDay(sql: Database, tenant: Tenant, day: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`set local role postgres`;
+    await tx`select logloom_private.seal_block(${tenant.id}, array[${day}::date])`;
+    await tx`select logloom_private.leave_days(array[${tenant.id}], array[${day}::date])`;
+  });
+}
+
+export interface Part {
+  part_id: string;
+  first_day: string;
+  last_day: string;
+  object_key: string;
+  status: string;
+  records: number;
+  bytes: number;
+  generation: number;
+}
+
+export async function partsOf(sql: Database, tenant: Tenant): Promise<Part[]> {
+  return [
+    ...await sql<Part[]>`
+      select part_id, first_day::text, last_day::text, object_key, status, records,
+        bytes::integer, generation
+      from logloom.archive_parts where tenant_id = ${tenant.id} order by first_day, number`,
+  ];
+}
+
+/** Waits until a tenant has nothing more to archive. */
+export async function isArchived(sql: Database, tenant: Tenant): Promise<Part[]> {
+  await eventually("the tenant is archived", async () => {
+    await sql`
+      update logloom_private.archive_bucket
+      set planned_at = null, planned_through = null where singleton`;
+    await hurry(sql, tenant);
+    const [{ open }] = await sql`
+      select exists (
+        select from logloom_private.archive_passes where tenant_id = ${tenant.id}
+      ) or exists (
+        select from logloom_private.days_to_archive(${tenant.id}, now()) d
+        where not logloom_private.is_archived(${tenant.id}, d)
+      ) or exists (
+        select from logloom.archive_parts where tenant_id = ${tenant.id} and status = 'draft'
+      ) as open`;
+    return !open;
+  }, { every: 500 });
+  return await partsOf(sql, tenant);
+}
+
+/** Lets no failure wait for its next attempt, and no erasure for the next minute. */
+export async function hurry(sql: Database, tenant: Tenant): Promise<void> {
+  await callAsOwner(
+    sql,
+    "call logloom_private.run_job('run_deletions', 'logloom_private.run_deletion_step()')",
+  );
+  await sql`
+    update logloom_private.archive_passes set next_attempt_at = now()
+    where tenant_id = ${tenant.id} and next_attempt_at > now()`;
+  await sql`
+    update logloom_private.archive_erasures set next_attempt_at = now()
+    where tenant_id = ${tenant.id} and next_attempt_at > now()`;
+  await sql`
+    update logloom.archive_restores set next_attempt_at = now()
+    where tenant_id = ${tenant.id} and next_attempt_at > now()`;
+  await sql`
+    update logloom_private.archive_garbage set next_attempt_at = now()
+    where tenant_id = ${tenant.id} and next_attempt_at > now()`;
+}
+
+/** Retention as of today, whether it ran already or not. */
+export async function runRetention(sql: Database): Promise<void> {
+  await eventually("retention has run", async () => {
+    await callAsOwner(
+      sql,
+      "update logloom_private.retention_place set finished_at = now() - interval '2 days', " +
+        "today = today - 1 where singleton and finished_at is not null",
+    );
+    await callAsOwner(sql, "call logloom_private.run_retention()");
+    const [place] = await sql`
+      select finished_at is not null as is_finished, error
+      from logloom_private.retention_place`;
+    if (place.error) throw new Error(place.error);
+    return place.is_finished;
+  });
+}
+
+/** Brings days back and waits until they are there. How many records came. */
+export async function restored(
+  sql: Database,
+  tenant: Tenant,
+  first: string,
+  last: string,
+  query?: string,
+): Promise<number> {
+  const { client } = asUser(tenant);
+  const { restore_id } = await client.call("restore_log_archive", {
+    p_from: `${first}T00:00:00Z`,
+    p_to: new Date(Date.parse(last) + 86_400_000).toISOString(),
+    p_query_dsl: query,
+  });
+  return await eventually("the records are back", async () => {
+    await hurry(sql, tenant);
+    const restores = await client.call("list_log_archive_restores", {});
+    const restore = restores.find((one) => one.restore_id === restore_id);
+    if (restore?.status === "failed") throw new Error(`${restore.error}`);
+    return restore?.status === "done" && { records: restore.records };
+  }).then(({ records }) => records);
+}

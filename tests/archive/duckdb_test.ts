@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { openDatabase } from "../support/database.ts";
+import {
+  addRecords,
+  archiveInto,
+  archivingTenant,
+  daysAgo,
+  isArchived,
+  monthsAgo,
+  recordsOf,
+} from "./archive.ts";
+import { startBucket } from "./bucket.ts";
+
+Deno.test("DuckDB reads every file, and counts as the database does", async () => {
+  await using sql = openDatabase();
+  await using bucket = await startBucket();
+  await using _into = await archiveInto(sql, "duckdb");
+  const large = await archivingTenant(sql);
+  const small = await archivingTenant(sql);
+  const month = monthsAgo(3);
+  for (const [n, day] of [daysAgo(40), daysAgo(70), daysAgo(71)].entries()) {
+    await addRecords(sql, large, recordsOf(day, 1300, n));
+  }
+  for (const n of [1, 2, 3]) {
+    await addRecords(sql, small, recordsOf(month, 20, 10 + n));
+    await addRecords(sql, small, recordsOf(month.replace(/01$/, "09"), 20, 20 + n));
+  }
+  const counts = async (tenantId: string) =>
+    JSON.stringify(
+      await sql`
+        select level, service, count(*)::integer as count,
+          min(ts)::text as first, max(ts)::text as last
+        from logloom.logs where tenant_id = ${tenantId}
+        group by 1, 2 order by level nulls first, service collate "C" nulls first`,
+    );
+  const wanted = [await counts(large.id), await counts(small.id)];
+  await isArchived(sql, large);
+  const files = await isArchived(sql, small);
+  assert.deepEqual(
+    files.map(({ first_day, records }) => [first_day, records]),
+    [[month, 120]],
+    "a small tenant has a file for a month",
+  );
+
+  const folder = await Deno.makeTempDir();
+  try {
+    for (const key of (await bucket.keys()).filter((key) => key.endsWith(".parquet"))) {
+      await Deno.mkdir(`${folder}/${key.slice(0, key.lastIndexOf("/"))}`, { recursive: true });
+      await Deno.writeFile(`${folder}/${key}`, await bucket.get(key));
+    }
+    const instance = await DuckDBInstance.create(":memory:");
+    const duck = await instance.connect();
+    await duck.run("set timezone = 'UTC'");
+    const rows = async (question: string) =>
+      (await duck.runAndReadAll(question)).getRowObjectsJson();
+    const source = `read_parquet('${folder}/duckdb/v1/*/*/*.parquet',
+      hive_partitioning = true, hive_types = {'tenant': varchar, 'month': varchar},
+      union_by_name = true)`;
+    const found = await Promise.all([large, small].map(async ({ id }) =>
+      JSON.stringify(
+        await rows(`
+          select level, service, count(*)::integer as count,
+            rtrim(rtrim(strftime(min(ts), '%Y-%m-%d %H:%M:%S.%f'), '0'), '.') || '+00' as first,
+            rtrim(rtrim(strftime(max(ts), '%Y-%m-%d %H:%M:%S.%f'), '0'), '.') || '+00' as last
+          from ${source} where tenant = '${id}'
+          group by 1, 2 order by 1 nulls first, 2 nulls first`),
+      )
+    ));
+    assert.deepEqual(found, wanted);
+    const [types] = await rows(`
+      select typeof(id) as id, typeof(ts) as ts, typeof(month) as month, typeof(msg) as msg
+      from ${source} limit 1`);
+    assert.deepEqual(types, {
+      id: "UUID",
+      ts: "TIMESTAMP WITH TIME ZONE",
+      month: "VARCHAR",
+      msg: "VARCHAR",
+    });
+    duck.closeSync();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

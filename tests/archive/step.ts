@@ -1,0 +1,38 @@
+import { command } from "../../local/command.ts";
+import { exists } from "../../local/files.ts";
+import { installBucket } from "../../local/processes/bucket.ts";
+import { checkout } from "../../local/stack.ts";
+import { walk } from "../../local/walk.ts";
+import { denoTests, type Step } from "../runner/step.ts";
+
+export const archive: Step = {
+  name: "archive",
+  title: "days in a bucket: archived, erased, brought back, and read by DuckDB",
+  needsStack: true,
+  run: async (context) => {
+    const progress = (step: string) => console.log(`  ${step} …`);
+    await installBucket(progress);
+    await installReader(progress);
+    const sources = (await walk(["tests/archive"])).filter((path) => path.endsWith(".ts"));
+    await command([Deno.execPath(), "check", "--quiet", ...sources], {
+      cwd: checkout,
+      failure: "The types of the tests of the archive are wrong",
+    });
+    return await denoTests(["tests/archive"], context);
+  },
+};
+
+const folder = `${checkout}/tests/archive`;
+
+/** Installs DuckDB, unless it is there. */
+async function installReader(progress: (step: string) => void): Promise<void> {
+  const lock = await Deno.readTextFile(`${folder}/package-lock.json`);
+  const note = `${folder}/node_modules/.installed`;
+  if (await exists(note) && await Deno.readTextFile(note) === lock) return;
+  progress("Installing DuckDB");
+  await command(
+    ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"],
+    { cwd: folder, failure: "Installing DuckDB failed" },
+  );
+  await Deno.writeTextFile(note, lock);
+}
