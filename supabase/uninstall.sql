@@ -354,7 +354,8 @@ begin
         'logloom_schedules',
         'logloom_faster_answers',
         'logloom_read_from_anywhere',
-        'logloom_views_and_export'
+        'logloom_views_and_export',
+        'logloom_console'
       ]
     );
   end if;

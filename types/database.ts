@@ -107,6 +107,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "create_log_dashboard": {
+        Args: { "p_is_shared"?: boolean; "p_name": string; "p_panels"?: Json };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_dashboard";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "create_log_portal_session": {
         Args: {
           "p_expires_in"?: number;
@@ -145,6 +155,7 @@ export type Database = {
         Args: {
           "p_category"?: string;
           "p_description"?: string;
+          "p_display"?: Json;
           "p_is_shared"?: boolean;
           "p_name": string;
           "p_query_dsl": string;
@@ -165,6 +176,16 @@ export type Database = {
       };
       "delete_alert_rule": {
         Args: { "p_rule_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "delete_log_dashboard": {
+        Args: { "p_dashboard_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
         SetofOptions: {
           from: "*";
@@ -284,6 +305,16 @@ export type Database = {
           to: "logloom_log_record";
           isOneToOne: false;
           isSetofReturn: true;
+        };
+      };
+      "get_log_dashboard": {
+        Args: { "p_dashboard_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_dashboard";
+          isOneToOne: true;
+          isSetofReturn: false;
         };
       };
       "get_saved_search": {
@@ -410,6 +441,16 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_log_dashboards": {
+        Args: { "p_after"?: string; "p_limit"?: number };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_dashboard";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "list_log_fields": {
         Args: { "p_query_dsl"?: string; "p_ts_from"?: string; "p_ts_to"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_field"][];
@@ -436,6 +477,16 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_retention_run";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_log_tenants": {
+        Args: { "p_after"?: string; "p_limit"?: number };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_tenant"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_tenant";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -513,6 +564,21 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_log_histogram";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "log_overview": {
+        Args: {
+          "p_limit"?: number;
+          "p_query_dsl"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_overview"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_overview";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -725,6 +791,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "switch_log_tenant": {
+        Args: { "p_tenant_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_tenant"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_tenant";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "tail_logs": {
         Args: {
           "p_backlog"?: number;
@@ -773,6 +849,21 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "update_log_dashboard": {
+        Args: {
+          "p_dashboard_id": string;
+          "p_is_shared"?: boolean;
+          "p_name"?: string;
+          "p_panels"?: Json;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_dashboard";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "update_log_view": {
         Args: {
           "p_hidden_fields"?: (string)[];
@@ -794,6 +885,7 @@ export type Database = {
         Args: {
           "p_category"?: string;
           "p_description"?: string;
+          "p_display"?: Json;
           "p_id": string;
           "p_is_shared"?: boolean;
           "p_name"?: string;
@@ -1009,6 +1101,16 @@ export type Database = {
         "changes": (Database["public"]["CompositeTypes"]["logloom_log_change"])[] | null;
         "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
       };
+      "logloom_log_dashboard": {
+        "dashboard_id": string | null;
+        "tenant_id": string | null;
+        "name": string | null;
+        "is_shared": boolean | null;
+        "panels": (Database["public"]["CompositeTypes"]["logloom_log_panel"])[] | null;
+        "created_by": string | null;
+        "created_at": string | null;
+        "updated_at": string | null;
+      };
       "logloom_log_export": {
         "text": string | null;
         "records": number | null;
@@ -1037,12 +1139,27 @@ export type Database = {
         "error": number | null;
         "none": number | null;
       };
+      "logloom_log_overview": {
+        "ts_from": string | null;
+        "ts_to": string | null;
+        "before_from": string | null;
+        "before_to": string | null;
+        "total_services": number | null;
+        "services": (Database["public"]["CompositeTypes"]["logloom_log_service"])[] | null;
+        "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
+      };
       "logloom_log_page": {
         "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;
         "next_cursor": string | null;
         "ts_from": string | null;
         "ts_to": string | null;
         "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
+      };
+      "logloom_log_panel": {
+        "title": string | null;
+        "query_dsl": string | null;
+        "kind": string | null;
+        "width": number | null;
       };
       "logloom_log_record": {
         "id": string | null;
@@ -1068,6 +1185,14 @@ export type Database = {
         "series": (Database["public"]["CompositeTypes"]["logloom_log_series"])[] | null;
         "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
       };
+      "logloom_log_service": {
+        "service": string | null;
+        "records": number | null;
+        "errors": number | null;
+        "records_before": number | null;
+        "errors_before": number | null;
+        "last_seen": string | null;
+      };
       "logloom_log_stat": {
         "group": Json | null;
         "value": number | null;
@@ -1079,6 +1204,11 @@ export type Database = {
         "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;
         "next_cursor": string | null;
         "more": boolean | null;
+      };
+      "logloom_log_tenant": {
+        "tenant_id": string | null;
+        "role": string | null;
+        "is_current": boolean | null;
       };
       "logloom_log_view": {
         "view_id": string | null;
@@ -1186,6 +1316,7 @@ export type Database = {
         "last_run_at": string | null;
         "run_count": number | null;
         "view_id": string | null;
+        "display": Json | null;
       };
       "logloom_saved_search_run": {
         "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;

@@ -14,6 +14,7 @@ const axe = new URL("../../console/node_modules/axe-core/axe.min.js", import.met
 export type { Page };
 
 export interface Options {
+  /** Where to begin: the search unless told otherwise; the page's own beginning is "". */
   hash?: string;
   theme?: "light" | "dark";
   width?: number;
@@ -79,10 +80,11 @@ export async function openBrowser() {
     const url = options.url ?? `${stack.url}/`;
     await page.goto(token === null ? url : `${url}#token=${token}`);
     if (token !== null) await page.waitForSelector(".shell");
-    if (options.hash) {
-      await page.evaluate((hash) => {
-        location.hash = hash;
-      }, options.hash);
+    const hash = options.hash ?? (token === null ? "" : "/search");
+    if (hash !== "") {
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, hash);
     }
     return {
       page,

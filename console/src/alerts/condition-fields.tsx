@@ -32,7 +32,10 @@ export function ConditionFields({ draft, onChange }: {
             onChange={(event) => onChange({ query_dsl: event.target.value })}
           />
         </label>
-        <QueryVerdict text={draft.query_dsl} />
+        <QueryVerdict
+          text={draft.query_dsl}
+          onMend={(query_dsl) => onChange({ query_dsl })}
+        />
       </div>
       <div className="condition">
         <label className="field">

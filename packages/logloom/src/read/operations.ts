@@ -16,11 +16,15 @@ import type {
   Field,
   Histogram,
   IngestToken,
+  Json,
   LogChanges,
+  LogDashboard,
   LogExport,
+  LogOverview,
   LogPage,
   LogRecord,
   LogTail,
+  LogTenant,
   LogView,
   Member,
   PlanFeature,
@@ -87,6 +91,10 @@ export interface Operations {
     parameters: { p_expires_in?: number; p_service: string; p_tenant_id?: string };
     answer: IngestToken;
   };
+  create_log_dashboard: {
+    parameters: { p_is_shared?: boolean; p_name: string; p_panels?: Json };
+    answer: LogDashboard;
+  };
   create_log_portal_session: {
     parameters: {
       p_expires_in?: number;
@@ -113,6 +121,7 @@ export interface Operations {
     parameters: {
       p_category?: string;
       p_description?: string;
+      p_display?: Json;
       p_is_shared?: boolean;
       p_name: string;
       p_query_dsl: string;
@@ -123,6 +132,7 @@ export interface Operations {
   };
   create_tenant: { parameters: { p_tenant_id: string }; answer: Tenant };
   delete_alert_rule: { parameters: { p_rule_id: string }; answer: Success };
+  delete_log_dashboard: { parameters: { p_dashboard_id: string }; answer: Success };
   delete_log_view: { parameters: { p_tenant_id?: string; p_view_id: string }; answer: Success };
   delete_logs: {
     parameters: {
@@ -158,6 +168,7 @@ export interface Operations {
     parameters: { p_after?: number; p_before?: number; p_id: string; p_ts?: string };
     answer: LogRecord[];
   };
+  get_log_dashboard: { parameters: { p_dashboard_id: string }; answer: LogDashboard };
   get_saved_search: { parameters: { p_id: string }; answer: SavedSearch };
   get_saved_search_categories: { parameters: Record<PropertyKey, never>; answer: string[] };
   get_saved_search_count: { parameters: Record<PropertyKey, never>; answer: number };
@@ -196,6 +207,10 @@ export interface Operations {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: ApiKey[];
   };
+  list_log_dashboards: {
+    parameters: { p_after?: string; p_limit?: number };
+    answer: LogDashboard[];
+  };
   list_log_fields: {
     parameters: { p_query_dsl?: string; p_ts_from?: string; p_ts_to?: string };
     answer: Field[];
@@ -213,6 +228,7 @@ export interface Operations {
     };
     answer: RetentionRun[];
   };
+  list_log_tenants: { parameters: { p_after?: string; p_limit?: number }; answer: LogTenant[] };
   list_log_views: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: LogView[];
@@ -253,6 +269,15 @@ export interface Operations {
       p_ts_to?: string;
     };
     answer: Histogram;
+  };
+  log_overview: {
+    parameters: {
+      p_limit?: number;
+      p_query_dsl?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: LogOverview;
   };
   log_series: {
     parameters: {
@@ -335,6 +360,7 @@ export interface Operations {
     };
     answer: Member;
   };
+  switch_log_tenant: { parameters: { p_tenant_id: string }; answer: LogTenant };
   tail_logs: {
     parameters: {
       p_backlog?: number;
@@ -362,6 +388,15 @@ export interface Operations {
     };
     answer: AlertRule;
   };
+  update_log_dashboard: {
+    parameters: {
+      p_dashboard_id: string;
+      p_is_shared?: boolean;
+      p_name?: string;
+      p_panels?: Json;
+    };
+    answer: LogDashboard;
+  };
   update_log_view: {
     parameters: {
       p_hidden_fields?: string[];
@@ -377,6 +412,7 @@ export interface Operations {
     parameters: {
       p_category?: string;
       p_description?: string;
+      p_display?: Json;
       p_id: string;
       p_is_shared?: boolean;
       p_name?: string;

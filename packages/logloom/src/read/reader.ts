@@ -34,6 +34,8 @@ const idOf: Record<ListName, string> = {
   list_alert_addresses: "email",
   list_tenant_members: "user_id",
   list_api_keys: "key_id",
+  list_log_dashboards: "dashboard_id",
+  list_log_tenants: "tenant_id",
   list_log_views: "view_id",
   list_log_portal_sessions: "session_id",
   list_tenant_audit_events: "event_id",

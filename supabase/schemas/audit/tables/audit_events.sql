@@ -13,9 +13,10 @@ create table logloom.audit_events (
       'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
       'ingest_token.created',
       'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',
-      'member.added', 'member.changed', 'member.removed',
+      'member.added', 'member.changed', 'member.removed', 'member.switched',
       'settings.changed', 'plan.changed',
       'view.created', 'view.changed', 'view.deleted',
+      'dashboard.created', 'dashboard.changed', 'dashboard.deleted',
       'logs.deletion_requested', 'logs.deletion_finished'
     )
   )
@@ -33,8 +34,8 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.audit_events to authenticated, service_role;
 
 comment on table logloom.audit_events is
-  'What was done to keys, members, views, settings and plans, and deletions of records. Nobody '
-  'changes or removes an event before settings.audit_lifetime has gone by.';
+  'What was done to keys, members, views, dashboards, settings and plans, and deletions of records. '
+  'Nobody changes or removes an event before settings.audit_lifetime has gone by.';
 
 comment on column logloom.audit_events.actor is
   'The claim sub of a request; else its role, or the database user.';

@@ -1,0 +1,98 @@
+import { type MouseEvent, useId, useRef } from "react";
+import {
+  go,
+  lastPlace,
+  type Screen,
+  screens,
+  useAddress,
+  writeAddress,
+} from "../address/address.ts";
+import { useIsNarrow } from "../search/use-is-narrow.ts";
+import { useOperation } from "../service/hooks.ts";
+import { Icon } from "../shared/icons.tsx";
+import { say } from "../shared/words.ts";
+import { labels } from "./title.ts";
+import { UserMenu } from "./user-menu.tsx";
+import { useSession } from "../service/session.ts";
+
+/** The bar at the top: the tenant, the screens, the user. */
+export function TopBar({ screen, onHelp }: { screen: Screen; onHelp: () => void }) {
+  const isNarrow = useIsNarrow();
+  const tenant = useSession().claims()?.tenant ?? "";
+  return (
+    <header className="top-bar">
+      {isNarrow && <NavMenu screen={screen} />}
+      <span className="brand">
+        <img src="./icon.svg" alt="" width="18" height="18" />
+        <span className="brand-name">logloom</span>
+      </span>
+      <span className="tenant" title={`Tenant ${tenant}`}>
+        <bdi>{tenant}</bdi>
+      </span>
+      {isNarrow ? <span className="spring" /> : (
+        <nav className="nav" aria-label={say("Screens")}>
+          <NavLinks screen={screen} />
+        </nav>
+      )}
+      <UserMenu onHelp={onHelp} />
+    </header>
+  );
+}
+
+/** On a phone the screens are in a menu, which says where one is. */
+function NavMenu({ screen }: { screen: Screen }) {
+  const id = useId();
+  const menu = useRef<HTMLElement>(null);
+  return (
+    <>
+      <button type="button" className="button nav-button" popoverTarget={id}>
+        <Icon name="fields" />
+        <span className="hidden">{say("Screens")}:</span>
+        {say(labels[screen])}
+      </button>
+      <nav
+        ref={menu}
+        id={id}
+        popover="auto"
+        className="popover nav-menu"
+        aria-label={say("Screens")}
+      >
+        <NavLinks screen={screen} onGo={() => menu.current?.hidePopover()} />
+      </nav>
+    </>
+  );
+}
+
+/** The screens as one left them; the present one from its beginning. */
+function NavLinks({ screen, onGo }: { screen: Screen; onGo?: () => void }) {
+  useAddress();
+  const open = useOperation("list_alert_history", {
+    p_acknowledged: false,
+    p_limit: 100,
+  }, { every: 60_000 });
+  const waiting = open.data?.length ?? 0;
+  const place = (name: Screen) =>
+    name === screen ? { screen: name, parameters: {} } : lastPlace(name);
+  const onClick = (event: MouseEvent, name: Screen) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    go(place(name));
+    onGo?.();
+  };
+  return screens.map((name) => (
+    <a
+      key={name}
+      href={writeAddress(place(name))}
+      aria-current={name === screen ? "page" : undefined}
+      onClick={(event) => onClick(event, name)}
+    >
+      {say(labels[name])}
+      {name === "history" && waiting > 0 && (
+        <span className="count-badge">
+          {waiting > 99 ? "99+" : waiting}
+          <span className="hidden">{say("not acknowledged")}</span>
+        </span>
+      )}
+    </a>
+  ));
+}
