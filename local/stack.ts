@@ -10,6 +10,9 @@ export const jwtSecret = "super-secret-jwt-token-with-at-least-32-characters-lon
 /** The secret between the database's job and logloom-notify; it protects nothing outside either. */
 export const notifySecret = "local-secret-of-the-function-logloom-notify";
 
+/** The key that the functions seal secrets with; it protects nothing outside this machine. */
+export const secretsKey = "bG9jYWwga2V5IHRoYXQgc2VhbHMgc2VjcmV0cyAhISE=";
+
 /** PostgREST's connections; the database limits searches by this number. */
 export const apiPoolSize = 20;
 

@@ -355,7 +355,8 @@ begin
         'logloom_faster_answers',
         'logloom_read_from_anywhere',
         'logloom_views_and_export',
-        'logloom_console'
+        'logloom_console',
+        'logloom_incidents'
       ]
     );
   end if;

@@ -21,6 +21,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "acknowledge_alert_incidents": {
+        Args: { "p_incident_ids": (string)[] };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_acknowledgement"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_acknowledgement";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "add_tenant_member": {
         Args: {
           "p_email"?: string;
@@ -257,6 +267,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "get_alert_incident": {
+        Args: { "p_incident_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_incident_details"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_incident_details";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "get_alert_rule": {
         Args: { "p_rule_id": string };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
@@ -313,6 +333,16 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_log_dashboard";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "get_log_secret_scope": {
+        Args: { "p_tenant_id"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_secret_scope"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_secret_scope";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -417,6 +447,22 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_alert_history_entry";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_alert_incidents": {
+        Args: {
+          "p_after"?: string;
+          "p_limit"?: number;
+          "p_rule_id"?: string;
+          "p_state"?: string;
+          "p_tenant_id"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_alert_incident"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_alert_incident";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -930,6 +976,10 @@ export type Database = {
       "logloom_alert_comparison": "gt" | "gte" | "lt" | "lte" | "eq" | "neq";
     };
     CompositeTypes: {
+      "logloom_alert_acknowledgement": {
+        "success": boolean | null;
+        "acknowledged": number | null;
+      };
       "logloom_alert_delivery": {
         "delivery_id": string | null;
         "alert_id": string | null;
@@ -963,6 +1013,52 @@ export type Database = {
         "window_start": string | null;
         "window_end": string | null;
         "group": Json | null;
+        "incident_id": string | null;
+        "resolved_at": string | null;
+      };
+      "logloom_alert_incident": {
+        "incident_id": string | null;
+        "tenant_id": string | null;
+        "rule_id": string | null;
+        "rule_name": string | null;
+        "query_dsl": string | null;
+        "window_minutes": number | null;
+        "group": Json | null;
+        "state": "resolved" | "acknowledged" | "open" | null;
+        "opened_at": string | null;
+        "last_fired_at": string | null;
+        "resolved_at": string | null;
+        "resolution": "recovered" | "rule_changed" | "rule_disabled" | "rule_deleted" | null;
+        "fired_count": number | null;
+        "value": number | null;
+        "peak_value": number | null;
+        "threshold": number | null;
+        "comparison": Database["public"]["Enums"]["logloom_alert_comparison"] | null;
+        "acknowledged_at": string | null;
+        "acknowledged_by": string | null;
+      };
+      "logloom_alert_incident_details": {
+        "incident_id": string | null;
+        "tenant_id": string | null;
+        "rule_id": string | null;
+        "rule_name": string | null;
+        "query_dsl": string | null;
+        "window_minutes": number | null;
+        "group": Json | null;
+        "state": "resolved" | "acknowledged" | "open" | null;
+        "opened_at": string | null;
+        "last_fired_at": string | null;
+        "resolved_at": string | null;
+        "resolution": "recovered" | "rule_changed" | "rule_disabled" | "rule_deleted" | null;
+        "fired_count": number | null;
+        "value": number | null;
+        "peak_value": number | null;
+        "threshold": number | null;
+        "comparison": Database["public"]["Enums"]["logloom_alert_comparison"] | null;
+        "acknowledged_at": string | null;
+        "acknowledged_by": string | null;
+        "alerts": (Database["public"]["CompositeTypes"]["logloom_alert_history_entry"])[] | null;
+        "deliveries": (Database["public"]["CompositeTypes"]["logloom_alert_delivery"])[] | null;
       };
       "logloom_alert_preview": {
         "ts_from": string | null;
@@ -1175,6 +1271,9 @@ export type Database = {
         "route": string | null;
         "host": string | null;
         "attrs": Json | null;
+      };
+      "logloom_log_secret_scope": {
+        "tenant_id": string | null;
       };
       "logloom_log_series": {
         "group": Json | null;

@@ -51,6 +51,10 @@ const wordsOf: [type: string, member: string, source: string][] = [
   ["logloom_created_api_key", "status", "api_key_status"],
   ["logloom_alert_delivery", "status", "notifications_status_is_known"],
   ["logloom_alert_delivery", "channel", "notifications_channel_is_known"],
+  ["logloom_alert_incident", "state", "alert_incident_state"],
+  ["logloom_alert_incident", "resolution", "alert_incidents_resolution_is_known"],
+  ["logloom_alert_incident_details", "state", "alert_incident_state"],
+  ["logloom_alert_incident_details", "resolution", "alert_incidents_resolution_is_known"],
   ["logloom_retention_run", "status", "retention_runs_status_is_known"],
   ["logloom_retention_run", "kind", "retention_runs_kind_is_known"],
 ];
@@ -138,6 +142,7 @@ const parameterTypes: Record<string, string> = {
   p_order: '"asc" | "desc"',
   p_role: "Role",
   p_scopes: "Scope[]",
+  p_state: 'AlertIncident["state"]',
   pipeline_config: 'Partial<TenantSettings["pipeline_config"]>',
 };
 

@@ -7,6 +7,7 @@ import {
   functionPort,
   jwtSecret,
   notifySecret,
+  secretsKey,
   type Stack,
 } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
@@ -63,6 +64,16 @@ function notifyEnv(): Record<string, string> {
   return env;
 }
 
+/** The functions that keep secrets of receivers. */
+const sealing: readonly FunctionName[] = ["logloom-notify"];
+
+function sealEnv(): Record<string, string> {
+  return {
+    LOGLOOM_SECRETS_KEY: Deno.env.get("LOGLOOM_SECRETS_KEY") || secretsKey,
+    LOGLOOM_SECRETS_OLD_KEYS: Deno.env.get("LOGLOOM_SECRETS_OLD_KEYS") ?? "",
+  };
+}
+
 /** The processes of each edge function. */
 export function functionProcesses(
   stack: Stack,
@@ -92,6 +103,7 @@ function functionProcess(
     LOGLOOM_FUNCTION_PORT: `${port}`,
     LOGLOOM_PUBLIC_URL: Deno.env.get("LOGLOOM_PUBLIC_URL") ?? "",
     ...(name === "logloom-notify" ? notifyEnv() : {}),
+    ...(sealing.includes(name) ? sealEnv() : {}),
   };
   // Webhooks go anywhere; the others talk to one address.
   const net = name === "logloom-notify"

@@ -243,7 +243,7 @@ Deno.test("a webhook into the network is given up before anything is sent", asyn
   });
   assert.deepEqual(
     [delivery.status, delivery.last_error],
-    ["failed", "The webhook's host is not on the public Internet"],
+    ["failed", "The host is not on the public Internet"],
   );
 });
 

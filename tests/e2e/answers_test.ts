@@ -94,6 +94,14 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     )
     values (${tenant.id}, ${rule_id}, 2, 1, now() - interval '5 minutes', now())`;
   await call("list_alert_history", {});
+  // Of a rule that was deleted before there were incidents.
+  await db`
+    insert into logloom.alert_incidents (
+      tenant_id, rule_id, rule_name, window_minutes, threshold, opened_at, last_fired_at, value,
+      peak_value, held_until
+    )
+    values (${tenant.id}, gen_random_uuid(), 'n', 5, 1, now(), now(), 2, 2, now())`;
+  await call("list_alert_incidents", {});
 
   await call("delete_logs", {
     p_query_dsl: "level:error",

@@ -83,6 +83,19 @@ for (const [way, send] of Object.entries(ways)) {
               now() - interval '5 minutes', now()
             )`;
         }
+        if (operation === "list_alert_incidents") {
+          // Of the rule that the page makes, as if it had fired.
+          await db`
+            insert into logloom.alert_incidents (
+              tenant_id, rule_id, rule_name, query_dsl, window_minutes, threshold, comparison,
+              opened_at, last_fired_at, value, peak_value, held_until
+            )
+            select
+              r.tenant_id, r.rule_id, r.name, r.query_dsl, r.window_minutes, r.threshold,
+              r.comparison, now(), now(), 12.4, 12.4, now()
+            from logloom.alert_rules r
+            where r.tenant_id = ${user.tenantId}`;
+        }
         if (operation === "confirm_alert_address") {
           // As if the mail had come, which nobody here receives.
           const { p_email, p_code } = request as { p_email: string; p_code: string };

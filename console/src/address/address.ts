@@ -6,7 +6,6 @@ export const screens = [
   "search",
   "dashboards",
   "alerts",
-  "history",
   "saved",
   "keys",
   "usage",
@@ -31,8 +30,12 @@ export function readAddress(hash: string): Address {
   const [path, rest] = text.startsWith("/")
     ? split(text.slice(1), "?")
     : [text === "" ? home : "search", text];
-  const screen = screens.find((name) => name === path) ?? "search";
-  return { screen, parameters: Object.fromEntries(new URLSearchParams(rest)) };
+  const parameters = Object.fromEntries(new URLSearchParams(rest));
+  // Links of before.
+  if (path === "history") {
+    return { screen: "alerts", parameters: { ...parameters, tab: "history" } };
+  }
+  return { screen: screens.find((name) => name === path) ?? "search", parameters };
 }
 
 export function writeAddress({ screen, parameters }: Address): string {

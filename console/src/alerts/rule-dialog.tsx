@@ -10,9 +10,10 @@ import { type Draft, draftOf, parametersOf } from "./rules.ts";
 const touched = ["list_alert_rules", "check_plan_feature"] as const;
 
 /** Creates or changes a rule, with a preview. */
-export function RuleDialog({ initial, onClose }: {
+export function RuleDialog({ initial, onClose, onSaved }: {
   initial: Partial<AlertRule>;
   onClose: () => void;
+  onSaved?: () => void;
 }) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(initial));
   const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
@@ -23,7 +24,12 @@ export function RuleDialog({ initial, onClose }: {
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          save.mutate(parametersOf(draft), { onSuccess: onClose });
+          save.mutate(parametersOf(draft), {
+            onSuccess: () => {
+              onClose();
+              onSaved?.();
+            },
+          });
         }}
       >
         <div className="form-pair">

@@ -2,6 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { type ComponentType, Suspense, useEffect, useState } from "react";
 import { useAddress } from "../address/address.ts";
 import { OverviewScreen } from "../overview/overview-screen.tsx";
+import { ExportNote } from "../search/export-menu.tsx";
 import { SearchScreen } from "../search/search-screen.tsx";
 import { Boundary } from "../shared/boundary.tsx";
 import { Empty, Skeleton } from "../shared/controls.tsx";
@@ -59,6 +60,7 @@ export function Shell({ queries }: { queries: QueryClient }) {
           </Suspense>
         </Boundary>
       </main>
+      <ExportNote />
       {isHelping && <Help onClose={() => setHelping(false)} />}
     </div>
   );

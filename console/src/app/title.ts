@@ -8,7 +8,6 @@ export const labels: Record<Screen, string> = {
   search: "Search",
   dashboards: "Dashboards",
   alerts: "Alerts",
-  history: "History",
   saved: "Saved",
   keys: "Keys",
   usage: "Usage",

@@ -66,8 +66,8 @@ function NavMenu({ screen }: { screen: Screen }) {
 /** The screens as one left them; the present one from its beginning. */
 function NavLinks({ screen, onGo }: { screen: Screen; onGo?: () => void }) {
   useAddress();
-  const open = useOperation("list_alert_history", {
-    p_acknowledged: false,
+  const open = useOperation("list_alert_incidents", {
+    p_state: "open",
     p_limit: 100,
   }, { every: 60_000 });
   const waiting = open.data?.length ?? 0;
@@ -87,10 +87,10 @@ function NavLinks({ screen, onGo }: { screen: Screen; onGo?: () => void }) {
       onClick={(event) => onClick(event, name)}
     >
       {say(labels[name])}
-      {name === "history" && waiting > 0 && (
+      {name === "alerts" && waiting > 0 && (
         <span className="count-badge">
           {waiting > 99 ? "99+" : waiting}
-          <span className="hidden">{say("not acknowledged")}</span>
+          <span className="hidden">{say("open incidents")}</span>
         </span>
       )}
     </a>

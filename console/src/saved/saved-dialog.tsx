@@ -2,6 +2,7 @@ import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { SavedSearch } from "../service/logloom.ts";
 import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { say } from "../shared/words.ts";
 
 const touched = [
   "list_saved_searches",
@@ -20,6 +21,9 @@ export function SavedDialog({ initial, onClose }: {
   const [category, setCategory] = useState(initial.category ?? "");
   const [tags, setTags] = useState(initial.tags?.join(", ") ?? "");
   const [isShared, setShared] = useState(initial.is_shared ?? false);
+  const display = initial.display ?? {};
+  const hasDisplay = Object.keys(display).length > 0;
+  const [keepsDisplay, keepDisplay] = useState(true);
   const categories = useOperation("get_saved_search_categories", {});
   const save = useChange(initial.id ? "update_saved_search" : "create_saved_search", touched);
   const submit = () =>
@@ -30,6 +34,7 @@ export function SavedDialog({ initial, onClose }: {
       p_description: description,
       p_category: category,
       p_is_shared: isShared,
+      p_display: keepsDisplay ? display : {},
       p_tags: tags.split(",").map((tag) => tag.trim()).filter(Boolean),
     }, { onSuccess: onClose });
   return (
@@ -96,6 +101,16 @@ export function SavedDialog({ initial, onClose }: {
           />
           Everyone in this tenant can read and run it
         </label>
+        {hasDisplay && (
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={keepsDisplay}
+              onChange={(event) => keepDisplay(event.target.checked)}
+            />
+            {say("With its range, columns and tab as they are now")}
+          </label>
+        )}
         <ErrorNote error={save.error} />
         <div className="dialog-actions">
           <button type="button" className="button" onClick={onClose}>Cancel</button>

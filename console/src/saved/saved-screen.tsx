@@ -8,6 +8,7 @@ import { Badge, Empty, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
 import { Loaded, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
+import { placeOf } from "./display.ts";
 import { SavedDialog } from "./saved-dialog.tsx";
 
 const touched = [
@@ -124,7 +125,7 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
   const run = () => {
     // This counts the run; the search page asks for the results itself.
     void service.call("run_saved_search", { p_id: saved.id, p_limit: 1 }).catch(() => {});
-    go({ screen: "search", parameters: { q: saved.query_dsl } });
+    go({ screen: "search", parameters: placeOf(saved) });
   };
   return (
     <li className="card">

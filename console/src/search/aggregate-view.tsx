@@ -1,3 +1,5 @@
+import { lazy, Suspense, useState } from "react";
+import { loadPart } from "../app/update.ts";
 import type { Mode } from "../language/edit.ts";
 import { groupKeys, splitQuery } from "../language/edit.ts";
 import { marksOld, useOperation } from "../service/hooks.ts";
@@ -5,11 +7,15 @@ import type { StatRow } from "../service/logloom.ts";
 import { Empty, Skeleton } from "../shared/controls.tsx";
 import { count } from "../shared/format.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
+import { say } from "../shared/words.ts";
+import { useFeatures } from "./features.ts";
 import { Groups } from "./groups-table.tsx";
 import { SeriesFigure } from "./series-figure.tsx";
 import { SearchError } from "./search-error.tsx";
 import { useEditQuery } from "./query-text.ts";
 import type { Run } from "./use-search.ts";
+
+const AddDialog = lazy(() => loadPart(() => import("../dashboards/add-dialog.tsx")));
 
 const most = 200;
 
@@ -25,6 +31,8 @@ export function AggregateView({ run, onFilter }: {
     p_limit: most,
   }, { enabled: run.instants !== null, keep: true });
   const edit = useEditQuery();
+  const { saved: saves } = useFeatures();
+  const [isAdding, setAdding] = useState(false);
   const rows = stats.data ?? [];
   return (
     <section className="results" aria-label="Numbers">
@@ -32,6 +40,20 @@ export function AggregateView({ run, onFilter }: {
         <p className="rows-count">
           {stats.data && groupsOf(rows)} <PanelNote answer={stats.data} isBusy={stats.isFetching} />
         </p>
+        {saves && (
+          <button
+            type="button"
+            className="button small quiet"
+            onClick={() => setAdding(true)}
+          >
+            {say("Add to a dashboard")}
+          </button>
+        )}
+        {isAdding && (
+          <Suspense>
+            <AddDialog query={run.query} onClose={() => setAdding(false)} />
+          </Suspense>
+        )}
         <button
           type="button"
           className="button small quiet"

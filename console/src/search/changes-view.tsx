@@ -33,7 +33,7 @@ export function ChangesView({ run }: { run: Run }) {
   return (
     <section
       className="results changes"
-      id="result-panel"
+      id="panel-changes"
       role="tabpanel"
       aria-labelledby="tab-changes"
     >

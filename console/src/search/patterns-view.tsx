@@ -34,7 +34,7 @@ export function PatternsView({ run }: { run: Run }) {
   return (
     <section
       className="results patterns"
-      id="result-panel"
+      id="panel-patterns"
       role="tabpanel"
       aria-labelledby="tab-patterns"
     >

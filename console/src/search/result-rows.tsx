@@ -42,7 +42,7 @@ export function ResultRows({ run, onFields }: {
       className="results"
       {...run.isLive
         ? { "aria-label": say("Records") }
-        : { id: "result-panel", role: "tabpanel", "aria-labelledby": "tab-records" }}
+        : { id: "panel-records", role: "tabpanel", "aria-labelledby": "tab-records" }}
     >
       <RowsBar
         run={run}

@@ -1,7 +1,9 @@
-import { lookup } from "node:dns/promises";
+import { realConnections } from "../_shared/connections.ts";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv } from "../_shared/env.ts";
 import { byChannel } from "./channels.ts";
+import { besideSealing, createSealHandler } from "../_shared/seal_handler.ts";
+import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
 import { deliverEmail, readSmtpSettings } from "./email.ts";
 import { createNotifyHandler } from "./handler.ts";
 import { deliverWebhook } from "./webhook.ts";
@@ -14,30 +16,21 @@ const env = readEnv(get);
 const smtp = readSmtpSettings(get);
 const timeoutMs = 15_000;
 
-Deno.serve(createNotifyHandler({
+const database = { url: env.supabaseUrl, serviceKey: env.serviceKey, timeoutMs: 10_000 };
+const secrets = await readSealedSecrets(get);
+
+const seal = createSealHandler({ ...database, secrets, purpose: "alert_rule" });
+const notify = createNotifyHandler({
   secret: get("LOGLOOM_NOTIFY_SECRET") || undefined,
-  callDatabase: createDatabase({
-    url: env.supabaseUrl,
-    serviceKey: env.serviceKey,
-    timeoutMs: 10_000,
-  }),
+  callDatabase: createDatabase(database),
   deliver: byChannel({
     email: ({ notification_id: id, claim_id: attempt, address, body }) =>
       deliverEmail({ id, attempt, to: address, body }, smtp, timeoutMs),
     webhook: ({ notification_id: id, address, body, secrets }) =>
       deliverWebhook({ id, url: address, body, secrets }, {
-        allowLocal: get("LOGLOOM_ALLOW_LOCAL_WEBHOOKS") === "1",
+        ...realConnections(get),
         timeoutMs,
         now: () => new Date(),
-        resolve: async (hostname) =>
-          (await lookup(hostname, { all: true })).map(({ address }) => address),
-        connect: async (hostname, port, tlsName) => {
-          const conn = await Deno.connect({ hostname, port });
-          return tlsName === undefined ? conn : await Deno.startTls(conn, {
-            hostname: tlsName,
-            alpnProtocols: ["http/1.1"],
-          });
-        },
       }),
   }),
   // The most that a claim may ask for.
@@ -46,4 +39,6 @@ Deno.serve(createNotifyHandler({
     if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);
   },
   pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-}));
+});
+
+Deno.serve(besideSealing(seal, notify));

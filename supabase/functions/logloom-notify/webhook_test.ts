@@ -148,7 +148,7 @@ Deno.test("an answer may come in pieces, and after interim ones", async () => {
 Deno.test("what is no HTTP is no delivery", async () => {
   const refused = {
     outcome: "retry",
-    error: "The webhook's receiver did not answer in HTTP",
+    error: "The receiver did not answer in HTTP",
     status: undefined,
     retryAfter: undefined,
   };
@@ -238,7 +238,7 @@ Deno.test("a receiver that is away is tried again, and nothing is told of where 
   assert.equal(nameless.outcome, "retry");
   assert.ok(
     "error" in nameless &&
-      nameless.error === "The webhook's host name cannot be resolved",
+      nameless.error === "The host name cannot be resolved",
   );
 });
 
@@ -435,7 +435,7 @@ Deno.test("no webhook leads inside", async () => {
     });
   const private_ = {
     outcome: "failed",
-    error: "The webhook's host is not on the public Internet",
+    error: "The host is not on the public Internet",
     status: undefined,
   };
   for (const host of forbiddenHosts) {
@@ -456,7 +456,7 @@ Deno.test("no webhook leads inside", async () => {
   }
   const notAllowed = {
     outcome: "failed",
-    error: "The webhook's URL is not allowed",
+    error: "The URL is not allowed",
     status: undefined,
   };
   for (const url of forbiddenUrls) {
@@ -481,7 +481,7 @@ Deno.test("this machine is a receiver only where the stack says so", async () =>
   );
   assert.deepEqual(outcome, {
     outcome: "failed",
-    error: "The webhook's URL is not allowed",
+    error: "The URL is not allowed",
     status: undefined,
   });
   assert.deepEqual(peer.requests, []);

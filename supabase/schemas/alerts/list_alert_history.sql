@@ -44,20 +44,14 @@ begin
     perform set_config('plan_cache_mode', 'force_custom_plan', true);
   end if;
   return query
-  select
-    h.alert_id, h.rule_id, h.tenant_id, h.triggered_at, h.value, h.threshold,
-    h.acknowledged_at is not null, h.acknowledged_at, h.acknowledged_by,
-    h.notification_sent_at is not null, h.notification_sent_at,
-    case when v_sees_addresses then h.notification_channels else '{}' end,
-    case when v_sees_addresses then h.notification_error end,
-    h.window_start, h.window_end, h."group"
+  select e.*
   from (
-    select l.*, sum(octet_length(l."group"::text)) over (
-      order by l.triggered_at desc, l.alert_id desc
+    select h.alert, sum(octet_length((h.alert)."group"::text)) over (
+      order by (h.alert).triggered_at desc, (h.alert).alert_id desc
       rows between unbounded preceding and 1 preceding
     ) as bytes_before
     from (
-      select h.*
+      select h as alert
       from logloom.alert_history h
       where h.tenant_id = v_scope.tenant_id
         and (v_scope.view_id is null or h.view_id = v_scope.view_id)
@@ -68,11 +62,13 @@ begin
         and (p_after is null or (h.triggered_at, h.alert_id) < (v_after, p_after))
       order by h.triggered_at desc, h.alert_id desc
       limit v_limit
-    ) l
+    ) h
   ) h
+  left join logloom.alert_incidents i on i.incident_id = (h.alert).incident_id
+  cross join lateral logloom_private.alert_entry_of(h.alert, i.resolved_at, v_sees_addresses) e
   -- Of a group there may be a whole message.
   where coalesce(h.bytes_before, 0) < logloom_private.list_bytes()
-  order by h.triggered_at desc, h.alert_id desc;
+  order by (h.alert).triggered_at desc, (h.alert).alert_id desc;
 end;
 $$;
 

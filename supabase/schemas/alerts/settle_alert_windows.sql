@@ -1,4 +1,40 @@
--- Fires what holds and notes value or error with each rule. Alerts fired.
+-- Windows of rules that have something to fire or to resolve, in order, with what held in each. One
+-- that could not be evaluated says so in error.
+create function logloom_private.telling_windows(p_windows logloom_private.alert_window[])
+returns table (
+  rule_id uuid, window_end timestamptz, error text, holding logloom_private.alert_window[]
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    j.rule_id, j.window_end, min(j.error),
+    coalesce(array_agg(j.seen order by j."group") filter (where j.holds), '{}')
+  from (
+    select
+      w.rule_id, w.window_end, w.error, w."group", h.holds, w as seen,
+      bool_or(h.holds) over (partition by w.rule_id) as has_holding
+    from unnest(p_windows) w
+    join logloom.alert_rules r on r.rule_id = w.rule_id
+    cross join lateral logloom_private.alert_condition_holds(
+      w.value, r.comparison, r.threshold
+    ) h (holds)
+  ) j
+  where j.has_holding
+    or exists (
+      select from logloom.alert_incidents i
+      where i.rule_id = j.rule_id and i.resolved_at is null
+    )
+  group by j.rule_id, j.window_end
+  order by j.window_end, j.rule_id;
+end;
+$$;
+
+-- Fires what holds, ends the incidents of what holds no longer, and notes value or error with each
+-- rule. Alerts fired.
 create function logloom_private.settle_alert_windows(
   p_windows logloom_private.alert_window[],
   p_round logloom_private.alert_rounds,
@@ -9,23 +45,36 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_hit record;
+  v_told record;
+  v_rule logloom.alert_rules;
+  v_window logloom_private.alert_window;
+  v_has_fired boolean;
   v_fired integer := 0;
   v_errors jsonb := '{}';
 begin
-  for v_hit in
-    select r as rule, w as seen
-    from unnest(p_windows) w
-    join logloom.alert_rules r on r.rule_id = w.rule_id
-    where logloom_private.alert_condition_holds(w.value, r.comparison, r.threshold)
-    order by w.window_end, w.rule_id, w."group"
-  loop
+  for v_told in select t.* from logloom_private.telling_windows(p_windows) t loop
+    -- Held, so that nobody who changes it meanwhile leaves an incident open.
+    select r.* into v_rule
+    from logloom.alert_rules r
+    where r.rule_id = v_told.rule_id and r.enabled and r.asked_at < v_told.window_end
+    for no key update;
+    continue when not found;
+    foreach v_window in array v_told.holding loop
+      begin
+        v_has_fired := logloom_private.fire_alert(v_rule, v_window, p_now);
+        v_fired := v_fired + v_has_fired::integer;
+      exception when others then
+        v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
+      end;
+    end loop;
+    continue when v_told.error is not null;
     begin
-      if logloom_private.fire_alert(v_hit.rule, v_hit.seen, p_now) then
-        v_fired := v_fired + 1;
-      end if;
+      perform logloom_private.resolve_incidents(
+        v_rule.rule_id, v_told.window_end,
+        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now
+      );
     exception when others then
-      v_errors := v_errors || jsonb_build_object((v_hit.rule).rule_id, sqlerrm);
+      v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
     end;
   end loop;
 

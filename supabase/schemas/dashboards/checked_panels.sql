@@ -1,5 +1,5 @@
--- Panels as they are stored: width 6 where none is given. PT400 where one is not valid, or its query
--- does not compile.
+-- Panels as they are stored: width 6 where none is given. PT400 where one is not valid, or its
+-- query does not compile.
 create function logloom_private.checked_panels(p_panels jsonb)
 returns jsonb
 language plpgsql
@@ -16,7 +16,9 @@ begin
     perform logloom_private.refuse('dashboards.log_dashboards_panels_are_few');
   end if;
   for v_panel, v_n in
-    select p.panel, p.n from jsonb_array_elements(p_panels) with ordinality p (panel, n) order by p.n
+    select p.panel, p.n
+    from jsonb_array_elements(p_panels) with ordinality p (panel, n)
+    order by p.n
   loop
     if jsonb_typeof(v_panel) <> 'object'
       or v_panel - array['title', 'query_dsl', 'kind', 'width'] <> '{}'

@@ -50,5 +50,5 @@ comment on function public.create_saved_search(
 ) is
   'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must '
   'compile. p_tags: at most 20. p_view_id, for admins: the view whose readers find it in their '
-  'list, if it is shared. p_display: an object of at most 4,000 bytes, kept for the page that shows '
-  'it. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  'list, if it is shared. p_display: an object of at most 4,000 bytes, kept for the page that '
+  'shows it. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';

@@ -56,4 +56,5 @@ comment on function public.update_saved_search(
 ) is
   'Changes what is given and returns the saved search. An empty p_description or p_category takes '
   'it away. p_view_id, for admins: the view whose readers find it in their list, if it is shared. '
-  'p_display takes the place of the one before. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
+  'p_display takes the place of the one before. '
+  'Errors: PT400, PT401, PT403 (a colleague''s), PT404.';

@@ -16,6 +16,8 @@ begin
       values
         ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
+        -- After its last alert.
+        ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           v_settings.idempotency_key_lifetime),
         -- Counted for a minute from when they were made.

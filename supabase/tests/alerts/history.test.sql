@@ -43,7 +43,7 @@ select is(
     "acknowledged": false, "acknowledged_at": null, "acknowledged_by": null,
     "notification_sent": true, "notification_sent_at": "2026-11-21T11:00:02+00:00",
     "notification_channels": ["email"], "notification_error": null, "window_start": null,
-    "window_end": null, "group": null
+    "window_end": null, "group": null, "incident_id": null, "resolved_at": null
   }',
   'an entry'
 )

@@ -34,7 +34,8 @@ begin
       return case
         -- One's own tenants alone are shown beside that of the token.
         when v_answer like '%acme%' and v_actor.tenant_id <> 'acme'
-          and p_operation not in ('list_log_tenants', 'switch_log_tenant') then 'a leak: ' || v_answer
+          and p_operation not in ('list_log_tenants', 'switch_log_tenant')
+        then 'a leak: ' || v_answer
         when v_answer like '%alice-only%' and not v_actor.sees_private then 'a leak: ' || v_answer
         else 'ok'
       end;

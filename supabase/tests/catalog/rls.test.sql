@@ -48,6 +48,11 @@ insert into logloom.alert_rules (
 values ('acme', 'n', 'ts:*', 1, 'gt', 5, 5, true);
 insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
 values ('acme', gen_random_uuid(), 2, 1);
+insert into logloom.alert_incidents (
+  tenant_id, rule_id, rule_name, window_minutes, threshold, opened_at, last_fired_at, value,
+  peak_value, held_until
+)
+values ('acme', gen_random_uuid(), 'n', 5, 1, now(), now(), 2, 2, now());
 
 delete from logloom.audit_events where action <> 'member.added';
 

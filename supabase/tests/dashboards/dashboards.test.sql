@@ -79,7 +79,8 @@ grant select on made, private to public;
 -- A colleague.
 select pg_temp.act_as_user('acme', 'bob');
 select is(
-  array(select d.name from public.list_log_dashboards() d), '{Shop}', 'a colleague has the shared one'
+  array(select d.name from public.list_log_dashboards() d), '{Shop}',
+  'a colleague has the shared one'
 );
 select is((public.get_log_dashboard(m.dashboard_id)).name, 'Shop', 'to look at') from made m;
 select is(
@@ -109,12 +110,10 @@ select is(
   'its creator has both'
 );
 select results_eq(
-  format(
-    $$select d.name, d.is_shared, cardinality(d.panels) from public.update_log_dashboard(
-      %L, p_name => 'Shop 2', p_panels => '[]'
+  $$select d.name, d.is_shared, cardinality(d.panels)
+    from made m, public.update_log_dashboard(
+      m.dashboard_id, p_name => 'Shop 2', p_panels => '[]'
     ) d$$,
-    (select m.dashboard_id from made m)
-  ),
   $$values ('Shop 2', true, 0)$$,
   'what is given is changed, the rest stays'
 );

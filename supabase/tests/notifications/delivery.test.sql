@@ -46,8 +46,11 @@ select public.settle_alert_notification(
 from later_claims c where c.channel = 'email' \g /dev/null
 select is((pg_temp.outbox('email')).status, 'delivered', 'and stays so');
 select is(
-  (select to_jsonb(h) - '{alert_id,rule_id,triggered_at,window_start,window_end,view_id}'::text[]
-    from logloom.alert_history h),
+  (
+    select to_jsonb(h)
+      - '{alert_id,rule_id,triggered_at,window_start,window_end,view_id,incident_id}'::text[]
+    from logloom.alert_history h
+  ),
   jsonb_build_object('notification_sent_at', now()) || '{
     "tenant_id": "acme", "value": 4, "threshold": 3, "acknowledged_at": null,
     "acknowledged_by": null, "notification_channels": ["email"], "notification_error": null,

@@ -44,7 +44,7 @@ inBrowser(
     const { page } = tab;
     const row = page.getByRole("row").filter({ hasText: "Errors" });
     await row.getByText("open", { exact: true }).waitFor();
-    await page.getByRole("link", { name: /History\s*1/ }).waitFor();
+    await page.getByRole("link", { name: /Alerts\s*1/ }).waitFor();
     await row.getByRole("button", { name: "Records" }).click();
     await page.getByRole("row").filter({ hasText: "it broke" }).first().waitFor();
     await page.goBack();
@@ -72,7 +72,7 @@ inBrowser(
       p_notification_destinations: ["webhook"],
       p_notification_config: { webhook_url: `${receiver.url}/hook` },
     });
-    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
     const { page } = tab;
     await page.getByRole("button", { name: "Errors", exact: true }).click();
     await page.getByRole("button", { name: "Send a test" }).click();
@@ -102,7 +102,7 @@ inBrowser(
       p_notification_destinations: ["webhook"],
       p_notification_config: { webhook_url: `${receiver.url}/hook` },
     });
-    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
     const { page } = tab;
     await page.getByRole("button", { name: "Deliveries" }).click();
     await page.getByText("No deliveries yet").waitFor();
@@ -151,7 +151,7 @@ inBrowser("where no code could be mailed none is asked for", async () => {
     p_notification_destinations: ["email"],
     p_notification_config: { email },
   });
-  await using tab = await browser.open(user.token, { hash: "/alerts" });
+  await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
   const { page } = tab;
   await page.getByText(/^Its code could not be mailed: /).waitFor();
   assert.equal(await page.getByLabel(`Code mailed to ${email}`).count(), 0);
@@ -175,7 +175,7 @@ inBrowser("a rule with by is previewed for each group apart", async () => {
     return body.logs.length === 3;
   });
   await makeRule(user, { p_query_dsl: "level:error | count() by host", p_threshold: 1 });
-  await using tab = await browser.open(user.token, { hash: "/alerts" });
+  await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
   const { page } = tab;
   await page.getByRole("button", { name: "Errors", exact: true }).click();
   const preview = page.getByRole("region", { name: "Preview" });

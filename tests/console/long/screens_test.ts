@@ -48,7 +48,7 @@ inBrowser(
   async () => {
     const user = await newUser();
     await send(user, [{ level: "error", msg: "broken" }]);
-    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
     const { page } = tab;
     await page.getByRole("button", { name: "New rule" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Any error");
@@ -83,7 +83,7 @@ inBrowser(
       p_notification_config: { email },
     });
     await using tab = await browser.open(user.token, {
-      hash: "/alerts",
+      hash: "/alerts?tab=rules",
       expected: /status (of )?400/,
     });
     const { page } = tab;

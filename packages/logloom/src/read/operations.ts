@@ -2,8 +2,11 @@
 
 import type {
   Alert,
+  AlertAcknowledgement,
   AlertAddress,
   AlertDelivery,
+  AlertIncident,
+  AlertIncidentDetails,
   AlertPreview,
   AlertRule,
   ApiKey,
@@ -23,6 +26,7 @@ import type {
   LogOverview,
   LogPage,
   LogRecord,
+  LogSecretScope,
   LogTail,
   LogTenant,
   LogView,
@@ -48,6 +52,10 @@ import type {
 /** The operations by their names, with their parameters and their answers. */
 export interface Operations {
   acknowledge_alert: { parameters: { p_alert_id: string }; answer: Success };
+  acknowledge_alert_incidents: {
+    parameters: { p_incident_ids: string[] };
+    answer: AlertAcknowledgement;
+  };
   add_tenant_member: {
     parameters: {
       p_email?: string;
@@ -157,6 +165,7 @@ export interface Operations {
     };
     answer: LogExport;
   };
+  get_alert_incident: { parameters: { p_incident_id: string }; answer: AlertIncidentDetails };
   get_alert_rule: { parameters: { p_rule_id: string }; answer: AlertRule };
   get_api_key_usage: {
     parameters: { p_key_id: string; p_tenant_id?: string };
@@ -169,6 +178,7 @@ export interface Operations {
     answer: LogRecord[];
   };
   get_log_dashboard: { parameters: { p_dashboard_id: string }; answer: LogDashboard };
+  get_log_secret_scope: { parameters: { p_tenant_id?: string }; answer: LogSecretScope };
   get_saved_search: { parameters: { p_id: string }; answer: SavedSearch };
   get_saved_search_categories: { parameters: Record<PropertyKey, never>; answer: string[] };
   get_saved_search_count: { parameters: Record<PropertyKey, never>; answer: number };
@@ -198,6 +208,16 @@ export interface Operations {
       p_ts_to?: string;
     };
     answer: Alert[];
+  };
+  list_alert_incidents: {
+    parameters: {
+      p_after?: string;
+      p_limit?: number;
+      p_rule_id?: string;
+      p_state?: AlertIncident["state"];
+      p_tenant_id?: string;
+    };
+    answer: AlertIncident[];
   };
   list_alert_rules: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };

@@ -30,6 +30,7 @@ const idOf: Record<ListName, string> = {
   list_saved_searches: "id",
   list_alert_rules: "rule_id",
   list_alert_history: "alert_id",
+  list_alert_incidents: "incident_id",
   list_alert_deliveries: "delivery_id",
   list_alert_addresses: "email",
   list_tenant_members: "user_id",

@@ -185,6 +185,49 @@ export interface Alert {
   window_start: string;
   window_end: string;
   group: Group | null;
+  /** What it is part of. */
+  incident_id: string | null;
+  /** When its incident ended. */
+  resolved_at: string | null;
+}
+
+/** A rule, or one of its groups, whose condition holds since it fired. */
+export interface AlertIncident {
+  incident_id: string;
+  tenant_id: string;
+  rule_id: string;
+  /** This and what the rule asked: when the incident opened. */
+  rule_name: string;
+  /** Null of a rule that was deleted before there were incidents, as comparison is. */
+  query_dsl: string | null;
+  window_minutes: number;
+  group: Group | null;
+  state: "open" | "acknowledged" | "resolved";
+  opened_at: string;
+  last_fired_at: string;
+  resolved_at: string | null;
+  resolution: "recovered" | "rule_changed" | "rule_disabled" | "rule_deleted" | null;
+  fired_count: number;
+  /** Of the last window in which the condition held. */
+  value: number;
+  /** The value farthest from the threshold. */
+  peak_value: number;
+  threshold: number;
+  comparison: Comparison | null;
+  acknowledged_at: string | null;
+  acknowledged_by: string | null;
+}
+
+/** An incident with its newest alerts and deliveries. */
+export interface AlertIncidentDetails extends AlertIncident {
+  alerts: Alert[];
+  deliveries: AlertDelivery[];
+}
+
+export interface AlertAcknowledgement {
+  success: true;
+  /** How many incidents nobody had acknowledged before. */
+  acknowledged: number;
 }
 
 export interface AlertDelivery {

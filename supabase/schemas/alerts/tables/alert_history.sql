@@ -15,6 +15,7 @@ create table logloom.alert_history (
   window_end timestamptz,
   "group" jsonb,
   view_id uuid,
+  incident_id uuid references logloom.alert_incidents on delete set null,
   constraint alert_history_value_is_finite check (value > '-Infinity' and value < 'Infinity'),
   constraint alert_history_acknowledgement_is_whole check (
     (acknowledged_at is null) = (acknowledged_by is null)
@@ -26,6 +27,9 @@ on logloom.alert_history (tenant_id, triggered_at desc, alert_id desc);
 
 create index alert_history_tenant_id_rule_id_triggered_at_idx
 on logloom.alert_history (tenant_id, rule_id, triggered_at desc, alert_id desc);
+
+create index alert_history_incident_id_triggered_at_idx
+on logloom.alert_history (incident_id, triggered_at desc, alert_id desc);
 
 create index alert_history_triggered_at_idx on logloom.alert_history using brin (triggered_at);
 
@@ -67,3 +71,5 @@ comment on column logloom.alert_history.window_end is
   'The value is of records from window_start to before window_end.';
 
 comment on column logloom.alert_history.view_id is 'The view that the rule was evaluated in.';
+
+comment on column logloom.alert_history.incident_id is 'The incident that it is part of.';

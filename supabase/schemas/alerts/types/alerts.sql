@@ -44,11 +44,47 @@ create type public.logloom_alert_history_entry as (
   notification_error text,
   window_start timestamptz,
   window_end timestamptz,
-  "group" jsonb
+  "group" jsonb,
+  incident_id uuid,
+  resolved_at timestamptz
 );
 
 comment on type public.logloom_alert_history_entry is
-  'An alert: the value that a rule saw, and whether it was acknowledged and delivered.';
+  'An alert: the value that a rule saw, and whether it was acknowledged and delivered. '
+  'resolved_at: when its incident ended; null while that is open.';
+
+create type public.logloom_alert_incident as (
+  incident_id uuid,
+  tenant_id text,
+  rule_id uuid,
+  rule_name text,
+  query_dsl text,
+  window_minutes integer,
+  "group" jsonb,
+  state text,
+  opened_at timestamptz,
+  last_fired_at timestamptz,
+  resolved_at timestamptz,
+  resolution text,
+  fired_count integer,
+  value double precision,
+  peak_value double precision,
+  threshold double precision,
+  comparison public.logloom_alert_comparison,
+  acknowledged_at timestamptz,
+  acknowledged_by text
+);
+
+comment on type public.logloom_alert_incident is
+  'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: '
+  'open, acknowledged or resolved. resolution: recovered, rule_changed, rule_disabled or '
+  'rule_deleted; null before. value is that of the last window in which the condition held, '
+  'peak_value the one farthest from the threshold.';
+
+create type public.logloom_alert_acknowledgement as (success boolean, acknowledged integer);
+
+comment on type public.logloom_alert_acknowledgement is
+  'acknowledged: how many incidents nobody had acknowledged before.';
 
 create type logloom_private.alert_window as (
   rule_id uuid,

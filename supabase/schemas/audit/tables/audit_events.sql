@@ -34,8 +34,8 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.audit_events to authenticated, service_role;
 
 comment on table logloom.audit_events is
-  'What was done to keys, members, views, dashboards, settings and plans, and deletions of records. '
-  'Nobody changes or removes an event before settings.audit_lifetime has gone by.';
+  'What was done to keys, members, views, dashboards, settings and plans, and deletions of '
+  'records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
 
 comment on column logloom.audit_events.actor is
   'The claim sub of a request; else its role, or the database user.';

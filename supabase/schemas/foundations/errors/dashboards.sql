@@ -11,7 +11,8 @@ begin
   from (
     values
     ('dashboards.log_dashboards_name_is_valid', 400,
-      'Invalid p_name: 1 to 200 characters after trimming', 'Name the dashboard after what it shows.', null),
+      'Invalid p_name: 1 to 200 characters after trimming',
+      'Name the dashboard after what it shows.', null),
     ('dashboards.panels_are_no_array', 400, 'Invalid p_panels: not an array',
       'Send an array of objects {title, query_dsl, kind, width}.', null),
     ('dashboards.log_dashboards_panels_are_few', 400, 'Invalid p_panels: at most 20',

@@ -20,7 +20,16 @@ begin
     ('parameters.not_a_time', 400, 'Invalid %s: not a time',
       'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
         'at most 100 years).',
-      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor `now-24h` or the like.')
+      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor `now-24h` or the like.'),
+    ('parameters.secrets_are_invalid', 400, 'Invalid p_secrets: an object of names and sealed texts',
+      'Send {"name": "lls1...."} with what POST /functions/v1/logloom-stream/v1/seal answers, or '
+        'null to take one away.', null),
+    ('parameters.secret_is_unknown', 400, 'Invalid p_secrets: no secret is called %s here',
+      'Allowed: %2$s.', 'The receiver of this kind has no use for it.'),
+    ('parameters.secret_is_not_sealed', 400, 'Invalid p_secrets: %s is not sealed',
+      'Seal it by POST /functions/v1/logloom-stream/v1/seal. If what you sent was the secret '
+        'itself, replace it: logs of the database may hold it now.',
+      'The database takes no secret in plain text.')
   ) e (name, status, message, hint, explanation);
 end;
 $$;

@@ -102,4 +102,5 @@ comment on column logloom.saved_searches.view_id is
   'The view whose readers find it in their list, if it is shared.';
 
 comment on column logloom.saved_searches.display is
-  'What a page shows beside the query: its range, columns and the like. The page says what it means.';
+  'What a page shows beside the query: its range, columns and the like. The page says what it '
+  'means.';

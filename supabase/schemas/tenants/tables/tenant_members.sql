@@ -35,7 +35,8 @@ for select to supabase_auth_admin
 using (true);
 
 grant select on logloom.tenant_members to authenticated, service_role;
-grant select (tenant_id, user_id, created_at, chosen_at) on logloom.tenant_members to supabase_auth_admin;
+grant select (tenant_id, user_id, created_at, chosen_at)
+on logloom.tenant_members to supabase_auth_admin;
 
 comment on table logloom.tenant_members is
   'Users of Supabase Auth and the tenants they belong to. Auth''s tokens get tenant_id from here.';

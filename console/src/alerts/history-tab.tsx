@@ -1,15 +1,16 @@
 import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
-import { standingOf } from "../alerts/deliveries.ts";
+import { standingOf } from "./deliveries.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { Alert, AlertRule } from "../service/logloom.ts";
-import { Badge, ErrorNote, ScreenHead } from "../shared/controls.tsx";
+import { Badge, ErrorNote } from "../shared/controls.tsx";
 import { ago, measure } from "../shared/format.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
 
-export default function HistoryScreen() {
+/** Each time that a rule fired, the newest first. */
+export function HistoryTab() {
   const [isOpenOnly, setOpenOnly] = useState(false);
   const [limit, setLimit] = useState(100);
   const alerts = useOperation("list_alert_history", {
@@ -22,17 +23,15 @@ export default function HistoryScreen() {
     [rules.data],
   );
   return (
-    <div className="page">
-      <ScreenHead title="Alert history" about="Fired alerts, newest first.">
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={isOpenOnly}
-            onChange={(event) => setOpenOnly(event.target.checked)}
-          />
-          Not acknowledged only
-        </label>
-      </ScreenHead>
+    <>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={isOpenOnly}
+          onChange={(event) => setOpenOnly(event.target.checked)}
+        />
+        Not acknowledged only
+      </label>
       <ListTable
         answer={alerts}
         empty={{
@@ -58,12 +57,15 @@ export default function HistoryScreen() {
           />
         )}
       </ListTable>
-    </div>
+    </>
   );
 }
 
 function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
-  const acknowledge = useChange("acknowledge_alert", ["list_alert_history"]);
+  const acknowledge = useChange("acknowledge_alert", [
+    "list_alert_history",
+    "list_alert_incidents",
+  ]);
   const look = () =>
     rule && go({
       screen: "search",

@@ -1,9 +1,45 @@
 -- The console: dashboards, the overview, members of several tenants, what a saved search shows.
 
-SET local check_function_bodies = off;
+set local check_function_bodies = off;
 
-ALTER TABLE "logloom"."audit_events"
-  DROP CONSTRAINT "audit_events_action_is_known";
+do $$
+begin
+  -- Small tables, which everything reads.
+  perform set_config('lock_timeout', '30s', true);
+  -- No table has a column of this type.
+  alter type public.logloom_saved_search add attribute display jsonb;
+
+  alter table logloom.audit_events
+    drop constraint audit_events_action_is_known,
+    add constraint audit_events_action_is_known check (
+      action in (
+        'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
+        'ingest_token.created',
+        'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',
+        'member.added', 'member.changed', 'member.removed', 'member.switched',
+        'settings.changed', 'plan.changed',
+        'view.created', 'view.changed', 'view.deleted',
+        'dashboard.created', 'dashboard.changed', 'dashboard.deleted',
+        'logs.deletion_requested', 'logs.deletion_finished'
+      )
+    );
+
+  alter table logloom.plans
+    add column max_log_dashboards integer not null default 1000,
+    add constraint plans_max_log_dashboards_is_not_negative check (max_log_dashboards >= 0);
+  update logloom.plans set max_log_dashboards = 5 where plan_id = 'free';
+  update logloom.plans set max_log_dashboards = 100 where plan_id = 'pro';
+
+  alter table logloom.saved_searches
+    add column display jsonb not null default '{}',
+    add constraint saved_searches_display_is_valid check (
+      jsonb_typeof(display) = 'object' and octet_length(display::text) <= 4000
+    );
+
+  alter table logloom.tenant_members add column chosen_at timestamptz;
+  perform set_config('lock_timeout', '0', true);
+end;
+$$;
 
 DROP FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid);
 
@@ -33,18 +69,6 @@ ALTER TABLE "logloom"."log_dashboards"
 ALTER TABLE "logloom"."log_dashboards"
   FORCE ROW LEVEL SECURITY;
 
-ALTER TABLE "logloom"."plans"
-  ADD COLUMN "max_log_dashboards" integer NOT NULL DEFAULT 1000;
-
-update logloom.plans set max_log_dashboards = 5 where plan_id = 'free';
-update logloom.plans set max_log_dashboards = 100 where plan_id = 'pro';
-
-ALTER TABLE "logloom"."saved_searches"
-  ADD COLUMN "display" jsonb NOT NULL DEFAULT '{}'::jsonb;
-
-ALTER TABLE "logloom"."tenant_members"
-  ADD COLUMN "chosen_at" timestamp WITH time zone;
-
 CREATE TYPE "public"."logloom_log_panel" AS (
   "title"     text,
   "query_dsl" text,
@@ -61,6 +85,10 @@ CREATE TYPE "public"."logloom_log_dashboard" AS (
   "created_by"   text,
   "created_at"   timestamp WITH time zone,
   "updated_at"   timestamp WITH time zone
+);
+
+CREATE TYPE "public"."logloom_log_secret_scope" AS (
+  "tenant_id" text
 );
 
 CREATE TYPE "public"."logloom_log_service" AS (
@@ -87,8 +115,6 @@ CREATE TYPE "public"."logloom_log_tenant" AS (
   "role"       text,
   "is_current" boolean
 );
-
-ALTER TYPE "public"."logloom_saved_search" ADD ATTRIBUTE "display" jsonb CASCADE;
 
 CREATE OR REPLACE FUNCTION logloom_private.audit_log_dashboards()
   RETURNS TRIGGER
@@ -154,6 +180,43 @@ begin
     end
   );
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.changed_secrets (
+  p_current jsonb,
+  p_secrets jsonb,
+  p_names   text[]
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_secret record;
+begin
+  if p_secrets is null then
+    return p_current;
+  elsif jsonb_typeof(p_secrets) <> 'object' or octet_length(p_secrets::text) > 200000 then
+    perform logloom_private.refuse('parameters.secrets_are_invalid');
+  end if;
+  for v_secret in select s.key as name, s.value from jsonb_each(p_secrets) s loop
+    if v_secret.name <> all (p_names)
+      and not ('header.*' = any (p_names) and v_secret.name ~ '^header\.[a-z][a-z0-9-]{0,90}$')
+    then
+      perform logloom_private.refuse(
+        'parameters.secret_is_unknown', left(v_secret.name, 60), array_to_string(p_names, ', ')
+      );
+    elsif v_secret.value <> 'null' and (
+      jsonb_typeof(v_secret.value) <> 'string'
+      or length(v_secret.value #>> '{}') > 24000
+      or v_secret.value #>> '{}' !~ '^lls1\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{38,}$'
+    ) then
+      perform logloom_private.refuse('parameters.secret_is_not_sealed', v_secret.name);
+    end if;
+  end loop;
+  return jsonb_strip_nulls(p_current || p_secrets);
 end;
 $function$;
 
@@ -309,16 +372,18 @@ begin
         'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
       ]),
       ('authenticated, service_role', array[
-        'abolish_tenant', 'acting_role', 'alert_rule_of', 'api_key_status', 'change_log_view',
+        'abolish_tenant', 'acting_role', 'alert_entry_of', 'alert_incident_of',
+        'alert_incident_state', 'alert_rule_of', 'api_key_status', 'change_log_view',
         'change_member', 'check_query', 'check_settings', 'checked_panels', 'choose_tenant',
-        'confirm_address', 'distinct_destinations', 'effective_settings', 'end_portal_session',
-        'enqueue_rule_test', 'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted',
-        'is_viewer', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session', 'list_bytes',
-        'list_limit', 'log_dashboard_of', 'log_view_of', 'make_log_view', 'my_key_reads',
-        'my_stored', 'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
-        'page_of_deliveries', 'page_place', 'plan_feature', 'plan_of', 'preview_windows',
-        'provision_current_tenant', 'put_back_delivery', 'read_alert_history', 'read_alert_rules',
-        'read_log', 'read_log_changes', 'read_log_context', 'read_log_export', 'read_log_fields',
+        'confirm_address', 'deliveries_of_incident', 'distinct_destinations', 'effective_settings',
+        'end_portal_session', 'enqueue_rule_test', 'enroll_member', 'found_tenant', 'hold_view',
+        'is_being_deleted', 'is_viewer', 'issue_api_key', 'issue_ingest_token',
+        'issue_portal_session', 'list_bytes', 'list_limit', 'log_dashboard_of', 'log_view_of',
+        'make_log_view', 'my_key_reads', 'my_stored', 'my_usage', 'new_api_key',
+        'note_saved_search_run', 'page_of_addresses', 'page_of_deliveries', 'page_place',
+        'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
+        'put_back_delivery', 'read_alert_history', 'read_alert_rules', 'read_log',
+        'read_log_changes', 'read_log_context', 'read_log_export', 'read_log_fields',
         'read_log_histogram', 'read_log_overview', 'read_log_page', 'read_log_series',
         'read_log_stats', 'read_log_tail', 'read_members', 'read_memberships',
         'read_query_validity', 'read_saved_search', 'read_saved_searches', 'reads_again',
@@ -368,6 +433,7 @@ CREATE OR REPLACE FUNCTION logloom_private.operations()
 begin
   return array[
     'acknowledge_alert',
+    'acknowledge_alert_incidents',
     'add_tenant_member',
     'check_plan_feature',
     'claim_alert_notifications',
@@ -387,12 +453,14 @@ begin
     'delete_saved_search',
     'delete_tenant',
     'export_logs',
+    'get_alert_incident',
     'get_alert_rule',
     'get_api_key_usage',
     'get_current_tenant',
     'get_log',
     'get_log_context',
     'get_log_dashboard',
+    'get_log_secret_scope',
     'get_saved_search',
     'get_saved_search_categories',
     'get_saved_search_count',
@@ -405,6 +473,7 @@ begin
     'list_alert_addresses',
     'list_alert_deliveries',
     'list_alert_history',
+    'list_alert_incidents',
     'list_alert_rules',
     'list_api_keys',
     'list_log_dashboards',
@@ -445,6 +514,41 @@ begin
     'update_tenant_settings',
     'validate_query'
   ];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.parameters_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('parameters.missing', 400, 'Missing required parameter: %s', 'Send %s in the JSON body.',
+      'A required parameter is left out or null.'),
+    ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
+      'Page with p_after for more.', 'A page has 1 to 1000 items.'),
+    ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
+      'Send the %2$s of the last item of the page before.',
+      'The list has no such item: `p_after` is the id of the last item of the page before.'),
+    ('parameters.not_a_time', 400, 'Invalid %s: not a time',
+      'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
+        'at most 100 years).',
+      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor `now-24h` or the like.'),
+    ('parameters.secrets_are_invalid', 400, 'Invalid p_secrets: an object of names and sealed texts',
+      'Send {"name": "lls1...."} with what POST /functions/v1/logloom-stream/v1/seal answers, or '
+        'null to take one away.', null),
+    ('parameters.secret_is_unknown', 400, 'Invalid p_secrets: no secret is called %s here',
+      'Allowed: %2$s.', 'The receiver of this kind has no use for it.'),
+    ('parameters.secret_is_not_sealed', 400, 'Invalid p_secrets: %s is not sealed',
+      'Seal it by POST /functions/v1/logloom-stream/v1/seal. If what you sent was the secret '
+        'itself, replace it: logs of the database may hold it now.',
+      'The database takes no secret in plain text.')
+  ) e (name, status, message, hint, explanation);
 end;
 $function$;
 
@@ -722,6 +826,22 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.shown_secrets (
+  p_secrets jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce(jsonb_object_agg(s.name, '{"set": true}'::jsonb), '{}')
+    from jsonb_object_keys(p_secrets) s (name)
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.tenants_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -934,6 +1054,24 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."get_log_dashboard"(uuid) FROM PUBLIC, "anon";
 
+CREATE OR REPLACE FUNCTION public.get_log_secret_scope (
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS public.logloom_log_secret_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  return row(v_tenant_id)::public.logloom_log_secret_scope;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."get_log_secret_scope"(text) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.list_log_dashboards (
   p_limit integer DEFAULT NULL::integer,
   p_after uuid    DEFAULT NULL::uuid
@@ -1123,31 +1261,8 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) FROM PUBLIC, "anon";
 
-ALTER TABLE "logloom"."audit_events"
-  ADD CONSTRAINT "audit_events_action_is_known"
-    CHECK
-    ((action = ANY (ARRAY['api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text, 'api_key.deleted'::text, 'ingest_token.created'::text,
-    'portal_session.created'::text,
-    'portal_session.first_used'::text,
-    'portal_session.revoked'::text,
-    'member.added'::text,
-    'member.changed'::text,
-    'member.removed'::text,
-    'member.switched'::text,
-    'settings.changed'::text,
-    'plan.changed'::text,
-    'view.created'::text,
-    'view.changed'::text,
-    'view.deleted'::text, 'dashboard.created'::text, 'dashboard.changed'::text, 'dashboard.deleted'::text, 'logs.deletion_requested'::text, 'logs.deletion_finished'::text])));
-
 ALTER TABLE "logloom"."log_dashboards"
   ADD CONSTRAINT "log_dashboards_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
-
-ALTER TABLE "logloom"."plans"
-  ADD CONSTRAINT "plans_max_log_dashboards_is_not_negative" CHECK ((max_log_dashboards >= 0));
-
-ALTER TABLE "logloom"."saved_searches"
-  ADD CONSTRAINT "saved_searches_display_is_valid" CHECK (((jsonb_typeof(display) = 'object'::text) AND (octet_length((display)::text) <= 4000)));
 
 CREATE INDEX log_dashboards_tenant_id_created_at_idx ON logloom.log_dashboards USING btree (tenant_id, created_at DESC, dashboard_id DESC);
 
@@ -1197,6 +1312,8 @@ COMMENT ON FUNCTION "public"."delete_log_dashboard"(uuid) IS 'Deletes a dashboar
 
 COMMENT ON FUNCTION "public"."get_log_dashboard"(uuid) IS 'A dashboard of the caller, or one that a colleague shares. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'Whose secrets the caller may seal: {tenant_id}. The edge functions ask it before they seal one for that tenant. For admins. Errors: PT400, PT401, PT403.';
+
 COMMENT ON FUNCTION "public"."list_log_dashboards"(integer, uuid) IS 'The caller''s dashboards and those that colleagues share, newest first. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to and their role in each, by tenant_id. p_limit 1 to 1000 (default 100), p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
@@ -1218,6 +1335,8 @@ COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'Queries that are shown toge
 COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), the largest first, beside [before_from, before_to).';
 
 COMMENT ON TYPE "public"."logloom_log_panel" IS 'A panel of a dashboard. kind: lines (over time), bars (a bar for each group) or number. width: of the twelve columns of the grid.';
+
+COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'For which tenant the edge functions may seal secrets of the caller.';
 
 COMMENT ON TYPE "public"."logloom_log_service" IS 'What a service (null: records without one) sent in a range, and in the same hours of the days before. last_seen: the minute of its newest record of both; of a range of more than a day, to its 1,440th part.';
 
@@ -1248,6 +1367,8 @@ GRANT EXECUTE ON FUNCTION "public"."create_saved_search"(text, text, text, text,
 GRANT EXECUTE ON FUNCTION "public"."delete_log_dashboard"(uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."get_log_dashboard"(uuid) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."get_log_secret_scope"(text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."list_log_dashboards"(integer, uuid) TO "authenticated", "service_role";
 

@@ -1,0 +1,123 @@
+import { Buffer } from "node:buffer";
+import { createHash, createHmac } from "node:crypto";
+import type { NoAnswer, Outgoing, OutgoingAnswer } from "./outgoing.ts";
+import { withoutSlashesAtEnd } from "./slashes.ts";
+
+export interface S3Credentials {
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** A bucket, addressed by path: that works at AWS and wherever S3 is spoken. */
+export interface S3Bucket extends S3Credentials {
+  /** Such as `https://s3.eu-central-1.amazonaws.com`. */
+  readonly endpoint: string;
+  readonly bucket: string;
+}
+
+export interface S3 {
+  put(
+    key: string,
+    body: Uint8Array,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<OutgoingAnswer | NoAnswer>;
+  /** `range` as the header Range has it, such as `bytes=0-99`. */
+  get(key: string, range?: string): Promise<OutgoingAnswer | NoAnswer>;
+  delete(key: string): Promise<OutgoingAnswer | NoAnswer>;
+}
+
+/** The requests that a bucket needs, sent by `send`. */
+export function createS3(bucket: S3Bucket, send: Outgoing, now: () => Date): S3 {
+  const base = `${withoutSlashesAtEnd(bucket.endpoint)}/${encoded(bucket.bucket)}`;
+
+  async function request(
+    method: string,
+    key: string,
+    headers: Readonly<Record<string, string>>,
+    body?: Uint8Array,
+  ): Promise<OutgoingAnswer | NoAnswer> {
+    const segments = key.split("/");
+    // An address would leave these out.
+    if (segments.some((segment) => ["", ".", ".."].includes(segment))) {
+      return { error: "An object cannot have this name", isFinal: true };
+    }
+    const url = `${base}/${segments.map(encoded).join("/")}`;
+    if (!URL.canParse(url)) return { error: "The URL is not allowed", isFinal: true };
+    const signed = signedHeaders({ method, url, headers, body }, bucket, now());
+    return await send({ method, url, headers: signed, body });
+  }
+
+  return {
+    put: (key, body, headers = {}) => request("PUT", key, headers, body),
+    get: (key, range) => request("GET", key, range === undefined ? {} : { Range: range }),
+    delete: (key) => request("DELETE", key, {}),
+  };
+}
+
+interface Signable {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+}
+
+/** The headers, and those that sign them, method, address and body: AWS Signature Version 4 for S3. */
+export function signedHeaders(
+  { method, url, headers, body }: Signable,
+  { region, accessKeyId, secretAccessKey }: S3Credentials,
+  now: Date,
+): Record<string, string> {
+  const { host, pathname, searchParams } = new URL(url);
+  const time = now.toISOString().replace(/[-:]|\.\d{3}/g, "");
+  const day = time.slice(0, 8);
+  const digest = createHash("sha256").update(body ?? new Uint8Array()).digest("hex");
+  const all = { ...headers, "x-amz-content-sha256": digest, "x-amz-date": time };
+  const signed = Object.entries({ ...all, host })
+    .map(([name, value]) => [name.toLowerCase(), value.trim().replace(/ +/g, " ")])
+    .sort(byName);
+  const names = signed.map(([name]) => name).join(";");
+  const query = [...searchParams]
+    .map(([name, value]) => [encoded(name), encoded(value)])
+    .sort(byName)
+    .map((pair) => pair.join("="))
+    .join("&");
+  const canonical = [
+    method,
+    pathname,
+    query,
+    ...signed.map((pair) => pair.join(":")),
+    "",
+    names,
+    digest,
+  ].join("\n");
+  const scope = `${day}/${region}/s3/aws4_request`;
+  const toSign = [
+    "AWS4-HMAC-SHA256",
+    time,
+    scope,
+    createHash("sha256").update(canonical).digest("hex"),
+  ].join("\n");
+  const key = [day, region, "s3", "aws4_request"].reduce<Uint8Array>(
+    (previous, part) => createHmac("sha256", previous).update(part).digest(),
+    Buffer.from(`AWS4${secretAccessKey}`),
+  );
+  const signature = createHmac("sha256", key).update(toSign).digest("hex");
+  return {
+    ...all,
+    Authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, ` +
+      `SignedHeaders=${names}, Signature=${signature}`,
+  };
+}
+
+function byName([a]: string[], [b]: string[]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Everything but letters, digits and -._~ as AWS encodes it. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

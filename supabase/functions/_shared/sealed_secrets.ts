@@ -1,0 +1,131 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { logFailure } from "./errors.ts";
+
+/** What a sealed text is bound to: with another tenant or purpose it cannot be opened. */
+export interface SealBinding {
+  readonly tenantId: string;
+  /** For which kind of receiver, such as `log_stream`. */
+  readonly purpose: string;
+}
+
+export interface Opened {
+  readonly text: string;
+  /** Whether the current key sealed it. If not, seal it again. */
+  readonly isCurrent: boolean;
+}
+
+export interface SealedSecrets {
+  seal(text: string, binding: SealBinding): Promise<string>;
+  /** Undefined if no known key sealed this for that binding. */
+  open(sealed: string, binding: SealBinding): Promise<Opened | undefined>;
+}
+
+/** The text form: prefix, id of the key, and nonce and ciphertext as base64url. */
+const form = /^lls1\.([\w-]{8})\.([\w-]{38,})$/;
+
+const nonceBytes = 12;
+
+/**
+ * AES-GCM with the keys of the environment: LOGLOOM_SECRETS_KEY seals, it and those of LOGLOOM_SECRETS_OLD_KEYS, with
+ * commas between, open. A key is 32 bytes as base64; its id is the beginning of its digest. Undefined if there is none,
+ * or one is malformed.
+ */
+export async function readSealedSecrets(
+  get: (name: string) => string | undefined,
+): Promise<SealedSecrets | undefined> {
+  const current = setValue(get("LOGLOOM_SECRETS_KEY"));
+  if (current === undefined) return undefined;
+  const old = setValue(get("LOGLOOM_SECRETS_OLD_KEYS"))?.split(",") ?? [];
+  const keys = new Map<string, CryptoKey>();
+  for (const text of [current, ...old]) {
+    const bytes = Buffer.from(text.trim(), "base64");
+    if (!/^[\w+/-]{43}=?$/.test(text.trim()) || bytes.length !== 32) {
+      // Never the value. Without keys the function does what needs none.
+      logFailure("a key of LOGLOOM_SECRETS_KEY or LOGLOOM_SECRETS_OLD_KEYS is not 32 bytes", {});
+      return undefined;
+    }
+    const key = await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, [
+      "encrypt",
+      "decrypt",
+    ]);
+    const id = idOf(bytes);
+    if (!keys.has(id)) keys.set(id, key);
+  }
+  const [[currentId, currentKey]] = keys;
+
+  return {
+    async seal(text, binding) {
+      const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
+      const sealed = await crypto.subtle.encrypt(
+        { name: "AES-GCM", iv: nonce, additionalData: boundTo(currentId, binding) },
+        currentKey,
+        new TextEncoder().encode(text),
+      );
+      const bytes = Buffer.concat([nonce, new Uint8Array(sealed)]);
+      return `lls1.${currentId}.${bytes.toString("base64url")}`;
+    },
+
+    async open(sealed, binding) {
+      const [, id = "", text = ""] = form.exec(sealed) ?? [];
+      const key = keys.get(id);
+      if (key === undefined) return undefined;
+      const bytes = Buffer.from(text, "base64url");
+      try {
+        const opened = await crypto.subtle.decrypt(
+          {
+            name: "AES-GCM",
+            iv: bytes.subarray(0, nonceBytes),
+            additionalData: boundTo(id, binding),
+          },
+          key,
+          bytes.subarray(nonceBytes),
+        );
+        return { text: new TextDecoder().decode(opened), isCurrent: id === currentId };
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** The CLI passes `env(NAME)` from config.toml unchanged if NAME is not set. */
+function setValue(text: string | undefined): string | undefined {
+  return text === undefined || text === "" || text.startsWith("env(") ? undefined : text;
+}
+
+function idOf(key: Uint8Array): string {
+  return createHash("sha256").update(key).digest("base64url").slice(0, 8);
+}
+
+function boundTo(keyId: string, { tenantId, purpose }: SealBinding): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify([keyId, tenantId, purpose]));
+}
+
+/**
+ * Several secrets of one owner. `resealed`: all of them by the current key where an older one sealed any. Undefined if one
+ * cannot be opened.
+ */
+export async function openSecrets(
+  sealed: Readonly<Record<string, string>>,
+  binding: SealBinding,
+  secrets: SealedSecrets,
+): Promise<
+  | { readonly texts: Record<string, string>; readonly resealed?: Record<string, string> }
+  | undefined
+> {
+  const texts: Record<string, string> = {};
+  let isCurrent = true;
+  for (const [name, text] of Object.entries(sealed)) {
+    const opened = await secrets.open(text, binding);
+    if (opened === undefined) return undefined;
+    texts[name] = opened.text;
+    isCurrent &&= opened.isCurrent;
+  }
+  if (isCurrent) return { texts };
+  const resealed: Record<string, string> = {};
+  for (const [name, text] of Object.entries(texts)) {
+    resealed[name] = await secrets.seal(text, binding);
+  }
+  return { texts, resealed };
+}

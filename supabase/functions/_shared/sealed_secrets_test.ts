@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { openSecrets, readSealedSecrets, type SealedSecrets } from "./sealed_secrets.ts";
+
+const first = Buffer.alloc(32, 1).toString("base64");
+const second = Buffer.alloc(32, 2).toString("base64");
+const binding = { tenantId: "acme", purpose: "log_stream" };
+const plain = "Bearer s3cret-ÖÄÜ-€";
+
+async function withKeys(current: string, old?: string): Promise<SealedSecrets> {
+  const env: Record<string, string | undefined> = {
+    LOGLOOM_SECRETS_KEY: current,
+    LOGLOOM_SECRETS_OLD_KEYS: old,
+  };
+  const secrets = await readSealedSecrets((name) => env[name]);
+  assert.ok(secrets);
+  return secrets;
+}
+
+Deno.test("what is sealed opens again, says nothing, and never looks the same twice", async () => {
+  const secrets = await withKeys(first);
+  const sealed = await secrets.seal(plain, binding);
+  assert.match(sealed, /^lls1\.[\w-]{8}\.[\w-]+$/);
+  const bytes = Buffer.from(sealed.split(".")[2], "base64url").toString("latin1");
+  assert.ok(!bytes.includes("s3cret"));
+  assert.notEqual(await secrets.seal(plain, binding), sealed);
+  assert.deepEqual(await secrets.open(sealed, binding), { text: plain, isCurrent: true });
+});
+
+Deno.test("another tenant, another purpose, another key or a changed byte opens nothing", async () => {
+  const secrets = await withKeys(first);
+  const sealed = await secrets.seal(plain, binding);
+  assert.equal(await secrets.open(sealed, { ...binding, tenantId: "globex" }), undefined);
+  assert.equal(await secrets.open(sealed, { ...binding, purpose: "alert_rule" }), undefined);
+  assert.equal(await (await withKeys(second)).open(sealed, binding), undefined);
+  const [prefix, id, text] = sealed.split(".");
+  for (const at of [0, 15, 20, text.length - 3]) {
+    const other = text[at] === "A" ? "B" : "A";
+    const changed = [prefix, id, text.slice(0, at) + other + text.slice(at + 1)].join(".");
+    assert.equal(await secrets.open(changed, binding), undefined, changed);
+  }
+  for (const nothing of ["", "lls1", "lls1..", plain, `${prefix}.${id}.`, `${prefix}.${id}.AAAA`]) {
+    assert.equal(await secrets.open(nothing, binding), undefined, nothing);
+  }
+});
+
+Deno.test("after a rotation the old key still opens, and all is sealed again by the new one", async () => {
+  const old = await withKeys(first);
+  const both = await withKeys(second, first);
+  const sealed = {
+    token: await old.seal("t", binding),
+    "header.x-team": await both.seal("u", binding),
+  };
+  const opened = await openSecrets(sealed, binding, both);
+  assert.deepEqual(opened?.texts, { token: "t", "header.x-team": "u" });
+  const resealed = opened?.resealed ?? {};
+  assert.deepEqual(Object.keys(resealed), ["token", "header.x-team"]);
+  const onlyNew = await withKeys(second);
+  assert.deepEqual(await openSecrets(resealed, binding, onlyNew), {
+    texts: { token: "t", "header.x-team": "u" },
+  });
+  assert.equal(await openSecrets(sealed, binding, onlyNew), undefined);
+});
+
+Deno.test("without a key, or with one that is not 32 bytes, nothing is sealed", async () => {
+  for (const key of ["", "env(LOGLOOM_SECRETS_KEY)", "c2hvcnQ=", `${first}, c2hvcnQ=`]) {
+    assert.equal(
+      await readSealedSecrets((name) => name === "LOGLOOM_SECRETS_KEY" ? key : undefined),
+      undefined,
+    );
+  }
+  const env: Record<string, string> = {
+    LOGLOOM_SECRETS_KEY: first,
+    LOGLOOM_SECRETS_OLD_KEYS: "c2hvcnQ=",
+  };
+  assert.equal(await readSealedSecrets((name) => env[name]), undefined);
+});

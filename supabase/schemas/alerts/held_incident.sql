@@ -1,0 +1,57 @@
+-- Notes that a rule's condition held in a window, and of which incident that is part: the open one
+-- or, where this window was thought to be quiet or the rule's cooldown keeps it silent, the last
+-- one, which is open again. Where the rule fires and there is none, a new one. Null without one.
+create function logloom_private.held_incident(
+  p_rule logloom.alert_rules,
+  p_window logloom_private.alert_window,
+  p_now timestamptz,
+  p_fires boolean
+)
+returns uuid
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_incident_id uuid;
+begin
+  update logloom.alert_incidents i
+  set
+    resolved_at = null,
+    resolution = null,
+    quiet_from = null,
+    last_fired_at = case when p_fires then p_now else i.last_fired_at end,
+    fired_count = i.fired_count + p_fires::integer,
+    value = case when p_window.window_end >= i.held_until then p_window.value else i.value end,
+    peak_value = case
+      when abs(p_window.value - i.threshold) > abs(i.peak_value - i.threshold) then p_window.value
+      else i.peak_value
+    end,
+    held_until = greatest(i.held_until, p_window.window_end)
+  from (
+    select l.incident_id
+    from logloom.alert_incidents l
+    where l.rule_id = p_rule.rule_id and l."group" is not distinct from p_window."group"
+    order by l.opened_at desc, l.incident_id desc
+    limit 1
+  ) l
+  where i.incident_id = l.incident_id
+    and (
+      i.resolved_at is null
+      or i.resolution = 'recovered' and (not p_fires or p_window.window_end <= i.quiet_from)
+    )
+  returning i.incident_id into v_incident_id;
+  if not found and p_fires then
+    insert into logloom.alert_incidents (
+      tenant_id, rule_id, rule_name, query_dsl, window_minutes, threshold, comparison, "group",
+      view_id, opened_at, last_fired_at, value, peak_value, held_until
+    )
+    values (
+      p_rule.tenant_id, p_rule.rule_id, p_rule.name, p_rule.query_dsl, p_rule.window_minutes,
+      p_rule.threshold, p_rule.comparison, p_window."group", p_rule.view_id, p_now, p_now,
+      p_window.value, p_window.value, p_window.window_end
+    )
+    returning incident_id into v_incident_id;
+  end if;
+  return v_incident_id;
+end;
+$$;

@@ -1,0 +1,90 @@
+-- No foreign key on rule_id: what happened stays on record when the rule is deleted.
+create table logloom.alert_incidents (
+  incident_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null references logloom.tenants on delete cascade,
+  rule_id uuid not null,
+  rule_name text not null,
+  query_dsl text,
+  window_minutes integer not null,
+  threshold double precision not null,
+  comparison text,
+  "group" jsonb,
+  view_id uuid,
+  opened_at timestamptz not null,
+  last_fired_at timestamptz not null,
+  fired_count integer not null default 1,
+  value double precision not null,
+  peak_value double precision not null,
+  held_until timestamptz not null,
+  resolved_at timestamptz,
+  resolution text,
+  quiet_from timestamptz,
+  acknowledged_at timestamptz,
+  acknowledged_by text,
+  constraint alert_incidents_resolution_is_known check (
+    resolution in ('recovered', 'rule_changed', 'rule_disabled', 'rule_deleted')
+  ),
+  constraint alert_incidents_resolution_is_whole check (
+    (resolved_at is null) = (resolution is null)
+    and (quiet_from is null or resolution = 'recovered')
+  ),
+  constraint alert_incidents_acknowledgement_is_whole check (
+    (acknowledged_at is null) = (acknowledged_by is null)
+  )
+)
+-- An open one is updated every minute.
+with (fillfactor = 70);
+
+-- A rule has one incident open for each group.
+create unique index alert_incidents_rule_id_open_idx
+on logloom.alert_incidents (rule_id, (coalesce(md5("group"::text), '')))
+where resolved_at is null;
+
+create index alert_incidents_tenant_id_opened_at_idx
+on logloom.alert_incidents (tenant_id, opened_at desc, incident_id desc);
+
+create index alert_incidents_tenant_id_open_idx
+on logloom.alert_incidents (tenant_id, opened_at desc, incident_id desc)
+where resolved_at is null;
+
+create index alert_incidents_rule_id_opened_at_idx
+on logloom.alert_incidents (rule_id, opened_at desc, incident_id desc);
+
+create index alert_incidents_resolved_at_idx on logloom.alert_incidents using brin (resolved_at);
+
+create policy alert_incidents_select_tenant on logloom.alert_incidents
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy alert_incidents_update_tenant on logloom.alert_incidents
+for update to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()))
+with check (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select on logloom.alert_incidents to authenticated, service_role;
+
+grant update (acknowledged_at, acknowledged_by) on logloom.alert_incidents
+to authenticated, service_role;
+
+comment on table logloom.alert_incidents is
+  'A rule, and of a rule with by one of its groups, whose condition holds since it fired: from the '
+  'first alert until a window in which it holds no longer.';
+
+comment on column logloom.alert_incidents.rule_name is
+  'This and what follows is of the rule when the incident opened. query_dsl and comparison are '
+  'null of rules that were deleted before there were incidents.';
+
+comment on column logloom.alert_incidents.value is
+  'Of the last window in which the condition held.';
+
+comment on column logloom.alert_incidents.peak_value is
+  'Of such a window, the value that is farthest from the threshold.';
+
+comment on column logloom.alert_incidents.held_until is
+  'The end of the last window in which the condition held.';
+
+comment on column logloom.alert_incidents.quiet_from is
+  'The end of the window in which it held no longer.';
+
+comment on column logloom.alert_incidents.acknowledged_by is
+  'The claim sub of who acknowledged it first.';

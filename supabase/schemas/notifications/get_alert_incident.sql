@@ -1,0 +1,89 @@
+create type public.logloom_alert_incident_details as (
+  incident_id uuid,
+  tenant_id text,
+  rule_id uuid,
+  rule_name text,
+  query_dsl text,
+  window_minutes integer,
+  "group" jsonb,
+  state text,
+  opened_at timestamptz,
+  last_fired_at timestamptz,
+  resolved_at timestamptz,
+  resolution text,
+  fired_count integer,
+  value double precision,
+  peak_value double precision,
+  threshold double precision,
+  comparison public.logloom_alert_comparison,
+  acknowledged_at timestamptz,
+  acknowledged_by text,
+  alerts public.logloom_alert_history_entry[],
+  deliveries public.logloom_alert_delivery[]
+);
+
+comment on type public.logloom_alert_incident_details is
+  'An incident with its newest alerts and deliveries, at most 100 of each.';
+
+-- The newest deliveries of an incident of the tenant.
+create function logloom_private.deliveries_of_incident(p_tenant_id text, p_incident_id uuid)
+returns public.logloom_alert_delivery[]
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads the outbox
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  return array(
+    select logloom_private.delivery(n)
+    from logloom.alert_history h
+    join logloom_private.notifications n on n.alert_id = h.alert_id
+    where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
+    order by n.created_at desc, n.notification_id desc
+    limit 100
+  );
+end;
+$$;
+
+create function public.get_alert_incident(p_incident_id uuid default null)
+returns public.logloom_alert_incident_details
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_row logloom.alert_incidents;
+  v_item public.logloom_alert_incident;
+begin
+  perform logloom_private.require_parameter('p_incident_id', p_incident_id is null);
+  select i.* into v_row
+  from logloom.alert_incidents i
+  where i.tenant_id = v_tenant_id and i.incident_id = p_incident_id;
+  if not found then
+    perform logloom_private.refuse('alerts.incident_not_found');
+  end if;
+  v_item := logloom_private.alert_incident_of(v_row);
+  return row(
+    v_item.incident_id, v_item.tenant_id, v_item.rule_id, v_item.rule_name, v_item.query_dsl,
+    v_item.window_minutes, v_item."group", v_item.state, v_item.opened_at, v_item.last_fired_at,
+    v_item.resolved_at, v_item.resolution, v_item.fired_count, v_item.value, v_item.peak_value,
+    v_item.threshold, v_item.comparison, v_item.acknowledged_at, v_item.acknowledged_by,
+    array(
+      select logloom_private.alert_entry_of(h, v_row.resolved_at, true)
+      from logloom.alert_history h
+      where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
+      order by h.triggered_at desc, h.alert_id desc
+      limit 100
+    ),
+    logloom_private.deliveries_of_incident(null, p_incident_id)
+  );
+end;
+$$;
+
+comment on function public.get_alert_incident(uuid) is
+  'An incident with its newest 100 alerts and 100 deliveries. Errors: PT400, PT401, PT404.';

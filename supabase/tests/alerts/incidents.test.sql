@@ -1,0 +1,383 @@
+-- An incident is open from the first alert until a window in which the condition holds no longer.
+begin;
+set local timezone = 'UTC';
+\ir ../actors.psql
+\ir rounds.psql
+select plan(48);
+
+-- Incidents of a rule in order: when it opened, how often it fired, last and farthest value, until
+-- when it held, and how it ended, by the windows.
+create function pg_temp.incidents(p_name text)
+returns setof text
+language plpgsql
+as $$
+begin
+  return query
+  select concat_ws(
+    ' ', i."group" ->> 'level', to_char(i.opened_at at time zone 'UTC', 'HH24:MI'),
+    i.fired_count || 'x', i.value, i.peak_value,
+    to_char(i.held_until at time zone 'UTC', 'HH24:MI'),
+    coalesce(i.resolution, 'open'), to_char(i.quiet_from at time zone 'UTC', 'HH24:MI')
+  )
+  from logloom.alert_incidents i
+  where i.rule_name = p_name
+  order by i.opened_at, i."group" ->> 'level' collate "C";
+end;
+$$;
+
+-- Windows of a minute, so that a record is in one of them.
+select pg_temp.rule('ts:* host:none', 'gt', 1, 1, 0, 'empty') \g /dev/null
+select pg_temp.rule('wanted', 'gt', 1, 1, 0, 'plain') \g /dev/null
+select pg_temp.rule('wanted', 'gt', 1, 1, 5, 'cooled') \g /dev/null
+select pg_temp.arrive('12:00:10', 'wanted', p_count => 3);
+select pg_temp.round('12:01') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('plain')$$, array['12:01 1x 3 3 12:01 open'],
+  'a rule that fires opens an incident'
+);
+select is_empty($$select * from pg_temp.incidents('empty')$$, 'one that does not has none');
+select results_eq(
+  $$select h.incident_id = i.incident_id from logloom.alert_history h
+    join logloom.alert_incidents i using (rule_id)$$,
+  array[true, true], 'each alert is part of its rule''s'
+);
+select pg_temp.arrive('12:01:10', 'wanted', p_count => 5);
+select pg_temp.round('12:02') \g /dev/null
+select pg_temp.arrive('12:02:10', 'wanted', p_count => 2);
+select pg_temp.round('12:03') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('plain')$$, array['12:01 3x 2 5 12:03 open'],
+  'it goes on while the condition holds'
+);
+select results_eq(
+  $$select * from pg_temp.incidents('cooled')$$, array['12:01 1x 2 5 12:03 open'],
+  'also where the cooldown keeps the rule silent'
+);
+select pg_temp.round('12:04') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('plain')$$, array['12:01 3x 2 5 12:03 recovered 12:04'],
+  'and ends with the first window in which it does not'
+);
+select is(
+  (select i.resolved_at from logloom.alert_incidents i where i.rule_name = 'plain'),
+  pg_temp.at('12:04:06'), 'when that was evaluated'
+);
+
+-- Again.
+select pg_temp.arrive('12:04:10', 'wanted', p_count => 4);
+select pg_temp.round('12:05') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('plain')$$,
+  array['12:01 3x 2 5 12:03 recovered 12:04', '12:05 1x 4 4 12:05 open'],
+  'when it fires again that is another incident'
+);
+select results_eq(
+  $$select * from pg_temp.incidents('cooled')$$, array['12:01 1x 4 5 12:05 open'],
+  'during the cooldown it is the same, open again'
+);
+select pg_temp.round('12:06') \g /dev/null
+select pg_temp.round('12:07') \g /dev/null
+select pg_temp.arrive('12:07:10', 'wanted', p_count => 2);
+select pg_temp.round('12:08') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('cooled')$$,
+  array['12:01 1x 4 5 12:05 recovered 12:06', '12:08 1x 2 2 12:08 open'],
+  'after it, it is another'
+);
+select pg_temp.round('12:09') \g /dev/null
+
+-- Late records.
+savepoint late;
+select pg_temp.arrive('12:08:10', 'wanted', p_count => 3);
+select pg_temp.round('12:10') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('plain') offset 2$$,
+  array['12:08 2x 3 3 12:09 recovered 12:10'],
+  'a record that comes late opens the incident again whose end it disproves'
+);
+rollback to late;
+select pg_temp.arrive('12:09:10', 'wanted', p_count => 3);
+select pg_temp.round('12:10') \g /dev/null
+select pg_temp.arrive('12:09:20', 'wanted', p_count => 3);
+select pg_temp.round('12:11') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('plain') offset 3$$,
+  array['12:10 1x 6 6 12:10 recovered 12:11'],
+  'one in a window that fired changes its value, and does not fire again'
+);
+
+-- Rounds that were missed.
+select pg_temp.arrive('12:12:10', 'wanted', p_count => 2);
+select pg_temp.arrive('12:14:10', 'wanted', p_count => 2);
+select pg_temp.round('12:20') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('plain') offset 4$$,
+  array['12:20 1x 2 2 12:13 recovered 12:14', '12:20 1x 2 2 12:15 recovered 12:16'],
+  'missed windows are caught up with in their order'
+);
+
+-- A query that fails says nothing, and a window without a value ends the incident.
+select pg_temp.rule('wanted | avg(@ms)', 'gt', 1, 1, 0, 'average') \g /dev/null
+select pg_temp.arrive('12:20:10', 'wanted', '{"ms": 5}');
+select pg_temp.round('12:21') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('average')$$, array['12:21 1x 5 5 12:21 open'], 'an average'
+);
+savepoint failing;
+select logloom_private.settle_alert_windows(
+  array[row(r.rule_id, pg_temp.at('12:22'), pg_temp.at('12:22'), null, 'It rests', null)
+    ::logloom_private.alert_window], o, now()
+) from logloom.alert_rules r, logloom_private.alert_rounds o where r.name = 'average' \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('average')$$, array['12:21 1x 5 5 12:21 open'],
+  'a rule that could not be evaluated leaves its incident as it is'
+);
+rollback to failing;
+select pg_temp.round('12:22') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('average')$$, array['12:21 1x 5 5 12:21 recovered 12:22'],
+  'a window without data ends it'
+);
+
+-- Groups.
+select pg_temp.rule('ts:* | count() by level', 'gte', 2, 1, 0, 'levels') \g /dev/null
+select pg_temp.arrive('12:22:10', 'a', null, 'error', 'acme', 3);
+select pg_temp.arrive('12:22:20', 'b', null, 'info', 'acme', 2);
+select pg_temp.round('12:23') \g /dev/null
+select pg_temp.arrive('12:23:10', 'a', null, 'error', 'acme', 4);
+select pg_temp.arrive('12:23:20', 'b', null, 'info', 'acme', 1);
+select pg_temp.round('12:24') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('levels')$$,
+  array['error 12:23 2x 4 4 12:24 open', 'info 12:23 1x 2 2 12:23 recovered 12:24'],
+  'each group has its own'
+);
+select pg_temp.round('12:25') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.incidents('levels') limit 1$$,
+  array['error 12:23 2x 4 4 12:24 recovered 12:25'], 'which ends when nothing comes of it'
+);
+
+-- Rules that change.
+select pg_temp.rule('ts:*', 'lt', 9, 1, 0, 'changed') \g /dev/null
+select pg_temp.round('12:26') \g /dev/null
+create function pg_temp.after(p_change text)
+returns setof text
+language plpgsql
+as $$
+begin
+  perform pg_temp.act_as_user('acme', 'alice');
+  execute format(p_change, (select r.rule_id from public.list_alert_rules() r limit 1));
+  perform pg_temp.act_as_postgres();
+  return query select i.resolution from logloom.alert_incidents i where i.rule_name = 'changed';
+end;
+$$;
+savepoint unchanged;
+update logloom.alert_rules set created_at = now() + interval '1 day' where name = 'changed';
+select results_eq(
+  format('select * from pg_temp.after(%L)', c.change), array[c.resolution], c.change
+)
+from (
+  values
+    ('select public.update_alert_rule(%L, p_name => ''changed'', p_cooldown_minutes => 7)', null),
+    ('select public.update_alert_rule(%L, p_notification_config => ''{}'')', null),
+    ('select public.update_alert_rule(%L, p_enabled => true)', null)
+) c (change, resolution);
+create temp table closing as
+select c.* from (
+  values
+    ('select public.update_alert_rule(%L, p_threshold => 8)', 'rule_changed'),
+    ('select public.update_alert_rule(%L, p_query_dsl => ''x'')', 'rule_changed'),
+    ('select public.update_alert_rule(%L, p_window_minutes => 2)', 'rule_changed'),
+    ('select public.update_alert_rule(%L, p_enabled => false)', 'rule_disabled'),
+    ('select public.delete_alert_rule(%L)', 'rule_deleted')
+) c (change, resolution);
+create function pg_temp.after_alone(p_change text)
+returns text[]
+language plpgsql
+as $$
+declare
+  v_found text[];
+begin
+  begin
+    v_found := array(select * from pg_temp.after(p_change));
+    raise exception 'undone' using errcode = 'P0002';
+  exception when no_data_found then
+    return v_found;
+  end;
+end;
+$$;
+select is(pg_temp.after_alone(c.change), array[c.resolution], c.change) from closing c;
+rollback to unchanged;
+select is(
+  (
+    select array_agg(i.resolution)
+    from logloom.alert_incidents i, logloom_private.begin_alert_round(
+      pg_temp.at('12:20'), pg_temp.at('12:19')
+    )
+    where i.rule_name = 'changed'
+  ),
+  array[null::text], 'a clock that goes back ends none'
+);
+rollback to unchanged;
+
+-- What a user sees and does.
+create temp table ids as
+select row_number() over (order by i.opened_at, i.rule_name, i."group")::integer as n,
+  i.incident_id as id, i.rule_name
+from logloom.alert_incidents i;
+grant select on ids to public;
+insert into logloom.alert_incidents (
+  incident_id, tenant_id, rule_id, rule_name, window_minutes, threshold, opened_at, last_fired_at,
+  value, peak_value, held_until
+)
+values (
+  '00000000-0000-4000-8000-000000000001', 'umbrella', gen_random_uuid(), 'other', 5, 1, now(),
+  now(), 2, 2, now()
+);
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (select to_jsonb(i) - '{incident_id,rule_id}'::text[]
+    from public.list_alert_incidents(p_state => 'open') i),
+  '{
+    "tenant_id": "acme", "rule_name": "changed", "query_dsl": "ts:*", "window_minutes": 1,
+    "group": null, "state": "open", "opened_at": "2026-03-03T12:26:06+00:00",
+    "last_fired_at": "2026-03-03T12:26:06+00:00", "resolved_at": null, "resolution": null,
+    "fired_count": 1, "value": 0, "peak_value": 0, "threshold": 9, "comparison": "lt",
+    "acknowledged_at": null, "acknowledged_by": null
+  }',
+  'an incident'
+);
+select is(
+  (select array_agg(i.incident_id) from public.list_alert_incidents() i),
+  (select array_agg(i.incident_id order by i.opened_at desc, i.incident_id desc)
+    from ids d join logloom.alert_incidents i on i.incident_id = d.id),
+  'the newest first'
+);
+select is(
+  (
+    select array_agg(i.incident_id)
+    from (select d.incident_id from public.list_alert_incidents() d offset 2 limit 1) l
+    cross join lateral public.list_alert_incidents(p_after => l.incident_id, p_limit => 2) i
+  ),
+  (select array_agg(i.incident_id) from (
+    select l.incident_id from public.list_alert_incidents() l offset 3 limit 2
+  ) i),
+  'a page after an item'
+);
+select is(
+  (select array_agg(distinct i.rule_name) from public.list_alert_incidents(p_rule_id => (
+    select r.rule_id from public.list_alert_rules() r where r.name = 'cooled'
+  )) i),
+  '{cooled}', 'of one rule'
+);
+select is(
+  (select count(*) from public.list_alert_incidents(p_state => 'resolved')),
+  (select count(*) - 1 from ids), 'the resolved ones'
+);
+select throws_ok(
+  $$select public.list_alert_incidents(p_state => 'closed')$$,
+  'PT400', 'Invalid p_state: one of open, acknowledged, resolved', 'no such state'
+);
+select throws_ok(
+  $$select public.list_alert_incidents(p_after => '00000000-0000-4000-8000-000000000001')$$,
+  'PT400', 'Invalid p_after: no such incident', 'another tenant''s is no place in the list'
+);
+select is(
+  (
+    select jsonb_build_array(cardinality(d.alerts), d.alerts[1].value, d.alerts[1].resolved_at,
+      d.deliveries, d.state)
+    from ids i, public.get_alert_incident(i.id) d
+    where i.n = 1
+  ),
+  '[1, 3, "2026-03-03T12:06:06+00:00", [], "resolved"]', 'one with its alerts and deliveries'
+);
+select throws_ok(
+  $$select public.get_alert_incident('00000000-0000-4000-8000-000000000001')$$,
+  'PT404', 'Incident not found', 'another tenant''s'
+);
+select is(
+  (
+    select to_jsonb(a)
+    from public.acknowledge_alert_incidents(array(
+      select i.id from ids i where i.rule_name = 'changed' or i.n = 1
+      union all select '00000000-0000-4000-8000-000000000001'
+    )) a
+  ),
+  '{"success": true, "acknowledged": 2}', 'many are acknowledged at once'
+);
+select is(
+  (select to_jsonb(a) from ids i, public.acknowledge_alert_incidents(array[i.id]) a where i.n = 1),
+  '{"success": true, "acknowledged": 0}', 'again: no change'
+);
+select results_eq(
+  $$select i.rule_name, i.acknowledged_by
+    from public.list_alert_incidents(p_state => 'acknowledged') i$$,
+  $$values ('changed', 'alice')$$, 'one that is resolved stays so'
+);
+select is(
+  (select array_agg(distinct h.rule_id) from public.list_alert_history(p_acknowledged => true) h),
+  (select array_agg(distinct r.rule_id)
+    from public.list_alert_rules() r where r.name in ('changed', 'cooled')),
+  'with their alerts'
+);
+select throws_ok(
+  format('select public.acknowledge_alert_incidents(%L)', v.ids), v.code, v.message, v.message
+)
+from (
+  values
+    ('{00000000-0000-4000-8000-000000000001}', 'PT404', 'Incident not found'),
+    ('{}', 'PT400', 'Invalid p_incident_ids: 1 to 1000 ids'),
+    (null, 'PT400', 'Missing required parameter: p_incident_ids')
+) v (ids, code, message);
+select throws_ok(
+  $$select public.acknowledge_alert_incidents(
+    array(select gen_random_uuid() from generate_series(1, 1001))
+  )$$,
+  'PT400', 'Invalid p_incident_ids: 1 to 1000 ids', 'too many'
+);
+select pg_temp.act_as_postgres();
+
+-- After it was acknowledged it fires on.
+select pg_temp.round('12:27') \g /dev/null
+select is(
+  (select row(i.fired_count, i.acknowledged_by, i.resolved_at)::text
+    from logloom.alert_incidents i where i.rule_name = 'changed'),
+  '(2,alice,)', 'what fires again stays in the incident that was acknowledged'
+);
+select pg_temp.act_as_user('acme', 'bob');
+select public.acknowledge_alert(h.alert_id)
+from (
+  select h.alert_id from public.list_alert_history(p_rule_id => (
+    select r.rule_id from public.list_alert_rules() r where r.name = 'plain'
+  )) h where h.triggered_at < pg_temp.at('12:03')
+) h \g /dev/null
+select is(
+  (select i.acknowledged_by from public.list_alert_incidents() i
+    where i.rule_name = 'plain' order by i.opened_at limit 1),
+  null, 'an incident is not acknowledged by some of its alerts'
+);
+select public.acknowledge_alert(h.alert_id)
+from (
+  select h.alert_id from public.list_alert_history(p_rule_id => (
+    select r.rule_id from public.list_alert_rules() r where r.name = 'plain'
+  )) h where h.triggered_at = pg_temp.at('12:03:06')
+) h \g /dev/null
+select is(
+  (select i.acknowledged_by from public.list_alert_incidents() i
+    where i.rule_name = 'plain' order by i.opened_at limit 1),
+  'bob', 'but by the last of them'
+);
+select pg_temp.act_as_postgres();
+
+-- Old ones go.
+update logloom.alert_incidents set resolved_at = now() - interval '500 days'
+where rule_name = 'plain';
+select logloom_private.purge_old_rows() \g /dev/null
+select is_empty(
+  $$select from logloom.alert_incidents i where i.rule_name = 'plain'$$,
+  'after their lifetime they are gone'
+);
+
+select * from finish();
+rollback;
