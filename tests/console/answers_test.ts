@@ -141,7 +141,7 @@ inBrowser("an open record stays open when the search is run again", async () => 
   const place = await detail.boundingBox();
   await page.getByRole("button", { name: "Run again (r)" }).click();
   await isSeen(page, "came after it was opened");
-  assert.equal(await row.getAttribute("aria-expanded"), "true");
+  assert.equal(await row.getAttribute("aria-selected"), "true");
   assert.equal(
     await page.locator(".detail[data-same]").count(),
     1,

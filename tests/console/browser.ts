@@ -23,6 +23,8 @@ export interface Options {
   expected?: RegExp;
   url?: string;
   timezone?: string;
+  /** Somebody who was never here, whom notes explain the page. */
+  isFirstVisit?: boolean;
   /** Before the page is opened: routes that answer in the service's place. */
   prepare?: (page: Page) => Promise<unknown>;
 }
@@ -71,6 +73,12 @@ export async function openBrowser() {
     page.on("response", (response) => {
       if (response.status() >= 400) note(`status ${response.status()}: ${response.url()}`);
     });
+    await page.addInitScript((isFirstVisit) => {
+      const kept = "logloom-preferences";
+      if (!isFirstVisit && !localStorage.getItem(kept)) {
+        localStorage.setItem(kept, JSON.stringify({ knowsItsWay: true }));
+      }
+    }, options.isFirstVisit ?? false);
     await page.addInitScript(() => {
       document.addEventListener("securitypolicyviolation", (event) => {
         console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`);

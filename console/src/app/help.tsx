@@ -1,6 +1,7 @@
 import { Dialog } from "../shared/controls.tsx";
 
 const keys: [string, string][] = [
+  ["Ctrl K", "go to a screen, a saved search, a dashboard, a tenant"],
   ["/", "to the search box"],
   ["Enter", "in the box: run the query; Ctrl+Enter adds a line"],
   ["↑ ↓", "in an empty box: earlier queries"],

@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { type ComponentType, Suspense, useEffect, useState } from "react";
+import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
 import { useAddress } from "../address/address.ts";
 import { OverviewScreen } from "../overview/overview-screen.tsx";
 import { ExportNote } from "../search/export-menu.tsx";
@@ -10,9 +10,13 @@ import { ConnectionNote } from "./connection-note.tsx";
 import { Help } from "./help.tsx";
 import { laterScreens } from "./screens.ts";
 import { useShortcuts } from "./shortcuts.ts";
+import { loadPart } from "./update.ts";
+import { VisitNotes } from "./visit-notes.tsx";
 import { UpdateNote } from "./update-note.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { titleOf } from "./title.ts";
+
+const Palette = lazy(() => loadPart(() => import("./palette.tsx")));
 
 /** The frame of every screen: the bar at the top, connection notes, help. */
 export function Shell({ queries }: { queries: QueryClient }) {
@@ -20,7 +24,20 @@ export function Shell({ queries }: { queries: QueryClient }) {
   useState(() => queries.clear());
   const { screen, parameters } = useAddress();
   const [isHelping, setHelping] = useState(false);
+  const [isGoing, setGoing] = useState(false);
   useShortcuts({ "?": () => setHelping(true) });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => {
+      const isAsked = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) &&
+        !event.shiftKey && !event.altKey;
+      if (!isAsked || document.querySelector("dialog[open]")) return;
+      event.preventDefault();
+      setGoing(true);
+    };
+    // Before the editor, which has a use of its own for it.
+    document.addEventListener("keydown", listener, true);
+    return () => document.removeEventListener("keydown", listener, true);
+  }, []);
   useEffect(() => {
     document.title = titleOf({ screen, parameters });
   }, [screen, parameters]);
@@ -42,7 +59,11 @@ export function Shell({ queries }: { queries: QueryClient }) {
       >
         Skip to content
       </a>
-      <TopBar screen={screen} onHelp={() => setHelping(true)} />
+      <TopBar
+        screen={screen}
+        onHelp={() => setHelping(true)}
+        onGo={() => setGoing(true)}
+      />
       <ConnectionNote />
       <UpdateNote />
       <main
@@ -61,6 +82,15 @@ export function Shell({ queries }: { queries: QueryClient }) {
         </Boundary>
       </main>
       <ExportNote />
+      <VisitNotes />
+      {isGoing && (
+        <Suspense>
+          <Palette
+            onClose={() => setGoing(false)}
+            onHelp={() => setHelping(true)}
+          />
+        </Suspense>
+      )}
       {isHelping && <Help onClose={() => setHelping(false)} />}
     </div>
   );

@@ -9,16 +9,20 @@ import {
 } from "../address/address.ts";
 import { useIsNarrow } from "../search/use-is-narrow.ts";
 import { useOperation } from "../service/hooks.ts";
+import { IconButton } from "../shared/controls.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { say } from "../shared/words.ts";
 import { labels } from "./title.ts";
+import { TenantSwitcher } from "./tenant-switcher.tsx";
 import { UserMenu } from "./user-menu.tsx";
-import { useSession } from "../service/session.ts";
 
 /** The bar at the top: the tenant, the screens, the user. */
-export function TopBar({ screen, onHelp }: { screen: Screen; onHelp: () => void }) {
+export function TopBar({ screen, onHelp, onGo }: {
+  screen: Screen;
+  onHelp: () => void;
+  onGo: () => void;
+}) {
   const isNarrow = useIsNarrow();
-  const tenant = useSession().claims()?.tenant ?? "";
   return (
     <header className="top-bar">
       {isNarrow && <NavMenu screen={screen} />}
@@ -26,14 +30,13 @@ export function TopBar({ screen, onHelp }: { screen: Screen; onHelp: () => void 
         <img src="./icon.svg" alt="" width="18" height="18" />
         <span className="brand-name">logloom</span>
       </span>
-      <span className="tenant" title={`Tenant ${tenant}`}>
-        <bdi>{tenant}</bdi>
-      </span>
+      <TenantSwitcher />
       {isNarrow ? <span className="spring" /> : (
         <nav className="nav" aria-label={say("Screens")}>
           <NavLinks screen={screen} />
         </nav>
       )}
+      <IconButton icon="go" label={say("Go to (Ctrl+K)")} onClick={onGo} />
       <UserMenu onHelp={onHelp} />
     </header>
   );

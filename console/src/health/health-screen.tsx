@@ -1,10 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { HealthReport, LogloomError } from "../service/logloom.ts";
 import { useService } from "../service/hooks.ts";
 import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago, count, seconds } from "../shared/format.ts";
 import { Loaded, Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
+import { concerns } from "./concerns.ts";
 
 const words: Record<string, string> = {
   healthy: "All is well",
@@ -40,13 +43,41 @@ export default function HealthScreen() {
   );
 }
 
-function Checks({ report: { status, checks } }: { report: HealthReport }) {
+/** What concerns a tenant first; the internals are for who runs the project. */
+function Checks({ report }: { report: HealthReport }) {
+  const [isOpen, setOpen] = useState(report.status === "unhealthy");
+  return (
+    <>
+      <p className={`verdict-line ${tone(report.status)}`}>
+        {say(words[report.status] ?? report.status)}
+      </p>
+      <div className="tiles">
+        {concerns(report).map(({ title, words, tone }) => (
+          <section className="tile" key={title}>
+            <h2>{say(title)}</h2>
+            <p>
+              <Badge tone={tone}>{say(tone === "good" ? "fine" : "look at it")}</Badge> {words}
+            </p>
+          </section>
+        ))}
+      </div>
+      <button
+        type="button"
+        className="button small quiet more"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {say("Internals, for who runs the project")}
+      </button>
+      {isOpen && <Internals report={report} />}
+    </>
+  );
+}
+
+function Internals({ report: { checks } }: { report: HealthReport }) {
   const { jobs, ...others } = checks;
   return (
     <>
-      <p className={`verdict-line ${tone(status)}`}>
-        {words[status] ?? status}
-      </p>
       <div className="tiles">
         {Object.entries(others).map(([name, check]) => (
           <section className="tile" key={name}>

@@ -26,7 +26,6 @@ import type {
   LogOverview,
   LogPage,
   LogRecord,
-  LogSecretScope,
   LogTail,
   LogTenant,
   LogView,
@@ -178,7 +177,6 @@ export interface Operations {
     answer: LogRecord[];
   };
   get_log_dashboard: { parameters: { p_dashboard_id: string }; answer: LogDashboard };
-  get_log_secret_scope: { parameters: { p_tenant_id?: string }; answer: LogSecretScope };
   get_saved_search: { parameters: { p_id: string }; answer: SavedSearch };
   get_saved_search_categories: { parameters: Record<PropertyKey, never>; answer: string[] };
   get_saved_search_count: { parameters: Record<PropertyKey, never>; answer: number };
