@@ -5,6 +5,7 @@ import { useOperation } from "../service/hooks.ts";
 import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { Comparison } from "../service/logloom.ts";
 import { type Draft, signs } from "./rules.ts";
+import { say } from "../shared/words.ts";
 
 const words: Record<Comparison, string> = {
   gt: "more than",
@@ -48,7 +49,7 @@ export function ConditionFields({ draft, onChange }: {
       </div>
       <div className="condition">
         <label className="field">
-          <span>Fires when it is</span>
+          <span>{say("Fires when it is")}</span>
           <select
             value={draft.comparison}
             onChange={(event) => onChange({ comparison: event.target.value as Comparison })}
@@ -59,7 +60,7 @@ export function ConditionFields({ draft, onChange }: {
           </select>
         </label>
         <label className="field">
-          <span>Threshold</span>
+          <span>{say("Threshold")}</span>
           <input
             required
             inputMode="decimal"
@@ -68,7 +69,7 @@ export function ConditionFields({ draft, onChange }: {
           />
         </label>
         <label className="field">
-          <span>Within, minutes</span>
+          <span>{say("Within, minutes")}</span>
           <input
             required
             type="number"
@@ -79,7 +80,7 @@ export function ConditionFields({ draft, onChange }: {
           />
         </label>
         <label className="field">
-          <span>Cooldown (minutes)</span>
+          <span>{say("Cooldown (minutes)")}</span>
           <input
             required
             type="number"

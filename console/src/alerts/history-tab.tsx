@@ -8,6 +8,7 @@ import { ago, measure } from "../shared/format.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
+import { say } from "../shared/words.ts";
 
 /** Each time that a rule fired, the newest first. */
 export function HistoryTab() {
@@ -30,7 +31,7 @@ export function HistoryTab() {
           checked={isOpenOnly}
           onChange={(event) => setOpenOnly(event.target.checked)}
         />
-        Not acknowledged only
+        {say("Not acknowledged only")}
       </label>
       <ListTable
         answer={alerts}
@@ -38,14 +39,14 @@ export function HistoryTab() {
           title: isOpenOnly ? "Everything is acknowledged" : "No rule has fired yet",
         }}
         more={{ limit, onMore: () => setLimit(mostAtOnce) }}
-        label="Alerts"
+        label={say("Alerts")}
         columns={[
-          "When",
-          "Rule",
-          { name: "Value", is: "number" },
-          { name: "Threshold", is: "number" },
-          "Told",
-          "Answered",
+          say("When"),
+          say("Rule"),
+          { name: say("Value"), is: "number" },
+          { name: say("Threshold"), is: "number" },
+          say("Notified"),
+          say("Acknowledged"),
           actions,
         ]}
       >
@@ -100,7 +101,9 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
           : <Badge tone="warn">open</Badge>}
       </td>
       <td className="tools">
-        {rule && <button type="button" className="button small" onClick={look}>Records</button>}
+        {rule && (
+          <button type="button" className="button small" onClick={look}>{say("Records")}</button>
+        )}
         {!alert.acknowledged && (
           <button
             type="button"
@@ -108,7 +111,7 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
             disabled={acknowledge.isPending}
             onClick={() => acknowledge.mutate({ p_alert_id: alert.alert_id })}
           >
-            Acknowledge
+            {say("Acknowledge")}
           </button>
         )}
         <ErrorNote error={acknowledge.error} />

@@ -9,6 +9,7 @@ import { plain } from "../shared/plain.ts";
 import { ConfirmAddress } from "./confirm-address.tsx";
 import { DeliveriesDialog } from "./deliveries-dialog.tsx";
 import { mailsTo, signs, stateOf } from "./rules.ts";
+import { say } from "../shared/words.ts";
 
 const touched = ["list_alert_rules", "check_plan_feature", "list_alert_addresses"] as const;
 
@@ -35,17 +36,18 @@ export function RulesTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
       <ListTable
         answer={rules}
         empty={{
-          title: "No alert rules yet",
-          about:
+          title: say("No alert rules yet"),
+          about: say(
             "A rule evaluates a query every minute and notifies you when its value crosses a threshold.",
+          ),
         }}
-        label="Alert rules"
+        label={say("Alert rules")}
         columns={[
-          "Rule",
-          "State",
-          { name: "Last value", is: "number" },
-          "Fires when",
-          "Looked at",
+          say("Rule"),
+          say("State"),
+          { name: say("Last value"), is: "number" },
+          say("Fires when"),
+          say("Last evaluated"),
           actions,
         ]}
       >
@@ -69,13 +71,13 @@ export function RulesTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
       )}
       {doomed && (
         <Confirm
-          title="Delete the rule?"
-          action="Delete"
+          title={say("Delete the rule?")}
+          action={say("Delete")}
           change={remove}
           parameters={{ p_rule_id: doomed.rule_id }}
           onClose={() => setDoomed(null)}
         >
-          <strong>{plain(doomed.name)}</strong> is not looked at any more. Its history stays.
+          <strong>{plain(doomed.name)}</strong> is not evaluated any more. Its history stays.
         </Confirm>
       )}
     </>
@@ -112,9 +114,13 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
       </td>
       <td>{rule.last_evaluated_at ? ago(rule.last_evaluated_at) : "–"}</td>
       <td className="tools">
-        <button type="button" className="button small" onClick={onEdit}>Change</button>
-        <button type="button" className="button small" onClick={onDeliveries}>Deliveries</button>
-        <button type="button" className="button small danger" onClick={onDelete}>Delete</button>
+        <button type="button" className="button small" onClick={onEdit}>{say("Change")}</button>
+        <button type="button" className="button small" onClick={onDeliveries}>
+          {say("Deliveries")}
+        </button>
+        <button type="button" className="button small danger" onClick={onDelete}>
+          {say("Delete")}
+        </button>
       </td>
     </tr>
   );

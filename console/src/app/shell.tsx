@@ -15,6 +15,7 @@ import { VisitNotes } from "./visit-notes.tsx";
 import { UpdateNote } from "./update-note.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { titleOf } from "./title.ts";
+import { say } from "../shared/words.ts";
 
 const Palette = lazy(() => loadPart(() => import("./palette.tsx")));
 
@@ -57,7 +58,7 @@ export function Shell({ queries }: { queries: QueryClient }) {
           document.getElementById("main")?.focus();
         }}
       >
-        Skip to content
+        {say("Skip to content")}
       </a>
       <TopBar
         screen={screen}
@@ -99,13 +100,13 @@ export function Shell({ queries }: { queries: QueryClient }) {
 /** The screen failed to load or render: the bar stays. */
 function BrokenScreen() {
   return (
-    <Empty title="This screen could not be loaded">
+    <Empty title={say("This screen could not be loaded")}>
       <button
         type="button"
         className="button primary"
         onClick={() => location.reload()}
       >
-        Load the page again
+        {say("Load the page again")}
       </button>
     </Empty>
   );

@@ -33,7 +33,7 @@ export default function HealthScreen() {
   return (
     <div className="page">
       <ScreenHead
-        title="Health"
+        title={say("Health")}
         about={data ? `As of ${ago(data.timestamp)}; updated every five seconds.` : undefined}
       >
         {data && <Badge tone={tone(data.status)}>{data.status}</Badge>}
@@ -111,8 +111,8 @@ type Job = Record<"last_success" | "last_failure" | "status" | "reason", string 
 function Jobs({ jobs }: { jobs: Record<string, Job> }) {
   return (
     <section className="block">
-      <h2>Jobs</h2>
-      <Table label="Jobs" columns={["Job", "Last success", "Last failure"]}>
+      <h2>{say("Jobs")}</h2>
+      <Table label={say("Jobs")} columns={[say("Job"), say("Last success"), say("Last failure")]}>
         {Object.entries(jobs).sort(([a], [b]) => a < b ? -1 : 1).map((
           [name, job],
         ) => (

@@ -47,7 +47,7 @@ export function SavedDialog({ initial, onClose }: {
         }}
       >
         <label className="field">
-          <span>Name</span>
+          <span>{say("Name")}</span>
           <input
             required
             maxLength={200}
@@ -57,7 +57,7 @@ export function SavedDialog({ initial, onClose }: {
           />
         </label>
         <label className="field">
-          <span>Query</span>
+          <span>{say("Query")}</span>
           <textarea
             className="mono"
             required
@@ -68,7 +68,7 @@ export function SavedDialog({ initial, onClose }: {
           />
         </label>
         <label className="field">
-          <span>Description</span>
+          <span>{say("Description")}</span>
           <input
             maxLength={2000}
             value={description}
@@ -77,7 +77,7 @@ export function SavedDialog({ initial, onClose }: {
         </label>
         <div className="form-pair">
           <label className="field">
-            <span>Category</span>
+            <span>{say("Category")}</span>
             <input
               list="categories"
               maxLength={100}
@@ -89,7 +89,7 @@ export function SavedDialog({ initial, onClose }: {
             </datalist>
           </label>
           <label className="field">
-            <span>Tags, separated by commas</span>
+            <span>{say("Tags, separated by commas")}</span>
             <input value={tags} onChange={(event) => setTags(event.target.value)} />
           </label>
         </div>
@@ -99,7 +99,7 @@ export function SavedDialog({ initial, onClose }: {
             checked={isShared}
             onChange={(event) => setShared(event.target.checked)}
           />
-          Everyone in this tenant can read and run it
+          {say("Everyone in this tenant can read and run it")}
         </label>
         {hasDisplay && (
           <label className="check">
@@ -113,8 +113,10 @@ export function SavedDialog({ initial, onClose }: {
         )}
         <ErrorNote error={save.error} />
         <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>Cancel</button>
-          <button type="submit" className="button primary" disabled={save.isPending}>Save</button>
+          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
+          <button type="submit" className="button primary" disabled={save.isPending}>
+            {say("Save")}
+          </button>
         </div>
       </form>
     </Dialog>

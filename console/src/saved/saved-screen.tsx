@@ -10,6 +10,7 @@ import { Loaded, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { placeOf } from "./display.ts";
 import { SavedDialog } from "./saved-dialog.tsx";
+import { say } from "../shared/words.ts";
 
 const touched = [
   "list_saved_searches",
@@ -37,16 +38,16 @@ export default function SavedScreen() {
   return (
     <div className="page">
       <ScreenHead
-        title="Saved searches"
+        title={say("Saved searches")}
         about={plan.data && `${plan.data.currentCount} of ${plan.data.maxCount} in this plan`}
       >
         <button type="button" className="button primary" onClick={() => setEdited({})}>
-          New saved search
+          {say("New saved search")}
         </button>
       </ScreenHead>
       <div className="filters">
         <fieldset className="segments">
-          <legend>Show</legend>
+          <legend>{say("Show")}</legend>
           {(["all", "mine"] as const).map((one) => (
             <label key={one}>
               <input
@@ -61,11 +62,11 @@ export default function SavedScreen() {
         </fieldset>
         {categories.length > 0 && (
           <select
-            aria-label="Category"
+            aria-label={say("Category")}
             value={category}
             onChange={(event) => setCategory(event.target.value)}
           >
-            <option value="">All categories</option>
+            <option value="">{say("All categories")}</option>
             {categories.map((one) => <option key={one} value={one}>{plain(one)}</option>)}
           </select>
         )}
@@ -74,10 +75,8 @@ export default function SavedScreen() {
         {() =>
           shown.length === 0
             ? (
-              <Empty title="No saved searches yet">
-                <p>
-                  Write a query and press the star beside it, or start here.
-                </p>
+              <Empty title={say("No saved searches yet")}>
+                <p>{say("Write a query and press the star beside it, or start here.")}</p>
               </Empty>
             )
             : (
@@ -102,8 +101,8 @@ export default function SavedScreen() {
       )}
       {doomed && (
         <Confirm
-          title="Delete the saved search?"
-          action="Delete"
+          title={say("Delete the saved search?")}
+          action={say("Delete")}
           change={remove}
           parameters={{ p_id: doomed.id }}
           onClose={() => setDoomed(null)}
@@ -148,7 +147,7 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
                 aria-label={`Change ${saved.name}`}
                 onClick={onEdit}
               >
-                Change
+                {say("Change")}
               </button>
               <button
                 type="button"
@@ -156,7 +155,7 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
                 aria-label={`Delete ${saved.name}`}
                 onClick={onDelete}
               >
-                Delete
+                {say("Delete")}
               </button>
             </>
           )}

@@ -35,7 +35,7 @@ export function AggregateView({ run, onFilter }: {
   const [isAdding, setAdding] = useState(false);
   const rows = stats.data ?? [];
   return (
-    <section className="results" aria-label="Numbers">
+    <section className="results" aria-label={say("Numbers")}>
       <div className="rows-bar">
         <p className="rows-count">
           {stats.data && groupsOf(rows)} <PanelNote answer={stats.data} isBusy={stats.isFetching} />
@@ -59,7 +59,7 @@ export function AggregateView({ run, onFilter }: {
           className="button small quiet"
           onClick={() => edit((query) => splitQuery(query).filter)}
         >
-          Show the records
+          {say("Show the records")}
         </button>
       </div>
       {stats.error && !(stats.error.isAway && stats.data)
@@ -71,12 +71,12 @@ export function AggregateView({ run, onFilter }: {
             className="aggregate"
             tabIndex={0}
             role="region"
-            aria-label="Groups"
+            aria-label={say("Groups")}
             {...marksOld(stats.isPlaceholderData)}
           >
             <SeriesFigure query={run.query} instants={run.instants} />
             {rows.length === 0
-              ? <Empty title="Nothing to count in this range" />
+              ? <Empty title={say("Nothing to count in this range")} />
               : <Groups rows={rows} keys={groupKeys(run.query)} onFilter={onFilter} />}
           </div>
         )}

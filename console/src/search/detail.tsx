@@ -60,14 +60,14 @@ export function Detail({ record, onFilter }: {
             </button>
           )}
           <CopyButton text={() => exactJson(record)} label={say("Copy JSON")} />
-          {features.links && <CopyButton text={link} label="Copy link" />}
+          {features.links && <CopyButton text={link} label={say("Copy link")} />}
           <button
             type="button"
             className="button small"
             aria-pressed={isRaw}
             onClick={() => setRaw(!isRaw)}
           >
-            JSON
+            {say("JSON")}
           </button>
         </div>
         {isRaw ? <LongText text={exactJson(record)} className="raw" /> : (

@@ -7,6 +7,7 @@ import { Icon } from "../shared/icons.tsx";
 import { plain } from "../shared/plain.ts";
 import { columnsOf } from "./columns.ts";
 import { useEditQuery } from "./query-text.ts";
+import { say } from "../shared/words.ts";
 
 /** A field with its frequent values, each a click from the query. */
 export function FieldRow({ field, query, isOpen, onToggle }: {
@@ -99,7 +100,9 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
               </li>
             );
           })}
-          {field.values.length === 0 && <li className="about">Too many different values.</li>}
+          {field.values.length === 0 && (
+            <li className="about">{say("Too many different values.")}</li>
+          )}
         </ul>
       )}
     </div>

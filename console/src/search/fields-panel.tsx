@@ -42,7 +42,7 @@ export function FieldsPanel({ fields, query, onClose }: {
         />
         <IconButton
           icon="close"
-          label="Hide the fields"
+          label={say("Hide the fields")}
           className="drawer-close"
           onClick={onClose}
         />
@@ -53,7 +53,9 @@ export function FieldsPanel({ fields, query, onClose }: {
         </p>
       )}
       <div className="fields-list" {...marksOld(fields.isPlaceholderData)}>
-        {fields.error && !fields.data && <p className="about">The fields could not be counted.</p>}
+        {fields.error && !fields.data && (
+          <p className="about">{say("The fields could not be counted.")}</p>
+        )}
         {fields.isPending && fields.fetchStatus === "fetching" && <Skeleton lines={12} />}
         {found.slice(0, most).map((field) => (
           <FieldRow

@@ -6,6 +6,7 @@ import { fieldsOf } from "../shared/groups.ts";
 import { oneLine } from "../shared/plain.ts";
 import { SortHead, useSorted } from "../shared/sorting.tsx";
 import { LogText } from "../shared/text.tsx";
+import { say } from "../shared/words.ts";
 
 function isSingle(rows: StatRow[]): boolean {
   return rows.length === 1 && Object.keys(rows[0]?.group ?? {}).length === 0;
@@ -61,7 +62,7 @@ function Bars({ rows: unsorted, keys, onFilter }: {
           ))}
           {names.map((name) => <SortHead key={name} name={name} sorting={sorting} isNumber />)}
           <th scope="col">
-            <span className="hidden">Share of the largest</span>
+            <span className="hidden">{say("Share of the largest")}</span>
           </th>
         </tr>
       </thead>

@@ -39,7 +39,7 @@ export function HistogramPanel({ run }: { run: Run }) {
     <section
       className="histogram"
       ref={place}
-      aria-label="Records over time"
+      aria-label={say("Records over time")}
       {...marksOld(answer.isPlaceholderData)}
     >
       <div className="histogram-head">

@@ -1,12 +1,17 @@
-import { useState } from "react";
-import { useService } from "../service/hooks.ts";
 import type { QueryValidity } from "../service/logloom.ts";
 
+export interface Suggestion {
+  text: string;
+  /** The character where it is to be written, from 1. */
+  at: number;
+}
+
 /** What the service suggests to write, and where. */
-export function suggestionOf(verdict: QueryValidity): { text: string; at: number } | null {
+export function suggestionOf(verdict: QueryValidity): Suggestion | null {
   if (!verdict.valid) {
-    const text = /^Write ([^\s,]+:\S*?|\S*[:|"@]\S*?)(?:[.,] .*|[.,])?$/.exec(verdict.hint ?? "")
-      ?.[1];
+    // A hint is for people: only one that is nothing but a query can be written.
+    const text = /^Write (\S*[:|"@(]\S*|\S*\([^()]*\))\.?$/.exec(verdict.hint ?? "")?.[1]
+      ?.replace(/\.$/, "");
     return text && verdict.position !== null ? { text, at: verdict.position } : null;
   }
   const warning = verdict.warnings[0];
@@ -15,41 +20,17 @@ export function suggestionOf(verdict: QueryValidity): { text: string; at: number
 
 /** The most words that a suggestion stands for. */
 const mostWords = 7;
+const bare = (word: string) => word.replace(/[^\p{L}\p{N}]+/gu, " ").trim().toLowerCase();
 
-/** The query with the suggestion in the place of so many words. */
-export function mended(query: string, at: number, suggestion: string, words: number): string {
+/**
+ * The query with the suggestion in the place of the words that it stands for: up to the one that it ends with, since a
+ * suggestion says the same in another form. `service = shop` ends as `service:shop` does.
+ */
+export function mended(query: string, { text, at }: Suggestion): string {
   // The service counts characters, the editor code units.
   const before = [...query].slice(0, at - 1).join("");
-  const rest = query.slice(before.length);
-  const taken = new RegExp(`^(?:\\S+\\s*){${words}}`).exec(rest)?.[0] ?? rest;
-  const after = rest.slice(taken.length);
-  return `${before}${suggestion}${after === "" ? "" : ` ${after}`}`;
-}
-
-/** Asks the service which of the words the suggestion stands for: the first query with fewer mistakes is it. */
-export function useMend(
-  query: string,
-  verdict: QueryValidity,
-  onMend: (query: string) => void,
-) {
-  const service = useService();
-  const [isBusy, setBusy] = useState(false);
-  const mend = async () => {
-    const suggestion = suggestionOf(verdict);
-    if (!suggestion) return;
-    setBusy(true);
-    const { at, text } = suggestion;
-    const words = [...query].slice(at - 1).join("").trim().split(/\s+/).length;
-    for (let n = 1; n <= Math.min(words, mostWords); n++) {
-      const wanted = mended(query, at, text, n);
-      const next = await service.validate(wanted).catch(() => null);
-      const isBetter = next?.valid &&
-        (!verdict.valid || next.warnings.length < verdict.warnings.length);
-      if (isBetter || n === Math.min(words, mostWords)) {
-        setBusy(false);
-        return onMend(isBetter ? wanted : mended(query, at, text, 1));
-      }
-    }
-  };
-  return { mend: () => void mend(), isBusy };
+  const words = query.slice(before.length).trim().split(/\s+/);
+  const last = bare(text).split(" ").at(-1) ?? "";
+  const end = words.slice(0, mostWords).findIndex((word) => bare(word).split(" ").at(-1) === last);
+  return `${before}${[text, ...words.slice(end < 0 ? 1 : end + 1)].join(" ")}`;
 }

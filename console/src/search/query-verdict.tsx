@@ -3,7 +3,7 @@ import { useOperation } from "../service/hooks.ts";
 import type { QueryValidity } from "../service/logloom.ts";
 import { plain } from "../shared/plain.ts";
 import { say } from "../shared/words.ts";
-import { suggestionOf, useMend } from "./mend.ts";
+import { mended, suggestionOf } from "./mend.ts";
 
 /** The service's verdict while you type: the error in place, with a suggestion. */
 export function useVerdict(
@@ -70,11 +70,14 @@ function MendButton({ text, verdict, onMend }: {
   verdict: QueryValidity;
   onMend: (query: string) => void;
 }) {
-  const { mend, isBusy } = useMend(text, verdict, onMend);
   const suggestion = suggestionOf(verdict);
   if (suggestion === null) return null;
   return (
-    <button type="button" className="button small" disabled={isBusy} onClick={mend}>
+    <button
+      type="button"
+      className="button small"
+      onClick={() => onMend(mended(text, suggestion))}
+    >
       {say("Write")} <code>{plain(suggestion.text)}</code>
     </button>
   );

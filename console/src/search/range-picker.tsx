@@ -24,7 +24,7 @@ export function RangePicker(
         popoverTarget={id}
       >
         <Icon name="clock" />
-        <span className="hidden">Range:</span>
+        <span className="hidden">{say("Range:")}</span>
         <span className="range-label">
           {isLive ? say("Live") : say(rangeLabel(range, zone))}
         </span>

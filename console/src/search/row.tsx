@@ -62,7 +62,7 @@ function BrokenRow({ record, index, isActive }: Props) {
       className="row-line level-none"
     >
       <span role="gridcell" className="cell-msg">
-        <strong>This record cannot be shown:</strong> {oneLine(exactJson(record, 0))}
+        <strong>{say("This record cannot be shown:")}</strong> {oneLine(exactJson(record, 0))}
       </span>
     </div>
   );

@@ -18,6 +18,7 @@ import { columnsOf } from "./columns.ts";
 import { closeRecord, openRecord } from "./open-record.ts";
 import { Row, RowsHead } from "./row.tsx";
 import { useHeldPlace } from "./use-held-place.ts";
+import { say } from "../shared/words.ts";
 
 interface Props {
   rows: LogRecord[];
@@ -117,7 +118,7 @@ export function RowsGrid(
       ref={scroller}
       className={names}
       role="grid"
-      aria-label="Records"
+      aria-label={say("Records")}
       {...marksOld(isOld)}
       aria-rowcount={rows.length + 1}
       aria-colcount={4 + columns.length}

@@ -17,6 +17,7 @@ import { RecordPanel } from "./record-panel.tsx";
 import { ResultTabs, useTab } from "./result-tabs.tsx";
 import { ResultRows } from "./result-rows.tsx";
 import { useFields, useRun } from "./use-search.ts";
+import { say } from "../shared/words.ts";
 
 export function SearchScreen() {
   const run = useRun();
@@ -58,7 +59,7 @@ export function SearchScreen() {
   return (
     <EditQueryContext value={edit}>
       <div className={parts.join(" ")}>
-        <h1 className="hidden">Search</h1>
+        <h1 className="hidden">{say("Search")}</h1>
         <QueryBar ref={bar} run={run} fields={fields.data ?? []} />
         {run.instants === null && (
           <ErrorNote
