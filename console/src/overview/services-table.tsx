@@ -4,7 +4,7 @@ import { clause } from "../language/edit.ts";
 import { marksOld } from "../service/hooks.ts";
 import type { LogOverview, LogService, Series } from "../service/logloom.ts";
 import { Badge } from "../shared/controls.tsx";
-import { ago, change, count } from "../shared/format.ts";
+import { ago, change, count, since } from "../shared/format.ts";
 import { oneLine, plain } from "../shared/plain.ts";
 import { SortHead, useSorted } from "../shared/sorting.tsx";
 import { Sparkline } from "../shared/sparkline.tsx";
@@ -81,7 +81,7 @@ function ServiceRow({ service, course, range }: {
         <button type="button" className="group-value" onClick={() => open()}>
           {name === null ? say("without a service") : plain(oneLine(name, 80))}
         </button>{" "}
-        {isSilent && <Badge tone="warn">{say("silent")}</Badge>}
+        {isSilent && <Badge tone="warn">{say("not seen for")} {since(service.last_seen)}</Badge>}
         {service.records_before === 0 && <Badge tone="info">{say("new since yesterday")}</Badge>}
       </th>
       <td className="course" data-column={say("Course")}>

@@ -1,3 +1,5 @@
+import { say } from "./words.ts";
+
 /** The reader's own language for numbers and times; what the page says is English. */
 const locale = globalThis.navigator?.languages?.[0] ?? globalThis.navigator?.language;
 const whole = new Intl.NumberFormat(locale);
@@ -46,19 +48,31 @@ export function bytes(value: number): string {
   return `${number.format(size)} ${units[unit]}`;
 }
 
+const minute = 60;
+
+/** A span in the greatest unit that leaves more than one of it. */
+function inUnits(seconds: number): [number, "minute" | "hour" | "day"] {
+  const [amount, unit] = seconds < 90 * minute
+    ? [seconds / minute, "minute" as const]
+    : seconds < 36 * 60 * minute
+    ? [seconds / (60 * minute), "hour" as const]
+    : [seconds / (1440 * minute), "day" as const];
+  return [Math.max(1, Math.round(amount)), unit];
+}
+
 /** "3 minutes ago", or "in 2 days". */
 export function ago(ts: string | null, now = Date.now()): string {
-  if (ts === null) return "never";
+  if (ts === null) return say("never");
   const seconds = (now - Date.parse(ts)) / 1000;
-  const size = Math.abs(seconds);
-  if (size < 45) return seconds >= 0 ? "just now" : "in a moment";
-  const [amount, unit] = size < 5400
-    ? [size / 60, "minute" as const]
-    : size < 129_600
-    ? [size / 3600, "hour" as const]
-    : [size / 86_400, "day" as const];
-  const number = Math.max(1, Math.round(amount));
+  if (Math.abs(seconds) < 45) return seconds >= 0 ? say("just now") : say("in a moment");
+  const [number, unit] = inUnits(Math.abs(seconds));
   return relative.format(seconds >= 0 ? -number : number, unit);
+}
+
+/** "3 minutes": how long ago. */
+export function since(ts: string, now = Date.now()): string {
+  const [number, unit] = inUnits(Math.max(0, (now - Date.parse(ts)) / 1000));
+  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(number);
 }
 
 export function seconds(value: number | null | undefined): string {
