@@ -43,7 +43,7 @@ inBrowser(
     const row = (text: string) => page.getByRole("row").filter({ hasText: text }).first();
     const panel = page.getByRole("complementary", { name: "Record" });
     await row("order").click();
-    await panel.getByText("a-1").waitFor();
+    await panel.locator(".message-json").getByText("a-1").waitFor();
     await panel.getByRole("button", { name: "Only attrs.items.sku = this" }).waitFor();
     const line = panel.getByRole("region", { name: "The same req_id" });
     await line.getByText("3 records").waitFor();
@@ -123,7 +123,7 @@ inBrowser("a dashboard: from a search, over one range, shared by its link", asyn
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByRole("button", { name: /Range:/ }).click();
-  await page.getByRole("button", { name: "Last 5 minutes" }).click();
+  await page.getByRole("button", { name: "Last 6 hours" }).click();
   await number.locator(".panel-number").getByText("2", { exact: true }).waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
   assert.equal(await page.title(), "Shop · Logloom");
@@ -200,7 +200,10 @@ inBrowser("the palette goes everywhere; what is typed matches beginnings first",
   await page.keyboard.press("Control+k");
   const box = page.getByRole("combobox", { name: "Go to" });
   await box.fill("us");
-  assert.match(await page.getByRole("option").first().innerText(), /^Usage/);
+  assert.match(
+    await page.getByRole("listbox", { name: "Found" }).getByRole("option").first().innerText(),
+    /^Usage/,
+  );
   await box.fill("err");
   await page.getByRole("option", { name: /Errors/ }).waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);

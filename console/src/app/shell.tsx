@@ -40,6 +40,8 @@ export function Shell({ queries }: { queries: QueryClient }) {
     return () => document.removeEventListener("keydown", listener, true);
   }, []);
   useEffect(() => {
+    // A dashboard says its own name.
+    if (screen === "dashboards" && parameters.id) return;
     document.title = titleOf({ screen, parameters });
   }, [screen, parameters]);
   const isSearch = screen === "search";

@@ -14,12 +14,15 @@ export default function RangeCalendar({ from, to, zone, onChoose }: {
   const now = Date.now();
   const [days, setDays] = useState<DateRange | undefined>(() => {
     const [start, end] = [instant(from, now, zone), instant(to, now, zone)];
-    if (start === null || end === null || end <= start) return undefined;
+    // Words relative to now are no days yet.
+    if (start === null || end === null || end <= start || from.startsWith("now")) return undefined;
     return { from: new Date(start), to: new Date(end - 1) };
   });
-  const choose = (chosen: DateRange | undefined) => {
+  const choose = (range: DateRange | undefined, day: Date) => {
+    // A second click on a day alone keeps it.
+    const chosen = range?.from ? range : { from: day, to: day };
     setDays(chosen);
-    if (!chosen?.from) return;
+    if (!chosen.from) return;
     const last = new Date(chosen.to ?? chosen.from);
     last.setDate(last.getDate() + 1);
     onChoose(`${dayWord(chosen.from)}T00:00`, `${dayWord(last)}T00:00`);
@@ -30,7 +33,7 @@ export default function RangeCalendar({ from, to, zone, onChoose }: {
       className="calendar"
       timeZone={zone === "utc" ? "UTC" : undefined}
       weekStartsOn={1}
-      defaultMonth={days?.to}
+      defaultMonth={days?.to ?? new Date(now)}
       selected={days}
       disabled={{ after: new Date(now) }}
       onSelect={choose}
