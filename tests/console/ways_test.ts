@@ -54,9 +54,9 @@ inBrowser(
     // The time line leads on; what is one's own of the stack is shown first.
     await line.getByRole("button").filter({ hasText: "no connection" }).click();
     await panel.locator(".frame.own").getByText("/app/src/pay.ts").waitFor();
-    assert.equal(await panel.getByText("node_modules/pg").count(), 0);
+    assert.equal(await panel.locator(".stack").getByText("node_modules/pg").count(), 0);
     await panel.getByRole("button", { name: "All frames (4)" }).click();
-    await panel.getByText("node_modules/pg").waitFor();
+    await panel.locator(".stack").getByText("node_modules/pg").waitFor();
     const link = await page.evaluate(() => location.hash);
     await page.keyboard.press("Escape");
     await panel.waitFor({ state: "detached" });

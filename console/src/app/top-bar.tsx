@@ -36,7 +36,7 @@ export function TopBar({ screen, onHelp, onGo }: {
           <NavLinks screen={screen} />
         </nav>
       )}
-      <IconButton icon="go" label={say("Go to (Ctrl+K)")} onClick={onGo} />
+      <IconButton icon="go" label={say("Palette (Ctrl+K)")} onClick={onGo} />
       <UserMenu onHelp={onHelp} />
     </header>
   );

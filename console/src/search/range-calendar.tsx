@@ -37,11 +37,18 @@ export default function RangeCalendar({ from, to, zone, onChoose }: {
       selected={days}
       disabled={{ after: new Date(now) }}
       onSelect={choose}
+      labels={{ labelDayButton: dayName }}
     />
   );
 }
 
 const pad = (value: number) => String(value).padStart(2, "0");
+
+/** The whole name of a day, which holds the number that is shown. */
+function dayName(day: Date): string {
+  const utc = new Date(Date.UTC(day.getFullYear(), day.getMonth(), day.getDate()));
+  return utc.toLocaleDateString(undefined, { dateStyle: "full", timeZone: "UTC" });
+}
 
 /** The day in the calendar's own zone. */
 function dayWord(day: Date): string {
