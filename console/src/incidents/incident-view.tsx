@@ -101,7 +101,7 @@ function Facts({ incident }: { incident: AlertIncidentDetails }) {
     [say("Last fired"), `${when(incident.last_fired_at)}, ${count(incident.fired_count)}×`],
     [
       say("Value"),
-      `${measure(incident.value)}, ${say("at most")} ${measure(incident.peak_value)} (${
+      `${measure(incident.value)}, ${say("peak")} ${measure(incident.peak_value)} (${
         incident.comparison ? signs[incident.comparison] : ""
       } ${measure(incident.threshold)} ${say("in")} ${incident.window_minutes} min)`,
     ],

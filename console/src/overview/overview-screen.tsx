@@ -53,7 +53,8 @@ export function OverviewScreen() {
             {overview.data &&
               `${total > services.length ? `${count(services.length)} of ` : ""}${count(total)} ${
                 total === 1 ? say("service") : say("services")
-              }`} <PanelNote answer={overview.data} isBusy={overview.isFetching} hasTimes />
+              } · `}
+            <PanelNote answer={overview.data} isBusy={overview.isFetching} hasTimes />
           </>
         }
       >

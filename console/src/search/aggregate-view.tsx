@@ -38,7 +38,8 @@ export function AggregateView({ run, onFilter }: {
     <section className="results" aria-label={say("Numbers")}>
       <div className="rows-bar">
         <p className="rows-count">
-          {stats.data && groupsOf(rows)} <PanelNote answer={stats.data} isBusy={stats.isFetching} />
+          {stats.data && `${groupsOf(rows)} · `}
+          <PanelNote answer={stats.data} isBusy={stats.isFetching} />
         </p>
         {saves && (
           <button

@@ -43,7 +43,8 @@ export function PatternsView({ run }: { run: Run }) {
           {answer.data &&
             `${all > patterns.length ? `${count(patterns.length)} of ` : ""}${count(all)} ${
               all === 1 ? say("pattern") : say("patterns")
-            }`} <PanelNote answer={answer.data} isBusy={answer.isFetching} of={warning?.message} />
+            } · `}
+          <PanelNote answer={answer.data} isBusy={answer.isFetching} of={warning?.message} />
         </p>
       </div>
       {answer.error && !answer.data
