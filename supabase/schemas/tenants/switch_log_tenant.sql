@@ -44,4 +44,5 @@ $$;
 comment on function public.switch_log_tenant(text) is
   'Chooses a tenant that the caller belongs to, and returns it. The custom access token hook names '
   'it in the tokens that Auth makes from then on: refresh the session. Where '
-  'app_metadata.tenant_id names one, that decides: PT409. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
+  'app_metadata.tenant_id names one, that decides: PT409. '
+  'Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
