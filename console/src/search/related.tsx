@@ -1,7 +1,7 @@
 import { clause, filterOf } from "../language/edit.ts";
 import { useOperation } from "../service/hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { count } from "../shared/format.ts";
+import { count, seconds } from "../shared/format.ts";
 import { Loaded } from "../shared/list.tsx";
 import { oneLine } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
@@ -102,9 +102,8 @@ function Moment({ one, record, logs }: {
 function offsetOf(ms: number): string {
   const size = Math.abs(ms);
   const sign = ms < 0 ? "\u2212" : "+";
-  return `${sign}${
-    size < 1000 ? `${size} ms` : `${(size / 1000).toFixed(size < 10_000 ? 2 : 0)} s`
-  }`;
+  if (size < 1000) return `${sign}${size} ms`;
+  return `${sign}${size < 10_000 ? `${(size / 1000).toFixed(2)} s` : seconds(size / 1000)}`;
 }
 
 function spanOf(logs: LogRecord[]): string {
