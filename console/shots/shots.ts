@@ -174,7 +174,7 @@ export const shots: Shot[] = [
     name: "dashboard",
     hash: "/dashboards",
     then: async (page) => {
-      await press(page, "Shop");
+      await page.getByRole("button", { name: "Shop", exact: true }).click();
       await page.locator(".panels .u-over").first().waitFor();
     },
   },

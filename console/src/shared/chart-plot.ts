@@ -127,7 +127,7 @@ export function drawChart(element: HTMLElement, drawing: Drawing, handlers: Hand
         setCursor: [handlers.onCursor],
         draw: [
           ...(hooks?.draw ?? []),
-          ...(drawing.isUnfinished ? [(plot: uPlot) => veil(plot, times.at(-1) ?? 0)] : []),
+          ...(drawing.isUnfinished ? [(plot: uPlot) => veil(plot, startOfEnd(drawing))] : []),
         ],
       },
     },
@@ -155,6 +155,11 @@ function colourOf(element: Element, name: string): string {
   const { color } = getComputedStyle(probe);
   probe.remove();
   return color;
+}
+
+/** Where what is not over begins: with the last bar, or with the line that leads to the last point. */
+function startOfEnd({ times, kind }: Drawing): number {
+  return times.at(kind === "lines" ? -2 : -1) ?? times.at(-1) ?? 0;
 }
 
 /** Hatches what is not over yet: the last bucket will grow. */
