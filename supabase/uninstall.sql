@@ -378,10 +378,12 @@ begin
         'logloom_faster_answers',
         'logloom_read_from_anywhere',
         'logloom_views_and_export',
-        'logloom_scopes_and_sessions'
-        'logloom_log_streams'
-        'logloom_incidents'
-        'logloom_archive'
+        'logloom_console',
+        'logloom_incidents',
+        'logloom_archive',
+        'logloom_log_streams',
+        'logloom_scopes_and_sessions',
+        'logloom_logs_go_out'
       ]
     );
   end if;

@@ -149,6 +149,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "create_log_dashboard": {
+        Args: { "p_is_shared"?: boolean; "p_name": string; "p_panels"?: Json };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_dashboard";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "create_log_portal_session": {
         Args: {
           "p_expires_in"?: number;
@@ -206,6 +216,7 @@ export type Database = {
         Args: {
           "p_category"?: string;
           "p_description"?: string;
+          "p_display"?: Json;
           "p_is_shared"?: boolean;
           "p_name": string;
           "p_query_dsl": string;
@@ -709,6 +720,21 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "log_overview": {
+        Args: {
+          "p_limit"?: number;
+          "p_query_dsl"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_overview"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_overview";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "log_series": {
         Args: {
           "p_buckets"?: number;
@@ -1074,6 +1100,7 @@ export type Database = {
         Args: {
           "p_category"?: string;
           "p_description"?: string;
+          "p_display"?: Json;
           "p_id": string;
           "p_is_shared"?: boolean;
           "p_name"?: string;
@@ -1399,6 +1426,16 @@ export type Database = {
         "changes": (Database["public"]["CompositeTypes"]["logloom_log_change"])[] | null;
         "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
       };
+      "logloom_log_dashboard": {
+        "dashboard_id": string | null;
+        "tenant_id": string | null;
+        "name": string | null;
+        "is_shared": boolean | null;
+        "panels": (Database["public"]["CompositeTypes"]["logloom_log_panel"])[] | null;
+        "created_by": string | null;
+        "created_at": string | null;
+        "updated_at": string | null;
+      };
       "logloom_log_export": {
         "text": string | null;
         "records": number | null;
@@ -1428,12 +1465,27 @@ export type Database = {
         "error": number | null;
         "none": number | null;
       };
+      "logloom_log_overview": {
+        "ts_from": string | null;
+        "ts_to": string | null;
+        "before_from": string | null;
+        "before_to": string | null;
+        "total_services": number | null;
+        "services": (Database["public"]["CompositeTypes"]["logloom_log_service"])[] | null;
+        "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
+      };
       "logloom_log_page": {
         "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;
         "next_cursor": string | null;
         "ts_from": string | null;
         "ts_to": string | null;
         "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
+      };
+      "logloom_log_panel": {
+        "title": string | null;
+        "query_dsl": string | null;
+        "kind": string | null;
+        "width": number | null;
       };
       "logloom_log_record": {
         "id": string | null;
@@ -1461,6 +1513,14 @@ export type Database = {
         "interval_seconds": number | null;
         "series": (Database["public"]["CompositeTypes"]["logloom_log_series"])[] | null;
         "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
+      };
+      "logloom_log_service": {
+        "service": string | null;
+        "records": number | null;
+        "errors": number | null;
+        "records_before": number | null;
+        "errors_before": number | null;
+        "last_seen": string | null;
       };
       "logloom_log_stat": {
         "group": Json | null;
@@ -1525,6 +1585,11 @@ export type Database = {
         "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;
         "next_cursor": string | null;
         "more": boolean | null;
+      };
+      "logloom_log_tenant": {
+        "tenant_id": string | null;
+        "role": string | null;
+        "is_current": boolean | null;
       };
       "logloom_log_view": {
         "view_id": string | null;
@@ -1635,6 +1700,7 @@ export type Database = {
         "last_run_at": string | null;
         "run_count": number | null;
         "view_id": string | null;
+        "display": Json | null;
       };
       "logloom_saved_search_run": {
         "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;

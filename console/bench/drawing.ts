@@ -38,7 +38,14 @@ export async function measureDrawing(
   try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     page.setDefaultTimeout(120_000);
+    await page.addInitScript(() =>
+      localStorage.setItem("logloom-preferences", JSON.stringify({ knowsItsWay: true }))
+    );
     await page.goto(`${url}/#token=${token}`);
+    await page.locator(".shell").waitFor();
+    await page.evaluate(() => {
+      location.hash = "/search";
+    });
     await page.locator("[data-row]").first().waitFor();
     const traced = async (act: () => Promise<void>) => {
       await browser.startTracing(page, { categories });

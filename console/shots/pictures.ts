@@ -37,7 +37,7 @@ export async function takePictures(names: string[]): Promise<void> {
   progress("Sending a day of logs");
   const tenant = await furnishedTenant(state.url);
   if (
-    wanted.some(({ name }) => ["alerts", "deliveries", "history"].includes(name))
+    wanted.some(({ name }) => ["alerts", "incident", "deliveries", "history"].includes(name))
   ) {
     progress("Waiting for the rules to fire");
     await firedAlerts(tenant);
@@ -101,6 +101,9 @@ async function picture(
   });
   try {
     const page = await context.newPage();
+    await page.addInitScript(() =>
+      localStorage.setItem("logloom-preferences", JSON.stringify({ knowsItsWay: true }))
+    );
     await shot.before?.(page);
     await page.goto(address);
     await page.waitForSelector(

@@ -42,6 +42,7 @@ const away = (page: Page) =>
   );
 
 export const shots: Shot[] = [
+  { name: "overview", hash: "/overview", then: table },
   {
     name: "search",
     hash: "q=level:%3E=warn&from=now-1h",
@@ -99,6 +100,18 @@ export const shots: Shot[] = [
     hash: "q=service:nobody&from=now-5m",
     then: (page) => page.getByText("Nothing found").waitFor(),
   },
+  { name: "patterns", hash: "q=&from=now-6h&tab=patterns", then: table },
+  { name: "changes", hash: "q=&from=now-1h&tab=changes", then: table },
+  {
+    name: "calendar",
+    hash: "from=now-1h",
+    then: async (page) => {
+      await rows(page);
+      await press(page, /Range:/);
+      await press(page, "Choose days");
+      await page.locator(".calendar").waitFor();
+    },
+  },
   { name: "live", hash: "q=level:error&live=1", then: rows },
   { name: "loading", hash: "q=level:error", before: held },
   { name: "too-slow", hash: "q=level:error", before: refused },
@@ -130,7 +143,7 @@ export const shots: Shot[] = [
   { name: "alerts", hash: "/alerts", then: table },
   {
     name: "alert-preview",
-    hash: "/alerts",
+    hash: "/alerts?tab=rules",
     then: async (page) => {
       await page.getByRole("button", { name: "Payments fail" }).click();
       await page.getByText(/it would have fired/).waitFor();
@@ -139,14 +152,41 @@ export const shots: Shot[] = [
   },
   {
     name: "deliveries",
-    hash: "/alerts",
+    hash: "/alerts?tab=rules",
     then: async (page) => {
       const rule = page.getByRole("row").filter({ hasText: "Payments fail" });
       await rule.getByRole("button", { name: "Deliveries" }).click();
       await page.getByRole("dialog").locator("tbody tr").first().waitFor();
     },
   },
-  { name: "history", hash: "/history", then: table },
+  {
+    name: "incident",
+    hash: "/alerts?state=all",
+    then: async (page) => {
+      await page.locator("main tbody .card-title").first().click();
+      await page.locator(".incident-facts").waitFor();
+    },
+  },
+  { name: "rules", hash: "/alerts?tab=rules", then: table },
+  { name: "history", hash: "/alerts?tab=history", then: table },
+  { name: "dashboards", hash: "/dashboards", then: table },
+  {
+    name: "dashboard",
+    hash: "/dashboards",
+    then: async (page) => {
+      await page.getByRole("button", { name: "Shop", exact: true }).click();
+      await page.locator(".panels .u-over").first().waitFor();
+    },
+  },
+  {
+    name: "palette",
+    hash: "/keys",
+    then: async (page) => {
+      await table(page);
+      await page.keyboard.press("Control+k");
+      await dialog(page);
+    },
+  },
   {
     name: "saved",
     hash: "/saved",
@@ -201,7 +241,7 @@ export const shots: Shot[] = [
       await press(page, "User and display");
     },
   },
-  ...["alerts", "history", "saved", "keys", "usage", "settings", "members"].map(
+  ...["overview", "dashboards", "alerts", "saved", "keys", "usage", "settings", "members"].map(
     (screen): Shot => ({
       name: `${screen}-empty`,
       hash: `/${screen}`,

@@ -38,6 +38,7 @@ export async function furnishedTenant(url: string): Promise<Tenant> {
   await addKeys(tenant);
   await addSearches(tenant);
   await addRules(tenant);
+  await addDashboard(tenant);
   return tenant;
 }
 
@@ -111,6 +112,23 @@ async function addSearches({ call }: Tenant): Promise<void> {
         : undefined,
     });
   }
+}
+
+async function addDashboard({ call }: Tenant): Promise<void> {
+  await call("create_log_dashboard", {
+    p_name: "Shop",
+    p_is_shared: true,
+    p_panels: [
+      { title: "Errors", query_dsl: "level:error | count()", kind: "number", width: 3 },
+      { title: "By service", query_dsl: "| count() by service", kind: "lines", width: 9 },
+      { title: "Errors by service", query_dsl: "level:error | count() by service", kind: "bars" },
+      {
+        title: "p95 at the gateway",
+        query_dsl: "service:gateway | p95(@duration_ms)",
+        kind: "lines",
+      },
+    ],
+  });
 }
 
 /** Some of these rules fire within the next minute. */

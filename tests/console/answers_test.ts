@@ -141,7 +141,7 @@ inBrowser("an open record stays open when the search is run again", async () => 
   const place = await detail.boundingBox();
   await page.getByRole("button", { name: "Run again (r)" }).click();
   await isSeen(page, "came after it was opened");
-  assert.equal(await row.getAttribute("aria-expanded"), "true");
+  assert.equal(await row.getAttribute("aria-selected"), "true");
   assert.equal(
     await page.locator(".detail[data-same]").count(),
     1,
@@ -273,12 +273,12 @@ inBrowser("what changed since the range before is told, and narrows the query", 
   await using tab = await browser.open(user.token, { hash: "from=now-1h" });
   const { page } = tab;
   await total(page).getByText("40 records").waitFor();
-  await page.getByRole("button", { name: "What changed?" }).click();
-  const dialog = page.getByRole("dialog", { name: "What changed?" });
-  await dialog.getByText("40 records, after 40 from").waitFor();
-  const row = dialog.getByRole("row").filter({ hasText: "level: error" });
+  await page.getByRole("tab", { name: "What changed?" }).click();
+  const panel = page.getByRole("tabpanel", { name: "What changed?" });
+  await panel.getByText("40 records, after 40 from").waitFor();
+  const row = panel.getByRole("row").filter({ hasText: "level: error" });
   assert.match(await row.innerText(), /new\s+level: error\s+0\s+40/);
-  await dialog.getByText("timeout after <*> ms").waitFor();
+  await panel.getByText("timeout after <*> ms").waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
   await row.getByRole("button").click();
   await eventually("the query is narrowed", async () => await boxText(page) === "level:error");

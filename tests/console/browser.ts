@@ -14,6 +14,7 @@ const axe = new URL("../../console/node_modules/axe-core/axe.min.js", import.met
 export type { Page };
 
 export interface Options {
+  /** Where to begin: the search unless told otherwise; the page's own beginning is "". */
   hash?: string;
   theme?: "light" | "dark";
   width?: number;
@@ -22,6 +23,8 @@ export interface Options {
   expected?: RegExp;
   url?: string;
   timezone?: string;
+  /** Somebody who was never here, whom notes explain the page. */
+  isFirstVisit?: boolean;
   /** Before the page is opened: routes that answer in the service's place. */
   prepare?: (page: Page) => Promise<unknown>;
 }
@@ -70,6 +73,12 @@ export async function openBrowser() {
     page.on("response", (response) => {
       if (response.status() >= 400) note(`status ${response.status()}: ${response.url()}`);
     });
+    await page.addInitScript((isFirstVisit) => {
+      const kept = "logloom-preferences";
+      if (!isFirstVisit && !localStorage.getItem(kept)) {
+        localStorage.setItem(kept, JSON.stringify({ knowsItsWay: true }));
+      }
+    }, options.isFirstVisit ?? false);
     await page.addInitScript(() => {
       document.addEventListener("securitypolicyviolation", (event) => {
         console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`);
@@ -79,10 +88,11 @@ export async function openBrowser() {
     const url = options.url ?? `${stack.url}/`;
     await page.goto(token === null ? url : `${url}#token=${token}`);
     if (token !== null) await page.waitForSelector(".shell");
-    if (options.hash) {
-      await page.evaluate((hash) => {
-        location.hash = hash;
-      }, options.hash);
+    const hash = options.hash ?? (token === null ? "" : "/search");
+    if (hash !== "") {
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, hash);
     }
     return {
       page,

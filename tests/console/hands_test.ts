@@ -251,7 +251,7 @@ inBrowser("at 400 % zoom everything can be scrolled to, and rows have a height",
   const lasts = {
     "/keys": page.getByText("No keys yet"),
     "/settings": page.getByRole("button", { name: "Save", exact: true }),
-    "/alerts": page.getByText("No alert rules yet"),
+    "/alerts?tab=rules": page.getByText("No alert rules yet"),
     "/members": page.getByText("This tenant does not use roles"),
     "q=%7C+count()+by+level": page.getByRole("cell", { name: "warn" }),
   };

@@ -12,8 +12,8 @@ inBrowser(
   async () => {
     const [user, other] = [await newUser(), await newUser()];
     // A tenant that does not exist yet has no usage and no settings.
-    await using tab = await browser.open(user.token);
-    await using elsewhere = await browser.open(other.token);
+    await using tab = await browser.open(user.token, { hash: "" });
+    await using elsewhere = await browser.open(other.token, { hash: "" });
     const { page } = tab;
     assert.equal(await page.evaluate(() => location.hash), "", "the token leaves the address");
 

@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import { readAddress, writeAddress } from "../../console/src/address/address.ts";
 import { instant, resolve, typed, untyped, wider } from "../../console/src/address/range.ts";
+import { mended, suggestionOf } from "../../console/src/search/mend.ts";
+import { jsonIn, stackIn } from "../../console/src/search/message-parts.ts";
+import { dictionary } from "../../console/src/shared/dictionary.ts";
 import {
   aggregates,
   attributeField,
@@ -175,3 +178,76 @@ Deno.test("what a log says does nothing: no escapes, no turned text, no formulas
   assert.match(csv, /,'-1,/);
   assert.match(csv, /"\{""a"":""q\\""""\}"/);
 });
+
+Deno.test("what is suggested takes the place of what it stands for", () => {
+  const cases: [string, string, number, string][] = [
+    ["service = shop declined", "service:shop", 1, "service:shop declined"],
+    ["card and declined", "AND", 6, "card AND declined"],
+    ["level:error group by host now", "| count() by host", 13, "level:error | count() by host now"],
+    ["😀 service=shop", "service:shop", 3, "😀 service:shop"],
+    ["‘a b’ c", '"a b"', 1, '"a b" c'],
+    ["foo", "bar", 1, "bar"],
+  ];
+  for (const [query, text, at, wanted] of cases) {
+    assert.equal(mended(query, { text, at }), wanted);
+  }
+  const verdict = { valid: false, error: "", position: 3, warnings: [] };
+  assert.deepEqual(suggestionOf({ ...verdict, hint: "Write level:(a OR b), values only." }), null);
+  assert.deepEqual(suggestionOf({ ...verdict, hint: "Write attrs.x:5." }), {
+    text: "attrs.x:5",
+    at: 3,
+  });
+  assert.deepEqual(suggestionOf({ ...verdict, hint: "A level is debug or info." }), null);
+});
+
+Deno.test("what a message holds: JSON, and a stack with one's own first frame", () => {
+  assert.deepEqual(jsonIn('order {"id": 7}'), { before: "order", value: { id: 7 } });
+  assert.equal(jsonIn("no {json}"), null);
+  assert.equal(jsonIn("[]"), null);
+  const python = [
+    "Traceback (most recent call last):",
+    '  File "/usr/lib/python3.11/site-packages/x.py", line 1, in a',
+    "    a()",
+    '  File "/app/main.py", line 2, in b',
+    "    b()",
+    '  File "/usr/lib/python3.11/json.py", line 3, in c',
+    "    c()",
+    "ValueError: no",
+  ].join("\n");
+  const stack = stackIn(python);
+  assert.equal(stack?.head, "Traceback (most recent call last):");
+  assert.equal(stack?.frames[stack.own], '  File "/app/main.py", line 2, in b');
+  assert.equal(stack?.tail, "ValueError: no");
+  assert.equal(stackIn("a\n  b\n  c"), null);
+});
+
+Deno.test("all words that the page says are in its dictionary, once", async () => {
+  const root = new URL("../../console/src/", import.meta.url);
+  const texts: string[] = [];
+  for await (const path of filesBelow(root)) {
+    if (/\.tsx?$/.test(path) && !path.endsWith("/dictionary.ts")) {
+      texts.push(await Deno.readTextFile(path));
+    }
+  }
+  const source = texts.join("\n");
+  const said = [...source.matchAll(/\bsay\(\s*"((?:[^"\\]|\\.)*)",?\s*\)/g)].map(([, word]) =>
+    word
+  );
+  const known = new Set(dictionary);
+  assert.ok(said.length > 200, "there are words to look for");
+  assert.deepEqual([...new Set(said)].filter((word) => !known.has(word)), []);
+  assert.deepEqual(
+    dictionary.filter((word) => !source.includes(word)),
+    [],
+    "none is left over",
+  );
+  assert.equal(known.size, dictionary.length);
+});
+
+async function* filesBelow(folder: URL): AsyncGenerator<string> {
+  for await (const entry of Deno.readDir(folder)) {
+    const url = new URL(`${entry.name}${entry.isDirectory ? "/" : ""}`, folder);
+    if (entry.isDirectory) yield* filesBelow(url);
+    else yield url.pathname;
+  }
+}

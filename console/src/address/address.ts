@@ -1,10 +1,11 @@
 import { useSyncExternalStore } from "react";
 
-/** The screens, by the first part of the fragment: `#/keys`. Without one it is the search. */
+/** The screens, by the first part of the fragment: `#/keys`. Parameters alone are a search. */
 export const screens = [
+  "overview",
   "search",
+  "dashboards",
   "alerts",
-  "history",
   "saved",
   "keys",
   "usage",
@@ -20,12 +21,21 @@ export interface Address {
   parameters: Record<string, string>;
 }
 
+/** The screen of an address without a fragment. */
+let home: Screen = "overview";
+
 /** `#q=level:error&from=now-1h` is the search, `#/alerts?rule=…` another screen. */
 export function readAddress(hash: string): Address {
   const text = hash.replace(/^#/, "");
-  const [path, rest] = text.startsWith("/") ? split(text.slice(1), "?") : ["search", text];
-  const screen = screens.find((name) => name === path) ?? "search";
-  return { screen, parameters: Object.fromEntries(new URLSearchParams(rest)) };
+  const [path, rest] = text.startsWith("/")
+    ? split(text.slice(1), "?")
+    : [text === "" ? home : "search", text];
+  const parameters = Object.fromEntries(new URLSearchParams(rest));
+  // Links of before.
+  if (path === "history") {
+    return { screen: "alerts", parameters: { ...parameters, tab: "history" } };
+  }
+  return { screen: screens.find((name) => name === path) ?? "search", parameters };
 }
 
 export function writeAddress({ screen, parameters }: Address): string {
@@ -33,7 +43,8 @@ export function writeAddress({ screen, parameters }: Address): string {
   const text = given.map(([name, value]) => `${name}=${encode(value)}`).join(
     "&",
   );
-  if (screen === "search") return `#${text}`;
+  if (text === "" && screen === home) return "#";
+  if (text !== "" && screen === "search") return `#${text}`;
   return text === "" ? `#/${screen}` : `#/${screen}?${text}`;
 }
 
@@ -67,9 +78,10 @@ function subscribe(listener: () => void): () => void {
 /** In a frame: the earlier places. The browser's own history belongs to the page around it. */
 let earlier: string[] | null = null;
 
-/** Keeps this page's steps out of the browser's history. */
+/** Keeps this page's steps out of the browser's history: a frame, which has the search alone. */
 export function keepOwnHistory(): void {
   earlier = [];
+  home = "search";
 }
 
 /** The place before. */
@@ -105,13 +117,20 @@ export function change(
   go({ ...now, parameters: { ...now.parameters, ...parameters } }, options);
 }
 
-let last = { hash: "", address: readAddress("") };
+let last: { hash: string; address: Address } | null = null;
+const visited = new Map<Screen, Record<string, string>>();
 
 function current(): Address {
-  if (last.hash !== location.hash) {
+  if (last?.hash !== location.hash) {
     last = { hash: location.hash, address: readAddress(location.hash) };
+    visited.set(last.address.screen, last.address.parameters);
   }
   return last.address;
+}
+
+/** A screen as one left it. */
+export function lastPlace(screen: Screen): Address {
+  return { screen, parameters: visited.get(screen) ?? {} };
 }
 
 export function useAddress(): Address {

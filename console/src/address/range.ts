@@ -72,8 +72,13 @@ export function untyped(text: string, zone: Zone, now: number): string {
 /** The zone of typed times. */
 export function zoneWords(zone: Zone): string {
   if (zone === "utc") return "Times without a zone are UTC.";
-  const offset = wholeTime(new Date().toISOString(), zone).slice(23);
-  return `Times without a zone are local (UTC${offset === "Z" ? "" : offset}).`;
+  return `Times without a zone are local (${zoneName(zone)}).`;
+}
+
+/** The displayed zone in a word: "UTC", "UTC+05:30". */
+export function zoneName(zone: Zone): string {
+  const offset = zone === "utc" ? "Z" : wholeTime(new Date().toISOString(), zone).slice(23);
+  return `UTC${offset === "Z" ? "" : offset}`;
 }
 
 /** The range as instants, or null if it is invalid. */

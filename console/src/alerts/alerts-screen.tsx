@@ -1,135 +1,62 @@
 import { useState } from "react";
-import { useAddress } from "../address/address.ts";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { change, useAddress } from "../address/address.ts";
+import { IncidentView } from "../incidents/incident-view.tsx";
+import { IncidentsTab } from "../incidents/incidents-tab.tsx";
 import type { AlertRule } from "../service/logloom.ts";
-import { Confirm } from "../shared/confirm.tsx";
-import { Badge, ScreenHead } from "../shared/controls.tsx";
-import { ago, measure } from "../shared/format.ts";
-import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
-import { ConfirmAddress } from "./confirm-address.tsx";
-import { DeliveriesDialog } from "./deliveries-dialog.tsx";
+import { ScreenHead } from "../shared/controls.tsx";
+import { Tabs } from "../shared/tabs.tsx";
+import { say } from "../shared/words.ts";
+import { HistoryTab } from "./history-tab.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
-import { mailsTo, signs, stateOf } from "./rules.ts";
+import { RulesTab } from "./rules-tab.tsx";
 
-const touched = ["list_alert_rules", "check_plan_feature", "list_alert_addresses"] as const;
+const tabs = [
+  ["incidents", "Incidents"],
+  ["rules", "Rules"],
+  ["history", "History"],
+] as const;
+type Tab = (typeof tabs)[number][0];
 
+/** What is wrong now, the rules that say so, and each time that they fired. */
 export default function AlertsScreen() {
   const { parameters } = useAddress();
-  const [edited, setEdited] = useState<Partial<AlertRule> | null>(
-    parameters.q ? { query_dsl: parameters.q } : null,
-  );
-  const [doomed, setDoomed] = useState<AlertRule | null>(null);
-  const [delivered, setDelivered] = useState<AlertRule | null>(null);
-  const rules = useOperation("list_alert_rules", { p_limit: mostAtOnce }, { every: 30_000 });
-  const plan = useOperation("check_plan_feature", { p_feature: "alerts" });
-  const addresses = useOperation("list_alert_addresses", {
-    p_limit: mostAtOnce,
-  }, { every: 30_000 });
-  const unconfirmed = new Set(
-    addresses.data?.filter(({ confirmed }) => !confirmed).map(({ email }) => email),
-  );
-  const remove = useChange("delete_alert_rule", touched);
+  const [edited, setEdited] = useState<Partial<AlertRule> | null>(null);
+  const tab: Tab = tabs.find(([name]) => name === parameters.tab)?.[0] ?? "incidents";
+  if (parameters.incident) {
+    return <IncidentView key={parameters.incident} id={parameters.incident} />;
+  }
   return (
     <div className="page">
-      <ScreenHead
-        title="Alert rules"
-        about={plan.data && `${plan.data.currentCount} of ${plan.data.maxCount} in this plan`}
-      >
+      <ScreenHead title={say("Alerts")}>
         <button type="button" className="button primary" onClick={() => setEdited({})}>
-          New rule
+          {say("New rule")}
         </button>
       </ScreenHead>
-      <ListTable
-        answer={rules}
-        empty={{
-          title: "No alert rules yet",
-          about:
-            "A rule evaluates a query every minute and notifies you when its value crosses a threshold.",
-        }}
-        label="Alert rules"
-        columns={[
-          "Rule",
-          "State",
-          { name: "Last value", is: "number" },
-          "Fires when",
-          "Looked at",
-          actions,
-        ]}
+      <Tabs
+        label={say("Alerts")}
+        tabs={tabs}
+        chosen={tab}
+        onChoose={(wanted) => change({ tab: wanted === "incidents" ? "" : wanted })}
+      />
+      <div
+        id={`panel-${tab}`}
+        role="tabpanel"
+        aria-labelledby={`tab-${tab}`}
+        className="tab-panel"
       >
-        {(rule) => (
-          <RuleRow
-            key={rule.rule_id}
-            rule={rule}
-            unconfirmed={unconfirmed}
-            rules={rules.data ?? []}
-            onEdit={() => setEdited(rule)}
-            onDeliveries={() => setDelivered(rule)}
-            onDelete={() => setDoomed(rule)}
-          />
-        )}
-      </ListTable>
+        {tab === "incidents"
+          ? <IncidentsTab />
+          : tab === "rules"
+          ? <RulesTab onEdit={setEdited} />
+          : <HistoryTab />}
+      </div>
       {edited && (
         <RuleDialog
           initial={edited}
           onClose={() => setEdited(null)}
+          onSaved={() => change({ tab: "rules" })}
         />
-      )}
-      {delivered && (
-        <DeliveriesDialog
-          rule={delivered}
-          onClose={() => setDelivered(null)}
-        />
-      )}
-      {doomed && (
-        <Confirm
-          title="Delete the rule?"
-          action="Delete"
-          change={remove}
-          parameters={{ p_rule_id: doomed.rule_id }}
-          onClose={() => setDoomed(null)}
-        >
-          <strong>{plain(doomed.name)}</strong> is not looked at any more. Its history stays.
-        </Confirm>
       )}
     </div>
-  );
-}
-
-function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
-  rule: AlertRule;
-  rules: AlertRule[];
-  unconfirmed: ReadonlySet<string>;
-  onEdit: () => void;
-  onDeliveries: () => void;
-  onDelete: () => void;
-}) {
-  const state = stateOf(rule);
-  const email = mailsTo(rule);
-  return (
-    <tr>
-      <th scope="row">
-        <button type="button" className="card-title" onClick={onEdit}>{plain(rule.name)}</button>
-        <code className="cell-code">{plain(rule.query_dsl)}</code>
-        {email !== null && unconfirmed.has(email.toLowerCase()) && (
-          <ConfirmAddress rule={rule} rules={rules} email={email} />
-        )}
-      </th>
-      <td>
-        <Badge tone={state.tone}>{state.word}</Badge>
-        {rule.last_error && <span className="field-error">{plain(rule.last_error)}</span>}
-      </td>
-      <td className="number">{measure(rule.last_value)}</td>
-      <td>
-        {signs[rule.comparison]} {measure(rule.threshold)}{" "}
-        <span className="about">in {rule.window_minutes} min</span>
-      </td>
-      <td>{rule.last_evaluated_at ? ago(rule.last_evaluated_at) : "–"}</td>
-      <td className="tools">
-        <button type="button" className="button small" onClick={onEdit}>Change</button>
-        <button type="button" className="button small" onClick={onDeliveries}>Deliveries</button>
-        <button type="button" className="button small danger" onClick={onDelete}>Delete</button>
-      </td>
-    </tr>
   );
 }

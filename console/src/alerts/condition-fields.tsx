@@ -1,6 +1,11 @@
+import { useRef } from "react";
+import { QueryBox } from "../search/query-box.tsx";
+import type { BoxHandle } from "../search/query-editor.tsx";
+import { useOperation } from "../service/hooks.ts";
 import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { Comparison } from "../service/logloom.ts";
 import { type Draft, signs } from "./rules.ts";
+import { say } from "../shared/words.ts";
 
 const words: Record<Comparison, string> = {
   gt: "more than",
@@ -16,27 +21,35 @@ export function ConditionFields({ draft, onChange }: {
   draft: Draft;
   onChange: (part: Partial<Draft>) => void;
 }) {
+  const box = useRef<BoxHandle>(null);
+  const fields = useOperation("list_log_fields", {
+    p_query_dsl: "",
+    p_ts_from: "now-1h",
+    p_ts_to: "now",
+  });
   return (
     <>
       <div>
-        <label className="field">
-          <span>
-            Query: a filter counts its records; | rate(), | p95(attrs.ms) and others work too
-          </span>
-          <textarea
-            className="mono"
-            required
-            rows={2}
-            spellCheck={false}
-            value={draft.query_dsl}
-            onChange={(event) => onChange({ query_dsl: event.target.value })}
+        <p className="field-words">
+          Query: a filter counts its records; | rate(), | p95(attrs.ms) and others work too
+        </p>
+        <div className="query-field">
+          <QueryBox
+            ref={box}
+            text={draft.query_dsl}
+            fields={fields.data ?? []}
+            onChange={(query_dsl) => onChange({ query_dsl })}
+            onRun={(query_dsl) => onChange({ query_dsl })}
           />
-        </label>
-        <QueryVerdict text={draft.query_dsl} />
+        </div>
+        <QueryVerdict
+          text={draft.query_dsl}
+          onMend={(query_dsl) => box.current?.put(query_dsl)}
+        />
       </div>
       <div className="condition">
         <label className="field">
-          <span>Fires when it is</span>
+          <span>{say("Fires when it is")}</span>
           <select
             value={draft.comparison}
             onChange={(event) => onChange({ comparison: event.target.value as Comparison })}
@@ -47,7 +60,7 @@ export function ConditionFields({ draft, onChange }: {
           </select>
         </label>
         <label className="field">
-          <span>Threshold</span>
+          <span>{say("Threshold")}</span>
           <input
             required
             inputMode="decimal"
@@ -56,7 +69,7 @@ export function ConditionFields({ draft, onChange }: {
           />
         </label>
         <label className="field">
-          <span>Within, minutes</span>
+          <span>{say("Within, minutes")}</span>
           <input
             required
             type="number"
@@ -67,7 +80,7 @@ export function ConditionFields({ draft, onChange }: {
           />
         </label>
         <label className="field">
-          <span>Cooldown (minutes)</span>
+          <span>{say("Cooldown (minutes)")}</span>
           <input
             required
             type="number"

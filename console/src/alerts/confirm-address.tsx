@@ -8,6 +8,7 @@ import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { standingOf } from "./deliveries.ts";
 import { mailsTo } from "./rules.ts";
+import { say } from "../shared/words.ts";
 
 /** A rule with an unconfirmed address: says so, and takes the mailed code if there is one. */
 export function ConfirmAddress({ rule, rules, email }: {
@@ -39,11 +40,11 @@ export function ConfirmAddress({ rule, rules, email }: {
           <>
             <input
               aria-label={`Code mailed to ${email}`}
-              placeholder="Code of the mail"
+              placeholder={say("Code of the mail")}
               inputMode="numeric"
               autoComplete="one-time-code"
               pattern="\s*[0-9]{6}\s*"
-              title="Six digits"
+              title={say("Six digits")}
               required
               value={code}
               onChange={(event) => setCode(event.target.value)}
@@ -53,7 +54,7 @@ export function ConfirmAddress({ rule, rules, email }: {
               className="button small"
               disabled={confirm.isPending}
             >
-              Confirm
+              {say("Confirm")}
             </button>
           </>
         )

@@ -6,6 +6,7 @@ import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { standingOf } from "./deliveries.ts";
+import { say } from "../shared/words.ts";
 
 const purposes: Record<AlertDelivery["purpose"], string> = {
   alert: "an alert",
@@ -25,15 +26,15 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
       <ErrorNote error={retry.error} />
       <ListTable
         answer={list}
-        empty={{ title: "No deliveries yet" }}
-        label="Deliveries"
+        empty={{ title: say("No deliveries yet") }}
+        label={say("Deliveries")}
         columns={[
-          "To",
-          "For",
-          "Status",
-          { name: "Attempts", is: "number" },
-          "Last answer",
-          "When",
+          say("To"),
+          say("For"),
+          say("Status"),
+          { name: say("Attempts"), is: "number" },
+          say("Last answer"),
+          say("When"),
           actions,
         ]}
       >
@@ -64,7 +65,7 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
                   disabled={retry.isPending}
                   onClick={() => retry.mutate({ p_delivery_id: delivery.delivery_id })}
                 >
-                  Try again
+                  {say("Try again")}
                 </button>
               )}
             </td>

@@ -1,5 +1,6 @@
 import type { Channel } from "../service/logloom.ts";
 import type { Draft } from "./rules.ts";
+import { say } from "../shared/words.ts";
 
 /** The destinations of a firing rule. */
 export function NotificationFields({ draft, onChange }: {
@@ -24,7 +25,7 @@ export function NotificationFields({ draft, onChange }: {
   ] as const;
   return (
     <fieldset className="destinations">
-      <legend>Tell</legend>
+      <legend>{say("Notify")}</legend>
       {rows.map((row) => {
         const isOn = draft.destinations.includes(row.name);
         return (

@@ -5,7 +5,9 @@ import { marksOld, useOperation } from "../service/hooks.ts";
 import type { AlertPreview } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { usePreferences } from "../shared/preferences.ts";
-import { labelsHeight, TimeChart } from "../shared/time-chart.tsx";
+import { labelsHeight } from "../shared/chart-plot.ts";
+import { TimeChart } from "../shared/time-chart.tsx";
+import { say } from "../shared/words.ts";
 import { linesOf, timesOf } from "./preview.ts";
 import { PreviewGroups, PreviewWords } from "./preview-words.tsx";
 import { conditionOf, type Draft, signs } from "./rules.ts";
@@ -50,7 +52,7 @@ export function PreviewChart({ draft, onThreshold }: {
     [data],
   );
   return (
-    <section className="preview" aria-label="AlertPreview" {...marksOld(isOld)}>
+    <section className="preview" aria-label={say("Preview")} {...marksOld(isOld)}>
       <p role="status" className="preview-words">
         {answer.error
           ? " "

@@ -6,13 +6,15 @@ import { ConditionFields } from "./condition-fields.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
 import { PreviewChart } from "./preview-chart.tsx";
 import { type Draft, draftOf, parametersOf } from "./rules.ts";
+import { say } from "../shared/words.ts";
 
 const touched = ["list_alert_rules", "check_plan_feature"] as const;
 
 /** Creates or changes a rule, with a preview. */
-export function RuleDialog({ initial, onClose }: {
+export function RuleDialog({ initial, onClose, onSaved }: {
   initial: Partial<AlertRule>;
   onClose: () => void;
+  onSaved?: () => void;
 }) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(initial));
   const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
@@ -23,12 +25,17 @@ export function RuleDialog({ initial, onClose }: {
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          save.mutate(parametersOf(draft), { onSuccess: onClose });
+          save.mutate(parametersOf(draft), {
+            onSuccess: () => {
+              onClose();
+              onSaved?.();
+            },
+          });
         }}
       >
         <div className="form-pair">
           <label className="field">
-            <span>Name</span>
+            <span>{say("Name")}</span>
             <input
               required
               maxLength={200}
@@ -37,7 +44,7 @@ export function RuleDialog({ initial, onClose }: {
             />
           </label>
           <label className="field">
-            <span>Description</span>
+            <span>{say("Description")}</span>
             <input
               maxLength={2000}
               value={draft.description}
@@ -58,9 +65,9 @@ export function RuleDialog({ initial, onClose }: {
               checked={draft.enabled}
               onChange={(event) => change({ enabled: event.target.checked })}
             />
-            Enabled
+            {say("Enabled")}
           </label>
-          <button type="button" className="button" onClick={onClose}>Cancel</button>
+          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
           <button type="submit" className="button primary" disabled={save.isPending}>
             {draft.rule_id ? "Save" : "Make the rule"}
           </button>
@@ -82,7 +89,7 @@ function RuleTools({ ruleId }: { ruleId: string }) {
         disabled={test.isPending}
         onClick={() => test.mutate({ p_rule_id: ruleId })}
       >
-        Send a test
+        {say("Send a test")}
       </button>
       <button
         type="button"
@@ -90,7 +97,7 @@ function RuleTools({ ruleId }: { ruleId: string }) {
         disabled={rotate.isPending}
         onClick={() => rotate.mutate({ p_rule_id: ruleId })}
       >
-        New webhook secret
+        {say("New webhook secret")}
       </button>
       {test.isSuccess && (
         <p role="status" className="about">
@@ -101,7 +108,7 @@ function RuleTools({ ruleId }: { ruleId: string }) {
       {rotate.data && (
         <p role="status">
           Shown this once: <code className="secret">{rotate.data.secret}</code>{" "}
-          <CopyButton text={rotate.data.secret} label="Copy the secret" icon />
+          <CopyButton text={rotate.data.secret} label={say("Copy the secret")} icon />
         </p>
       )}
       <ErrorNote error={test.error ?? rotate.error} />

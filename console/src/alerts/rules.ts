@@ -38,7 +38,7 @@ export function stateOf(
 ): { word: string; tone: "good" | "bad" | "warn" | "plain" } {
   if (!rule.enabled) return { word: "off", tone: "plain" };
   if (rule.last_error) return { word: "cannot be evaluated", tone: "warn" };
-  if (rule.last_evaluated_at === null) return { word: "not looked at yet", tone: "plain" };
+  if (rule.last_evaluated_at === null) return { word: "not evaluated yet", tone: "plain" };
   return rule.last_value !== null && holds(rule.last_value, rule.comparison, rule.threshold)
     ? { word: "fires", tone: "bad" }
     : { word: "quiet", tone: "good" };

@@ -1,4 +1,5 @@
 import { type PointerEvent, useRef } from "react";
+import { say } from "../shared/words.ts";
 
 /** A line over a chart, moved by dragging or with the arrow keys. */
 export function Threshold({ value, top, height, edges, onChange }: {
@@ -26,7 +27,7 @@ export function Threshold({ value, top, height, edges, onChange }: {
       className="threshold"
       role="slider"
       tabIndex={0}
-      aria-label="Threshold"
+      aria-label={say("Threshold")}
       aria-orientation="vertical"
       aria-valuemin={0}
       aria-valuemax={round(top, step)}

@@ -1,6 +1,8 @@
 import { Dialog } from "../shared/controls.tsx";
+import { say } from "../shared/words.ts";
 
 const keys: [string, string][] = [
+  ["Ctrl K", "go to a screen, a saved search, a dashboard, a tenant"],
   ["/", "to the search box"],
   ["Enter", "in the box: run the query; Ctrl+Enter adds a line"],
   ["↑ ↓", "in an empty box: earlier queries"],
@@ -26,10 +28,10 @@ const examples: [string, string][] = [
 
 export function Help({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keys and queries" onClose={onClose} wide>
+    <Dialog title={say("Keys and queries")} onClose={onClose} wide>
       <div className="help">
         <section>
-          <h3>Keys</h3>
+          <h3>{say("Keys")}</h3>
           <dl className="keys">
             {keys.map(([key, what]) => (
               <div key={key}>
@@ -42,7 +44,7 @@ export function Help({ onClose }: { onClose: () => void }) {
           </dl>
         </section>
         <section>
-          <h3>Queries</h3>
+          <h3>{say("Queries")}</h3>
           <dl className="keys examples">
             {examples.map(([query, what]) => (
               <div key={query}>

@@ -7,9 +7,9 @@ type Load = () => Promise<{ default: ComponentType }>;
 const screen = (load: Load) => lazy(() => loadPart(load));
 
 /** Screens that are loaded on first use. */
-export const laterScreens: Record<Exclude<Screen, "search">, ComponentType> = {
+export const laterScreens: Record<Exclude<Screen, "overview" | "search">, ComponentType> = {
+  dashboards: screen(() => import("../dashboards/dashboards-screen.tsx")),
   alerts: screen(() => import("../alerts/alerts-screen.tsx")),
-  history: screen(() => import("../history/history-screen.tsx")),
   saved: screen(() => import("../saved/saved-screen.tsx")),
   keys: screen(() => import("../keys/keys-screen.tsx")),
   usage: screen(() => import("../usage/usage-screen.tsx")),

@@ -1,41 +1,55 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { Suspense, useEffect, useRef, useState } from "react";
-import { go, type Screen, useAddress } from "../address/address.ts";
+import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
+import { useAddress } from "../address/address.ts";
+import { OverviewScreen } from "../overview/overview-screen.tsx";
+import { ExportNote } from "../search/export-menu.tsx";
 import { SearchScreen } from "../search/search-screen.tsx";
-import { useOperation } from "../service/hooks.ts";
-import { useSession } from "../service/session.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { Empty, Skeleton } from "../shared/controls.tsx";
 import { ConnectionNote } from "./connection-note.tsx";
 import { Help } from "./help.tsx";
 import { laterScreens } from "./screens.ts";
 import { useShortcuts } from "./shortcuts.ts";
+import { loadPart } from "./update.ts";
+import { VisitNotes } from "./visit-notes.tsx";
 import { UpdateNote } from "./update-note.tsx";
-import { UserMenu } from "./user-menu.tsx";
+import { TopBar } from "./top-bar.tsx";
+import { titleOf } from "./title.ts";
+import { say } from "../shared/words.ts";
 
-const labels: Record<Screen, string> = {
-  search: "Search",
-  alerts: "Alerts",
-  history: "History",
-  saved: "Saved",
-  keys: "Keys",
-  usage: "Usage",
-  health: "Health",
-  settings: "Settings",
-  members: "Members",
-};
+const Palette = lazy(() => loadPart(() => import("./palette.tsx")));
 
 /** The frame of every screen: the bar at the top, connection notes, help. */
 export function Shell({ queries }: { queries: QueryClient }) {
   // Remove everything that another user was shown.
   useState(() => queries.clear());
-  const { screen } = useAddress();
+  const { screen, parameters } = useAddress();
   const [isHelping, setHelping] = useState(false);
+  const [isGoing, setGoing] = useState(false);
   useShortcuts({ "?": () => setHelping(true) });
   useEffect(() => {
-    document.title = screen === "search" ? "Logloom" : `${labels[screen]} · Logloom`;
-  }, [screen]);
-  const Other = screen === "search" ? null : laterScreens[screen];
+    const listener = (event: KeyboardEvent) => {
+      const isAsked = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) &&
+        !event.shiftKey && !event.altKey;
+      if (!isAsked || document.querySelector("dialog[open]")) return;
+      event.preventDefault();
+      setGoing(true);
+    };
+    // Before the editor, which has a use of its own for it.
+    document.addEventListener("keydown", listener, true);
+    return () => document.removeEventListener("keydown", listener, true);
+  }, []);
+  useEffect(() => {
+    // A dashboard says its own name.
+    if (screen === "dashboards" && parameters.id) return;
+    document.title = titleOf({ screen, parameters });
+  }, [screen, parameters]);
+  const isSearch = screen === "search";
+  const Screen: ComponentType = isSearch
+    ? SearchScreen
+    : screen === "overview"
+    ? OverviewScreen
+    : laterScreens[screen];
   return (
     <div className="shell">
       <a
@@ -46,34 +60,40 @@ export function Shell({ queries }: { queries: QueryClient }) {
           document.getElementById("main")?.focus();
         }}
       >
-        Skip to content
+        {say("Skip to content")}
       </a>
-      <TopBar screen={screen} onHelp={() => setHelping(true)} />
+      <TopBar
+        screen={screen}
+        onHelp={() => setHelping(true)}
+        onGo={() => setGoing(true)}
+      />
       <ConnectionNote />
       <UpdateNote />
       <main
         id="main"
         tabIndex={-1}
-        className={Other ? "screen" : "screen search-screen"}
+        className={isSearch ? "screen search-screen" : "screen"}
       >
-        {Other
-          ? (
-            <Boundary
-              key={screen}
-              what="This screen"
-              instead={<BrokenScreen />}
-            >
-              <Suspense fallback={<Skeleton />}>
-                <Other />
-              </Suspense>
-            </Boundary>
-          )
-          : (
-            <Boundary what="The search" instead={<BrokenScreen />}>
-              <SearchScreen />
-            </Boundary>
-          )}
+        <Boundary
+          key={screen}
+          what={isSearch ? "The search" : "This screen"}
+          instead={<BrokenScreen />}
+        >
+          <Suspense fallback={<Skeleton />}>
+            <Screen />
+          </Suspense>
+        </Boundary>
       </main>
+      <ExportNote />
+      <VisitNotes />
+      {isGoing && (
+        <Suspense>
+          <Palette
+            onClose={() => setGoing(false)}
+            onHelp={() => setHelping(true)}
+          />
+        </Suspense>
+      )}
       {isHelping && <Help onClose={() => setHelping(false)} />}
     </div>
   );
@@ -82,63 +102,14 @@ export function Shell({ queries }: { queries: QueryClient }) {
 /** The screen failed to load or render: the bar stays. */
 function BrokenScreen() {
   return (
-    <Empty title="This screen could not be loaded">
+    <Empty title={say("This screen could not be loaded")}>
       <button
         type="button"
         className="button primary"
         onClick={() => location.reload()}
       >
-        Load the page again
+        {say("Load the page again")}
       </button>
     </Empty>
-  );
-}
-
-function TopBar({ screen, onHelp }: { screen: Screen; onHelp: () => void }) {
-  const tenant = useSession().claims()?.tenant ?? "";
-  const open = useOperation("list_alert_history", {
-    p_acknowledged: false,
-    p_limit: 100,
-  }, { every: 60_000 });
-  const waiting = open.data?.length ?? 0;
-  const nav = useRef<HTMLElement>(null);
-  // On a narrow screen the names do not all fit.
-  useEffect(() => {
-    const current = nav.current?.querySelector("[aria-current]");
-    current?.scrollIntoView({ block: "nearest", inline: "center" });
-  }, [screen, waiting]);
-  return (
-    <header className="top-bar">
-      <span className="brand">
-        <img src="./icon.svg" alt="" width="18" height="18" />
-        <span className="brand-name">logloom</span>
-      </span>
-      <span className="tenant" title={`Tenant ${tenant}`}>
-        <bdi>{tenant}</bdi>
-      </span>
-      <nav ref={nav} className="nav" aria-label="Screens">
-        {(Object.keys(labels) as Screen[]).map((name) => (
-          <a
-            key={name}
-            href={name === "search" ? "#" : `#/${name}`}
-            aria-current={name === screen ? "page" : undefined}
-            onClick={(event) => {
-              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-              event.preventDefault();
-              go({ screen: name, parameters: {} });
-            }}
-          >
-            {labels[name]}
-            {name === "history" && waiting > 0 && (
-              <span className="count-badge">
-                {waiting > 99 ? "99+" : waiting}
-                <span className="hidden">not acknowledged</span>
-              </span>
-            )}
-          </a>
-        ))}
-      </nav>
-      <UserMenu onHelp={onHelp} />
-    </header>
   );
 }

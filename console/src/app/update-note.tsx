@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { IconButton } from "../shared/controls.tsx";
 import { wasUpdated } from "./update.ts";
+import { say } from "../shared/words.ts";
 
 /** Says why the page reloaded by itself. */
 export function UpdateNote() {
@@ -9,7 +10,7 @@ export function UpdateNote() {
   return (
     <p className="connection update" role="status">
       The console was updated and reloaded.
-      <IconButton icon="close" label="Close this note" onClick={() => setShown(false)} />
+      <IconButton icon="close" label={say("Close this note")} onClick={() => setShown(false)} />
     </p>
   );
 }

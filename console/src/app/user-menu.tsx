@@ -2,6 +2,7 @@ import { useRef } from "react";
 import { useSession } from "../service/session.ts";
 import { IconButton } from "../shared/controls.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
+import { say } from "../shared/words.ts";
 
 const themes = ["system", "light", "dark"] as const;
 const zones = ["local", "utc"] as const;
@@ -14,10 +15,10 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
   const menu = useRef<HTMLDivElement>(null);
   return (
     <div className="user-menu">
-      <IconButton icon="help" label="Keys and queries" onClick={onHelp} />
+      <IconButton icon="help" label={say("Keys and queries")} onClick={onHelp} />
       <IconButton
         icon="user"
-        label="User and display"
+        label={say("User and display")}
         popoverTarget="user-menu"
       />
       <div ref={menu} id="user-menu" popover="auto" className="popover menu">
@@ -26,7 +27,7 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
           <code>{claims?.user}</code>
         </p>
         <fieldset className="segments">
-          <legend>Theme</legend>
+          <legend>{say("Theme")}</legend>
           {themes.map((one) => (
             <label key={one}>
               <input
@@ -40,7 +41,7 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
           ))}
         </fieldset>
         <fieldset className="segments">
-          <legend>Times</legend>
+          <legend>{say("Times")}</legend>
           {zones.map((one) => (
             <label key={one}>
               <input
@@ -58,7 +59,7 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
           className="menu-item"
           onClick={() => session.signOut()}
         >
-          Sign out
+          {say("Sign out")}
         </button>
       </div>
     </div>

@@ -1,10 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { HealthReport, LogloomError } from "../service/logloom.ts";
 import { useService } from "../service/hooks.ts";
 import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago, count, seconds } from "../shared/format.ts";
 import { Loaded, Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
+import { concerns } from "./concerns.ts";
 
 const words: Record<string, string> = {
   healthy: "All is well",
@@ -30,7 +33,7 @@ export default function HealthScreen() {
   return (
     <div className="page">
       <ScreenHead
-        title="Health"
+        title={say("Health")}
         about={data ? `As of ${ago(data.timestamp)}; updated every five seconds.` : undefined}
       >
         {data && <Badge tone={tone(data.status)}>{data.status}</Badge>}
@@ -40,13 +43,41 @@ export default function HealthScreen() {
   );
 }
 
-function Checks({ report: { status, checks } }: { report: HealthReport }) {
+/** What concerns a tenant first; the internals are for who runs the project. */
+function Checks({ report }: { report: HealthReport }) {
+  const [isOpen, setOpen] = useState(report.status === "unhealthy");
+  return (
+    <>
+      <p className={`verdict-line ${tone(report.status)}`}>
+        {say(words[report.status] ?? report.status)}
+      </p>
+      <div className="tiles">
+        {concerns(report).map(({ title, words, tone }) => (
+          <section className="tile" key={title}>
+            <h2>{say(title)}</h2>
+            <p>
+              <Badge tone={tone}>{say(tone === "good" ? "fine" : "look at it")}</Badge> {words}
+            </p>
+          </section>
+        ))}
+      </div>
+      <button
+        type="button"
+        className="button small quiet more"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {say("Internals, for who runs the project")}
+      </button>
+      {isOpen && <Internals report={report} />}
+    </>
+  );
+}
+
+function Internals({ report: { checks } }: { report: HealthReport }) {
   const { jobs, ...others } = checks;
   return (
     <>
-      <p className={`verdict-line ${tone(status)}`}>
-        {words[status] ?? status}
-      </p>
       <div className="tiles">
         {Object.entries(others).map(([name, check]) => (
           <section className="tile" key={name}>
@@ -80,8 +111,8 @@ type Job = Record<"last_success" | "last_failure" | "status" | "reason", string 
 function Jobs({ jobs }: { jobs: Record<string, Job> }) {
   return (
     <section className="block">
-      <h2>Jobs</h2>
-      <Table label="Jobs" columns={["Job", "Last success", "Last failure"]}>
+      <h2>{say("Jobs")}</h2>
+      <Table label={say("Jobs")} columns={[say("Job"), say("Last success"), say("Last failure")]}>
         {Object.entries(jobs).sort(([a], [b]) => a < b ? -1 : 1).map((
           [name, job],
         ) => (

@@ -3,6 +3,7 @@ import { useChange } from "../service/hooks.ts";
 import type { ApiKey, CreatedApiKey, Scope } from "../service/logloom.ts";
 import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
 import { plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
 
 const lives: [string, string][] = [["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], [
   "365",
@@ -25,7 +26,7 @@ export function NewKeyDialog({ onMade, onClose }: {
   const scopes = right.split(" ") as Scope[];
   const create = useChange("create_api_key", ["list_api_keys"]);
   return (
-    <Dialog title="New API key" onClose={onClose}>
+    <Dialog title={say("New API key")} onClose={onClose}>
       <form
         className="form"
         onSubmit={(event) => {
@@ -37,7 +38,7 @@ export function NewKeyDialog({ onMade, onClose }: {
         }}
       >
         <label className="field">
-          <span>Name (who uses it)</span>
+          <span>{say("Name (who uses it)")}</span>
           <input
             required
             maxLength={100}
@@ -46,28 +47,29 @@ export function NewKeyDialog({ onMade, onClose }: {
           />
         </label>
         <label className="field">
-          <span>It may</span>
+          <span>{say("It may")}</span>
           <select value={right} onChange={(event) => setRight(event.target.value)}>
             {rights.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
           </select>
         </label>
         {scopes.length > 1 && (
           <p className="note warn">
-            A program that only sends needs no key that reads: whoever finds this one reads all
-            records of the tenant.
+            {say(
+              "A program that only sends needs no key that reads: whoever finds this one reads all records of the tenant.",
+            )}
           </p>
         )}
         <label className="field">
-          <span>Expires</span>
+          <span>{say("Expires")}</span>
           <select value={days} onChange={(event) => setDays(event.target.value)}>
             {lives.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
           </select>
         </label>
         <ErrorNote error={create.error} />
         <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>Cancel</button>
+          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
           <button type="submit" className="button primary" disabled={create.isPending}>
-            Make the key
+            {say("Make the key")}
           </button>
         </div>
       </form>
@@ -88,7 +90,7 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
   const [overlap, setOverlap] = useState(60);
   const rotate = useChange("rotate_api_key", ["list_api_keys"]);
   return (
-    <Dialog title="Rotate the key" onClose={onClose}>
+    <Dialog title={say("Rotate the key")} onClose={onClose}>
       <form
         className="form"
         onSubmit={(event) => {
@@ -105,16 +107,16 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
           you change it over.
         </p>
         <label className="field">
-          <span>Overlap</span>
+          <span>{say("Overlap")}</span>
           <select value={overlap} onChange={(event) => setOverlap(Number(event.target.value))}>
             {overlaps.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
           </select>
         </label>
         <ErrorNote error={rotate.error} />
         <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>Cancel</button>
+          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
           <button type="submit" className="button primary" disabled={rotate.isPending}>
-            Rotate
+            {say("Rotate")}
           </button>
         </div>
       </form>
@@ -125,16 +127,18 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
 /** The key's value: the service only stores a digest, so this is the only time it is shown. */
 export function SecretDialog({ made, onClose }: { made: CreatedApiKey; onClose: () => void }) {
   return (
-    <Dialog title="Copy the key now" onClose={onClose}>
+    <Dialog title={say("Copy the key now")} onClose={onClose}>
       <p>
         This is the only time that <strong>{plain(made.name)}</strong> is shown.
       </p>
       <div className="snippet">
         <pre tabIndex={0} data-testid="key-value">{made.key_value}</pre>
-        <CopyButton text={made.key_value} label="Copy" />
+        <CopyButton text={made.key_value} label={say("Copy")} />
       </div>
       <div className="dialog-actions">
-        <button type="button" className="button primary" onClick={onClose}>I have it</button>
+        <button type="button" className="button primary" onClick={onClose}>
+          {say("I have it")}
+        </button>
       </div>
     </Dialog>
   );

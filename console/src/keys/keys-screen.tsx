@@ -8,6 +8,7 @@ import { ago } from "../shared/format.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { NewKeyDialog, RotateDialog, SecretDialog } from "./key-dialogs.tsx";
+import { say } from "../shared/words.ts";
 
 const tones: Record<string, "good" | "bad" | "plain"> = { active: "good", revoked: "bad" };
 
@@ -29,7 +30,7 @@ export default function KeysScreen() {
   return (
     <div className="page">
       <ScreenHead
-        title="API keys"
+        title={say("API keys")}
         about={`Programs send events with a key, and read with one that may.${
           mayChange === false ? " An admin makes, rotates and revokes them." : ""
         }`}
@@ -40,25 +41,25 @@ export default function KeysScreen() {
             className="button primary"
             onClick={() => setNew(true)}
           >
-            New key
+            {say("New key")}
           </button>
         )}
       </ScreenHead>
       <ListTable
         answer={keys}
         empty={{
-          title: "No keys yet",
-          about: "A server that sends events needs one, and a program that reads.",
+          title: say("No keys yet"),
+          about: say("A server that sends events needs one, and a program that reads."),
         }}
-        label="API keys"
+        label={say("API keys")}
         columns={[
-          "Name",
-          "Key",
-          "May",
-          "Status",
-          "Last used",
-          "Made",
-          "Expires",
+          say("Name"),
+          say("Key"),
+          say("May"),
+          say("Status"),
+          say("Last used"),
+          say("Made"),
+          say("Expires"),
           actions,
         ]}
       >
@@ -77,8 +78,8 @@ export default function KeysScreen() {
       {secret && <SecretDialog made={secret} onClose={() => setSecret(null)} />}
       {doomed && (
         <Confirm
-          title="Revoke the key?"
-          action="Revoke"
+          title={say("Revoke the key?")}
+          action={say("Revoke")}
           change={revoke}
           parameters={{ p_key_id: doomed.key_id }}
           onClose={() => setDoomed(null)}
@@ -116,14 +117,14 @@ function KeyRow({ apiKey: key, mayChange, onRotate, onRevoke }: {
         {key.status === "active" && mayChange && (
           <>
             <button type="button" className="button small" onClick={onRotate}>
-              Rotate
+              {say("Rotate")}
             </button>
             <button
               type="button"
               className="button small danger"
               onClick={onRevoke}
             >
-              Revoke
+              {say("Revoke")}
             </button>
           </>
         )}

@@ -10,7 +10,9 @@ import { syntaxTree } from "@codemirror/language";
 import type { EditorView } from "@codemirror/view";
 import { fieldKinds, remarks } from "../../../supabase/functions/_shared/record_fields.ts";
 import type { Field } from "../service/logloom.ts";
+import { count as number } from "../shared/format.ts";
 import { quoted } from "./edit.ts";
+import { rankOf } from "./rank.ts";
 
 export interface Saved {
   name: string;
@@ -55,15 +57,29 @@ const stages: [string, string][] = [
 
 const levels = ["error", "warn", "info", "debug", ">=warn", ">=info"];
 
-/** The possible completions at the cursor. */
+/** The possible completions at the cursor, those that begin with what is typed first. */
 export function complete(known: () => Known) {
   return (context: CompletionContext): CompletionResult | null => {
     const line = context.state.sliceDoc(0, context.pos);
     const inQuotes = syntaxTree(context.state).resolveInner(context.pos, -1).name === "Regex";
     if (inQuotes) return null;
     const bar = lastBar(line);
-    return bar >= 0 ? afterBar(context, line.slice(bar + 1), known()) : inFilter(context, known());
+    const result = bar >= 0
+      ? afterBar(context, line.slice(bar + 1), known())
+      : inFilter(context, known());
+    if (result === null || result.filter === false) return result;
+    const typed = context.state.sliceDoc(result.from, context.pos);
+    return { from: result.from, filter: false, options: ranked(result.options, typed) };
   };
+}
+
+function ranked(options: readonly Completion[], typed: string): Completion[] {
+  return options.flatMap((option, at) => {
+    const rank = rankOf(option.label, typed);
+    return rank === null ? [] : [{ option, rank, at }];
+  })
+    .sort((a, b) => a.rank - b.rank || (b.option.boost ?? 0) - (a.option.boost ?? 0) || a.at - b.at)
+    .map(({ option }) => option);
 }
 
 function lastBar(line: string): number {
@@ -98,7 +114,6 @@ function inFilter(context: CompletionContext, known: Known): CompletionResult | 
   return {
     from: word.from,
     options: fieldOptions(known, takeField),
-    validFor: /^[\p{L}\p{N}_.]*$/u,
   };
 }
 
@@ -113,7 +128,7 @@ function valueOptions(text: string, from: number, known: Known): CompletionResul
   const options: Completion[] = (field?.values ?? []).map(({ value, count }, i) => ({
     label: value.slice(0, 120),
     apply: quoted(value),
-    detail: count.toLocaleString("en-US"),
+    detail: number(count),
     boost: -i,
     type: "value",
   }));

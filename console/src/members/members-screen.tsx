@@ -8,6 +8,7 @@ import { Badge, Dialog, Empty, ErrorNote, ScreenHead } from "../shared/controls.
 import { ago } from "../shared/format.ts";
 import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
 
 const may: Record<Role, string> = {
   owner: "everything, members too",
@@ -31,7 +32,7 @@ export default function MembersScreen() {
   return (
     <div className="page">
       <ScreenHead
-        title="Members"
+        title={say("Members")}
         about={`Who belongs to this tenant, and what they may do.${
           mayChange === false ? " An owner changes that." : ""
         }`}
@@ -42,7 +43,7 @@ export default function MembersScreen() {
             className="button primary"
             onClick={() => setNew(true)}
           >
-            Add a member
+            {say("Add a member")}
           </button>
         )}
       </ScreenHead>
@@ -51,16 +52,18 @@ export default function MembersScreen() {
         answer={members}
         // A missing operation is PostgREST's own 404.
         missing={
-          <Empty title="This project's database does not manage members yet">
-            <p>Apply its migrations, or keep members in the SQL editor as before.</p>
+          <Empty title={say("This project's database does not manage members yet")}>
+            <p>{say("Apply its migrations, or keep members in the SQL editor as before.")}</p>
           </Empty>
         }
         empty={{
-          title: "This tenant does not use roles",
-          about: "Each of its users may do everything. The first member that you add changes that.",
+          title: say("This tenant does not use roles"),
+          about: say(
+            "Each of its users may do everything. The first member that you add changes that.",
+          ),
         }}
-        label="Members"
-        columns={["User", "Role", "Since", actions]}
+        label={say("Members")}
+        columns={[say("User"), say("Role"), say("Since"), actions]}
       >
         {(member) => (
           <tr key={member.user_id}>
@@ -96,7 +99,7 @@ export default function MembersScreen() {
                   className="button small danger"
                   onClick={() => setDoomed(member)}
                 >
-                  Remove
+                  {say("Remove")}
                 </button>
               )}
             </td>
@@ -106,8 +109,8 @@ export default function MembersScreen() {
       {isNew && <NewMember onClose={() => setNew(false)} />}
       {doomed && (
         <Confirm
-          title="Remove the member?"
-          action="Remove"
+          title={say("Remove the member?")}
+          action={say("Remove")}
           change={remove}
           parameters={{ p_user_id: doomed.user_id }}
           onClose={() => setDoomed(null)}
@@ -127,7 +130,7 @@ function NewMember({ onClose }: { onClose: () => void }) {
   const views = useOperation("list_log_views", {});
   const add = useChange("add_tenant_member", ["list_tenant_members"]);
   return (
-    <Dialog title="Add a member" onClose={onClose}>
+    <Dialog title={say("Add a member")} onClose={onClose}>
       <form
         className="form"
         onSubmit={(event) => {
@@ -140,7 +143,7 @@ function NewMember({ onClose }: { onClose: () => void }) {
         }}
       >
         <label className="field">
-          <span>Email address or user id</span>
+          <span>{say("Email address or user id")}</span>
           <input
             required
             value={who}
@@ -148,7 +151,7 @@ function NewMember({ onClose }: { onClose: () => void }) {
           />
         </label>
         <label className="field">
-          <span>Role</span>
+          <span>{say("Role")}</span>
           <select value={role} onChange={(event) => setRole(event.target.value)}>
             {roles.map((one) => <option key={one} value={one}>{one}: {may[one]}</option>)}
             {views.data?.map(({ view_id, name }) => (
@@ -158,8 +161,10 @@ function NewMember({ onClose }: { onClose: () => void }) {
         </label>
         <ErrorNote error={add.error} />
         <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>Cancel</button>
-          <button type="submit" className="button primary" disabled={add.isPending}>Add</button>
+          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
+          <button type="submit" className="button primary" disabled={add.isPending}>
+            {say("Add")}
+          </button>
         </div>
       </form>
     </Dialog>

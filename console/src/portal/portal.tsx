@@ -127,6 +127,7 @@ function serviceOf(config: Config, session: PortalSession, page: ParentPage): Se
 const partOf: Record<string, keyof Features> = {
   log_histogram: "histogram",
   log_changes: "changes",
+  log_stats: "patterns",
   list_log_fields: "fields",
   tail_logs: "live",
   get_log_context: "context",

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { SavedSearch } from "../service/logloom.ts";
 import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { say } from "../shared/words.ts";
 
 const touched = [
   "list_saved_searches",
@@ -20,6 +21,9 @@ export function SavedDialog({ initial, onClose }: {
   const [category, setCategory] = useState(initial.category ?? "");
   const [tags, setTags] = useState(initial.tags?.join(", ") ?? "");
   const [isShared, setShared] = useState(initial.is_shared ?? false);
+  const display = initial.display ?? {};
+  const hasDisplay = Object.keys(display).length > 0;
+  const [keepsDisplay, keepDisplay] = useState(true);
   const categories = useOperation("get_saved_search_categories", {});
   const save = useChange(initial.id ? "update_saved_search" : "create_saved_search", touched);
   const submit = () =>
@@ -30,6 +34,7 @@ export function SavedDialog({ initial, onClose }: {
       p_description: description,
       p_category: category,
       p_is_shared: isShared,
+      p_display: keepsDisplay ? display : {},
       p_tags: tags.split(",").map((tag) => tag.trim()).filter(Boolean),
     }, { onSuccess: onClose });
   return (
@@ -42,7 +47,7 @@ export function SavedDialog({ initial, onClose }: {
         }}
       >
         <label className="field">
-          <span>Name</span>
+          <span>{say("Name")}</span>
           <input
             required
             maxLength={200}
@@ -52,7 +57,7 @@ export function SavedDialog({ initial, onClose }: {
           />
         </label>
         <label className="field">
-          <span>Query</span>
+          <span>{say("Query")}</span>
           <textarea
             className="mono"
             required
@@ -63,7 +68,7 @@ export function SavedDialog({ initial, onClose }: {
           />
         </label>
         <label className="field">
-          <span>Description</span>
+          <span>{say("Description")}</span>
           <input
             maxLength={2000}
             value={description}
@@ -72,7 +77,7 @@ export function SavedDialog({ initial, onClose }: {
         </label>
         <div className="form-pair">
           <label className="field">
-            <span>Category</span>
+            <span>{say("Category")}</span>
             <input
               list="categories"
               maxLength={100}
@@ -84,7 +89,7 @@ export function SavedDialog({ initial, onClose }: {
             </datalist>
           </label>
           <label className="field">
-            <span>Tags, separated by commas</span>
+            <span>{say("Tags, separated by commas")}</span>
             <input value={tags} onChange={(event) => setTags(event.target.value)} />
           </label>
         </div>
@@ -94,12 +99,24 @@ export function SavedDialog({ initial, onClose }: {
             checked={isShared}
             onChange={(event) => setShared(event.target.checked)}
           />
-          Everyone in this tenant can read and run it
+          {say("Everyone in this tenant can read and run it")}
         </label>
+        {hasDisplay && (
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={keepsDisplay}
+              onChange={(event) => keepDisplay(event.target.checked)}
+            />
+            {say("With its range, columns and tab as they are now")}
+          </label>
+        )}
         <ErrorNote error={save.error} />
         <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>Cancel</button>
-          <button type="submit" className="button primary" disabled={save.isPending}>Save</button>
+          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
+          <button type="submit" className="button primary" disabled={save.isPending}>
+            {say("Save")}
+          </button>
         </div>
       </form>
     </Dialog>

@@ -8,7 +8,9 @@ import { Badge, Empty, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
 import { Loaded, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
+import { placeOf } from "./display.ts";
 import { SavedDialog } from "./saved-dialog.tsx";
+import { say } from "../shared/words.ts";
 
 const touched = [
   "list_saved_searches",
@@ -36,16 +38,16 @@ export default function SavedScreen() {
   return (
     <div className="page">
       <ScreenHead
-        title="Saved searches"
+        title={say("Saved searches")}
         about={plan.data && `${plan.data.currentCount} of ${plan.data.maxCount} in this plan`}
       >
         <button type="button" className="button primary" onClick={() => setEdited({})}>
-          New saved search
+          {say("New saved search")}
         </button>
       </ScreenHead>
       <div className="filters">
         <fieldset className="segments">
-          <legend>Show</legend>
+          <legend>{say("Show")}</legend>
           {(["all", "mine"] as const).map((one) => (
             <label key={one}>
               <input
@@ -60,11 +62,11 @@ export default function SavedScreen() {
         </fieldset>
         {categories.length > 0 && (
           <select
-            aria-label="Category"
+            aria-label={say("Category")}
             value={category}
             onChange={(event) => setCategory(event.target.value)}
           >
-            <option value="">All categories</option>
+            <option value="">{say("All categories")}</option>
             {categories.map((one) => <option key={one} value={one}>{plain(one)}</option>)}
           </select>
         )}
@@ -73,10 +75,8 @@ export default function SavedScreen() {
         {() =>
           shown.length === 0
             ? (
-              <Empty title="No saved searches yet">
-                <p>
-                  Write a query and press the star beside it, or start here.
-                </p>
+              <Empty title={say("No saved searches yet")}>
+                <p>{say("Write a query and press the star beside it, or start here.")}</p>
               </Empty>
             )
             : (
@@ -101,8 +101,8 @@ export default function SavedScreen() {
       )}
       {doomed && (
         <Confirm
-          title="Delete the saved search?"
-          action="Delete"
+          title={say("Delete the saved search?")}
+          action={say("Delete")}
           change={remove}
           parameters={{ p_id: doomed.id }}
           onClose={() => setDoomed(null)}
@@ -124,7 +124,7 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
   const run = () => {
     // This counts the run; the search page asks for the results itself.
     void service.call("run_saved_search", { p_id: saved.id, p_limit: 1 }).catch(() => {});
-    go({ screen: "search", parameters: { q: saved.query_dsl } });
+    go({ screen: "search", parameters: placeOf(saved) });
   };
   return (
     <li className="card">
@@ -147,7 +147,7 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
                 aria-label={`Change ${saved.name}`}
                 onClick={onEdit}
               >
-                Change
+                {say("Change")}
               </button>
               <button
                 type="button"
@@ -155,7 +155,7 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
                 aria-label={`Delete ${saved.name}`}
                 onClick={onDelete}
               >
-                Delete
+                {say("Delete")}
               </button>
             </>
           )}

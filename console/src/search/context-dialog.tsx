@@ -7,6 +7,7 @@ import { Loaded } from "../shared/list.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { oneLine } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
+import { say } from "../shared/words.ts";
 
 const around = 50;
 
@@ -26,7 +27,7 @@ export function ContextDialog(
     p_after: around,
   });
   return (
-    <Dialog title="Context" onClose={onClose} wide>
+    <Dialog title={say("Context")} onClose={onClose} wide>
       <p className="about">
         {shared === "" ? "Records around this one" : <code>{shared}</code>}, the newest on top.
       </p>

@@ -11,6 +11,8 @@ import { usePreferences } from "../shared/preferences.ts";
 import { ContextDialog } from "./context-dialog.tsx";
 import { useFeatures } from "./features.ts";
 import { LongText } from "./long-text.tsx";
+import { Message } from "./message.tsx";
+import { Related, tieOf } from "./related.tsx";
 import { Tree } from "./tree.tsx";
 import { say } from "../shared/words.ts";
 
@@ -23,6 +25,7 @@ export function Detail({ record, onFilter }: {
   const features = useFeatures();
   const [isRaw, setRaw] = useState(false);
   const [hasContext, setContext] = useState(false);
+  const tie = tieOf(record);
   const link = () =>
     `${location.origin}${location.pathname}${
       writeAddress({
@@ -36,8 +39,8 @@ export function Detail({ record, onFilter }: {
     ) => [name, record[name]]),
   );
   return (
-    <div role="row" className="detail">
-      <div role="gridcell" className="detail-cell">
+    <div className="detail">
+      <div className="detail-cell">
         <div className="detail-tools">
           <time
             dateTime={record.ts}
@@ -57,23 +60,24 @@ export function Detail({ record, onFilter }: {
             </button>
           )}
           <CopyButton text={() => exactJson(record)} label={say("Copy JSON")} />
-          {features.links && <CopyButton text={link} label="Copy link" />}
+          {features.links && <CopyButton text={link} label={say("Copy link")} />}
           <button
             type="button"
             className="button small"
             aria-pressed={isRaw}
             onClick={() => setRaw(!isRaw)}
           >
-            JSON
+            {say("JSON")}
           </button>
         </div>
         {isRaw ? <LongText text={exactJson(record)} className="raw" /> : (
           <>
-            {record.msg !== null && <LongText text={record.msg} className="message" />}
+            {record.msg !== null && <Message text={record.msg} />}
             <Tree value={known} path={[]} onFilter={onFilter} />
             {record.attrs && Object.keys(record.attrs).length > 0 && (
               <Tree value={record.attrs} path={["attrs"]} onFilter={onFilter} />
             )}
+            {tie && <Related key={tie.value} record={record} tie={tie} />}
           </>
         )}
       </div>

@@ -3,6 +3,7 @@ import { useChange, useService } from "../service/hooks.ts";
 import { useMay } from "../service/role.ts";
 import { CopyButton, ErrorNote } from "../shared/controls.tsx";
 import { senders } from "./senders.ts";
+import { say } from "../shared/words.ts";
 
 /** A project without events: how to send one, with a new key filled in. */
 export function EmptyProject() {
@@ -15,26 +16,22 @@ export function EmptyProject() {
   const text = sender?.text(service.url, key ?? "YOUR_API_KEY") ?? "";
   return (
     <div className="first-event">
-      <h2>Send the first event</h2>
+      <h2>{say("Send the first event")}</h2>
       <p className="about">
-        No events yet. Create a key and send something; it appears here automatically.
+        {say("No events yet. Create a key and send something; it appears here automatically.")}
       </p>
       <div className="first-key">
         {key
           ? (
             <p>
               Your key, shown this once: <code className="secret">{key}</code>{" "}
-              <CopyButton text={key} label="Copy the key" icon />
+              <CopyButton text={key} label={say("Copy the key")} icon />
             </p>
           )
           : mayMakeKeys === null
           ? null
           : !mayMakeKeys
-          ? (
-            <p className="about">
-              Ask an admin of this tenant for a key.
-            </p>
-          )
+          ? <p className="about">{say("Ask an admin of this tenant for a key.")}</p>
           : (
             <button
               type="button"
@@ -42,12 +39,12 @@ export function EmptyProject() {
               disabled={create.isPending}
               onClick={() => create.mutate({ p_name: "first key" })}
             >
-              Make a key and fill it in
+              {say("Make a key and fill it in")}
             </button>
           )}
         <ErrorNote error={create.error} />
       </div>
-      <div className="tabs" role="tablist" aria-label="Ways to send">
+      <div className="tabs" role="tablist" aria-label={say("Ways to send")}>
         {senders.map(({ name }, i) => (
           <button
             key={name}
@@ -73,7 +70,7 @@ export function EmptyProject() {
       <div id="sender-panel" role="tabpanel" aria-labelledby={`sender-${chosen}`}>
         <div className="snippet">
           <pre tabIndex={0}>{text}</pre>
-          <CopyButton text={text} label="Copy" />
+          <CopyButton text={text} label={say("Copy")} />
         </div>
         <p className="about">{sender?.about}</p>
       </div>

@@ -6,7 +6,7 @@ const columns = ["ts", ...labels, "msg", "attrs", "id"] as const;
 
 export type Format = "ndjson" | "csv";
 
-/** The most that is saved at once; the page says so. */
+/** The most of a live view that is saved. */
 export const mostSaved = { records: 50_000, bytes: 200_000_000 };
 
 const head = `${columns.join(",")}\r\n`;
@@ -46,9 +46,14 @@ export class RecordFile {
   }
 
   save(): void {
-    const time = new Date().toISOString().slice(0, 19).replaceAll(":", "");
-    save(`logs-${time}.${this.format}`, this.#parts);
+    saveParts(this.format, this.#parts);
   }
+}
+
+/** Hands a file to the browser. */
+export function saveParts(format: Format, parts: (string | Blob)[]): void {
+  const time = new Date().toISOString().slice(0, 19).replaceAll(":", "");
+  save(`logs-${time}.${format}`, parts);
 }
 
 /** A spreadsheet executes text that begins like a formula: a leading apostrophe keeps it text. */
@@ -58,7 +63,7 @@ function cell(value: string | null): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-function save(name: string, parts: string[]): void {
+function save(name: string, parts: (string | Blob)[]): void {
   const url = URL.createObjectURL(
     new Blob(parts, { type: "text/plain;charset=utf-8" }),
   );

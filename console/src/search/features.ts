@@ -11,6 +11,8 @@ export interface Features {
   histogram: boolean;
   /** What is different from the range before. */
   changes: boolean;
+  /** Messages by their shape. */
+  patterns: boolean;
   fields: boolean;
   live: boolean;
   context: boolean;
@@ -23,6 +25,7 @@ export const allFeatures: Features = {
   links: true,
   histogram: true,
   changes: true,
+  patterns: true,
   fields: true,
   live: true,
   context: true,

@@ -1,17 +1,13 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
-import { change, useAddress } from "../address/address.ts";
-import { groupedBy, hasClause, withClause, withoutClause } from "../language/edit.ts";
 import type { LogloomError } from "../service/logloom.ts";
 import { marksOld } from "../service/hooks.ts";
 import type { Field } from "../service/logloom.ts";
 import { IconButton, Skeleton } from "../shared/controls.tsx";
-import { count, short } from "../shared/format.ts";
-import { Icon } from "../shared/icons.tsx";
-import { plain } from "../shared/plain.ts";
-import { columnsOf } from "./columns.ts";
-import { useEditQuery } from "./query-text.ts";
+import { count } from "../shared/format.ts";
+import { PanelNote } from "../shared/panel-note.tsx";
+import { FieldRow } from "./field-row.tsx";
 import { say } from "../shared/words.ts";
 
 /** The most that are shown at once; the box above finds the others. */
@@ -46,13 +42,20 @@ export function FieldsPanel({ fields, query, onClose }: {
         />
         <IconButton
           icon="close"
-          label="Hide the fields"
+          label={say("Hide the fields")}
           className="drawer-close"
           onClick={onClose}
         />
       </div>
+      {fields.data && fields.data.length > 0 && (
+        <p className="fields-note">
+          <PanelNote answer={fields.data} isBusy={fields.isFetching} of={sampleOf(fields.data)} />
+        </p>
+      )}
       <div className="fields-list" {...marksOld(fields.isPlaceholderData)}>
-        {fields.error && !fields.data && <p className="about">The fields could not be counted.</p>}
+        {fields.error && !fields.data && (
+          <p className="about">{say("The fields could not be counted.")}</p>
+        )}
         {fields.isPending && fields.fetchStatus === "fetching" && <Skeleton lines={12} />}
         {found.slice(0, most).map((field) => (
           <FieldRow
@@ -78,6 +81,15 @@ export function FieldsPanel({ fields, query, onClose }: {
   );
 }
 
+/** The service counts so many records, the newest. */
+const sample = 5000;
+
+/** Every record has its time: that many were counted. */
+function sampleOf(fields: Field[]): string {
+  const most = Math.max(...fields.map((field) => field.count));
+  return most < sample ? say("in all records") : `${say("in the newest")} ${count(sample)}`;
+}
+
 function sorted(fields: Field[], text: string): Field[] {
   const wanted = text.toLowerCase();
   const place = (name: string) => {
@@ -87,101 +99,4 @@ function sorted(fields: Field[], text: string): Field[] {
   return fields
     .filter(({ field }) => !left.has(field) && field.toLowerCase().includes(wanted))
     .sort((a, b) => place(a.field) - place(b.field) || b.count - a.count);
-}
-
-function FieldRow({ field, query, isOpen, onToggle }: {
-  field: Field;
-  query: string;
-  isOpen: boolean;
-  onToggle: () => void;
-}) {
-  const edit = useEditQuery();
-  const { parameters } = useAddress();
-  const columns = columnsOf(parameters.cols);
-  const isColumn = columns.includes(field.field);
-  const largest = field.values[0]?.count ?? 1;
-  return (
-    <div className="field-row">
-      <div className="field-title">
-        <button
-          type="button"
-          className="field-name"
-          aria-expanded={isOpen}
-          onClick={onToggle}
-        >
-          <Icon name="chevron" />
-          <bdi>{plain(field.field)}</bdi>
-        </button>
-        <span
-          className="field-count"
-          title={`${count(field.count)} of the newest records`}
-        >
-          {short(field.count)}
-        </span>
-        <span className="field-tools">
-          <IconButton
-            icon={isColumn ? "minus" : "columns"}
-            label={isColumn
-              ? `Take the column ${field.field} away`
-              : `Show ${field.field} as a column`}
-            onClick={() =>
-              change({
-                cols: (isColumn
-                  ? columns.filter((one) => one !== field.field)
-                  : [...columns, field.field]).join(","),
-              })}
-          />
-          <IconButton
-            icon="chart"
-            label={`Count by ${field.field}`}
-            onClick={() => edit((text) => groupedBy(text, field.field))}
-          />
-        </span>
-      </div>
-      {isOpen && (
-        <ul className="values">
-          {field.values.map(({ value, count: number }) => {
-            const isPressed = hasClause(query, field.field, value);
-            const press = isPressed ? withoutClause : withClause;
-            return (
-              <li key={value}>
-                <button
-                  type="button"
-                  className="value"
-                  aria-pressed={isPressed}
-                  title={`${field.field}:${value}`}
-                  onClick={() => edit((text) => press(text, field.field, value, "in"))}
-                >
-                  {/* A picture of the share: meter would be read aloud twice. */}
-                  <svg
-                    className="share"
-                    aria-hidden="true"
-                    preserveAspectRatio="none"
-                    viewBox="0 0 100 1"
-                  >
-                    <rect
-                      width={Math.max(1, (100 * number) / largest)}
-                      height="1"
-                    />
-                  </svg>
-                  <bdi className="value-text">
-                    {value === "" ? "(empty)" : plain(value.slice(0, 200))}
-                  </bdi>
-                  <span className="value-count">{short(number)}</span>
-                </button>
-                <span className="field-tools">
-                  <IconButton
-                    icon="minus"
-                    label={`Without ${field.field} ${value.slice(0, 40)}`}
-                    onClick={() => edit((text) => withClause(text, field.field, value, "out"))}
-                  />
-                </span>
-              </li>
-            );
-          })}
-          {field.values.length === 0 && <li className="about">Too many different values.</li>}
-        </ul>
-      )}
-    </div>
-  );
 }

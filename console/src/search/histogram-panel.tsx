@@ -1,31 +1,21 @@
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { back } from "../address/address.ts";
-import { shortTime } from "../address/range.ts";
-import { withOnly } from "../language/edit.ts";
-import type { Level } from "../service/logloom.ts";
 import { marksOld } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { count } from "../shared/format.ts";
-import { loadPart } from "../app/update.ts";
+import { PanelNote } from "../shared/panel-note.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
-import { type Bucket, HistogramTable, levels } from "./histogram-table.tsx";
-import { useFeatures } from "./features.ts";
-import { useEditQuery } from "./query-text.ts";
+import { HistogramLegend, shown } from "./histogram-legend.tsx";
+import { type Bucket, HistogramTable } from "./histogram-table.tsx";
 import { type Run, runRange, useHistogram } from "./use-search.ts";
 import { say } from "../shared/words.ts";
-
-const ChangesDialog = lazy(() => loadPart(() => import("./changes-dialog.tsx")));
-
-const shown = [...levels, "none"] as const;
 
 /** The number of records over time, by level: drag for a narrower range, double-click to go back. */
 export function HistogramPanel({ run }: { run: Run }) {
   const { zone } = usePreferences();
   const [point, setPoint] = useState<number | null>(null);
   const [isTable, setTable] = useState(false);
-  const [asksChanges, askChanges] = useState(false);
-  const features = useFeatures();
   const [place, width] = useWidth();
   const buckets = width === 0 ? 0 : Math.max(12, Math.min(120, Math.floor(width / 11)));
   const answer = useHistogram(run, buckets);
@@ -43,11 +33,13 @@ export function HistogramPanel({ run }: { run: Run }) {
       to: new Date(Math.ceil(to) * 1000).toISOString(),
     });
   const bucket = point === null ? undefined : data?.buckets[point];
+  const isUnfinished = data !== undefined && run.instants !== null &&
+    endOf(times, data.interval_seconds) > Date.parse(run.instants.to) / 1000;
   return (
     <section
       className="histogram"
       ref={place}
-      aria-label="Records over time"
+      aria-label={say("Records over time")}
       {...marksOld(answer.isPlaceholderData)}
     >
       <div className="histogram-head">
@@ -60,22 +52,9 @@ export function HistogramPanel({ run }: { run: Run }) {
             )
             : " "}
           {answer.isPlaceholderData && <span className="histogram-point">Updating…</span>}
-          {bucket && (
-            <span className="histogram-point">
-              {shortTime(Date.parse(bucket.ts), zone)}: {count(bucket.count)}
-            </span>
-          )}
         </p>
-        <Legend buckets={data?.buckets ?? []} at={bucket} />
-        {data && data.total > 0 && features.changes && (
-          <button
-            type="button"
-            className="button small quiet"
-            onClick={() => askChanges(true)}
-          >
-            {say("What changed?")}
-          </button>
-        )}
+        <PanelNote answer={data} isBusy={answer.isFetching} hasTimes />
+        <HistogramLegend buckets={data?.buckets ?? []} at={bucket} />
         {data && (
           <button
             type="button"
@@ -100,6 +79,7 @@ export function HistogramPanel({ run }: { run: Run }) {
             zone={zone}
             height={92}
             range={range}
+            isUnfinished={isUnfinished}
             onBrush={brush}
             onReset={() => back()}
             onPoint={setPoint}
@@ -107,11 +87,6 @@ export function HistogramPanel({ run }: { run: Run }) {
           />
         )
         : <div className="chart-wait" />}
-      {asksChanges && (
-        <Suspense>
-          <ChangesDialog run={run} onClose={() => askChanges(false)} />
-        </Suspense>
-      )}
     </section>
   );
 }
@@ -124,33 +99,6 @@ function seriesOf(buckets: Bucket[]): ChartSeries[] {
   })).filter(({ values }) => values.some((value) => value > 0));
 }
 
-function Legend({ buckets, at }: {
-  buckets: Bucket[];
-  at: Bucket | undefined;
-}) {
-  const edit = useEditQuery();
-  const total = (level: Level | "none") =>
-    buckets.reduce((sum, bucket) => sum + bucket.levels[level], 0);
-  return (
-    <div className="legend">
-      {[...shown].reverse().filter((level) => total(level) > 0).map((level) => (
-        <button
-          key={level}
-          type="button"
-          className="legend-item"
-          disabled={level === "none"}
-          title={level === "none" ? "Records without a level" : `Only ${level}`}
-          onClick={() => edit((query) => withOnly(query, "level", level))}
-        >
-          <span className={`swatch ${level}`} />
-          {level}{" "}
-          <span className="legend-count">{count(at ? at.levels[level] : total(level))}</span>
-        </button>
-      ))}
-    </div>
-  );
-}
-
 function useRangeSeconds(
   run: Run,
   times: number[],
@@ -161,13 +109,16 @@ function useRangeSeconds(
   return useMemo(() => {
     if (!from || !to || times.length === 0) return undefined;
     // Bars begin at whole buckets: the first one may begin before the range.
-    const end = (times.at(-1) ?? 0) + interval;
+    const end = endOf(times, interval);
     return [
       Math.min(times[0] ?? 0, Date.parse(from) / 1000),
       Math.max(end, Date.parse(to) / 1000),
     ];
   }, [from, to, times, interval]);
 }
+
+/** The end of the last bucket. */
+const endOf = (times: number[], interval: number) => (times.at(-1) ?? 0) + interval;
 
 function useWidth(): [(element: HTMLElement | null) => void, number] {
   const [width, setWidth] = useState(0);

@@ -1,6 +1,7 @@
 import { shortTime, type Zone } from "../address/range.ts";
 import type { Histogram, Level } from "../service/logloom.ts";
 import { count } from "../shared/format.ts";
+import { say } from "../shared/words.ts";
 
 export type Bucket = Histogram["buckets"][number];
 export const levels: Level[] = ["debug", "info", "warn", "error"];
@@ -15,12 +16,12 @@ export function HistogramTable(
       className="table-scroll histogram-table"
       tabIndex={0}
       role="region"
-      aria-label="Buckets"
+      aria-label={say("Buckets")}
     >
       <table className="table">
         <thead>
           <tr>
-            <th scope="col">From</th>
+            <th scope="col">{say("From")}</th>
             {levels.map((level) => <th key={level} scope="col" className="number">{level}</th>)}
             <th scope="col" className="number">none</th>
             <th scope="col" className="number">all</th>
@@ -41,11 +42,7 @@ export function HistogramTable(
           ))}
         </tbody>
       </table>
-      {filled.length === 0 && (
-        <p className="about">
-          No records in this range.
-        </p>
-      )}
+      {filled.length === 0 && <p className="about">{say("No records in this range.")}</p>}
     </div>
   );
 }

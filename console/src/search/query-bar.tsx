@@ -124,7 +124,14 @@ export function QueryBar({ run, fields, ref }: {
           </button>
         </div>
       </div>
-      <QueryVerdict text={text} />
+      <QueryVerdict
+        text={text}
+        onMend={(wanted) => {
+          box.current?.put(wanted);
+          start(wanted);
+          box.current?.focus();
+        }}
+      />
     </div>
   );
 }

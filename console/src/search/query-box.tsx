@@ -9,6 +9,7 @@ import {
 } from "react";
 import { usePreferences } from "../shared/preferences.ts";
 import type { QueryBoxProps } from "./query-editor.tsx";
+import { say } from "../shared/words.ts";
 
 /** A plain input until the editor is loaded, after the first paint. */
 export function QueryBox(props: QueryBoxProps) {
@@ -64,7 +65,7 @@ function PlainBox({ text, onChange, onRun, ref, input }: QueryBoxProps & {
     <input
       ref={input}
       className="query-input"
-      aria-label="Query"
+      aria-label={say("Query")}
       placeholder='level:error service:api "slow query"'
       spellCheck={false}
       autoCapitalize="off"

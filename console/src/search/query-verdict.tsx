@@ -1,6 +1,9 @@
 import { useEffect, useState } from "react";
 import { useOperation } from "../service/hooks.ts";
 import type { QueryValidity } from "../service/logloom.ts";
+import { plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
+import { mended, suggestionOf } from "./mend.ts";
 
 /** The service's verdict while you type: the error in place, with a suggestion. */
 export function useVerdict(
@@ -24,7 +27,11 @@ export function useVerdict(
   };
 }
 
-export function QueryVerdict({ text }: { text: string }) {
+/** A mistake once, at its place, with a button that mends it. */
+export function QueryVerdict({ text, onMend }: {
+  text: string;
+  onMend: (query: string) => void;
+}) {
   const { verdict, of } = useVerdict(text);
   if (of !== text) return <p className="verdict" aria-live="polite" />;
   if (verdict && !verdict.valid) {
@@ -40,13 +47,38 @@ export function QueryVerdict({ text }: { text: string }) {
           {verdict.position !== null && <>{" "}at position {verdict.position}</>}
           {verdict.hint && <>{" "}— {verdict.hint}</>}
         </span>
+        <MendButton text={text} verdict={verdict} onMend={onMend} />
       </p>
     );
   }
   const warning = verdict?.warnings[0];
   return (
     <p className={warning ? "verdict warn" : "verdict"} role="status">
-      {warning && <span>{warning.message} — {warning.suggestion}</span>}
+      {warning && verdict && (
+        <>
+          <span>{warning.message}</span>
+          <MendButton text={text} verdict={verdict} onMend={onMend} />
+        </>
+      )}
     </p>
+  );
+}
+
+/** Writes what the service suggests in the place of what was meant. */
+function MendButton({ text, verdict, onMend }: {
+  text: string;
+  verdict: QueryValidity;
+  onMend: (query: string) => void;
+}) {
+  const suggestion = suggestionOf(verdict);
+  if (suggestion === null) return null;
+  return (
+    <button
+      type="button"
+      className="button small"
+      onClick={() => onMend(mended(text, suggestion))}
+    >
+      {say("Write")} <code>{plain(suggestion.text)}</code>
+    </button>
   );
 }

@@ -1,17 +1,8 @@
-import { useId, useRef, useState } from "react";
-import {
-  instant,
-  presets,
-  type Range,
-  rangeLabel,
-  resolve,
-  typed,
-  untyped,
-  type Zone,
-  zoneWords,
-} from "../address/range.ts";
+import { useId, useRef } from "react";
+import { presets, type Range, rangeLabel } from "../address/range.ts";
 import { Icon } from "../shared/icons.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
+import { CustomRange } from "./custom-range.tsx";
 import { runRange } from "./use-search.ts";
 import { say } from "../shared/words.ts";
 
@@ -33,7 +24,7 @@ export function RangePicker(
         popoverTarget={id}
       >
         <Icon name="clock" />
-        <span className="hidden">Range:</span>
+        <span className="hidden">{say("Range:")}</span>
         <span className="range-label">
           {isLive ? say("Live") : say(rangeLabel(range, zone))}
         </span>
@@ -76,70 +67,5 @@ export function RangePicker(
         </fieldset>
       </div>
     </div>
-  );
-}
-
-/** Times in the displayed zone, or words like now-3h. */
-function CustomRange({ range, zone, onChoose }: {
-  range: Range;
-  zone: Zone;
-  onChoose: (range: Range) => void;
-}) {
-  const [from, setFrom] = useState(typed(range.from, zone));
-  const [to, setTo] = useState(typed(range.to, zone));
-  const [wrong, setWrong] = useState<string | null>(null);
-  const id = useId();
-  const submit = () => {
-    const now = Date.now();
-    const unread = [from, to].find((word) => instant(word, now, zone) === null);
-    if (unread !== undefined) {
-      return setWrong(
-        `"${unread}" is no time: write 2026-11-21T09:00 or now-3h.`,
-      );
-    }
-    const wanted = {
-      // An unchanged time stays as exact as it is.
-      from: from === typed(range.from, zone) ? range.from : untyped(from, zone, now),
-      to: to === typed(range.to, zone) ? range.to : untyped(to, zone, now),
-    };
-    if (resolve(wanted, now) === null) {
-      return setWrong("The range ends before it begins.");
-    }
-    onChoose(wanted);
-  };
-  return (
-    <form
-      className="custom-range"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
-      <label className="field">
-        <span>{say("From")}</span>
-        <input
-          value={from}
-          onChange={(event) => setFrom(event.target.value)}
-          spellCheck={false}
-        />
-      </label>
-      <label className="field">
-        <span>{say("To")}</span>
-        <input
-          value={to}
-          onChange={(event) => setTo(event.target.value)}
-          spellCheck={false}
-        />
-      </label>
-      <p className="about">{zoneWords(zone)}</p>
-      {wrong && <p id={id} className="field-error" role="alert">{wrong}</p>}
-      <button
-        type="submit"
-        className="button"
-        aria-describedby={wrong ? id : undefined}
-      >
-        {say("Use this range")}
-      </button>
-    </form>
   );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { IconButton } from "../shared/controls.tsx";
 import type { Run } from "./use-search.ts";
+import { say } from "../shared/words.ts";
 
 const choices = [0, 10, 30];
 
@@ -20,12 +21,12 @@ export function RefreshMenu({ run }: { run: Run & { again: () => void } }) {
     <div className="refresh">
       <IconButton
         icon="refresh"
-        label="Run again (r)"
+        label={say("Run again (r)")}
         onClick={run.again}
         disabled={run.isLive}
       />
       <select
-        aria-label="Run repeatedly"
+        aria-label={say("Run repeatedly")}
         value={every}
         disabled={run.isLive}
         onChange={(event) => setEvery(Number(event.target.value))}

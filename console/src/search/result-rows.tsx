@@ -1,12 +1,12 @@
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { wider } from "../address/range.ts";
-import type { Mode } from "../language/edit.ts";
 import type { LogRecord } from "../service/logloom.ts";
 import { Empty, ErrorNote, Skeleton } from "../shared/controls.tsx";
 import { EmptyProject } from "./empty-project.tsx";
 import { useFeatures } from "./features.ts";
 import { LiveNote } from "./live-note.tsx";
+import { closeRecord, openRecord } from "./open-record.ts";
 import { RowsBar } from "./rows-bar.tsx";
 import { RowsGrid } from "./rows-grid.tsx";
 import { SearchError } from "./search-error.tsx";
@@ -16,17 +16,19 @@ import { useTail } from "./use-tail.ts";
 import { say } from "../shared/words.ts";
 
 /** The records: page by page while scrolling, or live. */
-export function ResultRows({ run, onFilter, onFields }: {
+export function ResultRows({ run, onFields }: {
   run: Run & { again: () => void };
-  onFilter: (field: string, value: string, mode: Mode) => void;
   onFields: () => void;
 }) {
   const [isPaused, setPaused] = useState(false);
-  const { open, toggle } = useOpen(run);
+  const open = useAddress().parameters.id || null;
+  const toggle = useCallback(
+    (record: LogRecord) => record.id === open ? closeRecord() : openRecord(record),
+    [open],
+  );
   const pages = useRows(run);
   const tail = useTail(run.query, run.isLive, isPaused);
   const rows = run.isLive ? tail.rows : pages.data?.pages.flatMap(({ logs }) => logs) ?? [];
-  useOpenLoaded(pages, rows, open, run);
   // Also of rows that will be replaced.
   const hasMore = pages.data?.pages.at(-1)?.next_cursor != null;
   const isNothing = !run.isLive && pages.isSuccess && rows.length === 0;
@@ -36,11 +38,17 @@ export function ResultRows({ run, onFilter, onFields }: {
   );
 
   return (
-    <section className="results" aria-label="Records">
+    <section
+      className="results"
+      {...run.isLive
+        ? { "aria-label": say("Records") }
+        : { id: "panel-records", role: "tabpanel", "aria-labelledby": "tab-records" }}
+    >
       <RowsBar
         run={run}
         rows={rows}
-        hasMore={!run.isLive && hasMore}
+        answer={run.isLive ? null : pages.data?.pages[0]}
+        isBusy={!run.isLive && pages.isFetching}
         onFields={onFields}
       />
       {run.isLive && (
@@ -74,7 +82,6 @@ export function ResultRows({ run, onFilter, onFields }: {
             isLive={run.isLive}
             isPaused={isPaused}
             onPause={setPaused}
-            onFilter={onFilter}
             onEnd={() => {
               if (pages.hasNextPage && !pages.isFetching) {
                 void pages
@@ -95,47 +102,6 @@ export function ResultRows({ run, onFilter, onFields }: {
         )}
     </section>
   );
-}
-
-/** Open records by id and time: they stay open while the query is the same. */
-type Open = ReadonlyMap<string, string>;
-
-const nothingOpen: Open = new Map();
-
-function useOpen({ query }: Run) {
-  const [{ of, ids }, setOpen] = useState({ of: query, ids: nothingOpen });
-  const toggle = useCallback(({ id, ts }: LogRecord) =>
-    setOpen((now) => {
-      const next = new Map(now.of === query ? now.ids : nothingOpen);
-      if (!next.delete(id)) next.set(id, ts);
-      return { of: query, ids: next };
-    }), [query]);
-  return { open: of === query ? ids : nothingOpen, toggle };
-}
-
-/** How many rows are loaded to find the open ones again. */
-const mostForOpen = 2000;
-
-/** After another run an open record may be on a later page. */
-function useOpenLoaded(
-  pages: ReturnType<typeof useRows>,
-  rows: LogRecord[],
-  open: Open,
-  { instants, isLive }: Run,
-): void {
-  const known = open.size === 0 ? null : new Set(rows.map(({ id }) => id));
-  const isMissing = !isLive && known !== null && instants !== null &&
-    rows.length < mostForOpen &&
-    [...open].some(([id, ts]) =>
-      !known.has(id) && Date.parse(ts) >= Date.parse(instants.from) &&
-      Date.parse(ts) < Date.parse(instants.to)
-    );
-  const canLoad = isMissing && pages.hasNextPage && !pages.isFetching &&
-    !pages.isFetchNextPageError && !pages.isPlaceholderData;
-  const { fetchNextPage } = pages;
-  useEffect(() => {
-    if (canLoad) void fetchNextPage();
-  }, [canLoad, fetchNextPage]);
 }
 
 function NothingFound({ run }: { run: Run }) {

@@ -1,6 +1,5 @@
 import { memo, type ReactNode } from "react";
 import { rowTime } from "../address/range.ts";
-import type { Mode } from "../language/edit.ts";
 import { exactJson } from "../service/numbers.ts";
 import type { LogRecord } from "../service/logloom.ts";
 import { Boundary } from "../shared/boundary.tsx";
@@ -8,7 +7,6 @@ import { usePreferences } from "../shared/preferences.ts";
 import { oneLine, plain } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
 import { shortText, valueOf } from "./columns.ts";
-import { Detail } from "./detail.tsx";
 import { say } from "../shared/words.ts";
 
 export function RowsHead({ columns }: { columns: string[] }) {
@@ -39,7 +37,6 @@ interface Props {
   isOpen: boolean;
   isActive: boolean;
   onToggle: (record: LogRecord) => void;
-  onFilter: (field: string, value: string, mode: Mode) => void;
 }
 
 export const Row = memo(function Row(props: Props) {
@@ -65,57 +62,54 @@ function BrokenRow({ record, index, isActive }: Props) {
       className="row-line level-none"
     >
       <span role="gridcell" className="cell-msg">
-        <strong>This record cannot be shown:</strong> {oneLine(exactJson(record, 0))}
+        <strong>{say("This record cannot be shown:")}</strong> {oneLine(exactJson(record, 0))}
       </span>
     </div>
   );
 }
 
 function WholeRow(props: Props) {
-  const { record, index, columns, isOpen, isActive, onToggle, onFilter } = props;
+  const { record, index, columns, isOpen, isActive, onToggle } = props;
   const { zone, wrap } = usePreferences();
   const level = record.level ?? "none";
   return (
-    <>
-      <div
-        role="row"
-        data-row={record.id}
-        aria-rowindex={index + 2}
-        aria-expanded={isOpen}
-        tabIndex={isActive ? 0 : -1}
-        className={`row-line level-${level}${isActive ? " active" : ""}${isOpen ? " open" : ""}`}
-        onClick={() => {
-          // Text that was just selected is meant to be copied.
-          if (getSelection()?.isCollapsed !== false) onToggle(record);
-        }}
+    <div
+      role="row"
+      data-row={record.id}
+      aria-rowindex={index + 2}
+      aria-selected={isOpen}
+      tabIndex={isActive ? 0 : -1}
+      className={`row-line level-${level}${isActive ? " active" : ""}${isOpen ? " open" : ""}`}
+      onClick={() => {
+        // Text that was just selected is meant to be copied.
+        if (getSelection()?.isCollapsed !== false) onToggle(record);
+      }}
+    >
+      <time role="gridcell" className="cell-time" dateTime={record.ts}>
+        {rowTime(record.ts, zone)}
+      </time>
+      <span role="gridcell" className="cell-level">
+        {record.level ?? "–"}
+      </span>
+      <span
+        role="gridcell"
+        className="cell-service"
+        title={record.service ?? undefined}
       >
-        <time role="gridcell" className="cell-time" dateTime={record.ts}>
-          {rowTime(record.ts, zone)}
-        </time>
-        <span role="gridcell" className="cell-level">
-          {record.level ?? "–"}
+        {lineText(oneLine(record.service ?? "", 80))}
+      </span>
+      {columns.map((name) => (
+        <span key={name} role="gridcell" className="cell-extra">
+          {lineText(oneLine(shortText(valueOf(record, name)), 200))}
         </span>
-        <span
-          role="gridcell"
-          className="cell-service"
-          title={record.service ?? undefined}
-        >
-          {lineText(oneLine(record.service ?? "", 80))}
-        </span>
-        {columns.map((name) => (
-          <span key={name} role="gridcell" className="cell-extra">
-            {lineText(oneLine(shortText(valueOf(record, name)), 200))}
-          </span>
-        ))}
-        <span role="gridcell" className="cell-msg">
-          {lineText(
-            wrap ? (record.msg ?? "").slice(0, 2000) : oneLine(record.msg ?? ""),
-          )}
-          {!wrap && attributesOf(record)}
-        </span>
-      </div>
-      {isOpen && <Detail record={record} onFilter={onFilter} />}
-    </>
+      ))}
+      <span role="gridcell" className="cell-msg">
+        {lineText(
+          wrap ? (record.msg ?? "").slice(0, 2000) : oneLine(record.msg ?? ""),
+        )}
+        {!wrap && attributesOf(record)}
+      </span>
+    </div>
   );
 }
 

@@ -1,7 +1,7 @@
 import { change } from "../address/address.ts";
 import type { LogRecord } from "../service/logloom.ts";
 import { IconButton } from "../shared/controls.tsx";
-import { count } from "../shared/format.ts";
+import { PanelNote } from "../shared/panel-note.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { useFeatures } from "./features.ts";
 import { ExportMenu } from "./export-menu.tsx";
@@ -9,10 +9,11 @@ import type { Run } from "./use-search.ts";
 import { say } from "../shared/words.ts";
 
 /** Information and choices about all rows. */
-export function RowsBar({ run, rows, hasMore, onFields }: {
+export function RowsBar({ run, rows, answer, isBusy, onFields }: {
   run: Run;
   rows: LogRecord[];
-  hasMore: boolean;
+  answer: unknown;
+  isBusy: boolean;
   onFields: () => void;
 }) {
   const { wrap, roomy } = usePreferences();
@@ -21,7 +22,7 @@ export function RowsBar({ run, rows, hasMore, onFields }: {
     <div className="rows-bar">
       {features.fields && <IconButton icon="fields" label={say("Fields (f)")} onClick={onFields} />}
       <p className="rows-count">
-        {rows.length > 0 && `${count(rows.length)}${hasMore ? "+" : ""} ${say("loaded")}`}
+        <PanelNote answer={answer} isBusy={isBusy} />
       </p>
       {!run.isLive && (
         <button

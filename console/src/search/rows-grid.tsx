@@ -10,27 +10,26 @@ import {
 } from "react";
 import { useAddress } from "../address/address.ts";
 import { useShortcuts } from "../app/shortcuts.ts";
-import type { Mode } from "../language/edit.ts";
 import { marksOld } from "../service/hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { useIsNarrow } from "./use-is-narrow.ts";
 import { columnsOf } from "./columns.ts";
+import { closeRecord, openRecord } from "./open-record.ts";
 import { Row, RowsHead } from "./row.tsx";
 import { useHeldPlace } from "./use-held-place.ts";
-import { useOpenPlace } from "./use-open-place.ts";
+import { say } from "../shared/words.ts";
 
 interface Props {
   rows: LogRecord[];
   /** Rows of the run before; those of this one are awaited. */
   isOld: boolean;
-  /** The ids of the open ones. */
-  open: ReadonlyMap<string, unknown>;
+  /** The id of the record at the side. */
+  open: string | null;
   onToggle: (record: LogRecord) => void;
   isLive: boolean;
   isPaused: boolean;
   onPause: (isPaused: boolean) => void;
-  onFilter: (field: string, value: string, mode: Mode) => void;
   onEnd: () => void;
   end: ReactNode;
 }
@@ -47,7 +46,6 @@ export function RowsGrid(
     isLive,
     isPaused,
     onPause,
-    onFilter,
     onEnd,
     end,
   }: Props,
@@ -57,7 +55,6 @@ export function RowsGrid(
   const isNarrow = useIsNarrow();
   // A one-line row has the height of the style sheet; others are measured.
   const height = wrap || isNarrow ? null : roomy ? 29 : 23;
-  const wasOpen = useRef(new Set<string>());
   const { cols } = useAddress().parameters;
   // Always the same array and functions, so that unchanged rows are not drawn again.
   const columns = useMemo(() => columnsOf(cols), [cols]);
@@ -78,12 +75,6 @@ export function RowsGrid(
     if (rows.length > 0 && last >= rows.length - 30) onEnd();
   }, [last, rows.length, onEnd]);
   useHeldPlace(scroller, rows, isLive, isPaused, onPause);
-  useOpenPlace(
-    scroller,
-    rows,
-    isLive ? null : rows.findIndex(({ id }) => open.has(id)),
-    (index) => virtual.measurementsCache[index]?.start ?? 0,
-  );
 
   const at = active === null ? -1 : rows.findIndex(({ id }) => id === active);
   const move = (step: number) => {
@@ -93,9 +84,10 @@ export function RowsGrid(
     setActive(id);
     wanted.current = id;
     virtual.scrollToIndex(next, { align: "auto" });
+    const record = rows[next];
+    if (open !== null && record && record.id !== open) openRecord(record);
   };
   const toggle = useCallback((record: LogRecord) => {
-    wasOpen.current.add(record.id);
     onToggle(record);
     setActive(record.id);
   }, [onToggle]);
@@ -125,8 +117,8 @@ export function RowsGrid(
     <div
       ref={scroller}
       className={names}
-      role="treegrid"
-      aria-label="Records"
+      role="grid"
+      aria-label={say("Records")}
       {...marksOld(isOld)}
       aria-rowcount={rows.length + 1}
       aria-colcount={4 + columns.length}
@@ -144,7 +136,7 @@ export function RowsGrid(
           Home: () => move(-rows.length),
           End: () => move(rows.length),
           Enter: toggleActive,
-          Escape: () => active !== null && open.has(active) && toggleActive(),
+          Escape: () => open !== null && closeRecord(),
         };
         const action = actions[event.key];
         if (!action) return;
@@ -169,8 +161,7 @@ export function RowsGrid(
           {items.map((item) => {
             const record = rows[item.index];
             if (!record) return null;
-            const isMeasured = height === null || open.has(record.id) ||
-              wasOpen.current.has(record.id);
+            const isMeasured = height === null;
             return (
               <div
                 key={item.key}
@@ -183,10 +174,9 @@ export function RowsGrid(
                   record={record}
                   index={item.index}
                   columns={columns}
-                  isOpen={open.has(record.id)}
+                  isOpen={record.id === open}
                   isActive={record.id === active}
                   onToggle={toggle}
-                  onFilter={onFilter}
                 />
               </div>
             );

@@ -1,7 +1,9 @@
 import { useEffect, useState } from "react";
 import { presets } from "../address/range.ts";
 import type { LogloomError } from "../service/logloom.ts";
+import { useOperation } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
+import { say } from "../shared/words.ts";
 import { type Run, runRange } from "./use-search.ts";
 
 /** The error of a search and the helpful step: another range after a 408, patience after a 429. */
@@ -21,6 +23,15 @@ export function SearchError({ error, run, retry }: {
     }, 1000);
     return () => clearTimeout(timer);
   }, [left, retry]);
+  // What is wrong with the query stands below the box already.
+  const verdict = useOperation("validate_query", { p_query_dsl: run.query }, {
+    enabled: error.status === 400,
+  });
+  if (error.status === 400 && (verdict.isPending || verdict.data?.valid === false)) {
+    return (
+      <p className="results-none about">{say("Nothing is shown until the query is right.")}</p>
+    );
+  }
   if (error.status === 429) {
     return (
       <div className="note warn" role="alert">

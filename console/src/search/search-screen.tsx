@@ -6,14 +6,18 @@ import { Boundary } from "../shared/boundary.tsx";
 import { ErrorNote } from "../shared/controls.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { AggregateView } from "./aggregate-view.tsx";
+import { ChangesView } from "./changes-view.tsx";
 import { useFeatures } from "./features.ts";
 import { FieldsPanel } from "./fields-panel.tsx";
 import { HistogramPanel } from "./histogram-panel.tsx";
+import { PatternsView } from "./patterns-view.tsx";
 import { type BarHandle, QueryBar } from "./query-bar.tsx";
 import { type EditQuery, EditQueryContext } from "./query-text.ts";
-import { RecordDialog } from "./record-dialog.tsx";
+import { RecordPanel } from "./record-panel.tsx";
+import { ResultTabs, useTab } from "./result-tabs.tsx";
 import { ResultRows } from "./result-rows.tsx";
 import { useFields, useRun } from "./use-search.ts";
+import { say } from "../shared/words.ts";
 
 export function SearchScreen() {
   const run = useRun();
@@ -23,6 +27,7 @@ export function SearchScreen() {
   const [isDrawn, setDrawn] = useState(false);
   const bar = useRef<BarHandle>(null);
   const fields = useFields(run, features.fields);
+  const tab = useTab(run);
 
   const toggleFields = () => {
     if (globalThis.matchMedia("(max-width: 760px)").matches) setDrawn(!isDrawn);
@@ -50,10 +55,11 @@ export function SearchScreen() {
   const parts = ["search"];
   if (preferences.fields && features.fields) parts.push("with-fields");
   if (isDrawn && features.fields) parts.push("drawn");
+  if (parameters.id) parts.push("with-record");
   return (
     <EditQueryContext value={edit}>
       <div className={parts.join(" ")}>
-        <h1 className="hidden">Search</h1>
+        <h1 className="hidden">{say("Search")}</h1>
         <QueryBar ref={bar} run={run} fields={fields.data ?? []} />
         {run.instants === null && (
           <ErrorNote
@@ -78,22 +84,21 @@ export function SearchScreen() {
             </Boundary>
           )}
           <Boundary what="The result" of={run}>
-            {run.isAggregate ? <AggregateView run={run} onFilter={filter} /> : (
-              <ResultRows
-                run={run}
-                onFilter={filter}
-                onFields={toggleFields}
-              />
-            )}
+            <div className="result-column">
+              {!run.isAggregate && !run.isLive && <ResultTabs tab={tab} />}
+              {run.isAggregate
+                ? <AggregateView run={run} onFilter={filter} />
+                : tab === "patterns"
+                ? <PatternsView run={run} />
+                : tab === "changes"
+                ? <ChangesView run={run} />
+                : <ResultRows run={run} onFields={toggleFields} />}
+            </div>
           </Boundary>
+          {parameters.id && (
+            <RecordPanel id={parameters.id} ts={parameters.at ?? ""} onFilter={filter} />
+          )}
         </div>
-        {parameters.id && (
-          <RecordDialog
-            id={parameters.id}
-            ts={parameters.at ?? ""}
-            onFilter={filter}
-          />
-        )}
       </div>
     </EditQueryContext>
   );

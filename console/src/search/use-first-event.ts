@@ -7,7 +7,7 @@ import type { Run } from "./use-search.ts";
 const minute = 60_000;
 
 /** The longest retention, and the furthest accepted time ahead. */
-const everything = { p_query_dsl: "", p_ts_from: "now-366d", p_ts_to: "now+2d", p_limit: 1 };
+export const everything = { p_query_dsl: "", p_ts_from: "now-366d", p_ts_to: "now+2d", p_limit: 1 };
 
 /**
  * Whether the tenant has no records: asked when a search found nothing, and again until the first one arrives, which is

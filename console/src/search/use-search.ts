@@ -5,6 +5,7 @@ import { type Instants, type Range, resolve, standardRange } from "../address/ra
 import { aggregates, filterOf } from "../language/edit.ts";
 import type { LogloomError, LogPage } from "../service/logloom.ts";
 import { useOperation, useService } from "../service/hooks.ts";
+import { shareTimed, timed } from "../service/took.ts";
 
 /** One run of a search: the query and the instants for all its requests. */
 export interface Run {
@@ -44,17 +45,20 @@ export function useRows(run: Run) {
     queryKey: ["search_logs", run.query, run.instants, run.order],
     enabled: run.instants !== null && !run.isAggregate && !run.isLive,
     initialPageParam: null,
+    structuralSharing: shareTimed,
     queryFn: async ({ pageParam, signal }) => {
       // A page of a long range may be empty.
       for (let cursor = pageParam;;) {
-        const page: LogPage = await service.search(run.query, {
-          since: run.instants?.from,
-          until: run.instants?.to,
-          order: run.order,
-          limit: pageParam === null ? 100 : 500,
-          cursor: cursor ?? undefined,
-          signal,
-        });
+        const page: LogPage = await timed(() =>
+          service.search(run.query, {
+            since: run.instants?.from,
+            until: run.instants?.to,
+            order: run.order,
+            limit: pageParam === null ? 100 : 500,
+            cursor: cursor ?? undefined,
+            signal,
+          })
+        );
         if (page.logs.length > 0 || page.next_cursor === null) return page;
         cursor = page.next_cursor;
       }

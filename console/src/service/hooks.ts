@@ -1,6 +1,7 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import type { Service } from "./client.ts";
+import { shareTimed, timed } from "./took.ts";
 import type { AnswerOf, LogloomError, OperationName, ParametersOf } from "./logloom.ts";
 
 export const ServiceContext = createContext<Service | null>(null);
@@ -28,7 +29,8 @@ export function useOperation<Name extends OperationName>(
   const service = useService();
   return useQuery<AnswerOf<Name>, LogloomError>({
     queryKey: [operation, parameters],
-    queryFn: ({ signal }) => service.call(operation, parameters, { signal }),
+    queryFn: ({ signal }) => timed(() => service.call(operation, parameters, { signal })),
+    structuralSharing: shareTimed,
     enabled,
     // Never under another query.
     placeholderData: keep

@@ -3,6 +3,7 @@ import { useOperation } from "../service/hooks.ts";
 import { ago } from "../shared/format.ts";
 import { ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
 
 /** Changes of keys, members and settings, and requested deletions. */
 export function AuditSection() {
@@ -12,13 +13,13 @@ export function AuditSection() {
   });
   return (
     <section className="block">
-      <h2>Audit</h2>
+      <h2>{say("Audit")}</h2>
       <ListTable
         answer={events}
-        empty={{ title: "No changes yet" }}
+        empty={{ title: say("No changes yet") }}
         more={{ limit, onMore: () => setLimit(mostAtOnce) }}
-        label="Audit"
-        columns={["When", "What", "Who", "Details"]}
+        label={say("Audit")}
+        columns={[say("When"), say("What"), say("Who"), say("Details")]}
       >
         {(event) => (
           <tr key={event.event_id}>

@@ -8,6 +8,7 @@ import { ago, count } from "../shared/format.ts";
 import { Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
+import { say } from "../shared/words.ts";
 
 interface Wanted {
   p_query_dsl: string;
@@ -70,7 +71,7 @@ export function DeletionSection() {
   );
   return (
     <section className="block">
-      <h2>Delete records</h2>
+      <h2>{say("Delete records")}</h2>
       <form
         className="form narrow"
         onSubmit={(event) => {
@@ -111,7 +112,7 @@ export function DeletionSection() {
       </form>
       {isAsking && counted && (
         <Confirm
-          title="Delete these records?"
+          title={say("Delete these records?")}
           action={`Delete ${count(counted.records)} records`}
           change={real}
           parameters={{ ...counted.wanted, p_dry_run: false }}
@@ -135,12 +136,12 @@ function Runs({ runs }: { runs: RetentionRun[] }) {
   if (runs.length === 0) return null;
   return (
     <Table
-      label="Deletions"
+      label={say("Deletions")}
       columns={[
-        "Deletion",
-        "Status",
-        { name: "Records", is: "number" },
-        "Asked for",
+        say("Deletion"),
+        say("Status"),
+        { name: say("Records"), is: "number" },
+        say("Asked for"),
       ]}
     >
       {runs.map((run) => (

@@ -3,6 +3,7 @@ import { useChange } from "../service/hooks.ts";
 import type { TenantSettings } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { bytes } from "../shared/format.ts";
+import { say } from "../shared/words.ts";
 
 export function SettingsForm({ settings, mayChange }: {
   settings: TenantSettings;
@@ -47,9 +48,9 @@ export function SettingsForm({ settings, mayChange }: {
         });
       }}
     >
-      <h2>Pipeline</h2>
+      <h2>{say("Pipeline")}</h2>
       <label className="field">
-        <span>Keep records for (days)</span>
+        <span>{say("Keep records for (days)")}</span>
         <input
           type="number"
           min={1}
@@ -65,7 +66,7 @@ export function SettingsForm({ settings, mayChange }: {
         {" "}
         are not.
       </p>
-      <h2>Notifications</h2>
+      <h2>{say("Notifications")}</h2>
       {check("Alerts may send email", preferences.email_enabled, (email_enabled) =>
         setPreferences({ ...preferences, email_enabled }))}
       {check("Alerts may call webhooks", preferences.webhook_enabled, (webhook_enabled) =>
@@ -78,10 +79,10 @@ export function SettingsForm({ settings, mayChange }: {
             className="button primary"
             disabled={save.isPending}
           >
-            Save
+            {say("Save")}
           </button>
         )}
-        {save.isSuccess && <span role="status" className="about">Saved.</span>}
+        {save.isSuccess && <span role="status" className="about">{say("Saved.")}</span>}
       </div>
     </form>
   );

@@ -5,6 +5,7 @@ import { Loaded } from "../shared/list.tsx";
 import { AuditSection } from "./audit-section.tsx";
 import { DeletionSection } from "./deletion-section.tsx";
 import { SettingsForm } from "./settings-form.tsx";
+import { say } from "../shared/words.ts";
 
 export default function SettingsScreen() {
   const mayChange = useMay("admin");
@@ -12,14 +13,14 @@ export default function SettingsScreen() {
   return (
     <div className="page">
       <ScreenHead
-        title="Settings"
+        title={say("Settings")}
         about={mayChange === false ? "Only admins can change these." : undefined}
       />
       <Loaded
         answer={settings}
         missing={
-          <Empty title="This tenant does not exist yet">
-            <p>The first event, key or rule creates it; then its settings are here.</p>
+          <Empty title={say("This tenant does not exist yet")}>
+            <p>{say("The first event, key or rule creates it; then its settings are here.")}</p>
           </Empty>
         }
       >

@@ -1,5 +1,6 @@
 import { QueryClientContext } from "@tanstack/react-query";
 import { Component, type ReactNode, useContext } from "react";
+import { say } from "./words.ts";
 
 interface Props {
   /** The missing part, as the beginning of a sentence. */
@@ -59,7 +60,7 @@ function BrokenPart({ what, onAgain }: { what: string; onAgain: () => void }) {
           onAgain();
         }}
       >
-        Try again
+        {say("Try again")}
       </button>
     </div>
   );

@@ -2,6 +2,7 @@ import type { UseMutationResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { LogloomError } from "../service/logloom.ts";
 import { Dialog, ErrorNote } from "./controls.tsx";
+import { say } from "./words.ts";
 
 /** Asks before an irreversible action. */
 export function Confirm<Parameters>({ title, action, change, parameters, onClose, children }: {
@@ -17,7 +18,7 @@ export function Confirm<Parameters>({ title, action, change, parameters, onClose
       <p>{children}</p>
       <ErrorNote error={change.error} />
       <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>Cancel</button>
+        <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
         <button
           type="button"
           className="button danger"

@@ -9,6 +9,7 @@ import {
 import { LogloomError } from "../service/logloom.ts";
 import { Boundary } from "./boundary.tsx";
 import { Icon, type IconName } from "./icons.tsx";
+import { say } from "./words.ts";
 
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   icon: IconName;
@@ -94,14 +95,14 @@ function CopyByHand({ text, onClose }: { text: string; onClose: () => void }) {
     field.current?.select();
   }, []);
   return (
-    <Dialog title="Copy it by hand" onClose={onClose}>
+    <Dialog title={say("Copy it by hand")} onClose={onClose}>
       <p>
         The browser lets this page copy nothing. Press Ctrl+C (on a Mac ⌘C).
       </p>
       <textarea
         ref={field}
         className="mono by-hand"
-        aria-label="The text to copy"
+        aria-label={say("The text to copy")}
         readOnly
         value={text}
       />
@@ -147,7 +148,7 @@ export function Dialog({ title, onClose, children, wide = false }: {
       <div className="dialog-inner">
         <header className="dialog-head">
           <h2>{title}</h2>
-          <IconButton icon="close" label="Close" onClick={onClose} />
+          <IconButton icon="close" label={say("Close")} onClick={onClose} />
         </header>
         <Boundary what="This part">{children}</Boundary>
       </div>
@@ -184,9 +185,7 @@ export function ErrorNote(
         {hint && <span>&nbsp;{hint}</span>}
       </p>
       {retry && (
-        <button type="button" className="button small" onClick={retry}>
-          Try again
-        </button>
+        <button type="button" className="button small" onClick={retry}>{say("Try again")}</button>
       )}
     </div>
   );
@@ -206,7 +205,7 @@ export function Empty(
 /** Placeholder lines while loading. */
 export function Skeleton({ lines = 6 }: { lines?: number }) {
   return (
-    <div className="skeleton" role="status" aria-label="Loading">
+    <div className="skeleton" role="status" aria-label={say("Loading")}>
       {Array.from(
         { length: lines },
         (_, i) => <span key={i} className={`bone bone-${i % 4}`} />,

@@ -4,6 +4,7 @@ import type { LogloomError } from "../service/logloom.ts";
 import { marksOld } from "../service/hooks.ts";
 import { Boundary } from "./boundary.tsx";
 import { Empty, ErrorNote, Skeleton } from "./controls.tsx";
+import { say } from "./words.ts";
 
 /** The longest list that the service returns. */
 export const mostAtOnce = 1000;
@@ -128,7 +129,7 @@ export function ListTable<Item>(
                     className="button small more"
                     onClick={more.onMore}
                   >
-                    Show more
+                    {say("Show more")}
                   </button>
                 )}
             </>

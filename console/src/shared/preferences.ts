@@ -9,6 +9,8 @@ export interface Preferences {
   roomy: boolean;
   fields: boolean;
   history: string[];
+  /** Whether the notes of a first visit are over. */
+  knowsItsWay: boolean;
 }
 
 const standard: Preferences = {
@@ -18,6 +20,7 @@ const standard: Preferences = {
   roomy: false,
   fields: true,
   history: [],
+  knowsItsWay: false,
 };
 const kept = "logloom-preferences";
 const listeners = new Set<() => void>();

@@ -1,172 +1,69 @@
-import { useEffect, useRef } from "react";
-import uPlot from "uplot";
+import { useEffect, useRef, useState } from "react";
 import "uplot/dist/uPlot.min.css";
-import { clock, dayOf, type Zone } from "../address/range.ts";
-import { short } from "./format.ts";
+import { shortTime } from "../address/range.ts";
+import { bucketUnder, type ChartSeries, drawChart, type Drawing } from "./chart-plot.ts";
+import { measure } from "./format.ts";
 import { usePreferences } from "./preferences.ts";
+import { say } from "./words.ts";
 
-export interface ChartSeries {
-  label: string;
-  /** The custom property of its colour: `--level-error`. */
-  colour: string;
-  values: (number | null)[];
-}
+export type { ChartSeries };
 
-interface Props {
-  /** The start of each bucket, in seconds since 1970. */
-  times: number[];
-  series: ChartSeries[];
-  kind: "bars" | "lines";
-  zone: Zone;
-  height: number;
-  /** The whole range, even if it begins or ends without a bucket. */
-  range: [number, number];
+interface Props extends Drawing {
   onBrush?: (from: number, to: number) => void;
   onReset?: () => void;
   /** The bucket under the pointer, or null. */
   onPoint?: (index: number | null) => void;
   label: string;
-  /** Draws over the chart: a threshold. */
-  hooks?: uPlot.Hooks.Arrays;
-  least?: number;
-  most?: number;
 }
 
-/** The chart's space for the times below. */
-export const labelsHeight = 23;
-
-/** A canvas knows no custom properties: read their values where the chart is. */
-function colourOf(element: Element, name: string): string {
-  const probe = document.createElement("i");
-  probe.style.color = `var(${name})`;
-  element.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
+interface Tip {
+  index: number;
+  left: number;
+  /** Beside the pointer, where there is room. */
+  isRight: boolean;
 }
 
+/** A chart over time: drag for a range, point at a bucket for the values of all series. */
 export function TimeChart(props: Props) {
-  const {
-    times,
-    series,
-    kind,
-    zone,
-    height,
-    range,
-    label,
-    hooks,
-    least,
-    most,
-  } = props;
+  const { times, series, kind, zone, height, range, label, hooks, least, most, isUnfinished } =
+    props;
   const place = useRef<HTMLDivElement>(null);
-  const chart = useRef<uPlot | null>(null);
   const handlers = useRef(props);
   handlers.current = props;
+  const [tip, setTip] = useState<Tip | null>(null);
   const { theme } = usePreferences();
 
   useEffect(() => {
     const element = place.current;
     if (!element) return;
-    const muted = colourOf(element, "--text-muted");
-    const grid = colourOf(element, "--line-soft");
-    const axis = {
-      stroke: muted,
-      grid: { stroke: grid, width: 1 },
-      ticks: { show: false },
-    };
-    const bars = uPlot.paths.bars?.({ size: [0.86, 24], align: 1 });
-    // Stacked bars are drawn from the highest sum down, each over the one before.
-    const stacked = kind === "bars" ? stack(series) : series;
-    const plot = new uPlot(
-      {
-        width: Math.max(element.clientWidth, 40),
-        height,
-        tzDate: (seconds) =>
-          zone === "utc" ? uPlot.tzDate(new Date(seconds * 1000), "UTC") : new Date(seconds * 1000),
-        padding: [6, 16, 0, 2],
-        legend: { show: false },
-        cursor: {
-          y: false,
-          points: { show: false },
-          drag: {
-            x: props.onBrush !== undefined,
-            y: false,
-            setScale: false,
-            dist: 4,
+    const plot = drawChart(element, {
+      times,
+      series,
+      kind,
+      zone,
+      height,
+      range,
+      hooks,
+      least,
+      most,
+      isUnfinished,
+    }, {
+      onBrush: props.onBrush && ((from, to) => handlers.current.onBrush?.(from, to)),
+      onReset: () => handlers.current.onReset?.(),
+      onCursor: (plot) => {
+        const index = bucketUnder(plot);
+        const { left = 0, event } = plot.cursor;
+        handlers.current.onPoint?.(index);
+        // The crosshair is in every chart, the values are where the pointer is.
+        setTip(
+          index === null || !event ? null : {
+            index,
+            left: left + plot.over.offsetLeft,
+            isRight: left < plot.over.clientWidth / 2,
           },
-          bind: {
-            dblclick: () => () => {
-              handlers.current.onReset?.();
-              return null;
-            },
-          },
-        },
-        scales: {
-          x: { time: true, range: () => range },
-          y: {
-            range: (
-              _plot,
-              _min,
-              max,
-            ) => [least ?? 0, Math.max(most ?? 0, max || 1) * 1.06],
-          },
-        },
-        axes: [
-          {
-            ...axis,
-            size: labelsHeight,
-            gap: 6,
-            space: 74,
-            font: "11px system-ui, sans-serif",
-            values: (_plot, splits) => labelsOf(splits, zone),
-          },
-          {
-            ...axis,
-            size: 44,
-            // Records are whole numbers.
-            ...(kind === "bars" ? { incrs: wholeSteps } : {}),
-            gap: 4,
-            space: 26,
-            font: "11px system-ui, sans-serif",
-            values: (_plot, splits) => splits.map((value) => value === null ? "" : short(value)),
-          },
-        ],
-        series: [
-          {},
-          ...stacked.map(({ colour, label }) =>
-            kind === "bars"
-              ? {
-                label,
-                width: 0,
-                fill: colourOf(element, colour),
-                paths: bars,
-                points: { show: false },
-              }
-              : {
-                label,
-                width: 1.6,
-                stroke: colourOf(element, colour),
-                points: { size: 4, filter: (plot: uPlot, i: number) => alone(plot.data[i] ?? []) },
-                spanGaps: false,
-              }
-          ),
-        ],
-        hooks: {
-          setSelect: [(plot) => {
-            if (plot.select.width < 3) return;
-            const from = plot.posToVal(plot.select.left, "x");
-            const to = plot.posToVal(plot.select.left + plot.select.width, "x");
-            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-            handlers.current.onBrush?.(from, to);
-          }],
-          setCursor: [(plot) => handlers.current.onPoint?.(bucketUnder(plot))],
-          ...hooks,
-        },
+        );
       },
-      [times, ...stacked.map(({ values }) => values)] as uPlot.AlignedData,
-      element,
-    );
-    chart.current = plot;
+    });
     const resized = new ResizeObserver(() => {
       const width = Math.max(element.clientWidth, 40);
       if (width !== plot.width) plot.setSize({ width, height });
@@ -175,6 +72,7 @@ export function TimeChart(props: Props) {
     return () => {
       resized.disconnect();
       plot.destroy();
+      setTip(null);
     };
   }, [
     times,
@@ -187,49 +85,50 @@ export function TimeChart(props: Props) {
     hooks,
     least,
     most,
+    isUnfinished,
     theme,
   ]);
 
-  return <div ref={place} className="chart" role="img" aria-label={label} />;
+  return (
+    <div className="chart-place">
+      <div
+        ref={place}
+        className="chart"
+        role="img"
+        aria-label={isUnfinished ? `${label}; ${say("the last bucket is not over yet")}` : label}
+        data-unfinished={isUnfinished || undefined}
+      />
+      {tip && tip.index < times.length && <ChartTip {...props} tip={tip} />}
+    </div>
+  );
 }
 
-const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power))
-  .flat();
-
-/** Points without a neighbour, which no line would show. */
-function alone(values: ArrayLike<number | null | undefined>): number[] {
-  const isThere = (i: number) => values[i] !== null && values[i] !== undefined;
-  return Array.from(values, (_, i) => i)
-    .filter((i) => isThere(i) && !isThere(i - 1) && !isThere(i + 1));
-}
-
-function bucketUnder(plot: uPlot): number | null {
-  const { left } = plot.cursor;
-  if (left === undefined || left < 0) return null;
-  const at = plot.posToVal(left, "x");
-  const times = plot.data[0];
-  let found = -1;
-  for (let i = 0; i < times.length && (times[i] ?? 0) <= at; i++) found = i;
-  return found < 0 ? null : found;
-}
-
-function stack(series: ChartSeries[]): ChartSeries[] {
-  const sums: number[] = [];
-  return series.map((one) => ({
-    ...one,
-    values: one.values.map((value, i) => sums[i] = (sums[i] ?? 0) + (value ?? 0)),
-  })).reverse();
-}
-
-/** The date at the start of a day, the time elsewhere. */
-function labelsOf(splits: number[], zone: Zone): string[] {
-  let day = "";
-  return splits.map((seconds) => {
-    const now = dayOf(seconds * 1000, zone);
-    const time = clock(seconds * 1000, zone);
-    const isNew = now !== day && (day !== "" || time === "00:00:00");
-    day = now;
-    if (isNew) return now.slice(5);
-    return time.endsWith(":00") ? time.slice(0, 5) : time;
-  });
+function ChartTip({ times, series, zone, tip, isUnfinished }: Props & { tip: Tip }) {
+  const rows = series.flatMap(({ label, colour, values }) => {
+    const value = values[tip.index];
+    return value === null || value === undefined ? [] : [{ label, colour, value }];
+  }).sort((a, b) => b.value - a.value);
+  return (
+    <div
+      className={tip.isRight ? "chart-tip" : "chart-tip left"}
+      style={{ left: tip.left }}
+      aria-hidden="true"
+    >
+      <p>
+        {shortTime((times[tip.index] ?? 0) * 1000, zone)}
+        {isUnfinished && tip.index === times.length - 1 && ` ${say("not over yet")}`}
+      </p>
+      <dl>
+        {rows.map(({ label, colour, value }) => (
+          <div key={label}>
+            <dt>
+              <i className="swatch" style={{ background: `var(${colour})` }} />
+              <bdi>{label}</bdi>
+            </dt>
+            <dd>{measure(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
 }

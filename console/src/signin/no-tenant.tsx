@@ -2,6 +2,7 @@ import { type FormEvent, useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { Session } from "../service/session.ts";
 import { ErrorNote } from "../shared/controls.tsx";
+import { say } from "../shared/words.ts";
 
 /** Signed in without a tenant: explains it, and offers to create one if the project allows it. */
 export function NoTenant({ session }: { session: Session }) {
@@ -15,7 +16,7 @@ export function NoTenant({ session }: { session: Session }) {
   return (
     <main className="gate">
       <div className="gate-box">
-        <h1>You belong to no tenant yet</h1>
+        <h1>{say("You belong to no tenant yet")}</h1>
         <p>
           You are signed in as{" "}
           <strong>{claims?.email ?? claims?.user}</strong>, but your access token carries no{" "}
@@ -27,12 +28,11 @@ export function NoTenant({ session }: { session: Session }) {
         />
         <p className="or-line">or</p>
         <ul>
+          <li>{say("Ask an owner of a tenant to add you as a member, then try again.")}</li>
           <li>
-            Ask an owner of a tenant to add you as a member, then try again.
-          </li>
-          <li>
-            If you run this project: check that the access-token hook is switched on, and that you
-            are a member of a tenant.
+            {say(
+              "If you run this project: check that the access-token hook is switched on, and that you are a member of a tenant.",
+            )}
           </li>
         </ul>
         {stays && <p className="note warn" role="status">{stays}</p>}
@@ -42,14 +42,14 @@ export function NoTenant({ session }: { session: Session }) {
             className="button"
             onClick={() => void renew("Your token still names no tenant.")}
           >
-            Try again
+            {say("Try again")}
           </button>
           <button
             type="button"
             className="button quiet"
             onClick={() => session.signOut()}
           >
-            Sign out
+            {say("Sign out")}
           </button>
         </div>
       </div>
@@ -67,7 +67,7 @@ function NewTenant({ onMade }: { onMade: () => Promise<void> }) {
   return (
     <form onSubmit={submit}>
       <label className="field">
-        <span>Create your own tenant, with a short name</span>
+        <span>{say("Create your own tenant, with a short name")}</span>
         <input
           required
           maxLength={255}
@@ -78,7 +78,7 @@ function NewTenant({ onMade }: { onMade: () => Promise<void> }) {
       </label>
       <ErrorNote error={create.error} />
       <button type="submit" className="button primary" disabled={create.isPending}>
-        Make the tenant
+        {say("Make the tenant")}
       </button>
     </form>
   );

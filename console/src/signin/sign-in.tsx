@@ -3,6 +3,7 @@ import { loadPart } from "../app/update.ts";
 import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
 import { TokenSession } from "../service/token-session.ts";
+import { say } from "../shared/words.ts";
 
 const SupabaseSignIn = lazy(() => loadPart(() => import("./supabase-sign-in.tsx")));
 
@@ -17,7 +18,7 @@ export function SignIn(
         </p>
         {session.hasEnded() && (
           <p className="note warn" role="alert">
-            Your session has ended. Sign in again to continue where you were.
+            {say("Your session has ended. Sign in again to continue where you were.")}
           </p>
         )}
         {session instanceof TokenSession ? <TokenSignIn session={session} /> : (
@@ -40,12 +41,12 @@ function TokenSignIn({ session }: { session: TokenSession }) {
         setWrong(!session.signIn(text));
       }}
     >
-      <h1>Sign in</h1>
+      <h1>{say("Sign in")}</h1>
       <p>
         Open the link that <code>npm start</code> printed, or paste it, or an access token, here.
       </p>
       <label className="field">
-        <span>Link or token</span>
+        <span>{say("Link or token")}</span>
         <input
           type="password"
           autoComplete="off"
@@ -60,11 +61,9 @@ function TokenSignIn({ session }: { session: TokenSession }) {
         />
       </label>
       {isWrong && (
-        <p id="token-wrong" className="field-error" role="alert">
-          This is no token.
-        </p>
+        <p id="token-wrong" className="field-error" role="alert">{say("This is no token.")}</p>
       )}
-      <button type="submit" className="button primary">Sign in</button>
+      <button type="submit" className="button primary">{say("Sign in")}</button>
     </form>
   );
 }

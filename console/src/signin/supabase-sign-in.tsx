@@ -2,6 +2,7 @@ import { type FormEvent, useState } from "react";
 import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
 import { returnAddress, SupabaseSession } from "./supabase-session.ts";
+import { say } from "../shared/words.ts";
 
 /** Password, a link by email, and the project's OAuth providers. */
 export default function SupabaseSignIn({ config, session }: { config: Config; session: Session }) {
@@ -46,20 +47,22 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
   if (sent) {
     return (
       <div role="status">
-        <h1>Look into your mail</h1>
+        <h1>{say("Look into your mail")}</h1>
         <p>
           A link that signs you in is on its way to{" "}
           <strong>{email}</strong>. Open it in this browser.
         </p>
-        <button type="button" className="button" onClick={() => setSent(false)}>Back</button>
+        <button type="button" className="button" onClick={() => setSent(false)}>
+          {say("Back")}
+        </button>
       </div>
     );
   }
   return (
     <form onSubmit={byPassword}>
-      <h1>Sign in</h1>
+      <h1>{say("Sign in")}</h1>
       <label className="field">
-        <span>Email</span>
+        <span>{say("Email")}</span>
         <input
           type="email"
           autoComplete="username"
@@ -70,7 +73,7 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
         />
       </label>
       <label className="field">
-        <span>Password</span>
+        <span>{say("Password")}</span>
         <input
           type="password"
           autoComplete="current-password"
@@ -80,14 +83,14 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
         />
       </label>
       {wrong && <p className="field-error" role="alert">{wrong}</p>}
-      <button type="submit" className="button primary" disabled={isBusy}>Sign in</button>
+      <button type="submit" className="button primary" disabled={isBusy}>{say("Sign in")}</button>
       <button
         type="button"
         className="button"
         disabled={isBusy || !email.includes("@")}
         onClick={() => void byLink()}
       >
-        Send me a link instead
+        {say("Send me a link instead")}
       </button>
       {config.providers.length > 0 && <p className="or-line">or</p>}
       {config.providers.map((provider) => (

@@ -5,6 +5,7 @@ import { Empty, ScreenHead } from "../shared/controls.tsx";
 import { bytes, count, short } from "../shared/format.ts";
 import { Loaded, Table } from "../shared/list.tsx";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
+import { say } from "../shared/words.ts";
 
 export default function UsageScreen() {
   const usage = useOperation("get_tenant_usage", { p_months: 2 }, { every: 60_000 });
@@ -12,15 +13,15 @@ export default function UsageScreen() {
   return (
     <div className="page">
       <ScreenHead
-        title="Usage"
+        title={say("Usage")}
         about={tenant.data &&
           `Plan ${tenant.data.plan_name}. A month is a calendar month in UTC.`}
       />
       <Loaded
         answer={usage}
         missing={
-          <Empty title="No usage yet">
-            <p>The first event, key or rule creates the tenant.</p>
+          <Empty title={say("No usage yet")}>
+            <p>{say("The first event, key or rule creates the tenant.")}</p>
           </Empty>
         }
       >
@@ -28,14 +29,14 @@ export default function UsageScreen() {
           <>
             <div className="tiles">
               <Meter
-                title="Events this month"
+                title={say("Events this month")}
                 used={data.events}
                 limit={data.monthly_events_limit}
                 projected={data.projected_events}
                 format={short}
               />
               <Meter
-                title="Bytes this month"
+                title={say("Bytes this month")}
                 used={data.bytes}
                 limit={data.monthly_bytes_limit}
                 projected={data.projected_bytes}
@@ -102,14 +103,14 @@ function Days({ days }: { days: Usage["days"] }) {
   const last = times.at(-1);
   if (first === undefined || last === undefined) {
     return (
-      <Empty title="No events in these months">
-        <p>Days with events appear here.</p>
+      <Empty title={say("No events in these months")}>
+        <p>{say("Days with events appear here.")}</p>
       </Empty>
     );
   }
   return (
     <section className="block">
-      <h2>Events a day</h2>
+      <h2>{say("Events a day")}</h2>
       <TimeChart
         times={times}
         series={series}
@@ -117,12 +118,12 @@ function Days({ days }: { days: Usage["days"] }) {
         zone="utc"
         height={150}
         range={[Math.min(first, last - 27 * 86_400), last + 86_400]}
-        label="Events a day"
+        label={say("Events a day")}
       />
       <Table
-        label="Days"
-        columns={["Day (UTC)", { name: "Events", is: "number" }, {
-          name: "Bytes",
+        label={say("Days")}
+        columns={[say("Day (UTC)"), { name: say("Events"), is: "number" }, {
+          name: say("Bytes"),
           is: "number",
         }]}
       >

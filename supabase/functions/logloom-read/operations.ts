@@ -9,6 +9,7 @@ export const operations: readonly string[] = [
   "list_saved_searches",
   "log_changes",
   "log_histogram",
+  "log_overview",
   "log_series",
   "log_stats",
   "search_logs",

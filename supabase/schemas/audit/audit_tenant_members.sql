@@ -16,11 +16,14 @@ begin
     case tg_op
       when 'INSERT' then 'member.added'
       when 'DELETE' then 'member.removed'
-      else 'member.changed'
+      else case when new.chosen_at is distinct from old.chosen_at then 'member.switched'
+        else 'member.changed' end
     end,
     v_member.user_id,
     case
-      when tg_op = 'UPDATE' then logloom_private.changed_members(to_jsonb(old), to_jsonb(new))
+      when tg_op = 'UPDATE' then logloom_private.changed_members(
+        to_jsonb(old) - 'chosen_at', to_jsonb(new) - 'chosen_at'
+      )
       else jsonb_strip_nulls(
         jsonb_build_object('role', v_member.role, 'view_id', v_member.view_id)
       )

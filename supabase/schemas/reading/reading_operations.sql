@@ -20,6 +20,7 @@ begin
       ('list_saved_searches', 'read_saved_searches'),
       ('log_changes', 'read_log_changes'),
       ('log_histogram', 'read_log_histogram'),
+      ('log_overview', 'read_log_overview'),
       ('log_series', 'read_log_series'),
       ('log_stats', 'read_log_stats'),
       ('search_logs', 'read_log_page'),

@@ -6,7 +6,8 @@ create function public.update_saved_search(
   p_category text default null,
   p_is_shared boolean default null,
   p_tags text[] default null,
-  p_view_id uuid default null
+  p_view_id uuid default null,
+  p_display jsonb default null
 )
 returns public.logloom_saved_search
 language plpgsql
@@ -35,6 +36,7 @@ begin
     is_shared = coalesce(p_is_shared, s.is_shared),
     tags = coalesce(p_tags, s.tags),
     view_id = coalesce(p_view_id, s.view_id),
+    display = coalesce(p_display, s.display),
     updated_at = now()
   where s.tenant_id = v_tenant_id and s.id = p_id and s.created_by = v_user_id
   returning s.* into v_row;
@@ -50,8 +52,9 @@ end;
 $$;
 
 comment on function public.update_saved_search(
-  uuid, text, text, text, text, boolean, text[], uuid
+  uuid, text, text, text, text, boolean, text[], uuid, jsonb
 ) is
   'Changes what is given and returns the saved search. An empty p_description or p_category takes '
   'it away. p_view_id, for admins: the view whose readers find it in their list, if it is shared. '
+  'p_display takes the place of the one before. '
   'Errors: PT400, PT401, PT403 (a colleague''s), PT404.';

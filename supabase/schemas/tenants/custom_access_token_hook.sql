@@ -1,6 +1,6 @@
 -- Supabase Auth's custom access token hook: sets the claim tenant_id to the tenant that
 -- app_metadata.tenant_id names, if the user belongs to it; where it names none, to the tenant that
--- the user joined first. A user of no tenant gets no claim, and so no access.
+-- the user chose last, or else joined first. A user of no tenant gets no claim, and so no access.
 create function logloom_private.custom_access_token_hook(event jsonb)
 returns jsonb
 language plpgsql
@@ -17,7 +17,7 @@ begin
   from logloom.tenant_members m
   where m.user_id = event ->> 'user_id'
     and (v_choice is null or to_jsonb(m.tenant_id) = v_choice)
-  order by m.created_at, m.tenant_id
+  order by m.chosen_at desc nulls last, m.created_at, m.tenant_id
   limit 1;
   if found then
     v_claims := v_claims || jsonb_build_object('tenant_id', v_tenant_id);

@@ -31,7 +31,8 @@ union all
 select c.conrelid::regclass::text, t.register || '.' || c.conname
 from (
   values ('logloom.saved_searches'::regclass, 'saved_searches'),
-    ('logloom.alert_rules'::regclass, 'alerts')
+    ('logloom.alert_rules'::regclass, 'alerts'),
+    ('logloom.log_dashboards'::regclass, 'dashboards')
 ) t (relation, register)
 join pg_constraint c on c.conrelid = t.relation and c.contype = 'c';
 

@@ -69,7 +69,7 @@ select set_eq(
   $$select distinct name || ' ' || attname from column_grants where role = 'supabase_auth_admin'$$,
   array[
     'logloom.tenant_members tenant_id', 'logloom.tenant_members user_id',
-    'logloom.tenant_members created_at'
+    'logloom.tenant_members created_at', 'logloom.tenant_members chosen_at'
   ],
   'Auth reads who belongs to which tenant and no more'
 );

@@ -15,11 +15,11 @@ values (
 );
 insert into logloom.saved_searches (
   tenant_id, created_by, name, query_dsl, description, category, is_shared, tags, created_at,
-  updated_at, last_run_at, run_count
+  updated_at, last_run_at, run_count, display
 )
 values (
   'acme', 'u1', 'a name', 'level:error', 'a description', 'a category', true, '{a,b}',
-  '2026-01-01T00:00Z', '2026-01-02T00:00Z', '2026-01-03T00:00Z', 5
+  '2026-01-01T00:00Z', '2026-01-02T00:00Z', '2026-01-03T00:00Z', 5, '{"cols": "host"}'
 );
 
 select is(

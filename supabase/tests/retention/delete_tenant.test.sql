@@ -11,6 +11,8 @@ insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
 values ('acme', 'k', 'll_aaaaaaaa', sha256('key'));
 insert into logloom.saved_searches (tenant_id, created_by, name, query_dsl, is_shared)
 values ('acme', 'ann', 'n', 'ts:*', true), ('umbrella', 'uma', 'n', 'ts:*', true);
+insert into logloom.log_dashboards (tenant_id, created_by, name, panels)
+values ('acme', 'ann', 'n', '[]');
 insert into logloom.alert_rules (
   tenant_id, name, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled
 )

@@ -1,12 +1,13 @@
 begin;
 \ir ../actors.psql
-select plan(35);
+select plan(39);
 
 select pg_temp.act_as_user('acme', 'alice');
 create temp table created as
 select public.create_saved_search(
   p_name => E' errors\n', p_query_dsl => 'level:error', p_description => 'All of them',
-  p_category => ' ops ', p_is_shared => true, p_tags => '{a,b}'
+  p_category => ' ops ', p_is_shared => true, p_tags => '{a,b}',
+  p_display => '{"cols": "host"}'
 ) as id;
 create temp table bare as
 select public.create_saved_search(
@@ -19,7 +20,7 @@ select is(
   '{
     "name": "errors", "description": "All of them", "query_dsl": "level:error",
     "category": "ops", "is_shared": true, "tags": ["a", "b"], "created_by": "alice",
-    "last_run_at": null, "run_count": 0
+    "last_run_at": null, "run_count": 0, "display": {"cols": "host"}
   }',
   'a saved search as it was created'
 )
@@ -32,7 +33,8 @@ select is(
   to_jsonb(s) - '{id,created_at,updated_at,view_id}'::text[],
   '{
     "name": "all", "description": null, "query_dsl": "ts:*", "category": null,
-    "is_shared": false, "tags": [], "created_by": "alice", "last_run_at": null, "run_count": 0
+    "is_shared": false, "tags": [], "created_by": "alice", "last_run_at": null, "run_count": 0,
+    "display": {}
   }',
   'what is left out has its default'
 )
@@ -52,6 +54,9 @@ values
   ($$p_name => E' \n'$$, 'Invalid p_name: 1 to 200 characters after trimming'),
   ($$p_name => repeat('n', 201)$$, 'Invalid p_name: 1 to 200 characters after trimming'),
   ($$p_description => repeat('d', 2001)$$, 'Invalid p_description: at most 2000 characters'),
+  ($$p_display => '[]'$$, 'Invalid p_display: an object of at most 4000 bytes'),
+  ($$p_display => jsonb_build_object('a', repeat('d', 4000))$$,
+    'Invalid p_display: an object of at most 4000 bytes'),
   ($$p_category => repeat('c', 101)$$, 'Invalid p_category: at most 100 characters'),
   ($$p_tags => array_fill('t'::text, array[21])$$,
     'Invalid p_tags: at most 20 tags of 1 to 50 characters each'),
@@ -106,7 +111,8 @@ select is(
   to_jsonb(s) - '{id,created_at,updated_at,view_id}'::text[],
   '{
     "name": "errors", "description": null, "query_dsl": "level:error", "category": "night",
-    "is_shared": true, "tags": [], "created_by": "alice", "last_run_at": null, "run_count": 0
+    "is_shared": true, "tags": [], "created_by": "alice", "last_run_at": null, "run_count": 0,
+    "display": {"cols": "host"}
   }',
   'update: what is given changes, the empty text takes away, the rest stays'
 )

@@ -1,5 +1,5 @@
 begin;
-select plan(14);
+select plan(16);
 
 insert into logloom.tenants (tenant_id, plan_id, created_at)
 values ('acme', 'free', now()), ('umbrella', 'free', now()), ('wayne', 'free', now());
@@ -126,6 +126,18 @@ select throws_ok(
   $$select pg_temp.as_auth('select to_jsonb(t) from logloom.tenants t')$$,
   '42501', null, 'and no other table'
 );
+
+update logloom.tenant_members set chosen_at = now()
+where tenant_id = 'umbrella' and user_id = '8ccaa7af-909f-44e7-84cb-67cdccb56be6';
+select is(
+  pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"provider": "email"}'),
+  '"umbrella"', 'who switched gets the tenant that was chosen'
+);
+select is(
+  pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"tenant_id": "acme"}'),
+  '"acme"', 'unless app_metadata chooses'
+);
+update logloom.tenant_members set chosen_at = null where tenant_id = 'umbrella';
 
 delete from logloom.tenant_members where tenant_id = 'acme';
 select is(

@@ -44,7 +44,7 @@ inBrowser(
     const { page } = tab;
     const row = page.getByRole("row").filter({ hasText: "Errors" });
     await row.getByText("open", { exact: true }).waitFor();
-    await page.getByRole("link", { name: /History\s*1/ }).waitFor();
+    await page.getByRole("link", { name: /Alerts\s*1/ }).waitFor();
     await row.getByRole("button", { name: "Records" }).click();
     await page.getByRole("row").filter({ hasText: "it broke" }).first().waitFor();
     await page.goBack();
@@ -62,6 +62,75 @@ inBrowser(
 );
 
 inBrowser(
+  "an incident: open since, its course and records; many are acknowledged at once, and one recovers",
+  async () => {
+    const user = await newUser();
+    for (const name of ["Errors", "Failures"]) {
+      await makeRule(user, {
+        p_name: name,
+        p_query_dsl: "level:error | count() by service",
+        p_cooldown_minutes: 0,
+      });
+    }
+    const response = await fetch(`${stack.url}/functions/v1/ingest`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
+      body: '[{"level":"error","service":"shop","msg":"it broke"}]',
+    });
+    assert.equal(response.status, 200, await response.text());
+    await eventually("both rules fire", async () => {
+      const body = await user.client.call("list_alert_incidents", { p_state: "open" });
+      return body.length === 2;
+    });
+    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    const { page } = tab;
+    await page.getByRole("link", { name: /Alerts\s*2/ }).waitFor();
+    const row = page.getByRole("row").filter({ hasText: "Errors" });
+    assert.match(await row.innerText(), /Errors\s+service: shop\s+open/);
+    await row.getByRole("button", { name: "Errors" }).click();
+    await page.getByRole("heading", { name: "Errors" }).waitFor();
+    await page.getByText("by nobody yet").waitFor();
+    await page.locator("section[aria-label=Course] .u-over").waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.getByRole("button", { name: "Records" }).click();
+    await page.waitForFunction(() => location.hash.includes("level:error+service:shop"));
+    await page.getByRole("row").filter({ hasText: "it broke" }).first().waitFor();
+    await page.goBack();
+    await page.getByRole("button", { name: "All incidents" }).click();
+
+    await page.getByLabel("Choose all").check();
+    await page.getByRole("button", { name: "Acknowledge 2" }).click();
+    await page.getByText("Nothing is wrong").waitFor();
+    const body = await user.client.call("list_alert_incidents", {});
+    assert.deepEqual(body.map(({ state, acknowledged_by }) => [state, acknowledged_by]), [
+      ["acknowledged", user.id],
+      ["acknowledged", user.id],
+    ]);
+    await page.getByLabel("acknowledged", { exact: true }).check();
+    await row.waitFor();
+  },
+);
+
+inBrowser("a search becomes an alert rule where it stands", async () => {
+  const user = await newUser();
+  await using tab = await browser.open(user.token, { hash: "q=level:error+service:shop" });
+  const { page } = tab;
+  await page.getByRole("button", { name: "Alert on this" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Query" }).getByText("level:error service:shop")
+    .waitFor();
+  await dialog.getByText(/would (not )?have fired/).waitFor();
+  await dialog.getByLabel("Name", { exact: true }).fill("Shop fails");
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await dialog.getByRole("button", { name: "Make the rule" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const rules = await user.client.call("list_alert_rules", {});
+  assert.deepEqual(rules.map(({ name, query_dsl }) => [name, query_dsl]), [
+    ["Shop fails", "level:error service:shop"],
+  ]);
+});
+
+inBrowser(
   "a test goes out, what came of it is told, and it is sent again when the receiver is back",
   async () => {
     const user = await newUser();
@@ -72,7 +141,7 @@ inBrowser(
       p_notification_destinations: ["webhook"],
       p_notification_config: { webhook_url: `${receiver.url}/hook` },
     });
-    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
     const { page } = tab;
     await page.getByRole("button", { name: "Errors", exact: true }).click();
     await page.getByRole("button", { name: "Send a test" }).click();
@@ -102,7 +171,7 @@ inBrowser(
       p_notification_destinations: ["webhook"],
       p_notification_config: { webhook_url: `${receiver.url}/hook` },
     });
-    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
     const { page } = tab;
     await page.getByRole("button", { name: "Deliveries" }).click();
     await page.getByText("No deliveries yet").waitFor();
@@ -151,7 +220,7 @@ inBrowser("where no code could be mailed none is asked for", async () => {
     p_notification_destinations: ["email"],
     p_notification_config: { email },
   });
-  await using tab = await browser.open(user.token, { hash: "/alerts" });
+  await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
   const { page } = tab;
   await page.getByText(/^Its code could not be mailed: /).waitFor();
   assert.equal(await page.getByLabel(`Code mailed to ${email}`).count(), 0);
@@ -175,7 +244,7 @@ inBrowser("a rule with by is previewed for each group apart", async () => {
     return body.logs.length === 3;
   });
   await makeRule(user, { p_query_dsl: "level:error | count() by host", p_threshold: 1 });
-  await using tab = await browser.open(user.token, { hash: "/alerts" });
+  await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
   const { page } = tab;
   await page.getByRole("button", { name: "Errors", exact: true }).click();
   const preview = page.getByRole("region", { name: "Preview" });

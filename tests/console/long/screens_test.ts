@@ -26,7 +26,18 @@ inBrowser("axe finds nothing on any screen, in either theme, on a phone neither"
   const user = await newUser();
   await send(user, [{ level: "error", service: "api", msg: "x", attrs: { a: { b: 1 } } }]);
   await user.client.call("create_api_key", { p_name: "web" });
-  const screens = ["", "q=%7C+count()+by+level", "/alerts", "/history", "/saved", "/keys"]
+  await user.client.call("create_log_dashboard", {
+    p_name: "Shop",
+    p_panels: [
+      { title: "All", query_dsl: "| count()", kind: "number" },
+      { title: "Services", query_dsl: "| count() by service", kind: "bars" },
+      { title: "Course", query_dsl: "| count() by service", kind: "lines", width: 12 },
+    ],
+  });
+  const [dashboard] = await user.client.call("list_log_dashboards", {});
+  const screens = ["/overview", "/search", "tab=patterns", "tab=changes"]
+    .concat(["q=%7C+count()+by+level", "/dashboards", `/dashboards?id=${dashboard.dashboard_id}`])
+    .concat(["/alerts", "/alerts?tab=rules", "/history", "/saved", "/keys"])
     .concat(["/usage", "/health", "/settings", "/members"]);
   for (const [theme, width] of [["light", 1280], ["dark", 1280], ["light", 390]] as const) {
     await using tab = await browser.open(user.token, { theme, width });
@@ -37,7 +48,7 @@ inBrowser("axe finds nothing on any screen, in either theme, on a phone neither"
       }, hash);
       await tab.page.locator("main h1").waitFor();
       await tab.page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => {});
-      if (hash === "") await tab.page.locator("[data-row]").first().click();
+      if (hash === "/search") await tab.page.locator("[data-row]").first().click();
       assert.deepEqual(await accessibilityFaults(tab.page), [], `${theme} ${width} ${hash}`);
     }
   }
@@ -48,7 +59,7 @@ inBrowser(
   async () => {
     const user = await newUser();
     await send(user, [{ level: "error", msg: "broken" }]);
-    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
     const { page } = tab;
     await page.getByRole("button", { name: "New rule" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Any error");
@@ -83,7 +94,7 @@ inBrowser(
       p_notification_config: { email },
     });
     await using tab = await browser.open(user.token, {
-      hash: "/alerts",
+      hash: "/alerts?tab=rules",
       expected: /status (of )?400/,
     });
     const { page } = tab;

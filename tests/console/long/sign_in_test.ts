@@ -24,9 +24,11 @@ interface Auth {
 /** What the access-token hook would put into a new token: the tenant that the user belongs to by now. */
 async function tenantOf(user: string): Promise<string | undefined> {
   await using db = openDatabase();
-  const [member] = await db`
-    select tenant_id from logloom.tenant_members where user_id = ${user}`;
-  return member?.tenant_id;
+  const [hook] = await db`
+    select logloom_private.custom_access_token_hook(
+      jsonb_build_object('user_id', ${user}::text, 'claims', '{}'::jsonb)
+    ) #>> '{claims,tenant_id}' as tenant_id`;
+  return hook.tenant_id ?? undefined;
 }
 
 /** A session as `POST /auth/v1/token` answers it. */
@@ -214,5 +216,36 @@ signInTest(
     await page.getByTitle(`Tenant acme-${founder}`).waitFor();
     assert.deepEqual(asked, ["/token password", "/token refresh_token"]);
     assert.equal(await tenantOf(founder), `acme-${founder}`);
+  },
+);
+
+const traveller = crypto.randomUUID();
+
+signInTest(
+  "who belongs to two tenants switches: the next token names the other, and nothing of the first stays",
+  { userId: traveller },
+  nothing,
+  async (page, asked) => {
+    await using db = openDatabase();
+    const [here, there] = [`a-${traveller}`, `b-${traveller}`];
+    for (const tenant of [here, there]) {
+      await db`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'free')`;
+      await db`
+        insert into logloom.tenant_members (tenant_id, user_id, role)
+        values (${tenant}, ${traveller}, 'owner')`;
+    }
+    await byPassword(page);
+    await page.getByTitle(`Tenant ${here}`).click();
+    await page.getByRole("button", { name: here, disabled: true }).last().waitFor();
+    await page.getByRole("button", { name: there }).click();
+    await page.getByTitle(`Tenant ${there}`).waitFor();
+    assert.deepEqual(asked, ["/token password", "/token refresh_token"]);
+
+    // And back, by the palette.
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Go to" }).fill(here);
+    await page.getByRole("option", { name: `${here} Switch tenant` }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByTitle(`Tenant ${here}`).waitFor();
   },
 );

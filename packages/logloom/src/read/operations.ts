@@ -23,14 +23,18 @@ import type {
   Field,
   Histogram,
   IngestToken,
+  Json,
   LogChanges,
+  LogDashboard,
   LogExport,
+  LogOverview,
   LogPage,
   LogRecord,
   LogSecretScope,
   LogStream,
   LogStreamFailure,
   LogTail,
+  LogTenant,
   LogView,
   Member,
   PlanFeature,
@@ -117,6 +121,10 @@ export interface Operations {
     parameters: { p_expires_in?: number; p_service: string; p_tenant_id?: string };
     answer: IngestToken;
   };
+  create_log_dashboard: {
+    parameters: { p_is_shared?: boolean; p_name: string; p_panels?: Json };
+    answer: LogDashboard;
+  };
   create_log_portal_session: {
     parameters: {
       p_expires_in?: number;
@@ -156,6 +164,7 @@ export interface Operations {
     parameters: {
       p_category?: string;
       p_description?: string;
+      p_display?: Json;
       p_is_shared?: boolean;
       p_name: string;
       p_query_dsl: string;
@@ -340,6 +349,15 @@ export interface Operations {
     };
     answer: Histogram;
   };
+  log_overview: {
+    parameters: {
+      p_limit?: number;
+      p_query_dsl?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: LogOverview;
+  };
   log_series: {
     parameters: {
       p_buckets?: number;
@@ -432,6 +450,7 @@ export interface Operations {
     };
     answer: Member;
   };
+  switch_log_tenant: { parameters: { p_tenant_id: string }; answer: LogTenant };
   tail_logs: {
     parameters: {
       p_backlog?: number;
@@ -493,6 +512,7 @@ export interface Operations {
     parameters: {
       p_category?: string;
       p_description?: string;
+      p_display?: Json;
       p_id: string;
       p_is_shared?: boolean;
       p_name?: string;

@@ -36,6 +36,8 @@ const idOf: Record<ListName, string> = {
   list_alert_addresses: "email",
   list_tenant_members: "user_id",
   list_api_keys: "key_id",
+  list_log_dashboards: "dashboard_id",
+  list_log_tenants: "tenant_id",
   list_log_views: "view_id",
   list_log_streams: "stream_id",
   list_log_stream_failures: "failure_id",

@@ -108,6 +108,8 @@ export interface SavedSearch {
   last_run_at: string | null;
   run_count: number;
   view_id: string | null;
+  /** What a page shows beside the query, such as its range and columns. */
+  display: { [name: string]: Json };
 }
 
 export interface PlanFeature {
@@ -454,6 +456,57 @@ export interface LogChanges {
   /** The most surprising first. */
   changes: LogChange[];
   warnings: QueryWarning[];
+}
+
+/** What a service sent in a range, and in the same hours of the days before. */
+export interface LogService {
+  /** Null: records without one. */
+  service: string | null;
+  records: number;
+  errors: number;
+  records_before: number;
+  errors_before: number;
+  /** To the minute; of a range of more than a day to its 1,440th part. */
+  last_seen: string;
+}
+
+export interface LogOverview {
+  ts_from: string;
+  ts_to: string;
+  before_from: string;
+  before_to: string;
+  total_services: number;
+  /** The largest first. */
+  services: LogService[];
+  warnings: QueryWarning[];
+}
+
+/** A panel of a dashboard. */
+export interface LogPanel {
+  title: string;
+  query_dsl: string;
+  kind: "lines" | "bars" | "number";
+  /** Of the twelve columns of the grid. */
+  width: number;
+}
+
+export interface LogDashboard {
+  dashboard_id: string;
+  tenant_id: string;
+  name: string;
+  is_shared: boolean;
+  panels: LogPanel[];
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+}
+
+/** A tenant that one belongs to. */
+export interface LogTenant {
+  tenant_id: string;
+  role: Role;
+  /** Whether the token names it. */
+  is_current: boolean;
 }
 
 /** A page of an export. */

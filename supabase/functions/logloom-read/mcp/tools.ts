@@ -74,6 +74,14 @@ export const tools: readonly Tool[] = [
       "grown or shrunk, the most surprising first.",
     properties: { query_dsl: query, ...range, limit: upTo(100, "Changes, 20 by default.") },
   }, { fixed: { p_limit: 20 } }),
+  toolOf("log_overview", {
+    name: "log_overview",
+    title: "Services",
+    description:
+      "Lists the services that sent logs in a range: records and errors beside the same hours " +
+      "the day before, and when each was last seen. A good first look.",
+    properties: { query_dsl: query, ...range, limit: upTo(1000, "Services, 50 by default.") },
+  }, { fixed: { p_limit: 50 } }),
   toolOf("list_log_fields", {
     name: "list_log_fields",
     output: output.fields,

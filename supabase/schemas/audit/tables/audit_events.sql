@@ -15,10 +15,11 @@ create table logloom.audit_events (
       'alert_silence.created', 'alert_silence.expired',
       'ingest_token.created',
       'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',
-      'member.added', 'member.changed', 'member.removed',
+      'member.added', 'member.changed', 'member.removed', 'member.switched',
       'settings.changed', 'plan.changed',
       'view.created', 'view.changed', 'view.deleted',
       'log_stream.created', 'log_stream.changed', 'log_stream.deleted',
+      'dashboard.created', 'dashboard.changed', 'dashboard.deleted',
       'logs.deletion_requested', 'logs.deletion_finished',
       'logs.restore_requested', 'logs.restore_finished'
     )
@@ -37,8 +38,9 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.audit_events to authenticated, service_role;
 
 comment on table logloom.audit_events is
-  'What was done to keys, members, views, log streams, settings and plans, and deletions of '
-  'records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
+  'What was done to keys, members, views, log streams, dashboards, settings and plans, and '
+  'deletions of records. Nobody changes or removes an event before settings.audit_lifetime has '
+  'gone by.';
 
 comment on column logloom.audit_events.actor is
   'The claim sub of a request; else its role, or the database user.';

@@ -20,6 +20,8 @@ begin
     ('saved_searches.saved_searches_tags_are_valid', 400,
       'Invalid p_tags: at most 20 tags of 1 to 50 characters each', 'Send a flat array of texts.',
       null),
+    ('saved_searches.saved_searches_display_is_valid', 400,
+      'Invalid p_display: an object of at most 4000 bytes', 'Send a smaller object.', null),
     ('saved_searches.query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
       '* finds every record.', null),
     ('saved_searches.not_its_creator', 403, 'Only its creator may change or delete a saved search',

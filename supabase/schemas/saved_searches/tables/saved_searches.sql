@@ -30,6 +30,7 @@ create table logloom.saved_searches (
   last_run_at timestamptz,
   run_count bigint not null default 0,
   view_id uuid,
+  display jsonb not null default '{}',
   constraint saved_searches_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 200
   ),
@@ -38,6 +39,9 @@ create table logloom.saved_searches (
     category = logloom_private.trim_space(category) and length(category) between 1 and 100
   ),
   constraint saved_searches_tags_are_valid check (logloom_private.tags_are_valid(tags)),
+  constraint saved_searches_display_is_valid check (
+    jsonb_typeof(display) = 'object' and octet_length(display::text) <= 4000
+  ),
   constraint saved_searches_view_is_of_tenant foreign key (tenant_id, view_id)
     references logloom.log_views (tenant_id, view_id) on delete cascade
 );
@@ -82,11 +86,11 @@ using (
 grant select, delete on logloom.saved_searches to authenticated, service_role;
 
 grant insert (
-  tenant_id, created_by, name, description, query_dsl, category, is_shared, tags, view_id
+  tenant_id, created_by, name, description, query_dsl, category, is_shared, tags, view_id, display
 )
 on logloom.saved_searches to authenticated, service_role;
 
-grant update (name, description, query_dsl, category, is_shared, tags, updated_at, view_id)
+grant update (name, description, query_dsl, category, is_shared, tags, updated_at, view_id, display)
 on logloom.saved_searches to authenticated, service_role;
 
 comment on table logloom.saved_searches is
@@ -96,3 +100,7 @@ comment on column logloom.saved_searches.created_by is 'The claim sub of who mad
 
 comment on column logloom.saved_searches.view_id is
   'The view whose readers find it in their list, if it is shared.';
+
+comment on column logloom.saved_searches.display is
+  'What a page shows beside the query: its range, columns and the like. The page says what it '
+  'means.';

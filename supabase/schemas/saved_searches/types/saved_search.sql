@@ -13,9 +13,11 @@ create type public.logloom_saved_search as (
   updated_at timestamptz,
   last_run_at timestamptz,
   run_count bigint,
-  view_id uuid
+  view_id uuid,
+  display jsonb
 );
 
 comment on type public.logloom_saved_search is
   'A saved search. created_by: the claim sub of who made it. run_count: runs by anybody. '
-  'view_id: the view whose readers find it in their list.';
+  'view_id: the view whose readers find it in their list. display: what a page shows beside the '
+  'query, such as its range and columns.';

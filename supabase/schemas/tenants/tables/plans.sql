@@ -31,6 +31,7 @@ create table logloom.plans (
   max_alert_silences integer not null default 1000,
   archive_days integer not null default 0,
   max_restored_days integer not null default 31,
+  max_log_dashboards integer not null default 1000,
   constraint plans_limits_are_not_negative check (
     least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
   ),
@@ -44,6 +45,7 @@ create table logloom.plans (
   constraint plans_max_log_streams_is_not_negative check (max_log_streams >= 0),
   constraint plans_archive_days_is_limited check (archive_days between 0 and 3650),
   constraint plans_max_restored_days_is_limited check (max_restored_days between 0 and 3650),
+  constraint plans_max_log_dashboards_is_not_negative check (max_log_dashboards >= 0),
   constraint plans_notifications_are_limited check (
     least(emails_per_hour, webhooks_per_hour, max_notification_addresses) >= 0
   ),
@@ -76,21 +78,21 @@ insert into logloom.plans (
   saved_searches, max_saved_searches, alerts, max_alerts, concurrent_searches, concurrent_scans,
   max_members, max_api_keys, emails_per_hour, webhooks_per_hour, max_notification_addresses,
   max_ingest_tokens, ingest_tokens_per_minute, max_portal_sessions, portal_requests_per_minute,
-  max_views, max_log_streams, max_alert_silences
+  max_views, max_log_streams, max_alert_silences, max_log_dashboards
 )
 values
   (
     'free', 'Free', true, 1000000, 1000000000, 7, 7, true, 10, true, 3, 4, 1,
-    10, 20, 20, 200, 10, 100, 20, 100, 120, 5, 1, 10
+    10, 20, 20, 200, 10, 100, 20, 100, 120, 5, 1, 10, 5
   ),
   (
     'pro', 'Pro', false, 100000000, 100000000000, 30, 90, true, 50, true, 50, 6, 2,
-    100, 200, 200, 2000, 100, 1000, 200, 1000, 1200, 100, 10, 100
+    100, 200, 200, 2000, 100, 1000, 200, 1000, 1200, 100, 10, 100, 100
   ),
   (
     'enterprise', 'Enterprise', false, 10000000000, 10000000000000, 90, 400,
     true, 1000, true, 1000, 8, 2, 1000, 1000, 1000, 10000, 1000,
-    10000, 2000, 10000, 6000, 1000, 100, 1000
+    10000, 2000, 10000, 6000, 1000, 100, 1000, 1000
   );
 
 comment on table logloom.plans is
@@ -151,10 +153,14 @@ comment on column logloom.plans.portal_requests_per_minute is
 comment on column logloom.plans.max_views is 'Views of logs that a tenant may have.';
 
 comment on column logloom.plans.max_log_streams is 'Log streams that a tenant may have.';
+
 comment on column logloom.plans.max_alert_silences is
   'Silences of alerts that a tenant may have at once, scheduled ones included.';
+
 comment on column logloom.plans.archive_days is
   'How many days records stay in the archive, counted from their ts. 0: they are not archived.';
 
 comment on column logloom.plans.max_restored_days is
   'Days that a tenant may have back from the archive at once.';
+
+comment on column logloom.plans.max_log_dashboards is 'Dashboards that a tenant may have.';

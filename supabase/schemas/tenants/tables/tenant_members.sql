@@ -8,6 +8,7 @@ create table logloom.tenant_members (
   -- Two members of one transaction have an order too.
   created_at timestamptz not null default clock_timestamp(),
   view_id uuid,
+  chosen_at timestamptz,
   primary key (tenant_id, user_id),
   constraint tenant_members_user_id_is_usable check (
     logloom_private.usable_id(user_id) is not null
@@ -34,7 +35,8 @@ for select to supabase_auth_admin
 using (true);
 
 grant select on logloom.tenant_members to authenticated, service_role;
-grant select (tenant_id, user_id, created_at) on logloom.tenant_members to supabase_auth_admin;
+grant select (tenant_id, user_id, created_at, chosen_at)
+on logloom.tenant_members to supabase_auth_admin;
 
 comment on table logloom.tenant_members is
   'Users of Supabase Auth and the tenants they belong to. Auth''s tokens get tenant_id from here.';
@@ -51,3 +53,6 @@ comment on column logloom.tenant_members.role is
   'admin also keys, settings, views and deletion; owner also members.';
 
 comment on column logloom.tenant_members.view_id is 'What a viewer is bound to.';
+
+comment on column logloom.tenant_members.chosen_at is
+  'When the member last switched to the tenant: tokens name the one that was chosen last.';

@@ -1,15 +1,17 @@
 import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
-import { standingOf } from "../alerts/deliveries.ts";
+import { standingOf } from "./deliveries.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { Alert, AlertRule } from "../service/logloom.ts";
-import { Badge, ErrorNote, ScreenHead } from "../shared/controls.tsx";
+import { Badge, ErrorNote } from "../shared/controls.tsx";
 import { ago, measure } from "../shared/format.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
+import { say } from "../shared/words.ts";
 
-export default function HistoryScreen() {
+/** Each time that a rule fired, the newest first. */
+export function HistoryTab() {
   const [isOpenOnly, setOpenOnly] = useState(false);
   const [limit, setLimit] = useState(100);
   const alerts = useOperation("list_alert_history", {
@@ -22,31 +24,29 @@ export default function HistoryScreen() {
     [rules.data],
   );
   return (
-    <div className="page">
-      <ScreenHead title="Alert history" about="Fired alerts, newest first.">
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={isOpenOnly}
-            onChange={(event) => setOpenOnly(event.target.checked)}
-          />
-          Not acknowledged only
-        </label>
-      </ScreenHead>
+    <>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={isOpenOnly}
+          onChange={(event) => setOpenOnly(event.target.checked)}
+        />
+        {say("Not acknowledged only")}
+      </label>
       <ListTable
         answer={alerts}
         empty={{
           title: isOpenOnly ? "Everything is acknowledged" : "No rule has fired yet",
         }}
         more={{ limit, onMore: () => setLimit(mostAtOnce) }}
-        label="Alerts"
+        label={say("Alerts")}
         columns={[
-          "When",
-          "Rule",
-          { name: "Value", is: "number" },
-          { name: "Threshold", is: "number" },
-          "Told",
-          "Answered",
+          say("When"),
+          say("Rule"),
+          { name: say("Value"), is: "number" },
+          { name: say("Threshold"), is: "number" },
+          say("Notified"),
+          say("Acknowledged"),
           actions,
         ]}
       >
@@ -58,12 +58,15 @@ export default function HistoryScreen() {
           />
         )}
       </ListTable>
-    </div>
+    </>
   );
 }
 
 function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
-  const acknowledge = useChange("acknowledge_alert", ["list_alert_history"]);
+  const acknowledge = useChange("acknowledge_alert", [
+    "list_alert_history",
+    "list_alert_incidents",
+  ]);
   const look = () =>
     rule && go({
       screen: "search",
@@ -98,7 +101,9 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
           : <Badge tone="warn">open</Badge>}
       </td>
       <td className="tools">
-        {rule && <button type="button" className="button small" onClick={look}>Records</button>}
+        {rule && (
+          <button type="button" className="button small" onClick={look}>{say("Records")}</button>
+        )}
         {!alert.acknowledged && (
           <button
             type="button"
@@ -106,7 +111,7 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
             disabled={acknowledge.isPending}
             onClick={() => acknowledge.mutate({ p_alert_id: alert.alert_id })}
           >
-            Acknowledge
+            {say("Acknowledge")}
           </button>
         )}
         <ErrorNote error={acknowledge.error} />

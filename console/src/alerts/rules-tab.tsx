@@ -1,0 +1,127 @@
+import { useState } from "react";
+import { useChange, useOperation } from "../service/hooks.ts";
+import type { AlertRule } from "../service/logloom.ts";
+import { Confirm } from "../shared/confirm.tsx";
+import { Badge } from "../shared/controls.tsx";
+import { ago, measure } from "../shared/format.ts";
+import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
+import { plain } from "../shared/plain.ts";
+import { ConfirmAddress } from "./confirm-address.tsx";
+import { DeliveriesDialog } from "./deliveries-dialog.tsx";
+import { mailsTo, signs, stateOf } from "./rules.ts";
+import { say } from "../shared/words.ts";
+
+const touched = ["list_alert_rules", "check_plan_feature", "list_alert_addresses"] as const;
+
+/** The rules with their state; `onEdit` opens one. */
+export function RulesTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
+  const [doomed, setDoomed] = useState<AlertRule | null>(null);
+  const [delivered, setDelivered] = useState<AlertRule | null>(null);
+  const rules = useOperation("list_alert_rules", { p_limit: mostAtOnce }, { every: 30_000 });
+  const plan = useOperation("check_plan_feature", { p_feature: "alerts" });
+  const addresses = useOperation("list_alert_addresses", {
+    p_limit: mostAtOnce,
+  }, { every: 30_000 });
+  const unconfirmed = new Set(
+    addresses.data?.filter(({ confirmed }) => !confirmed).map(({ email }) => email),
+  );
+  const remove = useChange("delete_alert_rule", touched);
+  return (
+    <>
+      {plan.data && (
+        <p className="about">
+          {`${plan.data.currentCount} of ${plan.data.maxCount} in this plan`}
+        </p>
+      )}
+      <ListTable
+        answer={rules}
+        empty={{
+          title: say("No alert rules yet"),
+          about: say(
+            "A rule evaluates a query every minute and notifies you when its value crosses a threshold.",
+          ),
+        }}
+        label={say("Alert rules")}
+        columns={[
+          say("Rule"),
+          say("State"),
+          { name: say("Last value"), is: "number" },
+          say("Fires when"),
+          say("Last evaluated"),
+          actions,
+        ]}
+      >
+        {(rule) => (
+          <RuleRow
+            key={rule.rule_id}
+            rule={rule}
+            unconfirmed={unconfirmed}
+            rules={rules.data ?? []}
+            onEdit={() => onEdit(rule)}
+            onDeliveries={() => setDelivered(rule)}
+            onDelete={() => setDoomed(rule)}
+          />
+        )}
+      </ListTable>
+      {delivered && (
+        <DeliveriesDialog
+          rule={delivered}
+          onClose={() => setDelivered(null)}
+        />
+      )}
+      {doomed && (
+        <Confirm
+          title={say("Delete the rule?")}
+          action={say("Delete")}
+          change={remove}
+          parameters={{ p_rule_id: doomed.rule_id }}
+          onClose={() => setDoomed(null)}
+        >
+          <strong>{plain(doomed.name)}</strong> is not evaluated any more. Its history stays.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
+  rule: AlertRule;
+  rules: AlertRule[];
+  unconfirmed: ReadonlySet<string>;
+  onEdit: () => void;
+  onDeliveries: () => void;
+  onDelete: () => void;
+}) {
+  const state = stateOf(rule);
+  const email = mailsTo(rule);
+  return (
+    <tr>
+      <th scope="row">
+        <button type="button" className="card-title" onClick={onEdit}>{plain(rule.name)}</button>
+        <code className="cell-code">{plain(rule.query_dsl)}</code>
+        {email !== null && unconfirmed.has(email.toLowerCase()) && (
+          <ConfirmAddress rule={rule} rules={rules} email={email} />
+        )}
+      </th>
+      <td>
+        <Badge tone={state.tone}>{state.word}</Badge>
+        {rule.last_error && <span className="field-error">{plain(rule.last_error)}</span>}
+      </td>
+      <td className="number">{measure(rule.last_value)}</td>
+      <td>
+        {signs[rule.comparison]} {measure(rule.threshold)}{" "}
+        <span className="about">in {rule.window_minutes} min</span>
+      </td>
+      <td>{rule.last_evaluated_at ? ago(rule.last_evaluated_at) : "–"}</td>
+      <td className="tools">
+        <button type="button" className="button small" onClick={onEdit}>{say("Change")}</button>
+        <button type="button" className="button small" onClick={onDeliveries}>
+          {say("Deliveries")}
+        </button>
+        <button type="button" className="button small danger" onClick={onDelete}>
+          {say("Delete")}
+        </button>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,90 @@
+import { type KeyboardEvent, useMemo, useState } from "react";
+import { useOperation } from "../service/hooks.ts";
+import { useSession } from "../service/session.ts";
+import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { mostAtOnce } from "../shared/list.tsx";
+import { say } from "../shared/words.ts";
+import { type Command, commandsOf, found } from "./commands.ts";
+import { useSwitch } from "./tenant-switcher.tsx";
+
+/** Everything that one can go to or choose, by its name (Ctrl-K). */
+export default function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
+  const session = useSession();
+  const [typed, setTyped] = useState("");
+  const [at, setAt] = useState(0);
+  const saved = useOperation("list_saved_searches", { p_limit: mostAtOnce });
+  const dashboards = useOperation("list_log_dashboards", { p_limit: mostAtOnce });
+  const tenants = useOperation("list_log_tenants", { p_limit: mostAtOnce });
+  const { switchTo, error, note } = useSwitch();
+  const all = useMemo(() =>
+    commandsOf({
+      saved: saved.data ?? [],
+      dashboards: dashboards.data ?? [],
+      tenants: tenants.data ?? [],
+      switchTo,
+      onHelp,
+      signOut: () => void session.signOut(),
+    }), [saved.data, dashboards.data, tenants.data]);
+  const shown = found(all, typed);
+  const active = shown[Math.min(at, shown.length - 1)];
+  const run = (command: Command | undefined) => {
+    if (!command) return;
+    // Switching takes a moment, and may be refused.
+    if (!command.id.startsWith("tenant ")) onClose();
+    command.run();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0) {
+      event.preventDefault();
+      const next = (Math.min(at, shown.length - 1) + step + shown.length) % shown.length;
+      setAt(next);
+      document.getElementById(`command-${next}`)?.scrollIntoView({ block: "nearest" });
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      run(active);
+    }
+  };
+  const place = active ? shown.indexOf(active) : -1;
+  return (
+    <Dialog title={say("Go to")} onClose={onClose}>
+      <form className="palette" onSubmit={(event) => event.preventDefault()}>
+        <input
+          role="combobox"
+          aria-label={say("Go to")}
+          aria-expanded={shown.length > 0}
+          aria-controls="commands"
+          aria-activedescendant={place < 0 ? undefined : `command-${place}`}
+          aria-autocomplete="list"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder={say("A screen, a saved search, a dashboard, a tenant")}
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <ErrorNote error={error} />
+        {note && <p role="status">{note}</p>}
+        <ul id="commands" role="listbox" aria-label={say("Found")}>
+          {shown.map((command, i) => (
+            <li
+              key={command.id}
+              id={`command-${i}`}
+              role="option"
+              aria-selected={i === place}
+              onClick={() => run(command)}
+              onPointerMove={() => setAt(i)}
+            >
+              <bdi>{command.words}</bdi>
+              <span className="about">{command.kind}</span>
+            </li>
+          ))}
+        </ul>
+        {shown.length === 0 && <p className="about">{say("Nothing of this name")}</p>}
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,101 @@
+import { type MouseEvent, useId, useRef } from "react";
+import {
+  go,
+  lastPlace,
+  type Screen,
+  screens,
+  useAddress,
+  writeAddress,
+} from "../address/address.ts";
+import { useIsNarrow } from "../search/use-is-narrow.ts";
+import { useOperation } from "../service/hooks.ts";
+import { IconButton } from "../shared/controls.tsx";
+import { Icon } from "../shared/icons.tsx";
+import { say } from "../shared/words.ts";
+import { labels } from "./title.ts";
+import { TenantSwitcher } from "./tenant-switcher.tsx";
+import { UserMenu } from "./user-menu.tsx";
+
+/** The bar at the top: the tenant, the screens, the user. */
+export function TopBar({ screen, onHelp, onGo }: {
+  screen: Screen;
+  onHelp: () => void;
+  onGo: () => void;
+}) {
+  const isNarrow = useIsNarrow();
+  return (
+    <header className="top-bar">
+      {isNarrow && <NavMenu screen={screen} />}
+      <span className="brand">
+        <img src="./icon.svg" alt="" width="18" height="18" />
+        <span className="brand-name">logloom</span>
+      </span>
+      <TenantSwitcher />
+      {isNarrow ? <span className="spring" /> : (
+        <nav className="nav" aria-label={say("Screens")}>
+          <NavLinks screen={screen} />
+        </nav>
+      )}
+      <IconButton icon="go" label={say("Palette (Ctrl+K)")} onClick={onGo} />
+      <UserMenu onHelp={onHelp} />
+    </header>
+  );
+}
+
+/** On a phone the screens are in a menu, which says where one is. */
+function NavMenu({ screen }: { screen: Screen }) {
+  const id = useId();
+  const menu = useRef<HTMLElement>(null);
+  return (
+    <>
+      <button type="button" className="button nav-button" popoverTarget={id}>
+        <Icon name="fields" />
+        <span className="hidden">{say("Screens")}:</span>
+        {say(labels[screen])}
+      </button>
+      <nav
+        ref={menu}
+        id={id}
+        popover="auto"
+        className="popover nav-menu"
+        aria-label={say("Screens")}
+      >
+        <NavLinks screen={screen} onGo={() => menu.current?.hidePopover()} />
+      </nav>
+    </>
+  );
+}
+
+/** The screens as one left them; the present one from its beginning. */
+function NavLinks({ screen, onGo }: { screen: Screen; onGo?: () => void }) {
+  useAddress();
+  const open = useOperation("list_alert_incidents", {
+    p_state: "open",
+    p_limit: 100,
+  }, { every: 60_000 });
+  const waiting = open.data?.length ?? 0;
+  const place = (name: Screen) =>
+    name === screen ? { screen: name, parameters: {} } : lastPlace(name);
+  const onClick = (event: MouseEvent, name: Screen) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    go(place(name));
+    onGo?.();
+  };
+  return screens.map((name) => (
+    <a
+      key={name}
+      href={writeAddress(place(name))}
+      aria-current={name === screen ? "page" : undefined}
+      onClick={(event) => onClick(event, name)}
+    >
+      {say(labels[name])}
+      {name === "alerts" && waiting > 0 && (
+        <span className="count-badge">
+          {waiting > 99 ? "99+" : waiting}
+          <span className="hidden">{say("open incidents")}</span>
+        </span>
+      )}
+    </a>
+  ));
+}

@@ -1,0 +1,84 @@
+import { useEffect, useState } from "react";
+import { useAddress } from "../address/address.ts";
+import { prefer, usePreferences } from "../shared/preferences.ts";
+import { say } from "../shared/words.ts";
+
+/** What a first visit is told, and the places that it is about. */
+const notes: [place: string, words: string][] = [
+  [".services", "Your services, beside the day before. A click leads to their records."],
+  [
+    ".nav a[href*=search], .nav-button",
+    "Search has every record; each screen stays as you left it.",
+  ],
+  [".query-field", "Words, field:value, and after a bar numbers: | count() by service."],
+  [".histogram .chart-place", "Drag over the chart for a narrower range, double-click to go back."],
+  [".result-tabs", "Patterns groups messages by their shape; What changed? compares with before."],
+  ["[data-row]", "A click on a record opens it at the side, with all of the same request."],
+];
+
+interface Place {
+  at: number;
+  left: number;
+  top: number;
+}
+
+const width = 290;
+
+/** Six short notes, each at the place that it is about, once. */
+export function VisitNotes() {
+  const { knowsItsWay } = usePreferences();
+  const { screen } = useAddress();
+  const [seen, setSeen] = useState<ReadonlySet<number>>(new Set());
+  const [place, setPlace] = useState<Place | null>(null);
+  useEffect(() => {
+    if (knowsItsWay) return;
+    // Screens fill one after the other: the next note waits for its place.
+    const look = () => setPlace((before) => placeOfNext(seen, before));
+    look();
+    const timer = setInterval(look, 400);
+    return () => clearInterval(timer);
+  }, [knowsItsWay, seen, screen]);
+  if (knowsItsWay || place === null) return null;
+  const end = () => prefer({ knowsItsWay: true });
+  const go = () => {
+    const told = new Set(seen).add(place.at);
+    if (told.size === notes.length) return end();
+    setSeen(told);
+    setPlace(null);
+  };
+  return (
+    <aside
+      className="visit-note"
+      aria-label={say("A first look")}
+      style={{ left: place.left, top: place.top, width }}
+    >
+      <p role="status">{say(notes[place.at]?.[1] ?? "")}</p>
+      <div className="row">
+        <span className="about">{seen.size + 1}/{notes.length}</span>
+        <span className="spring" />
+        <button type="button" className="button small quiet" onClick={end}>
+          {say("No more notes")}
+        </button>
+        <button type="button" className="button small primary" onClick={go}>
+          {say("Got it")}
+        </button>
+      </div>
+    </aside>
+  );
+}
+
+function placeOfNext(seen: ReadonlySet<number>, before: Place | null): Place | null {
+  if (document.querySelector("dialog[open], .first-event")) return null;
+  for (const [at, [selector]] of notes.entries()) {
+    if (seen.has(at)) continue;
+    const box = document.querySelector(selector)?.getBoundingClientRect();
+    if (!box || box.width === 0 || box.bottom < 0 || box.top > innerHeight) continue;
+    const left = Math.round(Math.max(8, Math.min(box.left + 16, innerWidth - width - 12)));
+    const top = Math.round(
+      Math.max(8, Math.min(box.top + Math.min(box.height, 46) + 8, innerHeight - 130)),
+    );
+    const isSame = before?.at === at && before.left === left && before.top === top;
+    return isSame ? before : { at, left, top };
+  }
+  return null;
+}

@@ -1,0 +1,95 @@
+import { useState } from "react";
+import { go } from "../address/address.ts";
+import { groupKeys, seriesOf } from "../language/edit.ts";
+import { useChange, useOperation } from "../service/hooks.ts";
+import type { LogDashboard, LogPanel } from "../service/logloom.ts";
+import { useSession } from "../service/session.ts";
+import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { mostAtOnce } from "../shared/list.tsx";
+import { oneLine, plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
+import { mostPanels } from "./panels.ts";
+
+/** Puts the numbers of a search on one of one's own dashboards, or on a new one. */
+export default function AddDialog({ query, onClose }: { query: string; onClose: () => void }) {
+  const me = useSession().claims()?.user;
+  const list = useOperation("list_log_dashboards", { p_limit: mostAtOnce });
+  const mine = (list.data ?? []).filter(({ created_by, panels }) =>
+    created_by === me && panels.length < mostPanels
+  );
+  const [title, setTitle] = useState(oneLine(query, 80));
+  const [wanted, setWanted] = useState("");
+  const [name, setName] = useState("");
+  const touched = ["list_log_dashboards", "get_log_dashboard"] as const;
+  const create = useChange("create_log_dashboard", touched);
+  const update = useChange("update_log_dashboard", touched);
+  const kind: LogPanel["kind"] = seriesOf(query)
+    ? "lines"
+    : groupKeys(query).length > 0
+    ? "bars"
+    : "number";
+  const panel = { title, query_dsl: query, kind, width: 6 };
+  const onSuccess = ({ dashboard_id }: LogDashboard) =>
+    go({ screen: "dashboards", parameters: { id: dashboard_id } });
+  const submit = () => {
+    const chosen = mine.find(({ dashboard_id }) => dashboard_id === wanted);
+    if (chosen) {
+      update.mutate({
+        p_dashboard_id: chosen.dashboard_id,
+        p_panels: [...chosen.panels.map((one) => ({ ...one })), panel],
+      }, { onSuccess });
+    } else create.mutate({ p_name: name, p_panels: [panel] }, { onSuccess });
+  };
+  return (
+    <Dialog title={say("Add to a dashboard")} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <label className="field">
+          <span>{say("Title")}</span>
+          <input
+            required
+            maxLength={100}
+            value={title}
+            onChange={(event) => setTitle(event.target.value)}
+          />
+        </label>
+        <label className="field">
+          <span>{say("Dashboard")}</span>
+          <select value={wanted} onChange={(event) => setWanted(event.target.value)}>
+            <option value="">{say("A new one")}</option>
+            {mine.map((one) => (
+              <option key={one.dashboard_id} value={one.dashboard_id}>{plain(one.name)}</option>
+            ))}
+          </select>
+        </label>
+        {wanted === "" && (
+          <label className="field">
+            <span>{say("Its name")}</span>
+            <input
+              required
+              maxLength={200}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          </label>
+        )}
+        <ErrorNote error={create.error ?? update.error} />
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
+          <button
+            type="submit"
+            className="button primary"
+            disabled={create.isPending || update.isPending || list.isPending}
+          >
+            {say("Add")}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,73 @@
+import { useState } from "react";
+import { useChange } from "../service/hooks.ts";
+import type { LogDashboard, LogPanel } from "../service/logloom.ts";
+import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { say } from "../shared/words.ts";
+
+/** Makes a dashboard, or changes its name and who sees it. */
+export function DashboardDialog({ initial, panels, onClose, onMade }: {
+  initial?: LogDashboard;
+  /** What a new one begins with. */
+  panels?: LogPanel[];
+  onClose: () => void;
+  onMade?: (made: LogDashboard) => void;
+}) {
+  const [name, setName] = useState(initial?.name ?? "");
+  const [isShared, setShared] = useState(initial?.is_shared ?? false);
+  const touched = ["list_log_dashboards", "get_log_dashboard"] as const;
+  const create = useChange("create_log_dashboard", touched);
+  const update = useChange("update_log_dashboard", touched);
+  const submit = () => {
+    const asked = { p_name: name, p_is_shared: isShared };
+    const onSuccess = (made: LogDashboard) => {
+      onClose();
+      onMade?.(made);
+    };
+    if (initial) {
+      update.mutate({ p_dashboard_id: initial.dashboard_id, ...asked }, { onSuccess });
+    } else create.mutate({ ...asked, p_panels: panels?.map((one) => ({ ...one })) }, { onSuccess });
+  };
+  return (
+    <Dialog
+      title={initial ? say("Change the dashboard") : say("New dashboard")}
+      onClose={onClose}
+    >
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <label className="field">
+          <span>{say("Name")}</span>
+          <input
+            required
+            maxLength={200}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </label>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={isShared}
+            onChange={(event) => setShared(event.target.checked)}
+          />
+          {say("Everyone in this tenant can look at it")}
+        </label>
+        <ErrorNote error={create.error ?? update.error} />
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
+          <button
+            type="submit"
+            className="button primary"
+            disabled={create.isPending || update.isPending}
+          >
+            {say("Save")}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

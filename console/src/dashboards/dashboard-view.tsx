@@ -1,0 +1,140 @@
+import { useEffect, useMemo, useState } from "react";
+import { go, useAddress } from "../address/address.ts";
+import { resolve, standardRange } from "../address/range.ts";
+import { RangePicker } from "../search/range-picker.tsx";
+import { useChange, useOperation } from "../service/hooks.ts";
+import type { LogDashboard, LogPanel } from "../service/logloom.ts";
+import { useSession } from "../service/session.ts";
+import { CopyButton, Empty, ErrorNote, IconButton, ScreenHead } from "../shared/controls.tsx";
+import { Loaded } from "../shared/list.tsx";
+import { plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
+import { DashboardDialog } from "./dashboard-dialog.tsx";
+import { Panel } from "./panel.tsx";
+import { PanelDialog } from "./panel-dialog.tsx";
+import { mostPanels, moved } from "./panels.ts";
+
+/** A dashboard: panels on a grid of twelve columns, over the range of the address. */
+export function DashboardView({ id }: { id: string }) {
+  const answer = useOperation("get_log_dashboard", { p_dashboard_id: id });
+  return (
+    <div className="page wide">
+      <Loaded
+        answer={answer}
+        missing={
+          <Empty title={say("There is no such dashboard, or nobody shares it")}>
+            <button
+              type="button"
+              className="button"
+              onClick={() => go({ screen: "dashboards", parameters: {} })}
+            >
+              {say("All dashboards")}
+            </button>
+          </Empty>
+        }
+      >
+        {(dashboard) => <Whole dashboard={dashboard} />}
+      </Loaded>
+    </div>
+  );
+}
+
+function Whole({ dashboard }: { dashboard: LogDashboard }) {
+  const { parameters } = useAddress();
+  const isMine = useSession().claims()?.user === dashboard.created_by;
+  const range = {
+    from: parameters.from || standardRange.from,
+    to: parameters.to || standardRange.to,
+  };
+  const instants = useMemo(() => resolve(range, Date.now()), [range.from, range.to]);
+  const [isNaming, setNaming] = useState(false);
+  const [edited, setEdited] = useState<number | "new" | null>(null);
+  const save = useChange("update_log_dashboard", ["get_log_dashboard", "list_log_dashboards"]);
+  const { panels } = dashboard;
+  const put = (next: LogPanel[]) =>
+    save.mutate({
+      p_dashboard_id: dashboard.dashboard_id,
+      p_panels: next.map((one) => ({ ...one })),
+    }, {
+      onSuccess: () => setEdited(null),
+    });
+  useEffect(() => {
+    document.title = `${plain(dashboard.name)} · Logloom`;
+  }, [dashboard.name, parameters]);
+  return (
+    <>
+      <ScreenHead title={plain(dashboard.name)}>
+        <RangePicker range={range} isLive={false} />
+        <CopyButton text={() => location.href} label={say("Copy link")} />
+        {isMine && (
+          <>
+            <button type="button" className="button" onClick={() => setNaming(true)}>
+              {say("Name and sharing")}
+            </button>
+            <button
+              type="button"
+              className="button primary"
+              disabled={panels.length >= mostPanels}
+              onClick={() => setEdited("new")}
+            >
+              {say("New panel")}
+            </button>
+          </>
+        )}
+      </ScreenHead>
+      {edited === null && <ErrorNote error={save.error} />}
+      {panels.length === 0 && <Empty title={say("No panels yet")} />}
+      <div className="panels">
+        {panels.map((panel, at) => (
+          <Panel
+            key={`${at} ${panel.title}`}
+            panel={panel}
+            range={range}
+            instants={instants}
+            tools={isMine && (
+              <>
+                <IconButton
+                  icon="back"
+                  label={`${say("Move to the front")}: ${panel.title}`}
+                  disabled={at === 0 || save.isPending}
+                  onClick={() => put(moved(panels, at, -1))}
+                />
+                <IconButton
+                  icon="chevron"
+                  label={`${say("Move to the back")}: ${panel.title}`}
+                  disabled={at === panels.length - 1 || save.isPending}
+                  onClick={() => put(moved(panels, at, 1))}
+                />
+                <IconButton
+                  icon="edit"
+                  label={`${say("Change")}: ${panel.title}`}
+                  onClick={() => setEdited(at)}
+                />
+                <IconButton
+                  icon="close"
+                  label={`${say("Remove")}: ${panel.title}`}
+                  disabled={save.isPending}
+                  onClick={() => put(panels.filter((_, i) => i !== at))}
+                />
+              </>
+            )}
+          />
+        ))}
+      </div>
+      {isNaming && <DashboardDialog initial={dashboard} onClose={() => setNaming(false)} />}
+      {edited !== null && (
+        <PanelDialog
+          initial={edited === "new" ? undefined : panels[edited]}
+          error={save.error}
+          onClose={() => setEdited(null)}
+          onSave={(panel) =>
+            put(
+              edited === "new"
+                ? [...panels, panel]
+                : panels.map((one, i) => i === edited ? panel : one),
+            )}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+import { useState } from "react";
+import { QueryVerdict } from "../search/query-verdict.tsx";
+import type { LogPanel } from "../service/logloom.ts";
+import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { say } from "../shared/words.ts";
+import { kinds, widths } from "./panels.ts";
+
+const fresh: LogPanel = {
+  title: "",
+  query_dsl: "level:error | count() by service",
+  kind: "lines",
+  width: 6,
+};
+
+/** A panel's title, query, kind and width. */
+export function PanelDialog({ initial = fresh, error, onClose, onSave }: {
+  initial?: LogPanel;
+  error: unknown;
+  onClose: () => void;
+  onSave: (panel: LogPanel) => void;
+}) {
+  const [panel, setPanel] = useState(initial);
+  const put = (part: Partial<LogPanel>) => setPanel((now) => ({ ...now, ...part }));
+  return (
+    <Dialog
+      title={initial === fresh ? say("New panel") : say("Change the panel")}
+      onClose={onClose}
+    >
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSave(panel);
+        }}
+      >
+        <label className="field">
+          <span>{say("Title")}</span>
+          <input
+            required
+            maxLength={100}
+            value={panel.title}
+            onChange={(event) => put({ title: event.target.value })}
+          />
+        </label>
+        <div>
+          <label className="field">
+            <span>{say("Query")}</span>
+            <textarea
+              className="mono"
+              required
+              spellCheck={false}
+              value={panel.query_dsl}
+              onChange={(event) => put({ query_dsl: event.target.value })}
+            />
+          </label>
+          <QueryVerdict text={panel.query_dsl} onMend={(query_dsl) => put({ query_dsl })} />
+        </div>
+        <div className="form-pair">
+          <label className="field">
+            <span>{say("Shown as")}</span>
+            <select
+              value={panel.kind}
+              onChange={(event) => put({ kind: event.target.value as LogPanel["kind"] })}
+            >
+              {Object.entries(kinds).map(([kind, words]) => (
+                <option key={kind} value={kind}>{say(words)}</option>
+              ))}
+            </select>
+          </label>
+          <label className="field">
+            <span>{say("Width")}</span>
+            <select
+              value={panel.width}
+              onChange={(event) => put({ width: Number(event.target.value) })}
+            >
+              {widths.every(([width]) => width !== panel.width) && (
+                <option value={panel.width}>{panel.width}/12</option>
+              )}
+              {widths.map(([width, words]) => (
+                <option key={width} value={width}>{say(words)}</option>
+              ))}
+            </select>
+          </label>
+        </div>
+        <ErrorNote error={error} />
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
+          <button type="submit" className="button primary">{say("Save")}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,79 @@
+import type { ReactNode } from "react";
+import { go } from "../address/address.ts";
+import type { Instants, Range } from "../address/range.ts";
+import { type Mode, splitQuery, withClause } from "../language/edit.ts";
+import { groupKeys } from "../language/edit.ts";
+import { Groups } from "../search/groups-table.tsx";
+import { SeriesFigure } from "../search/series-figure.tsx";
+import { useOperation } from "../service/hooks.ts";
+import type { LogPanel } from "../service/logloom.ts";
+import { Boundary } from "../shared/boundary.tsx";
+import { Empty, IconButton } from "../shared/controls.tsx";
+import { count, measure } from "../shared/format.ts";
+import { Loaded } from "../shared/list.tsx";
+import { PanelNote } from "../shared/panel-note.tsx";
+import { oneLine, plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
+
+const mostGroups = 20;
+
+/** A query of a dashboard: lines over time, a bar for each group, or a number. */
+export function Panel({ panel, range, instants, tools }: {
+  panel: LogPanel;
+  range: Range;
+  instants: Instants | null;
+  /** What its creator may do with it. */
+  tools: ReactNode;
+}) {
+  // Lines are shown from their course, the others from their values.
+  const stats = useOperation("log_stats", {
+    p_query_dsl: panel.query_dsl,
+    p_ts_from: instants?.from,
+    p_ts_to: instants?.to,
+    p_limit: mostGroups,
+  }, { enabled: instants !== null, keep: true });
+  const open = (query: string) =>
+    go({
+      screen: "search",
+      parameters: { q: query, from: range.from, to: range.to === "now" ? "" : range.to },
+    });
+  const onFilter = (field: string, value: string, mode: Mode) =>
+    open(withClause(splitQuery(panel.query_dsl).filter, field, value, mode));
+  const rows = stats.data ?? [];
+  const all = rows[0]?.total_groups ?? 0;
+  return (
+    <section className={`panel width-${panel.width}`} aria-label={plain(panel.title)}>
+      <header className="panel-head">
+        <h2>{plain(oneLine(panel.title, 100))}</h2>
+        <PanelNote
+          answer={stats.data}
+          isBusy={stats.isFetching}
+          of={all > rows.length ? `${count(rows.length)} of ${count(all)}` : null}
+        />
+        <span className="spring" />
+        <IconButton
+          icon="search"
+          label={`${say("Search")}: ${panel.title}`}
+          onClick={() => open(panel.query_dsl)}
+        />
+        {tools}
+      </header>
+      <Boundary what="This panel" of={stats.data}>
+        <Loaded answer={stats} lines={4}>
+          {() =>
+            panel.kind === "number"
+              ? <p className="panel-number">{measure(rows[0]?.value)}</p>
+              : panel.kind === "lines"
+              ? <SeriesFigure query={panel.query_dsl} instants={instants} height={170} />
+              : rows.length === 0
+              ? <Empty title={say("Nothing to count in this range")} />
+              : (
+                <div className="panel-groups" tabIndex={0} role="group" aria-label={say("Groups")}>
+                  <Groups rows={rows} keys={groupKeys(panel.query_dsl)} onFilter={onFilter} />
+                </div>
+              )}
+        </Loaded>
+      </Boundary>
+    </section>
+  );
+}

@@ -1,0 +1,183 @@
+import { change, go } from "../address/address.ts";
+import { standingOf } from "../alerts/deliveries.ts";
+import { signs } from "../alerts/rules.ts";
+import { rowTime } from "../address/range.ts";
+import { useChange, useOperation } from "../service/hooks.ts";
+import type { AlertDelivery, AlertIncidentDetails } from "../service/logloom.ts";
+import { useMembers } from "../service/role.ts";
+import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
+import { ago, count, measure } from "../shared/format.ts";
+import { Loaded, Table } from "../shared/list.tsx";
+import { plain } from "../shared/plain.ts";
+import { usePreferences } from "../shared/preferences.ts";
+import { say } from "../shared/words.ts";
+import { GroupBadges } from "./incidents-tab.tsx";
+import { IncidentCourse } from "./incident-course.tsx";
+import { rangeOf, recordsOf, resolutions, states } from "./incidents.ts";
+
+/** An incident: since when, its course, its records, who was told and who acknowledged it. */
+export function IncidentView({ id }: { id: string }) {
+  const answer = useOperation("get_alert_incident", { p_incident_id: id }, { every: 15_000 });
+  return (
+    <div className="page">
+      <Loaded
+        answer={answer}
+        missing={<Empty title={say("There is no such incident")}>{back()}</Empty>}
+      >
+        {(incident) => <Whole incident={incident} />}
+      </Loaded>
+    </div>
+  );
+}
+
+const back = () => (
+  <button
+    type="button"
+    className="button"
+    onClick={() => change({ incident: "" })}
+  >
+    {say("All incidents")}
+  </button>
+);
+
+function Whole({ incident }: { incident: AlertIncidentDetails }) {
+  const acknowledge = useChange("acknowledge_alert_incidents", [
+    "list_alert_incidents",
+    "get_alert_incident",
+    "list_alert_history",
+  ]);
+  const range = rangeOf(incident, Math.floor(Date.now() / 60_000) * 60_000);
+  const records = recordsOf(incident);
+  const { word, tone } = states[incident.state];
+  return (
+    <>
+      <ScreenHead
+        title={plain(incident.rule_name)}
+        about={
+          <>
+            <Badge tone={tone}>{say(word)}</Badge> <GroupBadges group={incident.group} />{" "}
+            <code>{plain(incident.query_dsl ?? "")}</code>
+          </>
+        }
+      >
+        {back()}
+        {records !== null && (
+          <button
+            type="button"
+            className="button"
+            onClick={() => go({ screen: "search", parameters: { q: records, ...range } })}
+          >
+            {say("Records")}
+          </button>
+        )}
+        {incident.state === "open" && (
+          <button
+            type="button"
+            className="button primary"
+            disabled={acknowledge.isPending}
+            onClick={() => acknowledge.mutate({ p_incident_ids: [incident.incident_id] })}
+          >
+            {say("Acknowledge")}
+          </button>
+        )}
+      </ScreenHead>
+      <ErrorNote error={acknowledge.error} />
+      <Facts incident={incident} />
+      <IncidentCourse incident={incident} range={range} />
+      <Alerts incident={incident} />
+      <Deliveries deliveries={incident.deliveries} />
+    </>
+  );
+}
+
+function Facts({ incident }: { incident: AlertIncidentDetails }) {
+  const { zone } = usePreferences();
+  const members = useMembers();
+  const by = members.data?.find(({ user_id }) => user_id === incident.acknowledged_by)?.email ??
+    incident.acknowledged_by;
+  const when = (ts: string) => `${rowTime(ts, zone)} (${ago(ts)})`;
+  const facts: [string, string][] = [
+    [say("Open since"), when(incident.opened_at)],
+    [say("Last fired"), `${when(incident.last_fired_at)}, ${count(incident.fired_count)}×`],
+    [
+      say("Value"),
+      `${measure(incident.value)}, ${say("peak")} ${measure(incident.peak_value)} (${
+        incident.comparison ? signs[incident.comparison] : ""
+      } ${measure(incident.threshold)} ${say("in")} ${incident.window_minutes} min)`,
+    ],
+    [
+      say("Acknowledged"),
+      incident.acknowledged_at === null
+        ? say("by nobody yet")
+        : `${when(incident.acknowledged_at)} ${say("by")} ${by ?? "–"}`,
+    ],
+    [
+      say("Resolved"),
+      incident.resolved_at === null
+        ? say("not yet")
+        : `${when(incident.resolved_at)}${
+          incident.resolution ? `: ${say(resolutions[incident.resolution])}` : ""
+        }`,
+    ],
+  ];
+  return (
+    <dl className="facts incident-facts">
+      {facts.map(([name, words]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{plain(words)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Alerts({ incident }: { incident: AlertIncidentDetails }) {
+  const { zone } = usePreferences();
+  return (
+    <section className="block">
+      <h2>{say("Each time it fired")}</h2>
+      <Table
+        label={say("Each time it fired")}
+        columns={[say("When"), { name: say("Value"), is: "number" }]}
+      >
+        {incident.alerts.map((alert) => (
+          <tr key={alert.alert_id}>
+            <th scope="row">{rowTime(alert.triggered_at, zone)}</th>
+            <td className="number">{measure(alert.value)}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}
+
+function Deliveries({ deliveries }: { deliveries: AlertDelivery[] }) {
+  const { zone } = usePreferences();
+  return (
+    <section className="block">
+      <h2>{say("Notified")}</h2>
+      {deliveries.length === 0 ? <p className="about">{say("Nobody")}</p> : (
+        <Table
+          label={say("Notified")}
+          columns={[say("To"), say("Status"), say("Last answer"), say("When")]}
+        >
+          {deliveries.map((delivery) => {
+            const { word, tone, about } = standingOf(delivery, zone);
+            return (
+              <tr key={delivery.delivery_id}>
+                <th scope="row">{delivery.channel}</th>
+                <td>
+                  <Badge tone={tone}>{say(word)}</Badge>{" "}
+                  {about !== null && <span className="about">{about}</span>}
+                </td>
+                <td>{delivery.last_status ?? ""} {plain(delivery.last_error ?? "")}</td>
+                <td>{ago(delivery.delivered_at ?? delivery.created_at)}</td>
+              </tr>
+            );
+          })}
+        </Table>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,161 @@
+import { useState } from "react";
+import { change, go, useAddress } from "../address/address.ts";
+import { signs } from "../alerts/rules.ts";
+import { useChange, useOperation } from "../service/hooks.ts";
+import type { AlertIncident } from "../service/logloom.ts";
+import { Badge, ErrorNote } from "../shared/controls.tsx";
+import { ago, count, measure } from "../shared/format.ts";
+import { ListTable, mostAtOnce } from "../shared/list.tsx";
+import { plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
+import { states } from "./incidents.ts";
+
+const filters = ["open", "acknowledged", "resolved", "all"] as const;
+type Filter = (typeof filters)[number];
+
+/** What is wrong: a rule and group that has fired and not recovered; many are acknowledged at once. */
+export function IncidentsTab() {
+  const { parameters } = useAddress();
+  const filter: Filter = filters.find((one) => one === parameters.state) ?? "open";
+  const [limit, setLimit] = useState(100);
+  const list = useOperation("list_alert_incidents", {
+    p_state: filter === "all" ? undefined : filter,
+    p_limit: limit,
+  }, { keep: true, every: 15_000 });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const acknowledge = useChange("acknowledge_alert_incidents", [
+    "list_alert_incidents",
+    "list_alert_history",
+  ]);
+  const answerable = (list.data ?? []).filter(({ state }) => state === "open");
+  const wanted = answerable.filter(({ incident_id }) => chosen.has(incident_id));
+  const choose = (ids: string[], isOn: boolean) => {
+    const next = new Set(chosen);
+    for (const id of ids) isOn ? next.add(id) : next.delete(id);
+    setChosen(next);
+  };
+  const allIds = answerable.map(({ incident_id }) => incident_id);
+  return (
+    <>
+      <div className="filters">
+        <fieldset className="segments">
+          <legend>{say("Show")}</legend>
+          {filters.map((one) => (
+            <label key={one}>
+              <input
+                type="radio"
+                name="incident-state"
+                checked={filter === one}
+                onChange={() => change({ state: one === "open" ? "" : one })}
+              />
+              {say(one)}
+            </label>
+          ))}
+        </fieldset>
+        {allIds.length > 1 && (
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={wanted.length === allIds.length}
+              onChange={(event) => choose(allIds, event.target.checked)}
+            />
+            {say("Choose all")}
+          </label>
+        )}
+        {wanted.length > 0 && (
+          <button
+            type="button"
+            className="button primary"
+            disabled={acknowledge.isPending}
+            onClick={() =>
+              acknowledge.mutate({
+                p_incident_ids: wanted.map(({ incident_id }) => incident_id),
+              }, { onSuccess: () => setChosen(new Set()) })}
+          >
+            {say("Acknowledge")} {count(wanted.length)}
+          </button>
+        )}
+      </div>
+      <ErrorNote error={acknowledge.error} />
+      <ListTable
+        answer={list}
+        empty={{ title: filter === "open" ? say("Nothing is wrong") : say("No such incidents") }}
+        more={{ limit, onMore: () => setLimit(mostAtOnce) }}
+        label={say("Incidents")}
+        columns={[
+          { name: say("Choose"), is: "actions" },
+          say("Incident"),
+          say("State"),
+          say("Since"),
+          say("Last fired"),
+          { name: say("Times"), is: "number" },
+          { name: say("Value"), is: "number" },
+          say("Acknowledged"),
+        ]}
+      >
+        {(incident) => (
+          <IncidentRow
+            key={incident.incident_id}
+            incident={incident}
+            isChosen={chosen.has(incident.incident_id)}
+            onChoose={(isOn) => choose([incident.incident_id], isOn)}
+          />
+        )}
+      </ListTable>
+    </>
+  );
+}
+
+function IncidentRow({ incident, isChosen, onChoose }: {
+  incident: AlertIncident;
+  isChosen: boolean;
+  onChoose: (isOn: boolean) => void;
+}) {
+  const { word, tone } = states[incident.state];
+  return (
+    <tr>
+      <td>
+        {incident.state === "open" && (
+          <input
+            type="checkbox"
+            aria-label={`${say("Choose")} ${incident.rule_name}`}
+            checked={isChosen}
+            onChange={(event) => onChoose(event.target.checked)}
+          />
+        )}
+      </td>
+      <th scope="row">
+        <button
+          type="button"
+          className="card-title"
+          onClick={() => go({ screen: "alerts", parameters: { incident: incident.incident_id } })}
+        >
+          {plain(incident.rule_name)}
+        </button>{" "}
+        <GroupBadges group={incident.group} />
+      </th>
+      <td>
+        <Badge tone={tone}>{say(word)}</Badge>
+      </td>
+      <td title={incident.opened_at}>{ago(incident.opened_at)}</td>
+      <td title={incident.last_fired_at}>{ago(incident.last_fired_at)}</td>
+      <td className="number">{count(incident.fired_count)}</td>
+      <td className="number">
+        {measure(incident.value)}{" "}
+        <span className="about">
+          {incident.comparison && signs[incident.comparison]} {measure(incident.threshold)}
+        </span>
+      </td>
+      <td title={incident.acknowledged_by ?? undefined}>
+        {incident.acknowledged_at === null ? "–" : ago(incident.acknowledged_at)}
+      </td>
+    </tr>
+  );
+}
+
+/** The group of a rule with `by`. */
+export function GroupBadges({ group }: { group: AlertIncident["group"] }) {
+  return Object.entries(group ?? {}).map(([field, value]) => (
+    <Badge key={field} tone="plain">{plain(`${field}: ${value ?? "none"}`)}</Badge>
+  ));
+}

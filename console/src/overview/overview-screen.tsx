@@ -1,0 +1,91 @@
+import { useMemo } from "react";
+import { useAddress } from "../address/address.ts";
+import { resolve } from "../address/range.ts";
+import { EmptyProject } from "../search/empty-project.tsx";
+import { RangePicker } from "../search/range-picker.tsx";
+import { useOperation } from "../service/hooks.ts";
+import { Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
+import { count } from "../shared/format.ts";
+import { Loaded } from "../shared/list.tsx";
+import { PanelNote } from "../shared/panel-note.tsx";
+import { say } from "../shared/words.ts";
+import { ServicesTable } from "./services-table.tsx";
+import { useNewcomer } from "./use-newcomer.ts";
+
+/** A day is compared with the day before. */
+const standard = "now-24h";
+const buckets = 24;
+const most = 200;
+
+/** The first screen: which services there are and how they do, beside the day before. */
+export function OverviewScreen() {
+  const { parameters } = useAddress();
+  const range = { from: parameters.from || standard, to: parameters.to || "now" };
+  const instants = useMemo(() => resolve(range, Date.now()), [range.from, range.to]);
+  const asked = { p_query_dsl: "", p_ts_from: instants?.from, p_ts_to: instants?.to };
+  const isWhole = instants !== null;
+  const overview = useOperation("log_overview", { ...asked, p_limit: most }, {
+    enabled: isWhole,
+    keep: true,
+  });
+  const courses = useOperation("log_series", {
+    ...asked,
+    p_query_dsl: "| count() by service",
+    p_buckets: buckets,
+  }, { enabled: isWhole && (overview.data?.services.length ?? 0) > 0, keep: true });
+  const isNewcomer = useNewcomer(overview.data?.services.length === 0);
+  if (isNewcomer) {
+    return (
+      <>
+        <h1 className="hidden">{say("Overview")}</h1>
+        <EmptyProject />
+      </>
+    );
+  }
+  const services = overview.data?.services ?? [];
+  const total = overview.data?.total_services ?? 0;
+  return (
+    <div className="page">
+      <ScreenHead
+        title={say("Overview")}
+        about={
+          <>
+            {overview.data &&
+              `${total > services.length ? `${count(services.length)} of ` : ""}${count(total)} ${
+                total === 1 ? say("service") : say("services")
+              } · `}
+            <PanelNote answer={overview.data} isBusy={overview.isFetching} hasTimes />
+          </>
+        }
+      >
+        <RangePicker range={range} isLive={false} />
+      </ScreenHead>
+      {!isWhole && (
+        <ErrorNote error={new Error("This range is invalid, or ends before it begins.")} />
+      )}
+      <Loaded answer={overview} lines={8}>
+        {(data) => (
+          <>
+            {data.warnings.map(({ message }) => (
+              <p key={message} className="about">{say("Mind that")} {message}.</p>
+            ))}
+            {data.services.length === 0
+              ? (
+                <Empty title={say("Nothing was sent in this range, nor the day before")}>
+                  <p>{say("Choose a longer range.")}</p>
+                </Empty>
+              )
+              : (
+                <ServicesTable
+                  overview={data}
+                  courses={courses.data}
+                  range={range}
+                  isOld={overview.isPlaceholderData}
+                />
+              )}
+          </>
+        )}
+      </Loaded>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import { lazy, Suspense, useId, useState } from "react";
+import {
+  instant,
+  type Range,
+  resolve,
+  typed,
+  untyped,
+  type Zone,
+  zoneWords,
+} from "../address/range.ts";
+import { loadPart } from "../app/update.ts";
+import { say } from "../shared/words.ts";
+
+const RangeCalendar = lazy(() => loadPart(() => import("./range-calendar.tsx")));
+
+/** Times in the displayed zone, or words like now-3h. */
+export function CustomRange({ range, zone, onChoose }: {
+  range: Range;
+  zone: Zone;
+  onChoose: (range: Range) => void;
+}) {
+  const [from, setFrom] = useState(typed(range.from, zone));
+  const [to, setTo] = useState(typed(range.to, zone));
+  const [wrong, setWrong] = useState<string | null>(null);
+  const [hasCalendar, setCalendar] = useState(false);
+  const id = useId();
+  const submit = () => {
+    const now = Date.now();
+    const unread = [from, to].find((word) => instant(word, now, zone) === null);
+    if (unread !== undefined) {
+      return setWrong(
+        `"${unread}" is no time: write 2026-11-21T09:00 or now-3h.`,
+      );
+    }
+    const wanted = {
+      // An unchanged time stays as exact as it is.
+      from: from === typed(range.from, zone) ? range.from : untyped(from, zone, now),
+      to: to === typed(range.to, zone) ? range.to : untyped(to, zone, now),
+    };
+    if (resolve(wanted, now) === null) {
+      return setWrong("The range ends before it begins.");
+    }
+    onChoose(wanted);
+  };
+  return (
+    <form
+      className="custom-range"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <label className="field">
+        <span>{say("From")}</span>
+        <input
+          value={from}
+          onChange={(event) => setFrom(event.target.value)}
+          spellCheck={false}
+        />
+      </label>
+      <label className="field">
+        <span>{say("To")}</span>
+        <input
+          value={to}
+          onChange={(event) => setTo(event.target.value)}
+          spellCheck={false}
+        />
+      </label>
+      <p className="about">{zoneWords(zone)}</p>
+      <button
+        type="button"
+        className="button small quiet"
+        aria-expanded={hasCalendar}
+        onClick={() => setCalendar(!hasCalendar)}
+      >
+        {say("Choose days")}
+      </button>
+      {hasCalendar && (
+        <Suspense>
+          <RangeCalendar
+            from={from}
+            to={to}
+            zone={zone}
+            onChoose={(first, last) => {
+              setFrom(first);
+              setTo(last);
+              setWrong(null);
+            }}
+          />
+        </Suspense>
+      )}
+      {wrong && <p id={id} className="field-error" role="alert">{wrong}</p>}
+      <button
+        type="submit"
+        className="button"
+        aria-describedby={wrong ? id : undefined}
+      >
+        {say("Use this range")}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,113 @@
+import { useSyncExternalStore } from "react";
+import { filterOf } from "../language/edit.ts";
+import type { Service } from "../service/client.ts";
+import { LogloomError } from "../service/logloom.ts";
+import { count } from "../shared/format.ts";
+import { type Format, saveParts } from "./export.ts";
+import type { Run } from "./use-search.ts";
+
+/** The most that a browser is asked to hold for a file; the page says so. */
+export const mostExported = 2_000_000_000;
+
+interface Job {
+  saved: number;
+  /** The number of records; null if unknown. */
+  of: number | null;
+  state: "running" | "done" | "full" | "failed";
+  error: string | null;
+}
+
+let job: Job | null = null;
+let running: AbortController | null = null;
+/** Places on the page that tell of it. */
+let tellers = 0;
+const listeners = new Set<() => void>();
+
+function put(next: Job | null): void {
+  job = next;
+  for (const listener of listeners) listener();
+}
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** What is being saved, wherever on the page one is. */
+export function useExportJob() {
+  const now = useSyncExternalStore(subscribe, () => job);
+  const isTold = useSyncExternalStore(subscribe, () => tellers > 0);
+  return { words: wordsOf(now), isRunning: now?.state === "running", isTold };
+}
+
+/** Says that this part of the page tells of it, until the answer is called. */
+export function tellOfExport(): () => void {
+  tellers += 1;
+  put(job);
+  return () => {
+    tellers -= 1;
+    put(job);
+  };
+}
+
+export function stopExport(): void {
+  running?.abort();
+  put(null);
+}
+
+/** For what was saved at once. */
+export function noteSaved(saved: number): void {
+  put({ saved, of: saved, state: "done", error: null });
+}
+
+/** Saves everything that a search finds, page after page, while one does something else. */
+export async function startExport(service: Service, run: Run, format: Format): Promise<void> {
+  running?.abort();
+  const stop = new AbortController();
+  running = stop;
+  const { signal } = stop;
+  const range = { since: run.instants?.from, until: run.instants?.to, signal };
+  const now: Job = { saved: 0, of: null, state: "running", error: null };
+  put({ ...now });
+  // Records behind a limiting stage cannot be counted.
+  const counted = /\|\s*limit\b/.test(run.query)
+    ? Promise.resolve(null)
+    : service.stats(`${filterOf(run.query)} | count()`, range).catch(() => null);
+  void counted.then((rows) => {
+    now.of = rows?.[0]?.value ?? null;
+  });
+  const parts: Blob[] = [];
+  let bytes = 0;
+  try {
+    for await (const page of service.export(run.query, { ...range, order: run.order, format })) {
+      signal.throwIfAborted();
+      // The browser keeps what is a blob out of the page's memory.
+      const part = new Blob([page.text]);
+      parts.push(part);
+      bytes += part.size;
+      now.saved += page.records;
+      if (bytes > mostExported) now.state = "full";
+      else put({ ...now });
+      if (now.state === "full") break;
+    }
+    signal.throwIfAborted();
+    await counted;
+    saveParts(format, parts);
+    if (now.state === "running") Object.assign(now, { state: "done", of: now.saved });
+    put({ ...now });
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof LogloomError)) throw error;
+    put({ ...now, state: "failed", error: error.message });
+  }
+}
+
+function wordsOf(job: Job | null): string {
+  if (job === null) return "";
+  if (job.state === "failed") return `Nothing was saved: ${job.error}`;
+  const of = job.of === null ? "" : ` of ${count(Math.max(job.of, job.saved))}`;
+  const records = `${count(job.saved)}${of} record${(job.of ?? job.saved) === 1 ? "" : "s"}`;
+  if (job.state === "running") return `Saving: ${records} so far.`;
+  if (job.state === "done") return `Saved ${records}.`;
+  return `Saved ${records}, the most at once. Choose a shorter range for the rest.`;
+}

@@ -1,0 +1,110 @@
+import { change, useAddress } from "../address/address.ts";
+import { groupedBy, hasClause, withClause, withoutClause } from "../language/edit.ts";
+import type { Field } from "../service/logloom.ts";
+import { IconButton } from "../shared/controls.tsx";
+import { count, short } from "../shared/format.ts";
+import { Icon } from "../shared/icons.tsx";
+import { plain } from "../shared/plain.ts";
+import { columnsOf } from "./columns.ts";
+import { useEditQuery } from "./query-text.ts";
+import { say } from "../shared/words.ts";
+
+/** A field with its frequent values, each a click from the query. */
+export function FieldRow({ field, query, isOpen, onToggle }: {
+  field: Field;
+  query: string;
+  isOpen: boolean;
+  onToggle: () => void;
+}) {
+  const edit = useEditQuery();
+  const { parameters } = useAddress();
+  const columns = columnsOf(parameters.cols);
+  const isColumn = columns.includes(field.field);
+  const largest = field.values[0]?.count ?? 1;
+  return (
+    <div className="field-row">
+      <div className="field-title">
+        <button
+          type="button"
+          className="field-name"
+          aria-expanded={isOpen}
+          onClick={onToggle}
+        >
+          <Icon name="chevron" />
+          <bdi>{plain(field.field)}</bdi>
+        </button>
+        <span
+          className="field-count"
+          title={`${count(field.count)} of the newest records`}
+        >
+          {short(field.count)}
+        </span>
+        <span className="field-tools">
+          <IconButton
+            icon={isColumn ? "minus" : "columns"}
+            label={isColumn
+              ? `Take the column ${field.field} away`
+              : `Show ${field.field} as a column`}
+            onClick={() =>
+              change({
+                cols: (isColumn
+                  ? columns.filter((one) => one !== field.field)
+                  : [...columns, field.field]).join(","),
+              })}
+          />
+          <IconButton
+            icon="chart"
+            label={`Count by ${field.field}`}
+            onClick={() => edit((text) => groupedBy(text, field.field))}
+          />
+        </span>
+      </div>
+      {isOpen && (
+        <ul className="values">
+          {field.values.map(({ value, count: number }) => {
+            const isPressed = hasClause(query, field.field, value);
+            const press = isPressed ? withoutClause : withClause;
+            return (
+              <li key={value}>
+                <button
+                  type="button"
+                  className="value"
+                  aria-pressed={isPressed}
+                  title={`${field.field}:${value}`}
+                  onClick={() => edit((text) => press(text, field.field, value, "in"))}
+                >
+                  {/* A picture of the share: meter would be read aloud twice. */}
+                  <svg
+                    className="share"
+                    aria-hidden="true"
+                    preserveAspectRatio="none"
+                    viewBox="0 0 100 1"
+                  >
+                    <rect
+                      width={Math.max(1, (100 * number) / largest)}
+                      height="1"
+                    />
+                  </svg>
+                  <bdi className="value-text">
+                    {value === "" ? "(empty)" : plain(value.slice(0, 200))}
+                  </bdi>
+                  <span className="value-count">{short(number)}</span>
+                </button>
+                <span className="field-tools">
+                  <IconButton
+                    icon="minus"
+                    label={`Without ${field.field} ${value.slice(0, 40)}`}
+                    onClick={() => edit((text) => withClause(text, field.field, value, "out"))}
+                  />
+                </span>
+              </li>
+            );
+          })}
+          {field.values.length === 0 && (
+            <li className="about">{say("Too many different values.")}</li>
+          )}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,123 @@
+import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
+import type { Mode } from "../language/edit.ts";
+import type { StatRow } from "../service/logloom.ts";
+import { measure } from "../shared/format.ts";
+import { fieldsOf } from "../shared/groups.ts";
+import { oneLine } from "../shared/plain.ts";
+import { SortHead, useSorted } from "../shared/sorting.tsx";
+import { LogText } from "../shared/text.tsx";
+import { say } from "../shared/words.ts";
+
+function isSingle(rows: StatRow[]): boolean {
+  return rows.length === 1 && Object.keys(rows[0]?.group ?? {}).length === 0;
+}
+
+/** The values of a row by name; a single value needs no name. */
+export function valuesOf(row: StatRow): [string, number | string | null][] {
+  const values = Object.entries(row.values);
+  return values.length > 1 ? values : [["value", row.value]];
+}
+
+function Single({ row }: { row: StatRow }) {
+  return (
+    <dl className="single">
+      {valuesOf(row).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name === "value" ? "Value" : name}</dt>
+          <dd>{measure(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Groups({ rows, keys, onFilter }: {
+  rows: StatRow[];
+  keys: string[];
+  onFilter: (field: string, value: string, mode: Mode) => void;
+}) {
+  return isSingle(rows)
+    ? <Single row={rows[0] as StatRow} />
+    : <Bars rows={rows} keys={keys} onFilter={onFilter} />;
+}
+
+function Bars({ rows: unsorted, keys, onFilter }: {
+  rows: StatRow[];
+  keys: string[];
+  onFilter: (field: string, value: string, mode: Mode) => void;
+}) {
+  const fields = fieldsOf(unsorted[0]?.group ?? {}, keys);
+  const names = valuesOf(unsorted[0] as StatRow).map(([name]) => name);
+  const [rows, sorting] = useSorted(unsorted, cellOf);
+  const largest = Math.max(
+    ...rows.map(({ value }) => Math.abs(Number(value ?? 0))),
+    Number.MIN_VALUE,
+  );
+  return (
+    <table className="table bars">
+      <thead>
+        <tr>
+          {fields.map((field) => (
+            <SortHead key={field} name={`by ${field}`} label={field} sorting={sorting} />
+          ))}
+          {names.map((name) => <SortHead key={name} name={name} sorting={sorting} isNumber />)}
+          <th scope="col">
+            <span className="hidden">{say("Share of the largest")}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={JSON.stringify(row.group)}>
+            {fields.map((field) => (
+              <td key={field}>
+                <GroupValue field={field} value={row.group[field] ?? null} onFilter={onFilter} />
+              </td>
+            ))}
+            {valuesOf(row).map(([name, value]) => (
+              <td key={name} className="number">{measure(value)}</td>
+            ))}
+            <td className="bar-cell">
+              <svg
+                className="bar"
+                aria-hidden="true"
+                preserveAspectRatio="none"
+                viewBox="0 0 100 1"
+              >
+                <rect width={(100 * Math.abs(Number(row.value ?? 0))) / largest} height="1" />
+              </svg>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** A cell to sort by: a field of the group, or a value. */
+function cellOf(row: StatRow, column: string): string | number | null {
+  if (column.startsWith("by ")) return row.group[column.slice(3)] ?? null;
+  return valuesOf(row).find(([name]) => name === column)?.[1] ?? null;
+}
+
+function GroupValue({ field, value, onFilter }: {
+  field: string;
+  value: string | null;
+  onFilter: (field: string, value: string, mode: Mode) => void;
+}) {
+  // A group without a value and a time bucket cannot become a filter with one click.
+  if (value === null) return <span className="about">none</span>;
+  if (!labels.some((label) => label === field) && !/^attrs\../.test(field)) {
+    return <LogText text={oneLine(value, 200)} />;
+  }
+  return (
+    <button
+      type="button"
+      className="group-value"
+      title={`Only ${field} = this`}
+      onClick={() => onFilter(field, value, "in")}
+    >
+      <LogText text={value === "" ? "(empty)" : oneLine(value, 200)} />
+    </button>
+  );
+}

@@ -1,0 +1,84 @@
+import { attributeField, groupedBy, type Mode } from "../language/edit.ts";
+import { exactJson, ExactNumber } from "../service/numbers.ts";
+import { CopyButton, IconButton } from "../shared/controls.tsx";
+import { plain } from "../shared/plain.ts";
+import { LogText } from "../shared/text.tsx";
+import { shortText } from "./columns.ts";
+import { LongText } from "./long-text.tsx";
+import { stackIn } from "./message-parts.ts";
+import { useEditQuery } from "./query-text.ts";
+import { StackText } from "./stack-text.tsx";
+
+/** Null where the values are no field's. */
+export type OnFilter = ((field: string, value: string, mode: Mode) => void) | null;
+
+/** A value that is no object: a text may be a stack trace. */
+export function Leaf({ name, value, path, onFilter }: {
+  name: string;
+  value: unknown;
+  path: string[];
+  onFilter: OnFilter;
+}) {
+  const edit = useEditQuery();
+  const text = typeof value === "object" && value !== null ? exactJson(value, 0) : shortText(value);
+  const field = path[0] === "attrs" ? attributeField(path.slice(1)) : name;
+  const stack = typeof value === "string" && text.includes("\n") ? stackIn(text) : null;
+  const isScalar = value !== null &&
+    (typeof value !== "object" || value instanceof ExactNumber);
+  const isNumber = typeof value === "number" || value instanceof ExactNumber;
+  const kind = value === null ? "null" : isNumber ? "number" : typeof value;
+  return (
+    <li className="leaf">
+      <span className="leaf-name" title={field}>
+        <bdi>{plain(name)}</bdi>
+      </span>
+      <span className={`leaf-value ${kind}`}>
+        {stack
+          ? <StackText stack={stack} />
+          : text.length > 400
+          ? <LongText text={text} className="leaf-long" />
+          : (
+            <LogText
+              text={value === null ? "null" : text === "" ? '""' : text}
+              links
+            />
+          )}
+      </span>
+      <span className="leaf-tools">
+        {onFilter && isScalar && text.length <= 500 && (
+          <>
+            <IconButton
+              icon="plus"
+              label={`Only ${field} = this`}
+              onClick={() => onFilter(field, text, "in")}
+            />
+            <IconButton
+              icon="minus"
+              label={`Without ${field} = this`}
+              onClick={() => onFilter(field, text, "out")}
+            />
+            {(isNumber || field === "level") && (
+              <button
+                type="button"
+                className="icon-button text"
+                aria-label={`${field} at least this`}
+                title={`${field} at least this`}
+                onClick={() => onFilter(field, text, "least")}
+              >
+                ≥
+              </button>
+            )}
+          </>
+        )}
+        {onFilter && (
+          <IconButton
+            icon="chart"
+            label={`Count by ${field}`}
+            onClick={() => edit((query) => groupedBy(query, field))}
+          />
+        )}
+        <CopyButton text={text} label={`Copy ${name}`} icon />
+      </span>
+    </li>
+  );
+}

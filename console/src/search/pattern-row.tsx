@@ -1,0 +1,109 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { rowTime } from "../address/range.ts";
+import { filterOf, withClause } from "../language/edit.ts";
+import { useService } from "../service/hooks.ts";
+import { Badge, IconButton } from "../shared/controls.tsx";
+import { count } from "../shared/format.ts";
+import { oneLine } from "../shared/plain.ts";
+import { usePreferences } from "../shared/preferences.ts";
+import { Sparkline } from "../shared/sparkline.tsx";
+import { LogText } from "../shared/text.tsx";
+import { say } from "../shared/words.ts";
+import { gap, literalOf, type Pattern, withPattern } from "./patterns.ts";
+import { useEditQuery } from "./query-text.ts";
+import type { Run } from "./use-search.ts";
+
+const buckets = 24;
+
+/** A pattern with its course: a click on it narrows the query. */
+export function PatternRow({ pattern, run, isNew }: {
+  pattern: Pattern;
+  run: Run;
+  isNew: boolean;
+}) {
+  const { zone } = usePreferences();
+  const edit = useEditQuery();
+  const literal = literalOf(pattern.text);
+  const row = useRef<HTMLTableRowElement>(null);
+  const course = useCourse(row, run, literal);
+  return (
+    <tr ref={row}>
+      <td className="course">{course && <Sparkline values={course} />}</td>
+      <td className="number">{count(pattern.count)}</td>
+      <td className="pattern" title={oneLine(pattern.example, 500)}>
+        <button
+          type="button"
+          className="group-value"
+          disabled={literal === ""}
+          onClick={() => edit((query) => withPattern(query, pattern.text, "in"))}
+        >
+          <PatternText text={oneLine(pattern.text, 400)} />
+        </button>{" "}
+        {isNew && <Badge tone="warn">{say("new since yesterday")}</Badge>}
+      </td>
+      <td className="first-seen">
+        <time dateTime={pattern.first}>{rowTime(pattern.first, zone)}</time>
+      </td>
+      <td>
+        <IconButton
+          icon="minus"
+          label={`${say("Without")} ${oneLine(pattern.text, 60)}`}
+          disabled={literal === ""}
+          onClick={() => edit((query) => withPattern(query, pattern.text, "out"))}
+        />
+      </td>
+    </tr>
+  );
+}
+
+function PatternText({ text }: { text: string }) {
+  return text.split(gap).map((part, i) => (
+    <span key={i}>
+      {i > 0 && <span className="gap">{gap}</span>}
+      <LogText text={part} />
+    </span>
+  ));
+}
+
+let lane: Promise<unknown> = Promise.resolve();
+
+/** One after the other: a tenant has few searches at once, and these are the least of them. */
+function inLane<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  const next = lane.then(ask, ask);
+  lane = next.catch(() => {});
+  return next;
+}
+
+/** Records with the pattern's longest text over time, once its row is in sight. */
+function useCourse(
+  row: { current: Element | null },
+  run: Run,
+  literal: string,
+): number[] | undefined {
+  const service = useService();
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    if (!row.current || isSeen) return;
+    const observer = new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting) setSeen(true);
+    });
+    observer.observe(row.current);
+    return () => observer.disconnect();
+  }, [row, isSeen]);
+  const filter = literal === "" ? "" : withClause(filterOf(run.query), "msg", literal, "in");
+  const course = useQuery({
+    queryKey: ["course", filter, run.instants],
+    enabled: isSeen && literal !== "" && run.instants !== null,
+    queryFn: ({ signal }) =>
+      inLane(() =>
+        signal.aborted ? Promise.reject(signal.reason) : service.histogram(filter, {
+          since: run.instants?.from,
+          until: run.instants?.to,
+          buckets,
+          signal,
+        })
+      ),
+  });
+  return course.data?.buckets.map((bucket) => bucket.count);
+}

@@ -1,0 +1,110 @@
+import { useMemo } from "react";
+import { filterOf } from "../language/edit.ts";
+import { marksOld, useOperation } from "../service/hooks.ts";
+import { Empty, Skeleton } from "../shared/controls.tsx";
+import { count } from "../shared/format.ts";
+import { PanelNote } from "../shared/panel-note.tsx";
+import { SortHead, useSorted } from "../shared/sorting.tsx";
+import { say } from "../shared/words.ts";
+import { PatternRow } from "./pattern-row.tsx";
+import { type Pattern, patternsOf } from "./patterns.ts";
+import { SearchError } from "./search-error.tsx";
+import type { Run } from "./use-search.ts";
+
+const most = 200;
+const mostBefore = 1000;
+const dayMs = 86_400_000;
+
+const valueOf = (pattern: Pattern, column: string) => pattern[column as keyof Pattern];
+
+/** The messages by their shape: how many, since when, and which were not there yesterday. */
+export function PatternsView({ run }: { run: Run }) {
+  const query = `${filterOf(run.query)} | patterns`;
+  const answer = useOperation("log_stats", {
+    p_query_dsl: query,
+    p_ts_from: run.instants?.from,
+    p_ts_to: run.instants?.to,
+    p_limit: most,
+  }, { enabled: run.instants !== null, keep: true });
+  const patterns = useMemo(() => patternsOf(answer.data ?? []), [answer.data]);
+  const known = useKnownBefore(run, query, answer.isSuccess);
+  const [sorted, sorting] = useSorted(patterns, valueOf);
+  const all = Math.max(answer.data?.[0]?.total_groups ?? 0, patterns.length);
+  const warning = answer.data?.[0]?.warnings[0];
+  return (
+    <section
+      className="results patterns"
+      id="panel-patterns"
+      role="tabpanel"
+      aria-labelledby="tab-patterns"
+    >
+      <div className="rows-bar">
+        <p className="rows-count" role="status">
+          {answer.data &&
+            `${all > patterns.length ? `${count(patterns.length)} of ` : ""}${count(all)} ${
+              all === 1 ? say("pattern") : say("patterns")
+            } · `}
+          <PanelNote answer={answer.data} isBusy={answer.isFetching} of={warning?.message} />
+        </p>
+      </div>
+      {answer.error && !answer.data
+        ? <SearchError error={answer.error} run={run} retry={() => void answer.refetch()} />
+        : answer.isPending
+        ? run.instants && <Skeleton lines={12} />
+        : (
+          <div
+            className="aggregate"
+            tabIndex={0}
+            role="region"
+            aria-label={say("Patterns")}
+            {...marksOld(answer.isPlaceholderData)}
+          >
+            {patterns.length === 0
+              ? <Empty title={say("No messages in this range")} />
+              : (
+                <table className="table patterns-table">
+                  <thead>
+                    <tr>
+                      <th scope="col">{say("Course")}</th>
+                      <SortHead name="count" label={say("Records")} sorting={sorting} isNumber />
+                      <SortHead name="text" label={say("Pattern")} sorting={sorting} />
+                      <SortHead name="first" label={say("First seen")} sorting={sorting} />
+                      <th scope="col">
+                        <span className="hidden">{say("Actions")}</span>
+                      </th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {sorted.map((pattern) => (
+                      <PatternRow
+                        key={pattern.text}
+                        pattern={pattern}
+                        run={run}
+                        isNew={known !== null && !known.has(pattern.text)}
+                      />
+                    ))}
+                  </tbody>
+                </table>
+              )}
+          </div>
+        )}
+    </section>
+  );
+}
+
+/** The patterns of the day before the range; null while they are unknown, or too many to tell. */
+function useKnownBefore(run: Run, query: string, isWanted: boolean): Set<string> | null {
+  const start = run.instants ? Date.parse(run.instants.from) : 0;
+  const before = useOperation("log_stats", {
+    p_query_dsl: query,
+    p_ts_from: new Date(start - dayMs).toISOString(),
+    p_ts_to: new Date(start).toISOString(),
+    p_limit: mostBefore,
+  }, { enabled: isWanted && run.instants !== null });
+  return useMemo(() => {
+    const rows = before.data;
+    if (!rows || before.isPlaceholderData) return null;
+    const isCut = (rows[0]?.total_groups ?? 0) > rows.length || (rows[0]?.warnings.length ?? 0) > 0;
+    return isCut ? null : new Set(patternsOf(rows).map(({ text }) => text));
+  }, [before.data, before.isPlaceholderData]);
+}

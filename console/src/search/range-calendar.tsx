@@ -1,0 +1,56 @@
+import { useState } from "react";
+import { type DateRange, DayPicker } from "react-day-picker";
+import "react-day-picker/style.css";
+import { instant, type Zone } from "../address/range.ts";
+
+/** Days of a month to choose a range from; loaded when somebody asks for it. */
+export default function RangeCalendar({ from, to, zone, onChoose }: {
+  from: string;
+  to: string;
+  zone: Zone;
+  /** The beginning of the first day, and the end of the last one, as typed. */
+  onChoose: (from: string, to: string) => void;
+}) {
+  const now = Date.now();
+  const [days, setDays] = useState<DateRange | undefined>(() => {
+    const [start, end] = [instant(from, now, zone), instant(to, now, zone)];
+    // Words relative to now are no days yet.
+    if (start === null || end === null || end <= start || from.startsWith("now")) return undefined;
+    return { from: new Date(start), to: new Date(end - 1) };
+  });
+  const choose = (range: DateRange | undefined, day: Date) => {
+    // A second click on a day alone keeps it.
+    const chosen = range?.from ? range : { from: day, to: day };
+    setDays(chosen);
+    if (!chosen.from) return;
+    const last = new Date(chosen.to ?? chosen.from);
+    last.setDate(last.getDate() + 1);
+    onChoose(`${dayWord(chosen.from)}T00:00`, `${dayWord(last)}T00:00`);
+  };
+  return (
+    <DayPicker
+      mode="range"
+      className="calendar"
+      timeZone={zone === "utc" ? "UTC" : undefined}
+      weekStartsOn={1}
+      defaultMonth={days?.to ?? new Date(now)}
+      selected={days}
+      disabled={{ after: new Date(now) }}
+      onSelect={choose}
+      labels={{ labelDayButton: dayName }}
+    />
+  );
+}
+
+const pad = (value: number) => String(value).padStart(2, "0");
+
+/** The whole name of a day, which holds the number that is shown. */
+function dayName(day: Date): string {
+  const utc = new Date(Date.UTC(day.getFullYear(), day.getMonth(), day.getDate()));
+  return utc.toLocaleDateString(undefined, { dateStyle: "full", timeZone: "UTC" });
+}
+
+/** The day in the calendar's own zone. */
+function dayWord(day: Date): string {
+  return `${day.getFullYear()}-${pad(day.getMonth() + 1)}-${pad(day.getDate())}`;
+}

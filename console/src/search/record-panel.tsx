@@ -1,0 +1,54 @@
+import { useEffect, useRef } from "react";
+import type { Mode } from "../language/edit.ts";
+import { useOperation } from "../service/hooks.ts";
+import { Boundary } from "../shared/boundary.tsx";
+import { ErrorNote, IconButton, Skeleton } from "../shared/controls.tsx";
+import { say } from "../shared/words.ts";
+import { Detail } from "./detail.tsx";
+import { closeRecord, openedRecord } from "./open-record.ts";
+import { useIsNarrow } from "./use-is-narrow.ts";
+
+/** The record of the address, at the side of the list; on a phone over it. */
+export function RecordPanel({ id, ts, onFilter }: {
+  id: string;
+  ts: string;
+  onFilter: (field: string, value: string, mode: Mode) => void;
+}) {
+  const known = openedRecord(id);
+  const answer = useOperation("get_log", { p_id: id, ...(ts ? { p_ts: ts } : {}) }, {
+    enabled: known === null,
+  });
+  const record = known ?? answer.data;
+  const panel = useRef<HTMLElement>(null);
+  const isNarrow = useIsNarrow();
+  // There it covers the list, which would keep the focus.
+  useEffect(() => {
+    if (isNarrow) panel.current?.focus();
+  }, [isNarrow, id]);
+  return (
+    <aside
+      ref={panel}
+      className="record-panel"
+      aria-label={say("Record")}
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || event.defaultPrevented) return;
+        event.preventDefault();
+        closeRecord();
+        document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)?.focus();
+      }}
+    >
+      <header className="record-head">
+        <h2>{say("Record")}</h2>
+        <IconButton icon="close" label={say("Close the record")} onClick={closeRecord} />
+      </header>
+      {!record && <ErrorNote error={answer.error} />}
+      {!record && answer.isPending && <Skeleton lines={8} />}
+      {record && (
+        <Boundary what="This record" of={record}>
+          <Detail key={record.id} record={record} onFilter={onFilter} />
+        </Boundary>
+      )}
+    </aside>
+  );
+}

@@ -1,0 +1,35 @@
+import { change, useAddress } from "../address/address.ts";
+import { Tabs } from "../shared/tabs.tsx";
+import { say } from "../shared/words.ts";
+import { useFeatures } from "./features.ts";
+import type { Run } from "./use-search.ts";
+
+const tabs = [
+  ["records", "Records"],
+  ["patterns", "Patterns"],
+  ["changes", "What changed?"],
+] as const;
+export type Tab = (typeof tabs)[number][0];
+
+/** The tab of the address; an aggregate and a live view have the records alone. */
+export function useTab(run: Run): Tab {
+  const wanted = useAddress().parameters.tab;
+  const features = useFeatures();
+  if (run.isAggregate || run.isLive) return "records";
+  return tabs.find(([tab]) => tab === wanted && (tab === "records" || features[tab]))?.[0] ??
+    "records";
+}
+
+/** What is shown of the records that were found: themselves, their shapes, or what is different. */
+export function ResultTabs({ tab }: { tab: Tab }) {
+  const features = useFeatures();
+  return (
+    <Tabs
+      className="tabs result-tabs"
+      label={say("Results")}
+      tabs={tabs.filter(([one]) => one === "records" || features[one])}
+      chosen={tab}
+      onChoose={(wanted) => change({ tab: wanted === "records" ? "" : wanted })}
+    />
+  );
+}

@@ -1,0 +1,37 @@
+import { useState } from "react";
+import { count } from "../shared/format.ts";
+import { LogText } from "../shared/text.tsx";
+import { say } from "../shared/words.ts";
+import type { Stack } from "./message-parts.ts";
+
+/** A stack trace: what happened, and the first frame of one's own; the others on request. */
+export function StackText({ stack }: { stack: Stack }) {
+  const [isWhole, setWhole] = useState(false);
+  const { head, frames, tail, own } = stack;
+  const shown = isWhole ? frames : own >= 0 ? [frames[own] ?? ""] : frames.slice(0, 1);
+  return (
+    <div className="message stack">
+      <pre tabIndex={0}>
+        {head !== "" && <LogText text={`${head}\n`} links />}
+        {shown.map((line, i) => (
+          <span key={i} className={line === frames[own] ? "frame own" : "frame"}>
+            <LogText text={`${line}\n`} />
+          </span>
+        ))}
+        {tail !== "" && <LogText text={tail} links />}
+      </pre>
+      {frames.length > 1 && (
+        <button
+          type="button"
+          className="button small quiet"
+          aria-expanded={isWhole}
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole
+            ? say("Only one's own first frame")
+            : `${say("All frames")} (${count(frames.length)})`}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+create type public.logloom_log_panel as (
+  title text,
+  query_dsl text,
+  kind text,
+  width integer
+);
+
+comment on type public.logloom_log_panel is
+  'A panel of a dashboard. kind: lines (over time), bars (a bar for each group) or number. width: '
+  'of the twelve columns of the grid.';
+
+create type public.logloom_log_dashboard as (
+  dashboard_id uuid,
+  tenant_id text,
+  name text,
+  is_shared boolean,
+  panels public.logloom_log_panel[],
+  created_by text,
+  created_at timestamptz,
+  updated_at timestamptz
+);
+
+comment on type public.logloom_log_dashboard is
+  'Queries that are shown together, in the order of panels. created_by: the claim sub of who made '
+  'it.';

@@ -1,0 +1,145 @@
+-- SQL: ts, level, service and count of the records of a range that a query finds, ts in steps of
+-- p_seconds.
+create function logloom_private.service_counts_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_seconds bigint
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_source logloom_private.counted_source;
+begin
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
+  -- As count() by service, level is counted.
+  p_query.by_fields := array['level', 'service'];
+  p_query.plan := '{"reads": ["level", "service"]}';
+  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
+  return format(
+    'select date_bin(%L::interval, l.ts, ''epoch'') as ts, l.level, l.service, %s as count '
+      '%s group by 1, 2, 3',
+    make_interval(secs => p_seconds), v_source.count_sql, v_source.rows_sql
+  );
+end;
+$$;
+
+create function logloom_private.read_log_overview(
+  p_scope logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from text,
+  p_ts_to text,
+  p_limit integer
+)
+returns public.logloom_log_overview
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set jit = off
+as $$
+-- definer because nobody but the search functions makes SQL over records
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_overview');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_length constant double precision := extract(epoch from upper(v_range) - lower(v_range));
+  -- The same hours of the day: a load that comes every morning is no change.
+  v_shift constant interval := make_interval(hours => 24 * ceil(v_length / 86400)::integer);
+  v_before constant tstzrange := tstzrange(lower(v_range) - v_shift, upper(v_range) - v_shift);
+  v_seconds constant bigint := 60 * ceil(v_length / 86400)::bigint;
+  v_query logloom_private.compiled_query;
+  v_answer public.logloom_log_overview;
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
+  v_answer.ts_from := lower(v_range);
+  v_answer.ts_to := upper(v_range);
+  v_answer.before_from := lower(v_before);
+  v_answer.before_to := upper(v_before);
+  v_answer.warnings := array(
+    select w
+    from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+  );
+  if logloom_private.kept_from(v_tenant_id, lower(v_before)) > lower(v_before) then
+    v_answer.warnings := v_answer.warnings || row(
+      null, 'the range before begins when records are no longer kept: its counts are not whole',
+      'Ask for a shorter or a later range.'
+    )::public.logloom_query_warning;
+  end if;
+  execute format(
+    $query$
+      with counted as (
+        select false as is_before, c.* from (%s) c
+        union all
+        select true, c.* from (%s) c
+      ), services as (
+        select
+          c.service,
+          coalesce(sum(c.count) filter (where not c.is_before), 0)::bigint as records,
+          coalesce(sum(c.count) filter (where not c.is_before and c.level = 'error'), 0)::bigint
+            as errors,
+          coalesce(sum(c.count) filter (where c.is_before), 0)::bigint as records_before,
+          coalesce(sum(c.count) filter (where c.is_before and c.level = 'error'), 0)::bigint
+            as errors_before,
+          max(c.ts) filter (where c.count > 0) as last_seen
+        from counted c
+        group by c.service
+      )
+      select
+        (select count(*) from services s where s.records > 0 or s.records_before > 0),
+        array(
+          select row(s.*)::public.logloom_log_service
+          from services s
+          where s.records > 0 or s.records_before > 0
+          order by s.records desc, s.records_before desc, s.service collate "C"
+          limit $1
+        )
+    $query$,
+    logloom_private.service_counts_sql(v_tenant_id, v_query, v_range, v_seconds),
+    logloom_private.service_counts_sql(v_tenant_id, v_query, v_before, v_seconds)
+  )
+  into v_answer.total_services, v_answer.services
+  using v_limit;
+  return v_answer;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_overview(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit);
+end;
+$$;
+
+create function public.log_overview(
+  p_query_dsl text default null,
+  p_ts_from text default null,
+  p_ts_to text default null,
+  p_limit integer default null
+)
+returns public.logloom_log_overview
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+set statement_timeout = '15s'
+as $$
+begin
+  return logloom_private.read_log_overview(null, p_query_dsl, p_ts_from, p_ts_to, p_limit);
+end;
+$$;
+
+comment on function public.log_overview(text, text, text, integer) is
+  'The services among the records of [p_ts_from, p_ts_to) that match p_query_dsl: how many records '
+  'and errors each has, how many it had in the same hours the day before (of a longer range: as '
+  'many days before), and when it was last seen. The largest first. p_limit 1 to 1000 (default '
+  '100). Errors: PT400, PT401, PT408, PT429.';

@@ -1,0 +1,161 @@
+-- Dashboards: checked, counted by the plan, private or shared, in the audit log.
+begin;
+\ir ../actors.psql
+select plan(29);
+
+create function pg_temp.panel(p_changes jsonb default '{}')
+returns jsonb
+language sql
+as $$
+  select '{"title": "Errors", "query_dsl": "level:error | count()", "kind": "lines"}'::jsonb
+    || p_changes;
+$$;
+
+select pg_temp.act_as_user('acme', 'alice');
+create temp table made as
+select d.*
+from public.create_log_dashboard(
+  p_name => ' Shop ', p_is_shared => true, p_panels => jsonb_build_array(
+    pg_temp.panel(), pg_temp.panel('{"title": "All", "kind": "number", "width": 3}')
+  )
+) d;
+select results_eq(
+  $$select m.name, m.tenant_id, m.created_by, m.is_shared, to_jsonb(m.panels) from made m$$,
+  $$values ('Shop', 'acme', 'alice', true, '[
+    {"title": "Errors", "query_dsl": "level:error | count()", "kind": "lines", "width": 6},
+    {"title": "All", "query_dsl": "level:error | count()", "kind": "number", "width": 3}
+  ]'::jsonb)$$,
+  'a dashboard as it was made'
+);
+select is(
+  to_jsonb(public.get_log_dashboard(m.dashboard_id)), to_jsonb(m), 'is had again'
+) from made m;
+
+select is(
+  pg_temp.attempt(format('select public.create_log_dashboard(''n'', %L)', p.panels)), p.message,
+  p.message
+)
+from (
+  values
+    ('{}'::jsonb, 'PT400 Invalid p_panels: not an array'),
+    ((select jsonb_agg(pg_temp.panel()) from generate_series(1, 21)),
+      'PT400 Invalid p_panels: at most 20'),
+    ('[1]', 'PT400 Invalid panel 1: {title, query_dsl, kind, width}'),
+    (jsonb_build_array(pg_temp.panel(), pg_temp.panel('{"kind": "pie"}')),
+      'PT400 Invalid panel 2: {title, query_dsl, kind, width}'),
+    (jsonb_build_array(pg_temp.panel('{"width": 13}')),
+      'PT400 Invalid panel 1: {title, query_dsl, kind, width}'),
+    (jsonb_build_array(pg_temp.panel('{"width": 1.5}')),
+      'PT400 Invalid panel 1: {title, query_dsl, kind, width}'),
+    (jsonb_build_array(pg_temp.panel('{"title": ""}')),
+      'PT400 Invalid panel 1: {title, query_dsl, kind, width}'),
+    (jsonb_build_array(pg_temp.panel() - 'query_dsl'),
+      'PT400 Invalid panel 1: {title, query_dsl, kind, width}'),
+    (jsonb_build_array(pg_temp.panel('{"colour": "red"}')),
+      'PT400 Invalid panel 1: {title, query_dsl, kind, width}'),
+    (jsonb_build_array(pg_temp.panel('{"query_dsl": " "}')),
+      'PT400 Invalid p_query_dsl: it is blank')
+) p (panels, message);
+select alike(
+  pg_temp.attempt(format(
+    'select public.create_log_dashboard(''n'', %L)',
+    jsonb_build_array(pg_temp.panel('{"query_dsl": "level:loud"}'))
+  )),
+  'PT400 %', 'a query that does not compile'
+);
+select is(
+  pg_temp.attempt('select public.create_log_dashboard('' '')'),
+  'PT400 Invalid p_name: 1 to 200 characters after trimming', 'a name that is blank'
+);
+select is(
+  pg_temp.attempt('select public.create_log_dashboard()'),
+  'PT400 Missing required parameter: p_name', 'a name that is missing'
+);
+
+create temp table private as
+select d.* from public.create_log_dashboard(p_name => 'Secret plans') d;
+grant select on made, private to public;
+
+-- A colleague.
+select pg_temp.act_as_user('acme', 'bob');
+select is(
+  array(select d.name from public.list_log_dashboards() d), '{Shop}',
+  'a colleague has the shared one'
+);
+select is((public.get_log_dashboard(m.dashboard_id)).name, 'Shop', 'to look at') from made m;
+select is(
+  pg_temp.attempt(format('select public.get_log_dashboard(%L)', p.dashboard_id)),
+  'PT404 Dashboard not found', 'not the private one'
+) from private p;
+select is(
+  pg_temp.attempt(format('select public.update_log_dashboard(%L, ''mine'')', m.dashboard_id)),
+  'PT403 Only its creator may change or delete a dashboard', 'not to change'
+) from made m;
+select is(
+  pg_temp.attempt(format('select public.delete_log_dashboard(%L)', m.dashboard_id)),
+  'PT403 Only its creator may change or delete a dashboard', 'nor to delete'
+) from made m;
+
+-- Another tenant.
+select pg_temp.act_as_user('umbrella', 'alice');
+select is_empty('select * from public.list_log_dashboards()', 'another tenant has none of them');
+select is(
+  pg_temp.attempt(format('select public.get_log_dashboard(%L)', m.dashboard_id)),
+  'PT404 Dashboard not found', 'not by its id either'
+) from made m;
+
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  array(select d.name from public.list_log_dashboards() d order by d.name), '{Secret plans,Shop}',
+  'its creator has both'
+);
+select results_eq(
+  $$select d.name, d.is_shared, cardinality(d.panels)
+    from made m, public.update_log_dashboard(
+      m.dashboard_id, p_name => 'Shop 2', p_panels => '[]'
+    ) d$$,
+  $$values ('Shop 2', true, 0)$$,
+  'what is given is changed, the rest stays'
+);
+select is(
+  pg_temp.attempt(format(
+    'select public.update_log_dashboard(%L, p_panels => ''[1]'')', m.dashboard_id
+  )),
+  'PT400 Invalid panel 1: {title, query_dsl, kind, width}', 'and checked like a new one'
+) from made m;
+
+-- The plan's limit counts what a colleague keeps private.
+select pg_temp.act_as_postgres();
+update logloom.plans set max_log_dashboards = 2 where plan_id = 'free';
+select pg_temp.act_as_user('acme', 'bob');
+select is(
+  pg_temp.attempt('select public.create_log_dashboard(''n'')'),
+  'PT400 Plan limit exceeded: log_dashboards (max 2)', 'no third of two, by anybody'
+);
+select pg_temp.act_as_user('acme', 'alice');
+select ok((public.delete_log_dashboard(m.dashboard_id)).success, 'one is deleted') from made m;
+select is(
+  pg_temp.attempt(format('select public.delete_log_dashboard(%L)', m.dashboard_id)),
+  'PT404 Dashboard not found', 'once'
+) from made m;
+
+select pg_temp.act_as_postgres();
+select results_eq(
+  $$select e.action, e.actor, e.details from logloom.audit_events e
+    where e.action like 'dashboard.%' order by e.occurred_at, e.event_id$$,
+  $$values
+    ('dashboard.created', 'alice', '{"is_shared": true, "name": "Shop"}'::jsonb),
+    ('dashboard.created', 'alice', '{"is_shared": false}'),
+    ('dashboard.changed', 'alice', '{
+      "is_shared": true, "name": {"from": "Shop", "to": "Shop 2"},
+      "panels": {"to": [], "from": [
+        {"title": "Errors", "query_dsl": "level:error | count()", "kind": "lines", "width": 6},
+        {"title": "All", "query_dsl": "level:error | count()", "kind": "number", "width": 3}
+      ]}
+    }'),
+    ('dashboard.deleted', 'alice', '{"is_shared": true, "name": "Shop 2"}')$$,
+  'the audit log has all of it, and nothing that a private one holds'
+);
+
+select * from finish();
+rollback;

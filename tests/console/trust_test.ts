@@ -1,0 +1,146 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { eventually } from "../support/eventually.ts";
+import { newUser, type User } from "../support/users.ts";
+import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
+import { boxText, isGone, isSeen, search, send, withLogs } from "./steps.ts";
+
+const browser = await openBrowser();
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
+
+const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+
+/** Sends events and waits until so many are found in the last days. */
+async function sendAll(user: User, events: unknown[]): Promise<void> {
+  await send(user.token, events);
+  await eventually("the events are searchable", async () => {
+    const body = await user.client.call("log_stats", {
+      p_query_dsl: "| count()",
+      p_ts_from: "now-3d",
+    });
+    return body[0].value === events.length;
+  });
+}
+
+inBrowser(
+  "a panel says how long it took, in which zone, of how many; the last bar is not over yet",
+  async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, { timezone: "Asia/Kolkata" });
+    const { page } = tab;
+    await page.locator(".histogram-total").getByText("4 records").waitFor();
+    assert.match(
+      await page.locator(".histogram .panel-note").innerText(),
+      /^\d.* m?s · UTC\+05:30$/,
+    );
+    assert.match(await page.locator(".fields-note").innerText(), /^in all records · \d.* m?s$/);
+    assert.equal(await page.locator(".histogram .chart").getAttribute("data-unfinished"), "true");
+    assert.equal(await page.getByText("4 records").count(), 1, "one count");
+
+    // A range that is over has no such bar.
+    const [from, to] = [at(50), at(20)].map((ts) => `${ts.slice(0, 16)}:00.000Z`);
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `from=${from}&to=${to}`);
+    await page.locator(".histogram-total").getByText("2 records").waitFor();
+    await page.locator(".histogram .chart:not([data-unfinished])").waitFor();
+    await page.locator(".histogram .u-over").hover({ position: { x: 40, y: 20 } });
+    await page.locator(".chart-tip").waitFor();
+  },
+);
+
+inBrowser("a mistake is told once, and a button writes what was meant", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, { expected: /status (of )?400/ });
+  const { page } = tab;
+  await isSeen(page, "slow query");
+  await search(page, "level:loud");
+  await page.getByTestId("query-error").waitFor();
+  await page.getByText("Nothing is shown until the query is right.").waitFor();
+  assert.equal(await page.getByText(/Unknown level/).count(), 1, "once");
+  assert.equal(await page.getByRole("alert").count(), 0, "once");
+
+  await search(page, "service = shop declined");
+  await page.getByRole("button", { name: "Write service:shop" }).click();
+  await eventually(
+    "it is mended",
+    async () => await boxText(page) === "service:shop declined",
+  );
+  await isSeen(page, "card declined");
+  assert.deepEqual(await accessibilityFaults(page), []);
+});
+
+inBrowser(
+  "the overview is the first screen: services beside the day before, and a click to their records",
+  async () => {
+    const user = await newUser();
+    await sendAll(user, [
+      ...Array.from(
+        { length: 6 },
+        () => ({ ts: at(30), service: "shop", level: "info", msg: "s" }),
+      ),
+      ...Array.from(
+        { length: 2 },
+        () => ({ ts: at(20), service: "shop", level: "error", msg: "e" }),
+      ),
+      ...Array.from(
+        { length: 4 },
+        () => ({ ts: at(1470), service: "shop", level: "info", msg: "y" }),
+      ),
+      { ts: at(1480), service: "night", level: "info", msg: "once" },
+      { ts: at(10), service: "fresh", level: "info", msg: "first" },
+    ]);
+    await using tab = await browser.open(user.token, { hash: "" });
+    const { page } = tab;
+    const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+    await row("shop").waitFor();
+    assert.equal(await page.title(), "Overview · Logloom");
+    assert.match(await row("shop").innerText(), /8\+100%\s*2\s*/);
+    assert.match(await row("night").innerText(), /not seen for 25 hours\s+0/);
+    assert.match(await row("fresh").innerText(), /new since yesterday/);
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.getByRole("button", { name: "Service" }).click();
+    await page.getByRole("columnheader", { name: "Service" }).and(page.locator("[aria-sort]"))
+      .waitFor();
+
+    await row("shop").getByRole("button", { name: "2 errors of shop" }).click();
+    await page.waitForFunction(() => location.hash.includes("service:shop+level:error"));
+    await page.locator(".histogram-total").getByText("2 records").waitFor();
+    assert.match(await page.title(), /^service:shop level:error · Last 24 hours · Logloom$/);
+    // Back where one was, as one left it.
+    await page.getByRole("link", { name: "Overview" }).click();
+    await row("shop").waitFor();
+    await page.getByRole("link", { name: "Search" }).click();
+    await page.locator(".histogram-total").getByText("2 records").waitFor();
+  },
+);
+
+inBrowser(
+  "patterns: their shape, their number, since when; a click filters, another excludes",
+  async () => {
+    const user = await newUser();
+    await sendAll(user, [
+      ...Array.from({ length: 5 }, (_, i) => ({ ts: at(30), msg: `request ${i} done` })),
+      ...Array.from({ length: 3 }, (_, i) => ({ ts: at(10), msg: `timeout after ${i} ms` })),
+      { ts: at(600), msg: "request 77 done" },
+    ]);
+    await using tab = await browser.open(user.token);
+    const { page } = tab;
+    await page.getByRole("tab", { name: "Patterns" }).click();
+    const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+    await row("request <*> done").waitFor();
+    await row("timeout after <*> ms").getByText("new since yesterday").waitFor();
+    assert.equal(await row("request <*> done").getByText("new since yesterday").count(), 0);
+    assert.match(await row("request <*> done").innerText(), /^\s*5\s+request <\*> done/);
+    await row("timeout").locator(".sparkline").waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.getByRole("button", { name: "timeout after <*> ms", exact: true }).click();
+    await eventually("it is filtered", async () => await boxText(page) === 'msg:"timeout after"');
+    await row("request <*> done").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Without timeout after <*> ms" }).click();
+    await eventually("it is excluded", async () => await boxText(page) === '-msg:"timeout after"');
+    await page.getByRole("tab", { name: "Records" }).click();
+    await isSeen(page, "request 3 done");
+    await isGone(page, "timeout after");
+  },
+);

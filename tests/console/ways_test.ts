@@ -1,0 +1,281 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { eventually } from "../support/eventually.ts";
+import { newUser } from "../support/users.ts";
+import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
+import { boxText, isSeen, search, send, withLogs } from "./steps.ts";
+
+const browser = await openBrowser();
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
+
+const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+
+inBrowser(
+  "a record at the side: arrays of objects, JSON in its message, its stack folded, its request",
+  async () => {
+    const user = await newUser();
+    const stack = [
+      "Error: no connection",
+      "    at connect (node:net:1:1)",
+      "    at Pool.get (/app/node_modules/pg/pool.js:2:3)",
+      "    at pay (/app/src/pay.ts:4:5)",
+      "    at run (/app/node_modules/x/run.js:6:7)",
+    ].join("\n");
+    await send(user.token, [
+      { ts: at(6), level: "info", service: "web", msg: "begun", req_id: "r-1" },
+      {
+        ts: at(5),
+        level: "info",
+        service: "web",
+        msg: 'order {"id": 7, "lines": [{"sku": "a-1"}]}',
+        req_id: "r-1",
+        attrs: { items: [{ sku: "b-2", price: 3 }] },
+      },
+      { ts: at(4), level: "error", service: "pay", msg: stack, req_id: "r-1" },
+      { ts: at(3), level: "info", service: "web", msg: "another", req_id: "r-2" },
+    ]);
+    await eventually("the events are searchable", async () => {
+      const body = await user.client.call("search_logs", {});
+      return body.logs.length === 4;
+    });
+    await using tab = await browser.open(user.token, { width: 1440, height: 900 });
+    const { page } = tab;
+    const row = (text: string) => page.getByRole("row").filter({ hasText: text }).first();
+    const panel = page.getByRole("complementary", { name: "Record" });
+    await row("order").click();
+    await panel.locator(".message-json").getByText("a-1").waitFor();
+    await panel.getByRole("button", { name: "Only attrs.items.sku = this" }).waitFor();
+    const line = panel.getByRole("region", { name: "The same req_id" });
+    await line.getByText("3 records").waitFor();
+    assert.equal(await line.getByRole("listitem").count(), 3);
+    assert.equal(await line.getByText("another").count(), 0);
+    assert.deepEqual(await accessibilityFaults(page), []);
+
+    // The time line leads on; what is one's own of the stack is shown first.
+    await line.getByRole("button").filter({ hasText: "no connection" }).click();
+    await panel.locator(".frame.own").getByText("/app/src/pay.ts").waitFor();
+    assert.equal(await panel.locator(".stack").getByText("node_modules/pg").count(), 0);
+    await panel.getByRole("button", { name: "All frames (4)" }).click();
+    await panel.locator(".stack").getByText("node_modules/pg").waitFor();
+    const link = await page.evaluate(() => location.hash);
+    await page.keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+
+    await using other = await browser.open(user.token, { hash: link });
+    await other.page.getByRole("complementary", { name: "Record" })
+      .getByText("no connection").first().waitFor();
+  },
+);
+
+inBrowser(
+  "a saved view has its range, columns and tab; every screen is as one left it",
+  async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, {
+      hash: "q=service:api&from=now-6h&cols=attrs.status&tab=patterns",
+    });
+    const { page } = tab;
+    await page.getByRole("tab", { name: "Patterns", selected: true }).waitFor();
+    await page.getByRole("button", { name: "Save this search" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("API shapes");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.evaluate(() => {
+      location.hash = "/saved";
+    });
+    await page.getByRole("button", { name: "API shapes", exact: true }).click();
+    await page.waitForFunction(() => location.hash.includes("service:api"));
+    assert.equal(
+      await page.evaluate(() => decodeURIComponent(location.hash)),
+      "#q=service:api&from=now-6h&cols=attrs.status&tab=patterns",
+    );
+    assert.equal(await page.title(), "service:api · Last 6 hours · Logloom");
+  },
+);
+
+inBrowser("a dashboard: from a search, over one range, shared by its link", async () => {
+  const user = await withLogs();
+  const colleague = await newUser(user.tenantId);
+  await using tab = await browser.open(user.token, { hash: "q=%7C+count()+by+service" });
+  const { page } = tab;
+  await page.getByRole("button", { name: "Add to a dashboard" }).click();
+  await page.getByLabel("Title").fill("By service");
+  await page.getByLabel("Its name").fill("Shop");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("heading", { name: "Shop" }).waitFor();
+  const panel = page.getByRole("region", { name: "By service" });
+  await panel.locator(".u-over").waitFor();
+
+  await page.getByRole("button", { name: "New panel" }).click();
+  await page.getByLabel("Title").fill("Errors");
+  await page.getByRole("dialog").getByLabel("Query").fill("level:error | count()");
+  await page.getByLabel("Shown as").selectOption("number");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const number = page.getByRole("region", { name: "Errors" });
+  await number.locator(".panel-number").getByText("2", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Move to the front: Errors" }).click();
+  await eventually("it is moved", async () => {
+    const [dashboard] = await user.client.call("list_log_dashboards", {});
+    return dashboard.panels.map(({ title }) => title).join() === "Errors,By service";
+  });
+  await page.getByRole("button", { name: "Name and sharing" }).click();
+  await page.getByLabel(/Everyone in this tenant/).check();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: /Range:/ }).click();
+  await page.getByRole("button", { name: "Last 6 hours" }).click();
+  await number.locator(".panel-number").getByText("2", { exact: true }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  assert.equal(await page.title(), "Shop · Logloom");
+
+  const link = await page.evaluate(() => location.hash);
+  await using other = await browser.open(colleague.token, { hash: link });
+  await other.page.getByRole("region", { name: "Errors" }).locator(".panel-number")
+    .getByText("2", { exact: true }).waitFor();
+  assert.equal(await other.page.getByRole("button", { name: "New panel" }).count(), 0);
+});
+
+inBrowser(
+  "lines: a click on a name isolates it; columns are sorted; values are at the pointer",
+  async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, { hash: "q=%7C+count()+by+service" });
+    const { page } = tab;
+    const tip = page.locator(".chart-tip");
+    const over = page.locator(".series .u-over");
+    await over.hover({ position: { x: 30, y: 30 } });
+    await tip.getByText("api").waitFor();
+    await tip.getByText("shop").waitFor();
+    await page.locator(".series-legend").getByRole("button", { name: "shop" }).click();
+    await over.hover({ position: { x: 60, y: 40 } });
+    await tip.getByText("shop").waitFor();
+    assert.equal(await tip.getByText("api").count(), 0);
+    const services = () => page.locator(".bars tbody td:first-child").allInnerTexts();
+    assert.deepEqual(await services(), ["api", "shop"]);
+    await page.getByRole("button", { name: "value" }).click();
+    await page.getByRole("button", { name: "value" }).click();
+    await eventually("the smallest is first", async () => (await services())[0] === "shop");
+  },
+);
+
+inBrowser("saving goes on while one looks at something else, and says how far it is", async () => {
+  const user = await newUser();
+  await send(user.token, Array.from({ length: 1200 }, (_, i) => ({ msg: `event ${i}` })));
+  await eventually("the events are searchable", async () => {
+    const body = await user.client.call("log_stats", {});
+    return body[0].value === 1200;
+  });
+  let isHeld = true;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await using tab = await browser.open(user.token, {
+    prepare: (page) =>
+      page.route("**/rpc/export_logs", async (route) => {
+        if (isHeld) await promise;
+        await route.continue();
+      }),
+  });
+  const { page } = tab;
+  await isSeen(page, "event");
+  await page.getByRole("button", { name: "Save the records" }).click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: /as NDJSON/ }).click();
+  await page.getByText(/^Saving: 0/).waitFor();
+  await page.getByRole("link", { name: "Keys" }).click();
+  await page.getByText("No keys yet").waitFor();
+  await page.getByText(/^Saving: 0/).waitFor();
+  isHeld = false;
+  resolve();
+  const text = await Deno.readTextFile(await (await download).path());
+  assert.equal(text.trim().split("\n").length, 1200);
+  await page.getByText("Saved 1,200 of 1,200 records.").waitFor();
+});
+
+inBrowser("the palette goes everywhere; what is typed matches beginnings first", async () => {
+  const user = await withLogs();
+  await user.client.call("create_saved_search", { p_name: "Errors", p_query_dsl: "level:error" });
+  await using tab = await browser.open(user.token);
+  const { page } = tab;
+  await isSeen(page, "slow query");
+  await page.locator(".query-host").click();
+  await page.keyboard.press("Control+k");
+  const box = page.getByRole("combobox", { name: "Go to" });
+  await box.fill("us");
+  assert.match(
+    await page.getByRole("listbox", { name: "Found" }).getByRole("option").first().innerText(),
+    /^Usage/,
+  );
+  await box.fill("err");
+  await page.getByRole("option", { name: /Errors/ }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.hash.includes("level:error"));
+
+  // Completion: a word that begins so comes before one that only holds it.
+  await search(page, "");
+  await page.locator(".query-host").click();
+  await page.keyboard.type("se");
+  const first = page.locator(".cm-tooltip-autocomplete li").first();
+  await first.getByText("service").waitFor();
+  await page.keyboard.press("Tab");
+  await page.locator(".cm-tooltip-autocomplete").getByText("shop", { exact: true }).waitFor();
+  assert.equal(await boxText(page), "service:");
+});
+
+inBrowser("days are chosen from a calendar, in the zone that is shown", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, { timezone: "Asia/Kolkata" });
+  const { page } = tab;
+  await isSeen(page, "slow query");
+  await page.getByRole("button", { name: /Range:/ }).click();
+  await page.getByRole("button", { name: "Choose days" }).click();
+  const today = new Date().toLocaleDateString("en-US", {
+    timeZone: "Asia/Kolkata",
+    day: "numeric",
+  });
+  await page.getByRole("gridcell").getByText(today, { exact: true }).last().click();
+  await eventually(
+    "the end of the day is typed",
+    async () => /T00:00$/.test(await page.getByLabel("To", { exact: true }).inputValue()),
+  );
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.getByRole("button", { name: "Use this range" }).click();
+  await page.waitForFunction(() => location.hash.includes("18:30:00.000Z"));
+});
+
+inBrowser("a first visit is told six things at their places, and never again", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, { hash: "", isFirstVisit: true });
+  const { page } = tab;
+  const note = page.getByRole("complementary", { name: "A first look" });
+  await note.getByText("Your services").waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await note.getByRole("button", { name: "Got it" }).click();
+  await note.getByText("2/6").waitFor();
+  await note.getByRole("button", { name: "Got it" }).click();
+  await page.getByRole("link", { name: "Search" }).click();
+  for (const step of ["3/6", "4/6", "5/6", "6/6"]) {
+    await note.getByText(step).waitFor();
+    await note.getByRole("button", { name: "Got it" }).click();
+  }
+  await note.waitFor({ state: "detached" });
+  await page.reload();
+  await isSeen(page, "slow query");
+  assert.equal(await note.count(), 0);
+});
+
+inBrowser(
+  "on a phone the screens are in a menu, and nothing is wider than the screen",
+  async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, { hash: "", width: 390, height: 844 });
+    const { page } = tab;
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.getByRole("button", { name: "Screens: Overview" }).click();
+    await page.getByRole("link", { name: "Search" }).click();
+    await isSeen(page, "slow query");
+    const legend = await page.locator(".legend").boundingBox();
+    assert.ok(legend && legend.height < 34, `the legend is ${legend?.height} px high`);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+    assert.deepEqual(await accessibilityFaults(page), []);
+  },
+);
