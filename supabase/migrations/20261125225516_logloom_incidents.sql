@@ -273,10 +273,6 @@ CREATE TYPE "public"."logloom_alert_silence" AS (
   "expired_by" text
 );
 
-CREATE TYPE "public"."logloom_log_secret_scope" AS (
-  "tenant_id" text
-);
-
 CREATE TYPE "public"."logloom_unsealed_secret" AS (
   "rule_id"   uuid,
   "tenant_id" text,

@@ -160,10 +160,6 @@ CREATE TYPE "public"."logloom_claimed_log_stream" AS (
   "claim_id"  uuid
 );
 
-CREATE TYPE "public"."logloom_log_secret_scope" AS (
-  "tenant_id" text
-);
-
 CREATE TYPE "public"."logloom_log_stream_failure" AS (
   "failure_id"  uuid,
   "stream_id"   uuid,

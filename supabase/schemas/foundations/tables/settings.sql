@@ -131,10 +131,6 @@ create table logloom_private.settings (
   stream_failure_lifetime interval not null default '30 days',
   alert_absent_windows integer not null default 10,
   console_url text,
-  constraint settings_console_url_is_an_address check (
-    console_url ~ '^https?://[^\s#]+$' and length(console_url) <= 500
-  ),
-  constraint settings_alert_absent_windows_are_positive check (alert_absent_windows >= 1),
   archive_after interval not null default '1 day',
   archive_bucket text,
   archive_claim_lifetime interval not null default '5 minutes',
@@ -165,6 +161,11 @@ create table logloom_private.settings (
   ),
   constraint settings_canary_url_is_an_address check (
     canary_url ~ '^https?://[^\s#?]+$' and length(canary_url) <= 500
+  ),
+  constraint settings_console_url_is_an_address check (
+    console_url ~ '^https?://[^\s#]+$' and length(console_url) <= 500
+  ),
+  constraint settings_alert_absent_windows_are_positive check (alert_absent_windows >= 1),
   constraint settings_archive_overtaken_is_known check (archive_overtaken in ('keep', 'drop')),
   constraint settings_archive_bucket_is_a_name check (
     archive_bucket ~ '^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$'
