@@ -64,7 +64,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   await db`update logloom.portal_sessions set created_by = null where tenant_id = ${tenant.id}`;
   await call("list_log_portal_sessions", {});
 
-  await call("create_log_stream", {
+  const { stream_id } = await call("create_log_stream", {
     p_name: "n",
     p_kind: "webhook",
     p_config: { url: "https://example.com/" },
@@ -84,6 +84,12 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     )`;
   await call("list_log_archive", {});
   await db`delete from logloom.archive_parts where tenant_id = ${tenant.id}`;
+  await db`
+    insert into logloom.log_stream_failures (stream_id, tenant_id, kind, records, ts_from, ts_to, error)
+    values
+      (${stream_id}, ${tenant.id}, 'gap', null, now() - interval '1 day', now(), 'gone'),
+      (${stream_id}, ${tenant.id}, 'rejected', 1, null, null, 'left out')`;
+  await call("list_log_stream_failures", { p_stream_id: stream_id });
 
   const search = { p_name: "n", p_query_dsl: "ts:*" };
   const id = await call("create_saved_search", search);

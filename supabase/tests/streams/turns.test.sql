@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
-select plan(19);
+select plan(21);
 
 insert into logloom.tenants (tenant_id, plan_id)
 select t, 'pro' from unnest('{acme,one,two,umbrella}'::text[]) t;
@@ -134,6 +134,29 @@ $$;
 select pg_temp.retain();
 select matches(pg_temp.gaps(), '^behind -\d 24\.0+$', 'in its job');
 select is((select string_agg(l.msg, ' ') from logloom.logs l), 'new', 'which deleted it');
+
+-- Owners learn of a pause.
+create schema if not exists auth;
+create table auth.users (id uuid primary key, email text, email_confirmed_at timestamptz);
+insert into auth.users (id, email, email_confirmed_at)
+values ('11111111-1111-4111-8111-111111111111', 'owner@acme.example', now());
+insert into logloom.tenant_members (tenant_id, user_id, role)
+values ('acme', '11111111-1111-4111-8111-111111111111', 'owner');
+select logloom_private.pause_stream(s, 'failing') from logloom.log_streams s
+where s.name = 'behind';
+select logloom_private.pause_stream(s, 'failing') from logloom.log_streams s
+where s.name = 'behind';
+select is(
+  array(
+    select row(n.purpose, n.address, n.body::jsonb -> 'data' ->> 'reason')::text
+    from logloom_private.notifications n
+  ),
+  '{"(stream,owner@acme.example,failing)"}', 'owners get one mail'
+);
+select is(
+  (select c.address from logloom_private.claim_due_notifications(5) c), 'owner@acme.example',
+  'which goes out'
+);
 
 -- What goes with a tenant.
 select pg_temp.act_as_user('acme', 'bob');
