@@ -122,16 +122,40 @@ async function describeStack(stack: Stack): Promise<void> {
       update logloom_private.notify_endpoint
       set url = ${`${stack.internalUrl}/functions/v1/logloom-notify`}, secret = ${notifySecret}
       where singleton`;
-    await sql`
-      update logloom_private.archive_endpoint
-      set url = ${`${stack.internalUrl}/functions/v1/logloom-archive`}, secret = ${archiveSecret}
-      where singleton`;
+    await describeArchive(sql, stack);
     await sql`update logloom_private.settings set api_pool_size = ${apiPoolSize} where singleton`;
     // pg_cron misses jobs that are committed while it reads the list of them.
     await sql`select logloom_private.schedule_jobs()`;
   } finally {
     await sql.end();
   }
+}
+
+/** Tells the database the address of logloom-archive, and lets go of the bucket of an earlier start. */
+async function describeArchive(sql: postgres.Sql, stack: Stack): Promise<void> {
+  // A release before the archive has nothing to tell.
+  const [{ has_archive }] = await sql`
+    select to_regclass('logloom_private.archive_endpoint') is not null as has_archive`;
+  if (!has_archive) return;
+  await sql`
+    update logloom_private.archive_endpoint
+    set url = ${`${stack.internalUrl}/functions/v1/logloom-archive`}, secret = ${archiveSecret}
+    where singleton`;
+  // The bucket is gone with what it held.
+  await sql`
+    with was as (
+      update logloom_private.settings set archive_bucket = null
+      where archive_bucket = ${localBucket}
+      returning archive_bucket
+    ), parts as (
+      delete from logloom.archive_parts where exists (select from was)
+    ), garbage as (
+      delete from logloom_private.archive_garbage where exists (select from was)
+    ), days as (
+      delete from logloom_private.archived_days where exists (select from was)
+    )
+    update logloom.plans set archive_days = 0
+    where archive_days = 365 and exists (select from was)`;
 }
 
 /** Lets every plan archive into the local bucket. */
