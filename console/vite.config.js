@@ -32,7 +32,26 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     manifest: true,
-    rollupOptions: { input: ["index.html", "portal.html"] },
+    rollupOptions: {
+      input: ["index.html", "portal.html"],
+      output: {
+        // Few files to begin with: what several parts share is one of them.
+        codeSplitting: {
+          groups: [
+            {
+              name: "libraries",
+              test: /node_modules[\\/](react|react-dom|scheduler|@tanstack|uplot)[\\/]/,
+            },
+            {
+              name: "page",
+              test:
+                /[\\/](_shared|read|src[\\/](address|app|saved|search|service|shared))[\\/][^\\/]*\.tsx?$|[\\/](edit|rank)\.ts$/,
+              minShareCount: 2,
+            },
+          ],
+        },
+      },
+    },
     license: { fileName: "licenses.md" },
   },
 });
