@@ -194,7 +194,11 @@ async function rowsOf(sql: postgres.Sql): Promise<Record<string, unknown>> {
       (select jsonb_agg(to_jsonb(t)) from logloom.tenant_settings t) as settings,
       (select jsonb_agg(to_jsonb(t) - 'view_id') from logloom.saved_searches t) as searches,
       -- Without what a round that comes meanwhile writes.
-      (select jsonb_agg(to_jsonb(t) - '{asked_at,last_evaluated_at,last_value,view_id}'::text[])
+      (select jsonb_agg(
+          to_jsonb(t) - '{asked_at,last_evaluated_at,last_value,view_id}'::text[]
+            - '{notify_on_recovery,for_minutes,on_absent,group_wait_seconds}'::text[]
+            - 'notification_secrets'
+        )
         from logloom.alert_rules t) as rules,
       (select jsonb_agg(to_jsonb(t)) from logloom_private.notification_addresses t) as addresses,
       (select jsonb_agg(jsonb_build_array(p.plan_id, p.max_alerts, p.is_default) order by p.plan_id)
