@@ -41,80 +41,76 @@ begin
 end;
 $$;
 
-DROP FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid);
-
-DROP FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid);
-
-CREATE TABLE "logloom"."log_dashboards" (
-  "dashboard_id" uuid                     NOT NULL DEFAULT gen_random_uuid(),
-  "tenant_id"    text                     NOT NULL,
-  "created_by"   text                     NOT NULL,
-  "name"         text                     NOT NULL,
-  "is_shared"    boolean                  NOT NULL DEFAULT false,
-  "panels"       jsonb                    NOT NULL,
-  "created_at"   timestamp with time zone NOT NULL DEFAULT now(),
-  "updated_at"   timestamp with time zone NOT NULL DEFAULT now(),
-  CONSTRAINT "log_dashboards_panels_are_few" CHECK (
-CASE
-    WHEN (jsonb_typeof(panels) = 'array'::text) THEN (jsonb_array_length(panels) <= 20)
-    ELSE false
-END),
-  CONSTRAINT "log_dashboards_pkey" PRIMARY KEY (dashboard_id),
-  CONSTRAINT "log_dashboards_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))))
-);
-
-ALTER TABLE "logloom"."log_dashboards"
-  ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom"."log_dashboards"
-  FORCE ROW LEVEL SECURITY;
-
-CREATE TYPE "public"."logloom_log_panel" AS (
-  "title"     text,
-  "query_dsl" text,
-  "kind"      text,
-  "width"     integer
-);
-
-CREATE TYPE "public"."logloom_log_dashboard" AS (
-  "dashboard_id" uuid,
-  "tenant_id"    text,
-  "name"         text,
-  "is_shared"    boolean,
-  "panels"       public.logloom_log_panel[],
-  "created_by"   text,
-  "created_at"   timestamp WITH time zone,
-  "updated_at"   timestamp WITH time zone
-);
-
-CREATE TYPE "public"."logloom_log_secret_scope" AS (
-  "tenant_id" text
-);
-
-CREATE TYPE "public"."logloom_log_service" AS (
-  "service"        text,
-  "records"        bigint,
-  "errors"         bigint,
-  "records_before" bigint,
-  "errors_before"  bigint,
-  "last_seen"      timestamp WITH time zone
-);
-
-CREATE TYPE "public"."logloom_log_overview" AS (
-  "ts_from"        timestamp WITH time zone,
-  "ts_to"          timestamp WITH time zone,
-  "before_from"    timestamp WITH time zone,
-  "before_to"      timestamp WITH time zone,
-  "total_services" bigint,
-  "services"       public.logloom_log_service[],
-  "warnings"       public.logloom_query_warning[]
-);
-
-CREATE TYPE "public"."logloom_log_tenant" AS (
-  "tenant_id"  text,
-  "role"       text,
-  "is_current" boolean
-);
+do $ddl$
+begin
+  perform set_config('lock_timeout', '30s', true);
+  DROP FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid);
+  DROP FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid);
+  CREATE TABLE "logloom"."log_dashboards" (
+    "dashboard_id" uuid                     NOT NULL DEFAULT gen_random_uuid(),
+    "tenant_id"    text                     NOT NULL,
+    "created_by"   text                     NOT NULL,
+    "name"         text                     NOT NULL,
+    "is_shared"    boolean                  NOT NULL DEFAULT false,
+    "panels"       jsonb                    NOT NULL,
+    "created_at"   timestamp with time zone NOT NULL DEFAULT now(),
+    "updated_at"   timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT "log_dashboards_panels_are_few" CHECK (
+  CASE
+      WHEN (jsonb_typeof(panels) = 'array'::text) THEN (jsonb_array_length(panels) <= 20)
+      ELSE false
+  END),
+    CONSTRAINT "log_dashboards_pkey" PRIMARY KEY (dashboard_id),
+    CONSTRAINT "log_dashboards_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))))
+  );
+  ALTER TABLE "logloom"."log_dashboards"
+    ENABLE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom"."log_dashboards"
+    FORCE ROW LEVEL SECURITY;
+  CREATE TYPE "public"."logloom_log_panel" AS (
+    "title"     text,
+    "query_dsl" text,
+    "kind"      text,
+    "width"     integer
+  );
+  CREATE TYPE "public"."logloom_log_dashboard" AS (
+    "dashboard_id" uuid,
+    "tenant_id"    text,
+    "name"         text,
+    "is_shared"    boolean,
+    "panels"       public.logloom_log_panel[],
+    "created_by"   text,
+    "created_at"   timestamp WITH time zone,
+    "updated_at"   timestamp WITH time zone
+  );
+  CREATE TYPE "public"."logloom_log_secret_scope" AS (
+    "tenant_id" text
+  );
+  CREATE TYPE "public"."logloom_log_service" AS (
+    "service"        text,
+    "records"        bigint,
+    "errors"         bigint,
+    "records_before" bigint,
+    "errors_before"  bigint,
+    "last_seen"      timestamp WITH time zone
+  );
+  CREATE TYPE "public"."logloom_log_overview" AS (
+    "ts_from"        timestamp WITH time zone,
+    "ts_to"          timestamp WITH time zone,
+    "before_from"    timestamp WITH time zone,
+    "before_to"      timestamp WITH time zone,
+    "total_services" bigint,
+    "services"       public.logloom_log_service[],
+    "warnings"       public.logloom_query_warning[]
+  );
+  CREATE TYPE "public"."logloom_log_tenant" AS (
+    "tenant_id"  text,
+    "role"       text,
+    "is_current" boolean
+  );
+  perform set_config('lock_timeout', '0', true);
+end;
+$ddl$;
 
 CREATE OR REPLACE FUNCTION logloom_private.audit_log_dashboards()
   RETURNS TRIGGER
@@ -957,8 +953,6 @@ exception when check_violation then
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.create_saved_search (
   p_name        text    DEFAULT NULL::text,
   p_query_dsl   text    DEFAULT NULL::text,
@@ -1004,8 +998,6 @@ exception when check_violation then
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid, jsonb) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.delete_log_dashboard (
   p_dashboard_id uuid DEFAULT NULL::uuid
 )
@@ -1026,8 +1018,6 @@ begin
   return row(true)::public.logloom_success;
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."delete_log_dashboard"(uuid) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.get_log_dashboard (
   p_dashboard_id uuid DEFAULT NULL::uuid
@@ -1052,8 +1042,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."get_log_dashboard"(uuid) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.get_log_secret_scope (
   p_tenant_id text DEFAULT NULL::text
 )
@@ -1069,8 +1057,6 @@ begin
   return row(v_tenant_id)::public.logloom_log_secret_scope;
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."get_log_secret_scope"(text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.list_log_dashboards (
   p_limit integer DEFAULT NULL::integer,
@@ -1115,8 +1101,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."list_log_dashboards"(integer, uuid) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.list_log_tenants (
   p_limit integer DEFAULT NULL::integer,
   p_after text    DEFAULT NULL::text
@@ -1130,8 +1114,6 @@ begin
   return query select t.* from logloom_private.read_memberships(p_limit, p_after) t;
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."list_log_tenants"(integer, text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.log_overview (
   p_query_dsl text    DEFAULT NULL::text,
@@ -1150,8 +1132,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."log_overview"(text, text, text, integer) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.switch_log_tenant (
   p_tenant_id text DEFAULT NULL::text
 )
@@ -1163,8 +1143,6 @@ begin
   return logloom_private.choose_tenant(p_tenant_id);
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."switch_log_tenant"(text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.update_log_dashboard (
   p_dashboard_id uuid    DEFAULT NULL::uuid,
@@ -1205,8 +1183,6 @@ exception when check_violation then
   return null;
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.update_saved_search (
   p_id          uuid    DEFAULT NULL::uuid,
@@ -1259,167 +1235,82 @@ exception when check_violation then
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) FROM PUBLIC, "anon";
-
-ALTER TABLE "logloom"."log_dashboards"
-  ADD CONSTRAINT "log_dashboards_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
-
-CREATE INDEX log_dashboards_tenant_id_created_at_idx ON logloom.log_dashboards USING btree (tenant_id, created_at DESC, dashboard_id DESC);
-
-CREATE TRIGGER audit_log_dashboards
-  AFTER INSERT OR DELETE OR UPDATE ON logloom.log_dashboards
-  FOR EACH ROW
-  EXECUTE FUNCTION logloom_private.audit_log_dashboards();
-
-CREATE POLICY "log_dashboards_delete_creator" ON "logloom"."log_dashboards"
-  FOR DELETE
-  TO "authenticated"
-  USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
-
-CREATE POLICY "log_dashboards_insert_creator" ON "logloom"."log_dashboards"
-  FOR INSERT
-  TO "authenticated"
-  WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
-
-CREATE POLICY "log_dashboards_select_creator_or_shared" ON "logloom"."log_dashboards"
-  FOR SELECT
-  TO "authenticated"
-  USING
-    (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (is_shared OR (created_by = ( SELECT logloom_private.current_user_id() AS
-    current_user_id)))));
-
-CREATE POLICY "log_dashboards_update_creator" ON "logloom"."log_dashboards"
-  FOR UPDATE
-  TO "authenticated"
-  USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))))
-  WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
-
-COMMENT ON COLUMN "logloom"."log_dashboards"."created_by" IS 'The claim sub of who made it.';
-
-COMMENT ON COLUMN "logloom"."log_dashboards"."panels" IS 'Objects with the members of public.logloom_log_panel, in the order of the grid.';
-
-COMMENT ON COLUMN "logloom"."plans"."max_log_dashboards" IS 'Dashboards that a tenant may have.';
-
-COMMENT ON COLUMN "logloom"."saved_searches"."display" IS 'What a page shows beside the query: its range, columns and the like. The page says what it means.';
-
-COMMENT ON COLUMN "logloom"."tenant_members"."chosen_at" IS 'When the member last switched to the tenant: tokens name the one that was chosen last.';
-
-COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Makes a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}, kind lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. Errors: PT400 (plan limit, too), PT401, PT403.';
-
-COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid, jsonb) IS 'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must compile. p_tags: at most 20. p_view_id, for admins: the view whose readers find it in their list, if it is shared. p_display: an object of at most 4,000 bytes, kept for the page that shows it. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
-
-COMMENT ON FUNCTION "public"."delete_log_dashboard"(uuid) IS 'Deletes a dashboard. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
-
-COMMENT ON FUNCTION "public"."get_log_dashboard"(uuid) IS 'A dashboard of the caller, or one that a colleague shares. Errors: PT400, PT401, PT403, PT404.';
-
-COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'Whose secrets the caller may seal: {tenant_id}. The edge functions ask it before they seal one for that tenant. For admins. Errors: PT400, PT401, PT403.';
-
-COMMENT ON FUNCTION "public"."list_log_dashboards"(integer, uuid) IS 'The caller''s dashboards and those that colleagues share, newest first. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the page before. Errors: PT400, PT401, PT403.';
-
-COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to and their role in each, by tenant_id. p_limit 1 to 1000 (default 100), p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
-
-COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'The services among the records of [p_ts_from, p_ts_to) that match p_query_dsl: how many records and errors each has, how many it had in the same hours the day before (of a longer range: as many days before), and when it was last seen. The largest first. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
-
-COMMENT ON FUNCTION "public"."switch_log_tenant"(text) IS 'Chooses a tenant that the caller belongs to, and returns it. The custom access token hook names it in the tokens that Auth makes from then on: refresh the session. Where app_metadata.tenant_id names one, that decides: PT409. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
-
-COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean) IS 'Changes what is given and returns the dashboard; p_panels takes the place of all panels. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
-
-COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes what is given and returns the saved search. An empty p_description or p_category takes it away. p_view_id, for admins: the view whose readers find it in their list, if it is shared. p_display takes the place of the one before. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
-
-COMMENT ON TABLE "logloom"."audit_events" IS 'What was done to keys, members, views, dashboards, settings and plans, and deletions of records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
-
-COMMENT ON TABLE "logloom"."log_dashboards" IS 'Dashboards: private to their creator, or shared with the tenant to look at. Each reader sees the records of their own scope in them.';
-
-COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'Queries that are shown together, in the order of panels. created_by: the claim sub of who made it.';
-
-COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), the largest first, beside [before_from, before_to).';
-
-COMMENT ON TYPE "public"."logloom_log_panel" IS 'A panel of a dashboard. kind: lines (over time), bars (a bar for each group) or number. width: of the twelve columns of the grid.';
-
-COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'For which tenant the edge functions may seal secrets of the caller.';
-
-COMMENT ON TYPE "public"."logloom_log_service" IS 'What a service (null: records without one) sent in a range, and in the same hours of the days before. last_seen: the minute of its newest record of both; of a range of more than a day, to its 1,440th part.';
-
-COMMENT ON TYPE "public"."logloom_log_tenant" IS 'A tenant that the caller belongs to. is_current: the one that the token names.';
-
-COMMENT ON TYPE "public"."logloom_saved_search" IS 'A saved search. created_by: the claim sub of who made it. run_count: runs by anybody. view_id: the view whose readers find it in their list. display: what a page shows beside the query, such as its range and columns.';
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."checked_panels"(jsonb) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."choose_tenant"(text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."dashboards_errors"() TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."log_dashboard_of"(logloom.log_dashboards) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_overview"(logloom_private.reading_scope, text, text, text, integer) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."read_memberships"(integer, text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."refuse_log_dashboard"(uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_log_dashboard"() TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid, jsonb) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."delete_log_dashboard"(uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."get_log_dashboard"(uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."get_log_secret_scope"(text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."list_log_dashboards"(integer, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."list_log_tenants"(integer, text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."log_overview"(text, text, text, integer) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."switch_log_tenant"(text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) TO "authenticated", "service_role";
-
-GRANT INSERT ("created_by") ON TABLE "logloom"."log_dashboards" TO "authenticated";
-
-GRANT INSERT ("is_shared"), UPDATE ("is_shared") ON TABLE "logloom"."log_dashboards" TO "authenticated";
-
-GRANT INSERT ("name"), UPDATE ("name") ON TABLE "logloom"."log_dashboards" TO "authenticated";
-
-GRANT INSERT ("panels"), UPDATE ("panels") ON TABLE "logloom"."log_dashboards" TO "authenticated";
-
-GRANT INSERT ("tenant_id") ON TABLE "logloom"."log_dashboards" TO "authenticated";
-
-GRANT UPDATE ("updated_at") ON TABLE "logloom"."log_dashboards" TO "authenticated";
-
-GRANT DELETE, SELECT ON TABLE "logloom"."log_dashboards" TO "authenticated";
-
-GRANT INSERT ("created_by") ON TABLE "logloom"."log_dashboards" TO "service_role";
-
-GRANT INSERT ("is_shared"), UPDATE ("is_shared") ON TABLE "logloom"."log_dashboards" TO "service_role";
-
-GRANT INSERT ("name"), UPDATE ("name") ON TABLE "logloom"."log_dashboards" TO "service_role";
-
-GRANT INSERT ("panels"), UPDATE ("panels") ON TABLE "logloom"."log_dashboards" TO "service_role";
-
-GRANT INSERT ("tenant_id") ON TABLE "logloom"."log_dashboards" TO "service_role";
-
-GRANT UPDATE ("updated_at") ON TABLE "logloom"."log_dashboards" TO "service_role";
-
-GRANT DELETE, SELECT ON TABLE "logloom"."log_dashboards" TO "service_role";
-
-REVOKE ALL ("display") ON TABLE "logloom"."saved_searches" FROM "authenticated";
-
-GRANT INSERT ("display"), UPDATE ("display") ON TABLE "logloom"."saved_searches" TO "authenticated";
-
-REVOKE ALL ("display") ON TABLE "logloom"."saved_searches" FROM "service_role";
-
-GRANT INSERT ("display"), UPDATE ("display") ON TABLE "logloom"."saved_searches" TO "service_role";
-
-REVOKE ALL ("chosen_at") ON TABLE "logloom"."tenant_members" FROM "supabase_auth_admin";
-
-GRANT SELECT ("chosen_at") ON TABLE "logloom"."tenant_members" TO "supabase_auth_admin";
+do $ddl$
+begin
+  perform set_config('lock_timeout', '30s', true);
+  ALTER TABLE "logloom"."log_dashboards"
+    ADD CONSTRAINT "log_dashboards_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
+  CREATE INDEX log_dashboards_tenant_id_created_at_idx ON logloom.log_dashboards USING btree (tenant_id, created_at DESC, dashboard_id DESC);
+  CREATE TRIGGER audit_log_dashboards
+    AFTER INSERT OR DELETE OR UPDATE ON logloom.log_dashboards
+    FOR EACH ROW
+    EXECUTE FUNCTION logloom_private.audit_log_dashboards();
+  CREATE POLICY "log_dashboards_delete_creator" ON "logloom"."log_dashboards"
+    FOR DELETE
+    TO "authenticated"
+    USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
+  CREATE POLICY "log_dashboards_insert_creator" ON "logloom"."log_dashboards"
+    FOR INSERT
+    TO "authenticated"
+    WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
+  CREATE POLICY "log_dashboards_select_creator_or_shared" ON "logloom"."log_dashboards"
+    FOR SELECT
+    TO "authenticated"
+    USING
+      (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (is_shared OR (created_by = ( SELECT logloom_private.current_user_id() AS
+      current_user_id)))));
+  CREATE POLICY "log_dashboards_update_creator" ON "logloom"."log_dashboards"
+    FOR UPDATE
+    TO "authenticated"
+    USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))))
+    WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
+  COMMENT ON COLUMN "logloom"."log_dashboards"."created_by" IS 'The claim sub of who made it.';
+  COMMENT ON COLUMN "logloom"."log_dashboards"."panels" IS 'Objects with the members of public.logloom_log_panel, in the order of the grid.';
+  COMMENT ON COLUMN "logloom"."plans"."max_log_dashboards" IS 'Dashboards that a tenant may have.';
+  COMMENT ON COLUMN "logloom"."saved_searches"."display" IS 'What a page shows beside the query: its range, columns and the like. The page says what it means.';
+  COMMENT ON COLUMN "logloom"."tenant_members"."chosen_at" IS 'When the member last switched to the tenant: tokens name the one that was chosen last.';
+  COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Makes a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}, kind lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. Errors: PT400 (plan limit, too), PT401, PT403.';
+  COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid, jsonb) IS 'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must compile. p_tags: at most 20. p_view_id, for admins: the view whose readers find it in their list, if it is shared. p_display: an object of at most 4,000 bytes, kept for the page that shows it. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  COMMENT ON FUNCTION "public"."delete_log_dashboard"(uuid) IS 'Deletes a dashboard. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
+  COMMENT ON FUNCTION "public"."get_log_dashboard"(uuid) IS 'A dashboard of the caller, or one that a colleague shares. Errors: PT400, PT401, PT403, PT404.';
+  COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'Whose secrets the caller may seal: {tenant_id}. The edge functions ask it before they seal one for that tenant. For admins. Errors: PT400, PT401, PT403.';
+  COMMENT ON FUNCTION "public"."list_log_dashboards"(integer, uuid) IS 'The caller''s dashboards and those that colleagues share, newest first. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+  COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to and their role in each, by tenant_id. p_limit 1 to 1000 (default 100), p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+  COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'The services among the records of [p_ts_from, p_ts_to) that match p_query_dsl: how many records and errors each has, how many it had in the same hours the day before (of a longer range: as many days before), and when it was last seen. The largest first. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
+  COMMENT ON FUNCTION "public"."switch_log_tenant"(text) IS 'Chooses a tenant that the caller belongs to, and returns it. The custom access token hook names it in the tokens that Auth makes from then on: refresh the session. Where app_metadata.tenant_id names one, that decides: PT409. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
+  COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean) IS 'Changes what is given and returns the dashboard; p_panels takes the place of all panels. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
+  COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes what is given and returns the saved search. An empty p_description or p_category takes it away. p_view_id, for admins: the view whose readers find it in their list, if it is shared. p_display takes the place of the one before. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
+  COMMENT ON TABLE "logloom"."audit_events" IS 'What was done to keys, members, views, dashboards, settings and plans, and deletions of records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
+  COMMENT ON TABLE "logloom"."log_dashboards" IS 'Dashboards: private to their creator, or shared with the tenant to look at. Each reader sees the records of their own scope in them.';
+  COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'Queries that are shown together, in the order of panels. created_by: the claim sub of who made it.';
+  COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), the largest first, beside [before_from, before_to).';
+  COMMENT ON TYPE "public"."logloom_log_panel" IS 'A panel of a dashboard. kind: lines (over time), bars (a bar for each group) or number. width: of the twelve columns of the grid.';
+  COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'For which tenant the edge functions may seal secrets of the caller.';
+  COMMENT ON TYPE "public"."logloom_log_service" IS 'What a service (null: records without one) sent in a range, and in the same hours of the days before. last_seen: the minute of its newest record of both; of a range of more than a day, to its 1,440th part.';
+  COMMENT ON TYPE "public"."logloom_log_tenant" IS 'A tenant that the caller belongs to. is_current: the one that the token names.';
+  COMMENT ON TYPE "public"."logloom_saved_search" IS 'A saved search. created_by: the claim sub of who made it. run_count: runs by anybody. view_id: the view whose readers find it in their list. display: what a page shows beside the query, such as its range and columns.';
+  GRANT INSERT ("created_by") ON TABLE "logloom"."log_dashboards" TO "authenticated";
+  GRANT INSERT ("is_shared"), UPDATE ("is_shared") ON TABLE "logloom"."log_dashboards" TO "authenticated";
+  GRANT INSERT ("name"), UPDATE ("name") ON TABLE "logloom"."log_dashboards" TO "authenticated";
+  GRANT INSERT ("panels"), UPDATE ("panels") ON TABLE "logloom"."log_dashboards" TO "authenticated";
+  GRANT INSERT ("tenant_id") ON TABLE "logloom"."log_dashboards" TO "authenticated";
+  GRANT UPDATE ("updated_at") ON TABLE "logloom"."log_dashboards" TO "authenticated";
+  GRANT DELETE, SELECT ON TABLE "logloom"."log_dashboards" TO "authenticated";
+  GRANT INSERT ("created_by") ON TABLE "logloom"."log_dashboards" TO "service_role";
+  GRANT INSERT ("is_shared"), UPDATE ("is_shared") ON TABLE "logloom"."log_dashboards" TO "service_role";
+  GRANT INSERT ("name"), UPDATE ("name") ON TABLE "logloom"."log_dashboards" TO "service_role";
+  GRANT INSERT ("panels"), UPDATE ("panels") ON TABLE "logloom"."log_dashboards" TO "service_role";
+  GRANT INSERT ("tenant_id") ON TABLE "logloom"."log_dashboards" TO "service_role";
+  GRANT UPDATE ("updated_at") ON TABLE "logloom"."log_dashboards" TO "service_role";
+  GRANT DELETE, SELECT ON TABLE "logloom"."log_dashboards" TO "service_role";
+  REVOKE ALL ("display") ON TABLE "logloom"."saved_searches" FROM "authenticated";
+  GRANT INSERT ("display"), UPDATE ("display") ON TABLE "logloom"."saved_searches" TO "authenticated";
+  REVOKE ALL ("display") ON TABLE "logloom"."saved_searches" FROM "service_role";
+  GRANT INSERT ("display"), UPDATE ("display") ON TABLE "logloom"."saved_searches" TO "service_role";
+  REVOKE ALL ("chosen_at") ON TABLE "logloom"."tenant_members" FROM "supabase_auth_admin";
+  GRANT SELECT ("chosen_at") ON TABLE "logloom"."tenant_members" TO "supabase_auth_admin";
+  perform set_config('lock_timeout', '0', true);
+end;
+$ddl$;
 
 select logloom_private.finish_migration();

@@ -7,277 +7,233 @@ begin
   lock table logloom_private.settings, logloom.plans in access exclusive mode;
   lock table logloom.alert_rules, logloom.alert_history, logloom_private.notifications,
     logloom_private.webhook_secrets in access exclusive mode;
+  -- In the order of supabase/schemas: functions return rows by position. No table has such a column.
+  alter type public.logloom_alert_rule
+    add attribute notify_on_recovery boolean cascade,
+    add attribute for_minutes integer cascade,
+    add attribute on_absent text cascade,
+    add attribute group_wait_seconds integer cascade,
+    add attribute notification_secrets jsonb cascade;
+  alter type public.logloom_alert_history_entry
+    add attribute incident_id uuid cascade,
+    add attribute resolved_at timestamptz cascade,
+    add attribute silence_id uuid cascade,
+    add attribute absent boolean cascade;
+  alter type public.logloom_claimed_notification
+    add attribute tenant_id text cascade,
+    add attribute rule_id uuid cascade,
+    add attribute template jsonb cascade,
+    add attribute is_complete boolean cascade;
+  alter type logloom_private.alert_window add attribute absent boolean cascade;
   perform set_config('lock_timeout', '0', true);
 end;
 $$;
 
--- In the order of supabase/schemas: functions return rows by position. No table has such a column.
-alter type public.logloom_alert_rule
-  add attribute notify_on_recovery boolean cascade,
-  add attribute for_minutes integer cascade,
-  add attribute on_absent text cascade,
-  add attribute group_wait_seconds integer cascade,
-  add attribute notification_secrets jsonb cascade;
-alter type public.logloom_alert_history_entry
-  add attribute incident_id uuid cascade,
-  add attribute resolved_at timestamptz cascade,
-  add attribute silence_id uuid cascade,
-  add attribute absent boolean cascade;
-alter type public.logloom_claimed_notification
-  add attribute tenant_id text cascade,
-  add attribute rule_id uuid cascade,
-  add attribute template jsonb cascade,
-  add attribute is_complete boolean cascade;
-alter type logloom_private.alert_window add attribute absent boolean cascade;
+set local check_function_bodies = off;
 
-SET local check_function_bodies = off;
-
-DROP TRIGGER "alert_history_enqueues_notifications" ON "logloom"."alert_history";
-
-ALTER TABLE "logloom"."alert_rules"
-  DROP CONSTRAINT "alert_rules_destinations_are_known";
-
-ALTER TABLE "logloom"."alert_rules"
-  DROP CONSTRAINT "alert_rules_destinations_have_addresses";
-
-ALTER TABLE "logloom"."audit_events"
-  DROP CONSTRAINT "audit_events_action_is_known";
-
-ALTER TABLE "logloom_private"."notifications"
-  DROP CONSTRAINT "notifications_channel_is_known";
-
-ALTER TABLE "logloom_private"."notifications"
-  DROP CONSTRAINT "notifications_purpose_is_known";
-
-DROP FUNCTION "logloom_private"."channel_address"(text, jsonb);
-
-DROP FUNCTION "logloom_private"."channel_limit"(text, text);
-
-DROP FUNCTION "logloom_private"."enqueue_notifications"(logloom.alert_rules, uuid, text);
-
-DROP FUNCTION "logloom_private"."preview_alerts"(logloom_private.alert_window[], logloom.alert_rules);
-
-DROP FUNCTION "logloom_private"."require_room_for_test"(text, text);
-
-DROP FUNCTION "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid);
-
-DROP FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid);
-
-DROP FUNCTION "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid);
-
-CREATE TABLE "logloom"."alert_incidents" (
-  "incident_id"     uuid                     NOT NULL DEFAULT gen_random_uuid(),
-  "tenant_id"       text                     NOT NULL,
-  "rule_id"         uuid                     NOT NULL,
-  "rule_name"       text                     NOT NULL,
-  "query_dsl"       text,
-  "window_minutes"  integer                  NOT NULL,
-  "threshold"       double precision         NOT NULL,
-  "comparison"      text,
-  "group"           jsonb,
-  "view_id"         uuid,
-  "opened_at"       timestamp with time zone NOT NULL,
-  "last_fired_at"   timestamp with time zone NOT NULL,
-  "fired_count"     integer                  NOT NULL DEFAULT 1,
-  "value"           double precision         NOT NULL,
-  "peak_value"      double precision         NOT NULL,
-  "held_until"      timestamp with time zone NOT NULL,
-  "resolved_at"     timestamp with time zone,
-  "resolution"      text,
-  "quiet_from"      timestamp with time zone,
-  "acknowledged_at" timestamp with time zone,
-  "acknowledged_by" text,
-  CONSTRAINT "alert_incidents_acknowledgement_is_whole" CHECK (((acknowledged_at IS NULL) = (acknowledged_by IS NULL))),
-  CONSTRAINT "alert_incidents_pkey" PRIMARY KEY (incident_id),
-  CONSTRAINT "alert_incidents_resolution_is_known" CHECK ((resolution = ANY (ARRAY['recovered'::text, 'rule_changed'::text, 'rule_disabled'::text, 'rule_deleted'::text]))),
-  CONSTRAINT "alert_incidents_resolution_is_whole" CHECK ((((resolved_at IS NULL) = (resolution IS NULL)) AND ((quiet_from IS NULL) OR (resolution = 'recovered'::text))))
-);
-
-ALTER TABLE "logloom"."alert_incidents"
-  ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom"."alert_incidents"
-  FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom"."alert_incidents"
-  SET (fillfactor=70);
-
-CREATE TABLE "logloom"."alert_silences" (
-  "silence_id" uuid                     NOT NULL DEFAULT gen_random_uuid(),
-  "tenant_id"  text                     NOT NULL,
-  "rule_id"    uuid,
-  "group"      jsonb,
-  "starts_at"  timestamp with time zone NOT NULL,
-  "ends_at"    timestamp with time zone NOT NULL,
-  "comment"    text,
-  "created_by" text                     NOT NULL,
-  "created_at" timestamp with time zone NOT NULL DEFAULT now(),
-  "expired_at" timestamp with time zone,
-  "expired_by" text,
-  CONSTRAINT "alert_silences_comment_is_valid" CHECK (((length(comment) >= 1) AND (length(comment) <= 2000))),
-  CONSTRAINT "alert_silences_end_after_they_begin" CHECK ((ends_at > starts_at)),
-  CONSTRAINT "alert_silences_group_is_valid" CHECK (((jsonb_typeof("group") = 'object'::text) AND (octet_length(("group")::text) <= 8192))),
-  CONSTRAINT "alert_silences_pkey" PRIMARY KEY (silence_id)
-);
-
-ALTER TABLE "logloom"."alert_silences"
-  ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom"."alert_silences"
-  FORCE ROW LEVEL SECURITY;
-
-CREATE TABLE "logloom_private"."alert_states" (
-  "rule_id"     uuid                     NOT NULL,
-  "group_key"   text                     NOT NULL,
-  "group"       jsonb,
-  "looked_at"   timestamp with time zone NOT NULL,
-  "seen_at"     timestamp with time zone,
-  "holds_since" timestamp with time zone,
-  CONSTRAINT "alert_states_pkey" PRIMARY KEY (rule_id, group_key)
-);
-
-ALTER TABLE "logloom_private"."alert_states"
-  ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom_private"."alert_states"
-  FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom_private"."alert_states"
-  SET (fillfactor=70);
-
-CREATE TABLE "logloom_private"."notified_alerts" (
-  "notification_id" uuid NOT NULL,
-  "alert_id"        uuid NOT NULL,
-  CONSTRAINT "notified_alerts_pkey" PRIMARY KEY (notification_id, alert_id)
-);
-
-ALTER TABLE "logloom_private"."notified_alerts"
-  ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom_private"."notified_alerts"
-  FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom"."alert_history"
-  ADD COLUMN "incident_id" uuid;
-
-ALTER TABLE "logloom"."alert_history"
-  ADD COLUMN "silence_id" uuid;
-
-ALTER TABLE "logloom"."alert_history"
-  ADD COLUMN "absent" boolean NOT NULL DEFAULT false;
-
-ALTER TABLE "logloom"."alert_rules"
-  ADD COLUMN "notify_on_recovery" boolean NOT NULL DEFAULT false;
-
-ALTER TABLE "logloom"."alert_rules"
-  ADD COLUMN "for_minutes" integer NOT NULL DEFAULT 0;
-
-ALTER TABLE "logloom"."alert_rules"
-  ADD COLUMN "on_absent" text NOT NULL DEFAULT 'ignore'::text;
-
-ALTER TABLE "logloom"."alert_rules"
-  ADD COLUMN "group_wait_seconds" integer NOT NULL DEFAULT 0;
-
-ALTER TABLE "logloom"."alert_rules"
-  ADD COLUMN "notification_secrets" jsonb NOT NULL DEFAULT '{}'::jsonb;
-
-ALTER TABLE "logloom"."plans"
-  ADD COLUMN "max_alert_silences" integer NOT NULL DEFAULT 1000;
-
-ALTER TABLE "logloom_private"."notifications"
-  ADD COLUMN "incident_id" uuid;
-
-ALTER TABLE "logloom_private"."notifications"
-  ADD COLUMN "group_key" text NOT NULL DEFAULT ''::text;
-
-ALTER TABLE "logloom_private"."notifications"
-  ADD COLUMN "position" bigint GENERATED ALWAYS AS IDENTITY NOT NULL;
-
-ALTER TABLE "logloom_private"."notifications"
-  ADD COLUMN "template" jsonb;
-
-ALTER TABLE "logloom_private"."notifications"
-  ADD COLUMN "is_complete" boolean NOT NULL DEFAULT false;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "alert_absent_windows" integer NOT NULL DEFAULT 10;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "console_url" text;
-
-ALTER TABLE "logloom_private"."webhook_secrets"
-  ADD COLUMN "changed_at" timestamp WITH time zone NOT NULL DEFAULT now();
-
-CREATE TYPE "public"."logloom_alert_acknowledgement" AS (
-  "success"      boolean,
-  "acknowledged" integer
-);
-
-CREATE TYPE "public"."logloom_alert_incident_details" AS (
-  "incident_id"     uuid,
-  "tenant_id"       text,
-  "rule_id"         uuid,
-  "rule_name"       text,
-  "query_dsl"       text,
-  "window_minutes"  integer,
-  "group"           jsonb,
-  "state"           text,
-  "opened_at"       timestamp WITH time zone,
-  "last_fired_at"   timestamp WITH time zone,
-  "resolved_at"     timestamp WITH time zone,
-  "resolution"      text,
-  "fired_count"     integer,
-  "value"           double precision,
-  "peak_value"      double precision,
-  "threshold"       double precision,
-  "comparison"      public.logloom_alert_comparison,
-  "acknowledged_at" timestamp WITH time zone,
-  "acknowledged_by" text,
-  "alerts"          public.logloom_alert_history_entry[],
-  "deliveries"      public.logloom_alert_delivery[]
-);
-
-CREATE TYPE "public"."logloom_alert_incident" AS (
-  "incident_id"     uuid,
-  "tenant_id"       text,
-  "rule_id"         uuid,
-  "rule_name"       text,
-  "query_dsl"       text,
-  "window_minutes"  integer,
-  "group"           jsonb,
-  "state"           text,
-  "opened_at"       timestamp WITH time zone,
-  "last_fired_at"   timestamp WITH time zone,
-  "resolved_at"     timestamp WITH time zone,
-  "resolution"      text,
-  "fired_count"     integer,
-  "value"           double precision,
-  "peak_value"      double precision,
-  "threshold"       double precision,
-  "comparison"      public.logloom_alert_comparison,
-  "acknowledged_at" timestamp WITH time zone,
-  "acknowledged_by" text
-);
-
-CREATE TYPE "public"."logloom_alert_silence" AS (
-  "silence_id" uuid,
-  "tenant_id"  text,
-  "matcher"    jsonb,
-  "starts_at"  timestamp WITH time zone,
-  "ends_at"    timestamp WITH time zone,
-  "state"      text,
-  "comment"    text,
-  "created_by" text,
-  "created_at" timestamp WITH time zone,
-  "expired_at" timestamp WITH time zone,
-  "expired_by" text
-);
-
-CREATE TYPE "public"."logloom_unsealed_secret" AS (
-  "rule_id"   uuid,
-  "tenant_id" text,
-  "secrets"   text[]
-);
+do $ddl$
+begin
+  perform set_config('lock_timeout', '30s', true);
+  DROP TRIGGER "alert_history_enqueues_notifications" ON "logloom"."alert_history";
+  ALTER TABLE "logloom"."alert_rules"
+    DROP CONSTRAINT "alert_rules_destinations_are_known";
+  ALTER TABLE "logloom"."alert_rules"
+    DROP CONSTRAINT "alert_rules_destinations_have_addresses";
+  ALTER TABLE "logloom"."audit_events"
+    DROP CONSTRAINT "audit_events_action_is_known";
+  ALTER TABLE "logloom_private"."notifications"
+    DROP CONSTRAINT "notifications_channel_is_known";
+  ALTER TABLE "logloom_private"."notifications"
+    DROP CONSTRAINT "notifications_purpose_is_known";
+  DROP FUNCTION "logloom_private"."channel_address"(text, jsonb);
+  DROP FUNCTION "logloom_private"."channel_limit"(text, text);
+  DROP FUNCTION "logloom_private"."enqueue_notifications"(logloom.alert_rules, uuid, text);
+  DROP FUNCTION "logloom_private"."preview_alerts"(logloom_private.alert_window[], logloom.alert_rules);
+  DROP FUNCTION "logloom_private"."require_room_for_test"(text, text);
+  DROP FUNCTION "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid);
+  DROP FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid);
+  DROP FUNCTION "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid);
+  CREATE TABLE "logloom"."alert_incidents" (
+    "incident_id"     uuid                     NOT NULL DEFAULT gen_random_uuid(),
+    "tenant_id"       text                     NOT NULL,
+    "rule_id"         uuid                     NOT NULL,
+    "rule_name"       text                     NOT NULL,
+    "query_dsl"       text,
+    "window_minutes"  integer                  NOT NULL,
+    "threshold"       double precision         NOT NULL,
+    "comparison"      text,
+    "group"           jsonb,
+    "view_id"         uuid,
+    "opened_at"       timestamp with time zone NOT NULL,
+    "last_fired_at"   timestamp with time zone NOT NULL,
+    "fired_count"     integer                  NOT NULL DEFAULT 1,
+    "value"           double precision         NOT NULL,
+    "peak_value"      double precision         NOT NULL,
+    "held_until"      timestamp with time zone NOT NULL,
+    "resolved_at"     timestamp with time zone,
+    "resolution"      text,
+    "quiet_from"      timestamp with time zone,
+    "acknowledged_at" timestamp with time zone,
+    "acknowledged_by" text,
+    CONSTRAINT "alert_incidents_acknowledgement_is_whole" CHECK (((acknowledged_at IS NULL) = (acknowledged_by IS NULL))),
+    CONSTRAINT "alert_incidents_pkey" PRIMARY KEY (incident_id),
+    CONSTRAINT "alert_incidents_resolution_is_known" CHECK ((resolution = ANY (ARRAY['recovered'::text, 'rule_changed'::text, 'rule_disabled'::text, 'rule_deleted'::text]))),
+    CONSTRAINT "alert_incidents_resolution_is_whole" CHECK ((((resolved_at IS NULL) = (resolution IS NULL)) AND ((quiet_from IS NULL) OR (resolution = 'recovered'::text))))
+  );
+  ALTER TABLE "logloom"."alert_incidents"
+    ENABLE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom"."alert_incidents"
+    FORCE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom"."alert_incidents"
+    SET (fillfactor=70);
+  CREATE TABLE "logloom"."alert_silences" (
+    "silence_id" uuid                     NOT NULL DEFAULT gen_random_uuid(),
+    "tenant_id"  text                     NOT NULL,
+    "rule_id"    uuid,
+    "group"      jsonb,
+    "starts_at"  timestamp with time zone NOT NULL,
+    "ends_at"    timestamp with time zone NOT NULL,
+    "comment"    text,
+    "created_by" text                     NOT NULL,
+    "created_at" timestamp with time zone NOT NULL DEFAULT now(),
+    "expired_at" timestamp with time zone,
+    "expired_by" text,
+    CONSTRAINT "alert_silences_comment_is_valid" CHECK (((length(comment) >= 1) AND (length(comment) <= 2000))),
+    CONSTRAINT "alert_silences_end_after_they_begin" CHECK ((ends_at > starts_at)),
+    CONSTRAINT "alert_silences_group_is_valid" CHECK (((jsonb_typeof("group") = 'object'::text) AND (octet_length(("group")::text) <= 8192))),
+    CONSTRAINT "alert_silences_pkey" PRIMARY KEY (silence_id)
+  );
+  ALTER TABLE "logloom"."alert_silences"
+    ENABLE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom"."alert_silences"
+    FORCE ROW LEVEL SECURITY;
+  CREATE TABLE "logloom_private"."alert_states" (
+    "rule_id"     uuid                     NOT NULL,
+    "group_key"   text                     NOT NULL,
+    "group"       jsonb,
+    "looked_at"   timestamp with time zone NOT NULL,
+    "seen_at"     timestamp with time zone,
+    "holds_since" timestamp with time zone,
+    CONSTRAINT "alert_states_pkey" PRIMARY KEY (rule_id, group_key)
+  );
+  ALTER TABLE "logloom_private"."alert_states"
+    ENABLE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom_private"."alert_states"
+    FORCE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom_private"."alert_states"
+    SET (fillfactor=70);
+  CREATE TABLE "logloom_private"."notified_alerts" (
+    "notification_id" uuid NOT NULL,
+    "alert_id"        uuid NOT NULL,
+    CONSTRAINT "notified_alerts_pkey" PRIMARY KEY (notification_id, alert_id)
+  );
+  ALTER TABLE "logloom_private"."notified_alerts"
+    ENABLE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom_private"."notified_alerts"
+    FORCE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom"."alert_history"
+    ADD COLUMN "incident_id" uuid;
+  ALTER TABLE "logloom"."alert_history"
+    ADD COLUMN "silence_id" uuid;
+  ALTER TABLE "logloom"."alert_history"
+    ADD COLUMN "absent" boolean NOT NULL DEFAULT false;
+  ALTER TABLE "logloom"."alert_rules"
+    ADD COLUMN "notify_on_recovery" boolean NOT NULL DEFAULT false;
+  ALTER TABLE "logloom"."alert_rules"
+    ADD COLUMN "for_minutes" integer NOT NULL DEFAULT 0;
+  ALTER TABLE "logloom"."alert_rules"
+    ADD COLUMN "on_absent" text NOT NULL DEFAULT 'ignore'::text;
+  ALTER TABLE "logloom"."alert_rules"
+    ADD COLUMN "group_wait_seconds" integer NOT NULL DEFAULT 0;
+  ALTER TABLE "logloom"."alert_rules"
+    ADD COLUMN "notification_secrets" jsonb NOT NULL DEFAULT '{}'::jsonb;
+  ALTER TABLE "logloom"."plans"
+    ADD COLUMN "max_alert_silences" integer NOT NULL DEFAULT 1000;
+  ALTER TABLE "logloom_private"."notifications"
+    ADD COLUMN "incident_id" uuid;
+  ALTER TABLE "logloom_private"."notifications"
+    ADD COLUMN "group_key" text NOT NULL DEFAULT ''::text;
+  ALTER TABLE "logloom_private"."notifications"
+    ADD COLUMN "position" bigint GENERATED ALWAYS AS IDENTITY NOT NULL;
+  ALTER TABLE "logloom_private"."notifications"
+    ADD COLUMN "template" jsonb;
+  ALTER TABLE "logloom_private"."notifications"
+    ADD COLUMN "is_complete" boolean NOT NULL DEFAULT false;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "alert_absent_windows" integer NOT NULL DEFAULT 10;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "console_url" text;
+  ALTER TABLE "logloom_private"."webhook_secrets"
+    ADD COLUMN "changed_at" timestamp WITH time zone NOT NULL DEFAULT now();
+  CREATE TYPE "public"."logloom_alert_acknowledgement" AS (
+    "success"      boolean,
+    "acknowledged" integer
+  );
+  CREATE TYPE "public"."logloom_alert_incident_details" AS (
+    "incident_id"     uuid,
+    "tenant_id"       text,
+    "rule_id"         uuid,
+    "rule_name"       text,
+    "query_dsl"       text,
+    "window_minutes"  integer,
+    "group"           jsonb,
+    "state"           text,
+    "opened_at"       timestamp WITH time zone,
+    "last_fired_at"   timestamp WITH time zone,
+    "resolved_at"     timestamp WITH time zone,
+    "resolution"      text,
+    "fired_count"     integer,
+    "value"           double precision,
+    "peak_value"      double precision,
+    "threshold"       double precision,
+    "comparison"      public.logloom_alert_comparison,
+    "acknowledged_at" timestamp WITH time zone,
+    "acknowledged_by" text,
+    "alerts"          public.logloom_alert_history_entry[],
+    "deliveries"      public.logloom_alert_delivery[]
+  );
+  CREATE TYPE "public"."logloom_alert_incident" AS (
+    "incident_id"     uuid,
+    "tenant_id"       text,
+    "rule_id"         uuid,
+    "rule_name"       text,
+    "query_dsl"       text,
+    "window_minutes"  integer,
+    "group"           jsonb,
+    "state"           text,
+    "opened_at"       timestamp WITH time zone,
+    "last_fired_at"   timestamp WITH time zone,
+    "resolved_at"     timestamp WITH time zone,
+    "resolution"      text,
+    "fired_count"     integer,
+    "value"           double precision,
+    "peak_value"      double precision,
+    "threshold"       double precision,
+    "comparison"      public.logloom_alert_comparison,
+    "acknowledged_at" timestamp WITH time zone,
+    "acknowledged_by" text
+  );
+  CREATE TYPE "public"."logloom_alert_silence" AS (
+    "silence_id" uuid,
+    "tenant_id"  text,
+    "matcher"    jsonb,
+    "starts_at"  timestamp WITH time zone,
+    "ends_at"    timestamp WITH time zone,
+    "state"      text,
+    "comment"    text,
+    "created_by" text,
+    "created_at" timestamp WITH time zone,
+    "expired_at" timestamp WITH time zone,
+    "expired_by" text
+  );
+  CREATE TYPE "public"."logloom_unsealed_secret" AS (
+    "rule_id"   uuid,
+    "tenant_id" text,
+    "secrets"   text[]
+  );
+  perform set_config('lock_timeout', '0', true);
+end;
+$ddl$;
 
 CREATE OR REPLACE FUNCTION logloom_private.abolish_tenant (
   p_tenant_id text
@@ -3101,8 +3057,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."acknowledge_alert_incidents"(uuid[]) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.complete_alert_notification (
   p_notification_id uuid DEFAULT NULL::uuid,
   p_claim_id        uuid DEFAULT NULL::uuid
@@ -3118,8 +3072,6 @@ begin
   return logloom_private.complete_notification(p_notification_id, p_claim_id);
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) FROM PUBLIC, "anon", "authenticated";
 
 CREATE OR REPLACE FUNCTION public.create_alert_rule (
   p_tenant_id                 text             DEFAULT NULL::text,
@@ -3218,8 +3170,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.expire_alert_silence (
   p_silence_id uuid DEFAULT NULL::uuid,
   p_tenant_id  text DEFAULT NULL::text
@@ -3232,8 +3182,6 @@ begin
   return logloom_private.end_alert_silence(p_tenant_id, p_silence_id);
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."expire_alert_silence"(uuid, text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.get_alert_incident (
   p_incident_id uuid DEFAULT NULL::uuid
@@ -3273,8 +3221,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."get_alert_incident"(uuid) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.get_log_secret_scope (
   p_tenant_id text DEFAULT NULL::text
 )
@@ -3290,8 +3236,6 @@ begin
   return row(v_tenant_id)::public.logloom_log_secret_scope;
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."get_log_secret_scope"(text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.list_alert_incidents (
   p_tenant_id text    DEFAULT NULL::text,
@@ -3350,8 +3294,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."list_alert_incidents"(text, uuid, text, integer, uuid) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.list_alert_silences (
   p_tenant_id text    DEFAULT NULL::text,
   p_limit     integer DEFAULT NULL::integer,
@@ -3397,8 +3339,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."list_alert_silences"(text, integer, uuid) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.list_unsealed_alert_secrets (
   p_key_id text DEFAULT NULL::text,
   p_after  uuid DEFAULT NULL::uuid
@@ -3413,8 +3353,6 @@ begin
   return query select u.* from logloom_private.unsealed_secrets(p_key_id, p_after) u;
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) FROM PUBLIC, "anon", "authenticated";
 
 CREATE OR REPLACE FUNCTION public.preview_alert_rule (
   p_tenant_id        text             DEFAULT NULL::text,
@@ -3483,8 +3421,6 @@ when connection_exception or admin_shutdown or internal_error then
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.seal_alert_secret (
   p_rule_id uuid DEFAULT NULL::uuid,
   p_digest  text DEFAULT NULL::text,
@@ -3505,8 +3441,6 @@ begin
   return row(true)::public.logloom_success;
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) FROM PUBLIC, "anon", "authenticated";
 
 CREATE OR REPLACE FUNCTION public.update_alert_rule (
   p_rule_id                   uuid             DEFAULT NULL::uuid,
@@ -3591,379 +3525,206 @@ exception when check_violation then
 end;
 $function$;
 
-REVOKE ALL
-  ON FUNCTION "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb)
-  FROM PUBLIC, "anon";
-
-ALTER TABLE "logloom"."alert_history"
-  ADD CONSTRAINT "alert_history_incident_id_fkey" FOREIGN KEY (incident_id) REFERENCES logloom.alert_incidents(incident_id) ON DELETE SET NULL;
-
-ALTER TABLE "logloom"."alert_incidents"
-  ADD CONSTRAINT "alert_incidents_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
-
-ALTER TABLE "logloom"."alert_rules"
-  ADD CONSTRAINT "alert_rules_destinations_are_known"
-    CHECK (((notification_destinations <@ '{email,webhook,slack,discord,teams,pagerduty}'::text[]) AND (cardinality(notification_destinations) <= 6)));
-
-ALTER TABLE "logloom"."alert_rules"
-  ADD CONSTRAINT "alert_rules_destinations_have_addresses" CHECK (((NOT enabled) OR ((((notification_config ->> 'email'::text) IS
-    NOT NULL) OR (NOT ('email'::text = ANY (notification_destinations)))) AND (((notification_config ->> 'webhook_url'::text) IS
-    NOT NULL) OR (NOT ('webhook'::text = ANY (notification_destinations)))) AND
-    ((notification_secrets ? 'slack_url'::text) OR (NOT ('slack'::text = ANY (notification_destinations)))) AND
-    ((notification_secrets ? 'discord_url'::text) OR (NOT ('discord'::text = ANY (notification_destinations)))) AND
-    ((notification_secrets ? 'teams_url'::text) OR (NOT ('teams'::text = ANY (notification_destinations)))) AND
-    ((notification_secrets ? 'pagerduty_key'::text) OR (NOT ('pagerduty'::text = ANY (notification_destinations)))))));
-
-ALTER TABLE "logloom"."alert_rules"
-  ADD CONSTRAINT "alert_rules_for_minutes_are_valid" CHECK (((for_minutes >= 0) AND (for_minutes <= 1440)));
-
-ALTER TABLE "logloom"."alert_rules"
-  ADD CONSTRAINT "alert_rules_group_wait_is_valid" CHECK (((group_wait_seconds >= 0) AND (group_wait_seconds <= 3600)));
-
-ALTER TABLE "logloom"."alert_rules"
-  ADD CONSTRAINT "alert_rules_on_absent_is_known" CHECK ((on_absent = ANY (ARRAY['ignore'::text, 'fire'::text])));
-
-ALTER TABLE "logloom"."alert_rules"
-  ADD CONSTRAINT "alert_rules_webhook_template_is_valid"
-    CHECK
-    (((NOT (notification_config ?| '{webhook_template,webhook_template_type}'::text[])) OR (((jsonb_typeof((notification_config -> 'webhook_template'::text)) = 'string'::text) AND
-    ((length((notification_config ->> 'webhook_template'::text)) >= 1) AND (length((notification_config ->> 'webhook_template'::text)) <= 4000)) AND
-    (COALESCE((notification_config ->> 'webhook_template_type'::text), 'json'::text) = ANY (ARRAY['json'::text, 'text'::text]))) IS TRUE)));
-
-ALTER TABLE "logloom"."alert_silences"
-  ADD CONSTRAINT "alert_silences_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
-
-ALTER TABLE "logloom"."audit_events"
-  ADD CONSTRAINT "audit_events_action_is_known"
-    CHECK
-    ((action = ANY (ARRAY['api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text, 'api_key.deleted'::text, 'alert_silence.created'::text,
-    'alert_silence.expired'::text,
-    'ingest_token.created'::text,
-    'portal_session.created'::text,
-    'portal_session.first_used'::text,
-    'portal_session.revoked'::text,
-    'member.added'::text,
-    'member.changed'::text,
-    'member.removed'::text,
-    'settings.changed'::text,
-    'plan.changed'::text, 'view.created'::text, 'view.changed'::text, 'view.deleted'::text, 'logs.deletion_requested'::text, 'logs.deletion_finished'::text])));
-
-ALTER TABLE "logloom"."plans"
-  ADD CONSTRAINT "plans_max_alert_silences_is_not_negative" CHECK ((max_alert_silences >= 0));
-
-ALTER TABLE "logloom_private"."alert_states"
-  ADD CONSTRAINT "alert_states_rule_id_fkey" FOREIGN KEY (rule_id) REFERENCES logloom.alert_rules(rule_id) ON DELETE CASCADE;
-
-ALTER TABLE "logloom_private"."notifications"
-  ADD CONSTRAINT "notifications_channel_is_known" CHECK ((channel = ANY (ARRAY['email'::text, 'webhook'::text, 'slack'::text, 'discord'::text, 'teams'::text, 'pagerduty'::text])));
-
-ALTER TABLE "logloom_private"."notifications"
-  ADD CONSTRAINT "notifications_incident_id_fkey" FOREIGN KEY (incident_id) REFERENCES logloom.alert_incidents(incident_id) ON DELETE SET NULL;
-
-ALTER TABLE "logloom_private"."notifications"
-  ADD CONSTRAINT "notifications_purpose_is_known" CHECK ((purpose = ANY (ARRAY['alert'::text, 'recovery'::text, 'test'::text, 'confirmation'::text])));
-
-ALTER TABLE "logloom_private"."notified_alerts"
-  ADD CONSTRAINT "notified_alerts_alert_id_fkey" FOREIGN KEY (alert_id) REFERENCES logloom.alert_history(alert_id) ON DELETE CASCADE;
-
-ALTER TABLE "logloom_private"."notified_alerts"
-  ADD CONSTRAINT "notified_alerts_notification_id_fkey" FOREIGN KEY (notification_id) REFERENCES logloom_private.notifications(notification_id) ON DELETE CASCADE;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD CONSTRAINT "settings_alert_absent_windows_are_positive" CHECK ((alert_absent_windows >= 1));
-
-ALTER TABLE "logloom_private"."settings"
-  ADD CONSTRAINT "settings_console_url_is_an_address" CHECK (((console_url ~ '^https?://[^\s#]+$'::text) AND (length(console_url) <= 500)));
-
-CREATE INDEX alert_history_incident_id_triggered_at_idx ON logloom.alert_history USING btree (incident_id, triggered_at DESC, alert_id DESC);
-
-CREATE INDEX alert_incidents_resolved_at_idx ON logloom.alert_incidents USING brin (resolved_at);
-
-CREATE UNIQUE INDEX alert_incidents_rule_id_open_idx ON logloom.alert_incidents USING btree (rule_id, COALESCE(md5(("group")::text), ''::text))
-  WHERE (resolved_at IS NULL);
-
-CREATE INDEX alert_incidents_rule_id_opened_at_idx ON logloom.alert_incidents USING btree (rule_id, opened_at DESC, incident_id DESC);
-
-CREATE INDEX alert_incidents_tenant_id_open_idx ON logloom.alert_incidents USING btree (tenant_id, opened_at DESC, incident_id DESC)
-  WHERE (resolved_at IS NULL);
-
-CREATE INDEX alert_incidents_tenant_id_opened_at_idx ON logloom.alert_incidents USING btree (tenant_id, opened_at DESC, incident_id DESC);
-
-CREATE INDEX alert_silences_ends_at_idx ON logloom.alert_silences USING btree (ends_at);
-
-CREATE INDEX alert_silences_tenant_id_created_at_idx ON logloom.alert_silences USING btree (tenant_id, created_at DESC, silence_id DESC);
-
-CREATE INDEX notifications_incident_id_idx ON logloom_private.notifications USING btree (incident_id, created_at DESC, notification_id DESC);
-
-CREATE INDEX notifications_rule_id_channel_idx ON logloom_private.notifications USING btree (rule_id, channel, "position")
-  WHERE (status = 'pending'::text);
-
-CREATE INDEX notified_alerts_alert_id_idx ON logloom_private.notified_alerts USING btree (alert_id);
-
-CREATE INDEX webhook_secrets_unsealed_idx ON logloom_private.webhook_secrets USING btree (changed_at)
-  WHERE (starts_with(secret, 'whsec_'::text) OR starts_with(previous_secret, 'whsec_'::text));
-
-CREATE TRIGGER alert_history_enqueues_notifications
-  AFTER INSERT ON logloom.alert_history
-  FOR EACH ROW
-  WHEN (((new.notification_sent_at IS NULL) AND (new.silence_id IS NULL)))
-  EXECUTE FUNCTION logloom_private.enqueue_alert_notifications();
-
-CREATE TRIGGER alert_incidents_enqueue_recovery
-  AFTER UPDATE OF resolved_at ON logloom.alert_incidents
-  FOR EACH ROW
-  WHEN (((old.resolved_at IS NULL) AND (new.resolved_at IS NOT NULL)))
-  EXECUTE FUNCTION logloom_private.enqueue_recovery();
-
-CREATE TRIGGER alert_rules_close_incidents_on_change
-  AFTER UPDATE OF enabled, asked_at ON logloom.alert_rules
-  FOR EACH ROW
-  WHEN (((old.enabled AND (NOT new.enabled)) OR (new.asked_at > old.asked_at)))
-  EXECUTE FUNCTION logloom_private.close_incidents_of_rule();
-
-CREATE TRIGGER alert_rules_close_incidents_on_delete
-  BEFORE DELETE ON logloom.alert_rules
-  FOR EACH ROW
-  EXECUTE FUNCTION logloom_private.close_incidents_of_rule();
-
-CREATE POLICY "alert_incidents_select_tenant" ON "logloom"."alert_incidents"
-  FOR SELECT
-  TO "authenticated"
-  USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
-
-CREATE POLICY "alert_incidents_update_tenant" ON "logloom"."alert_incidents"
-  FOR UPDATE
-  TO "authenticated"
-  USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)))
-  WITH CHECK ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
-
-CREATE POLICY "alert_silences_select_tenant" ON "logloom"."alert_silences"
-  FOR SELECT
-  TO "authenticated"
-  USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
-
-COMMENT ON COLUMN "logloom"."alert_history"."absent" IS 'It fired since its group, which had sent before, sent nothing.';
-
-COMMENT ON COLUMN "logloom"."alert_history"."incident_id" IS 'The incident that it is part of.';
-
-COMMENT ON COLUMN "logloom"."alert_history"."silence_id" IS 'The silence that kept it from being sent.';
-
-COMMENT ON COLUMN "logloom"."alert_incidents"."acknowledged_by" IS 'The claim sub of who acknowledged it first.';
-
-COMMENT ON COLUMN "logloom"."alert_incidents"."held_until" IS 'The end of the last window in which the condition held.';
-
-COMMENT ON COLUMN "logloom"."alert_incidents"."peak_value" IS 'Of such a window, the value that is farthest from the threshold.';
-
-COMMENT ON COLUMN "logloom"."alert_incidents"."quiet_from" IS 'The end of the window in which it held no longer.';
-
-COMMENT ON COLUMN "logloom"."alert_incidents"."rule_name" IS 'This and what follows is of the rule when the incident opened. query_dsl and comparison are null of rules that were deleted before there were incidents.';
-
-COMMENT ON COLUMN "logloom"."alert_incidents"."value" IS 'Of the last window in which the condition held.';
-
-COMMENT ON COLUMN "logloom"."alert_rules"."for_minutes" IS 'How long the condition holds before the rule fires.';
-
-COMMENT ON COLUMN "logloom"."alert_rules"."group_wait_seconds" IS 'So long notifications of several groups are collected into one.';
-
-COMMENT ON COLUMN "logloom"."alert_rules"."notification_config" IS 'Free-form. email and webhook_url are the addresses of the destinations of these names, webhook_template and webhook_template_type (json or text) say what a webhook sends.';
-
-COMMENT ON COLUMN "logloom"."alert_rules"."notification_secrets" IS 'Sealed texts by name: slack_url, discord_url, teams_url, pagerduty_key.';
-
-COMMENT ON COLUMN "logloom"."alert_rules"."on_absent" IS 'fire: a group of a rule with by that had records a while ago and has none now fires.';
-
-COMMENT ON COLUMN "logloom"."plans"."max_alert_silences" IS 'Silences of alerts that a tenant may have at once, scheduled ones included.';
-
-COMMENT ON COLUMN "logloom"."plans"."webhooks_per_hour" IS 'The same for webhooks, chats and pagers: all that goes by HTTP.';
-
-COMMENT ON COLUMN "logloom_private"."notifications"."address" IS 'Of channels that are reached by a secret, sealed: only the function logloom-notify opens it.';
-
-COMMENT ON COLUMN "logloom_private"."notifications"."is_complete" IS 'The body has the link and the newest records.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."alert_absent_windows" IS 'A group of a rule with on_absent that sent in so many windows before is missed.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."console_url" IS 'Of the console''s page, for links in messages. Null: messages have none.';
-
-COMMENT ON FUNCTION "public"."acknowledge_alert"(uuid) IS 'Records that the caller answers an alert, and with the last of an incident''s alerts the incident. Again: no change. Errors: PT400, PT401, PT404.';
-
-COMMENT ON FUNCTION "public"."acknowledge_alert_incidents"(uuid[]) IS 'Records that the caller answers incidents, 1 to 1000, with all their alerts. Those that nobody had acknowledged before are counted; ids that the tenant does not have are passed over, unless it has none of them. Errors: PT400, PT401, PT404.';
-
-COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'What the edge function logloom-notify calls before the first attempt: the body of a claimed notification with the link to the console and the newest records. Null without the claim. Errors: PT400.';
-
-COMMENT ON FUNCTION
-  "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid) IS
-  'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes 1 to 1440, p_cooldown_minutes 0 to 10080. p_notification_destinations: email, webhook, whose addresses are in p_notification_config (email, webhook_url); slack, discord, teams, pagerduty, whose sealed addresses are in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id, for admins: the view that it is evaluated in. p_saved_search_id: where name and query come from unless given. p_for_minutes 0 to 1440, p_on_absent ignore or fire, p_group_wait_seconds 0 to 3600. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
-
-COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'From p_from (now) to p_to nothing is sent of alerts that p_matcher matches: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. They are evaluated and kept all the same. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
-
-COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it; one that is over stays as it was. Errors: PT400, PT401, PT403, PT404.';
-
-COMMENT ON FUNCTION "public"."get_alert_incident"(uuid) IS 'An incident with its newest 100 alerts and 100 deliveries. Errors: PT400, PT401, PT404.';
-
-COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'Whose secrets the caller may seal: {tenant_id}. The edge functions ask it before they seal one for that tenant. For admins. Errors: PT400, PT401, PT403.';
-
-COMMENT ON FUNCTION "public"."list_alert_incidents"(text, uuid, text, integer, uuid) IS 'Incidents of the tenant, newest first: of one rule, and open, acknowledged or resolved, where given. p_limit 1 to 1000 (default 100), p_after: incident_id of the last item of the page before. With long groups a page may have fewer; the one after the last has none. Errors: PT400, PT401, PT403.';
-
-COMMENT ON FUNCTION "public"."list_alert_silences"(text, integer, uuid) IS 'Silences of the tenant, newest first; those that are over, too, for 30 days. p_limit 1 to 1000 (default 100), p_after: silence_id of the last item of the page before. Errors: PT400, PT401, PT403.';
-
-COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'What the edge function logloom-notify asks for: secrets of alert rules that its key p_key_id did not seal, of 100 rules after p_after. Errors: PT400.';
-
-COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer) IS 'When a rule would have fired over the last 24 h, and the values that it would have seen: the rule p_rule_id, with what else is given in place of its own. Percentiles, distinct counts and queries with by are looked at in windows side by side; of the latter each group fires apart. Errors: PT400, PT401, PT403, PT404, PT408.';
-
-COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'What the edge function logloom-notify calls: p_sealed takes the place of the secret of a rule whose SHA-256 as hex is p_digest. Errors: PT400.';
-
-COMMENT ON FUNCTION
-  "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb) IS
-  'Changes what is given and returns the alert rule. An empty p_description takes it away, p_notification_config is replaced as a whole; of p_secrets each member replaces its own, null takes it away. p_view_id, for admins: the view that it is evaluated in. Errors: PT400, PT401, PT403, PT404.';
-
-COMMENT ON TABLE "logloom"."alert_incidents" IS 'A rule, and of a rule with by one of its groups, whose condition holds since it fired: from the first alert until a window in which it holds no longer.';
-
-COMMENT ON TABLE "logloom"."alert_silences" IS 'For a time nothing is sent of alerts that match: of a rule, of groups with these members, or of all. Rules are evaluated, and the history says which silence it was.';
-
-COMMENT ON TABLE "logloom_private"."alert_states" IS 'Since when the condition of a rule with for_minutes holds, and when groups of a rule with on_absent had records.';
-
-COMMENT ON TABLE "logloom_private"."notification_usage" IS 'Attempts to deliver, by tenant, kind of channel (email, webhook) and hour of the clock: what the plan limits.';
-
-COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: one row for an alert and a destination, for its recovery, or for a test or a code that confirms an address; the last three have no alert.';
-
-COMMENT ON TABLE "logloom_private"."notified_alerts" IS 'Further alerts of a notification that collected those of several groups.';
-
-COMMENT ON TYPE "public"."logloom_alert_acknowledgement" IS 'acknowledged: how many incidents nobody had acknowledged before.';
-
-COMMENT ON TYPE "public"."logloom_alert_delivery" IS 'A notification on its way: status is pending, delivered or failed, purpose alert, recovery, test or confirmation, which is the mail with a code. alert_id is null for all but the first. While it is pending it is tried at next_attempt_at, and no more after gives_up_at.';
-
-COMMENT ON TYPE "public"."logloom_alert_history_entry" IS 'An alert: the value that a rule saw, and whether it was acknowledged and delivered. resolved_at: when its incident ended; null while that is open. silence_id: of the silence that kept it from being sent. absent: it fired since its group sent nothing.';
-
-COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold.';
-
-COMMENT ON TYPE "public"."logloom_alert_incident_details" IS 'An incident with its newest alerts and deliveries, at most 100 of each.';
-
-COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}.';
-
-COMMENT ON TYPE "public"."logloom_alert_silence" IS 'For a time nothing is sent of alerts that match. matcher: {rule_id, group}, either or none. state: scheduled, active or expired.';
-
-COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets to sign it with, sealed or not yet. One that is not complete is completed by complete_alert_notification.';
-
-COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'For which tenant the edge functions may seal secrets of the caller.';
-
-COMMENT ON TYPE "public"."logloom_unsealed_secret" IS 'Secrets of a rule that the function''s present key did not seal.';
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."alert_entry_of"(logloom.alert_history, timestamp WITH time zone, boolean) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_of"(logloom.alert_incidents) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_state"(timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_of"(logloom.alert_silences) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_state"(timestamp WITH time zone, timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."changed_secrets"(jsonb, jsonb, text[]) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."complete_notification"(uuid, uuid) TO "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."deliveries_of_incident"(text, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."end_alert_silence"(text, uuid) TO "authenticated", "service_role";
-
-REVOKE ALL
-  ON FUNCTION "logloom_private"."lasting_windows"(logloom.alert_rules, timestamp WITH time zone, logloom_private.alert_window[], logloom_private.alert_window[])
-  FROM PUBLIC;
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."make_alert_silence"(text, jsonb, text, text, text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."put_sealed"(uuid, text, text) TO "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."require_groups"(text, text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."shown_secrets"(jsonb) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."unsealed_secrets"(text, uuid) TO "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."acknowledge_alert_incidents"(uuid[]) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) TO "service_role";
-
-GRANT EXECUTE
-  ON FUNCTION
-    "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid)
-  TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."expire_alert_silence"(uuid, text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."get_alert_incident"(uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."get_log_secret_scope"(text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."list_alert_incidents"(text, uuid, text, integer, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."list_alert_silences"(text, integer, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) TO "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) TO "service_role";
-
-GRANT EXECUTE
-  ON FUNCTION "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb)
-  TO "authenticated", "service_role";
-
-GRANT UPDATE ("acknowledged_at") ON TABLE "logloom"."alert_incidents" TO "authenticated";
-
-GRANT UPDATE ("acknowledged_by") ON TABLE "logloom"."alert_incidents" TO "authenticated";
-
-GRANT SELECT ON TABLE "logloom"."alert_incidents" TO "authenticated";
-
-GRANT UPDATE ("acknowledged_at") ON TABLE "logloom"."alert_incidents" TO "service_role";
-
-GRANT UPDATE ("acknowledged_by") ON TABLE "logloom"."alert_incidents" TO "service_role";
-
-GRANT SELECT ON TABLE "logloom"."alert_incidents" TO "service_role";
-
-REVOKE ALL ("for_minutes") ON TABLE "logloom"."alert_rules" FROM "authenticated";
-
-GRANT INSERT ("for_minutes"), UPDATE ("for_minutes") ON TABLE "logloom"."alert_rules" TO "authenticated";
-
-REVOKE ALL ("group_wait_seconds") ON TABLE "logloom"."alert_rules" FROM "authenticated";
-
-GRANT INSERT ("group_wait_seconds"), UPDATE ("group_wait_seconds") ON TABLE "logloom"."alert_rules" TO "authenticated";
-
-REVOKE ALL ("notification_secrets") ON TABLE "logloom"."alert_rules" FROM "authenticated";
-
-GRANT INSERT ("notification_secrets"), UPDATE ("notification_secrets") ON TABLE "logloom"."alert_rules" TO "authenticated";
-
-REVOKE ALL ("notify_on_recovery") ON TABLE "logloom"."alert_rules" FROM "authenticated";
-
-GRANT INSERT ("notify_on_recovery"), UPDATE ("notify_on_recovery") ON TABLE "logloom"."alert_rules" TO "authenticated";
-
-REVOKE ALL ("on_absent") ON TABLE "logloom"."alert_rules" FROM "authenticated";
-
-GRANT INSERT ("on_absent"), UPDATE ("on_absent") ON TABLE "logloom"."alert_rules" TO "authenticated";
-
-REVOKE ALL ("for_minutes") ON TABLE "logloom"."alert_rules" FROM "service_role";
-
-GRANT INSERT ("for_minutes"), UPDATE ("for_minutes") ON TABLE "logloom"."alert_rules" TO "service_role";
-
-REVOKE ALL ("group_wait_seconds") ON TABLE "logloom"."alert_rules" FROM "service_role";
-
-GRANT INSERT ("group_wait_seconds"), UPDATE ("group_wait_seconds") ON TABLE "logloom"."alert_rules" TO "service_role";
-
-REVOKE ALL ("notification_secrets") ON TABLE "logloom"."alert_rules" FROM "service_role";
-
-GRANT INSERT ("notification_secrets"), UPDATE ("notification_secrets") ON TABLE "logloom"."alert_rules" TO "service_role";
-
-REVOKE ALL ("notify_on_recovery") ON TABLE "logloom"."alert_rules" FROM "service_role";
-
-GRANT INSERT ("notify_on_recovery"), UPDATE ("notify_on_recovery") ON TABLE "logloom"."alert_rules" TO "service_role";
-
-REVOKE ALL ("on_absent") ON TABLE "logloom"."alert_rules" FROM "service_role";
-
-GRANT INSERT ("on_absent"), UPDATE ("on_absent") ON TABLE "logloom"."alert_rules" TO "service_role";
-
-GRANT SELECT ON TABLE "logloom"."alert_silences" TO "authenticated", "service_role";
+do $ddl$
+begin
+  perform set_config('lock_timeout', '30s', true);
+  ALTER TABLE "logloom"."alert_history"
+    ADD CONSTRAINT "alert_history_incident_id_fkey" FOREIGN KEY (incident_id) REFERENCES logloom.alert_incidents(incident_id) ON DELETE SET NULL;
+  ALTER TABLE "logloom"."alert_incidents"
+    ADD CONSTRAINT "alert_incidents_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
+  ALTER TABLE "logloom"."alert_rules"
+    ADD CONSTRAINT "alert_rules_destinations_are_known"
+      CHECK (((notification_destinations <@ '{email,webhook,slack,discord,teams,pagerduty}'::text[]) AND (cardinality(notification_destinations) <= 6)));
+  ALTER TABLE "logloom"."alert_rules"
+    ADD CONSTRAINT "alert_rules_destinations_have_addresses" CHECK (((NOT enabled) OR ((((notification_config ->> 'email'::text) IS
+      NOT NULL) OR (NOT ('email'::text = ANY (notification_destinations)))) AND (((notification_config ->> 'webhook_url'::text) IS
+      NOT NULL) OR (NOT ('webhook'::text = ANY (notification_destinations)))) AND
+      ((notification_secrets ? 'slack_url'::text) OR (NOT ('slack'::text = ANY (notification_destinations)))) AND
+      ((notification_secrets ? 'discord_url'::text) OR (NOT ('discord'::text = ANY (notification_destinations)))) AND
+      ((notification_secrets ? 'teams_url'::text) OR (NOT ('teams'::text = ANY (notification_destinations)))) AND
+      ((notification_secrets ? 'pagerduty_key'::text) OR (NOT ('pagerduty'::text = ANY (notification_destinations)))))));
+  ALTER TABLE "logloom"."alert_rules"
+    ADD CONSTRAINT "alert_rules_for_minutes_are_valid" CHECK (((for_minutes >= 0) AND (for_minutes <= 1440)));
+  ALTER TABLE "logloom"."alert_rules"
+    ADD CONSTRAINT "alert_rules_group_wait_is_valid" CHECK (((group_wait_seconds >= 0) AND (group_wait_seconds <= 3600)));
+  ALTER TABLE "logloom"."alert_rules"
+    ADD CONSTRAINT "alert_rules_on_absent_is_known" CHECK ((on_absent = ANY (ARRAY['ignore'::text, 'fire'::text])));
+  ALTER TABLE "logloom"."alert_rules"
+    ADD CONSTRAINT "alert_rules_webhook_template_is_valid"
+      CHECK
+      (((NOT (notification_config ?| '{webhook_template,webhook_template_type}'::text[])) OR (((jsonb_typeof((notification_config -> 'webhook_template'::text)) = 'string'::text) AND
+      ((length((notification_config ->> 'webhook_template'::text)) >= 1) AND (length((notification_config ->> 'webhook_template'::text)) <= 4000)) AND
+      (COALESCE((notification_config ->> 'webhook_template_type'::text), 'json'::text) = ANY (ARRAY['json'::text, 'text'::text]))) IS TRUE)));
+  ALTER TABLE "logloom"."alert_silences"
+    ADD CONSTRAINT "alert_silences_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
+  ALTER TABLE "logloom"."audit_events"
+    ADD CONSTRAINT "audit_events_action_is_known"
+      CHECK
+      ((action = ANY (ARRAY['api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text, 'api_key.deleted'::text, 'alert_silence.created'::text,
+      'alert_silence.expired'::text,
+      'ingest_token.created'::text,
+      'portal_session.created'::text,
+      'portal_session.first_used'::text,
+      'portal_session.revoked'::text,
+      'member.added'::text,
+      'member.changed'::text,
+      'member.removed'::text,
+      'settings.changed'::text,
+      'plan.changed'::text, 'view.created'::text, 'view.changed'::text, 'view.deleted'::text, 'logs.deletion_requested'::text, 'logs.deletion_finished'::text])));
+  ALTER TABLE "logloom"."plans"
+    ADD CONSTRAINT "plans_max_alert_silences_is_not_negative" CHECK ((max_alert_silences >= 0));
+  ALTER TABLE "logloom_private"."alert_states"
+    ADD CONSTRAINT "alert_states_rule_id_fkey" FOREIGN KEY (rule_id) REFERENCES logloom.alert_rules(rule_id) ON DELETE CASCADE;
+  ALTER TABLE "logloom_private"."notifications"
+    ADD CONSTRAINT "notifications_channel_is_known" CHECK ((channel = ANY (ARRAY['email'::text, 'webhook'::text, 'slack'::text, 'discord'::text, 'teams'::text, 'pagerduty'::text])));
+  ALTER TABLE "logloom_private"."notifications"
+    ADD CONSTRAINT "notifications_incident_id_fkey" FOREIGN KEY (incident_id) REFERENCES logloom.alert_incidents(incident_id) ON DELETE SET NULL;
+  ALTER TABLE "logloom_private"."notifications"
+    ADD CONSTRAINT "notifications_purpose_is_known" CHECK ((purpose = ANY (ARRAY['alert'::text, 'recovery'::text, 'test'::text, 'confirmation'::text])));
+  ALTER TABLE "logloom_private"."notified_alerts"
+    ADD CONSTRAINT "notified_alerts_alert_id_fkey" FOREIGN KEY (alert_id) REFERENCES logloom.alert_history(alert_id) ON DELETE CASCADE;
+  ALTER TABLE "logloom_private"."notified_alerts"
+    ADD CONSTRAINT "notified_alerts_notification_id_fkey" FOREIGN KEY (notification_id) REFERENCES logloom_private.notifications(notification_id) ON DELETE CASCADE;
+  ALTER TABLE "logloom_private"."settings"
+    ADD CONSTRAINT "settings_alert_absent_windows_are_positive" CHECK ((alert_absent_windows >= 1));
+  ALTER TABLE "logloom_private"."settings"
+    ADD CONSTRAINT "settings_console_url_is_an_address" CHECK (((console_url ~ '^https?://[^\s#]+$'::text) AND (length(console_url) <= 500)));
+  CREATE INDEX alert_history_incident_id_triggered_at_idx ON logloom.alert_history USING btree (incident_id, triggered_at DESC, alert_id DESC);
+  CREATE INDEX alert_incidents_resolved_at_idx ON logloom.alert_incidents USING brin (resolved_at);
+  CREATE UNIQUE INDEX alert_incidents_rule_id_open_idx ON logloom.alert_incidents USING btree (rule_id, COALESCE(md5(("group")::text), ''::text))
+    WHERE (resolved_at IS NULL);
+  CREATE INDEX alert_incidents_rule_id_opened_at_idx ON logloom.alert_incidents USING btree (rule_id, opened_at DESC, incident_id DESC);
+  CREATE INDEX alert_incidents_tenant_id_open_idx ON logloom.alert_incidents USING btree (tenant_id, opened_at DESC, incident_id DESC)
+    WHERE (resolved_at IS NULL);
+  CREATE INDEX alert_incidents_tenant_id_opened_at_idx ON logloom.alert_incidents USING btree (tenant_id, opened_at DESC, incident_id DESC);
+  CREATE INDEX alert_silences_ends_at_idx ON logloom.alert_silences USING btree (ends_at);
+  CREATE INDEX alert_silences_tenant_id_created_at_idx ON logloom.alert_silences USING btree (tenant_id, created_at DESC, silence_id DESC);
+  CREATE INDEX notifications_incident_id_idx ON logloom_private.notifications USING btree (incident_id, created_at DESC, notification_id DESC);
+  CREATE INDEX notifications_rule_id_channel_idx ON logloom_private.notifications USING btree (rule_id, channel, "position")
+    WHERE (status = 'pending'::text);
+  CREATE INDEX notified_alerts_alert_id_idx ON logloom_private.notified_alerts USING btree (alert_id);
+  CREATE INDEX webhook_secrets_unsealed_idx ON logloom_private.webhook_secrets USING btree (changed_at)
+    WHERE (starts_with(secret, 'whsec_'::text) OR starts_with(previous_secret, 'whsec_'::text));
+  CREATE TRIGGER alert_history_enqueues_notifications
+    AFTER INSERT ON logloom.alert_history
+    FOR EACH ROW
+    WHEN (((new.notification_sent_at IS NULL) AND (new.silence_id IS NULL)))
+    EXECUTE FUNCTION logloom_private.enqueue_alert_notifications();
+  CREATE TRIGGER alert_incidents_enqueue_recovery
+    AFTER UPDATE OF resolved_at ON logloom.alert_incidents
+    FOR EACH ROW
+    WHEN (((old.resolved_at IS NULL) AND (new.resolved_at IS NOT NULL)))
+    EXECUTE FUNCTION logloom_private.enqueue_recovery();
+  CREATE TRIGGER alert_rules_close_incidents_on_change
+    AFTER UPDATE OF enabled, asked_at ON logloom.alert_rules
+    FOR EACH ROW
+    WHEN (((old.enabled AND (NOT new.enabled)) OR (new.asked_at > old.asked_at)))
+    EXECUTE FUNCTION logloom_private.close_incidents_of_rule();
+  CREATE TRIGGER alert_rules_close_incidents_on_delete
+    BEFORE DELETE ON logloom.alert_rules
+    FOR EACH ROW
+    EXECUTE FUNCTION logloom_private.close_incidents_of_rule();
+  CREATE POLICY "alert_incidents_select_tenant" ON "logloom"."alert_incidents"
+    FOR SELECT
+    TO "authenticated"
+    USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
+  CREATE POLICY "alert_incidents_update_tenant" ON "logloom"."alert_incidents"
+    FOR UPDATE
+    TO "authenticated"
+    USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)))
+    WITH CHECK ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
+  CREATE POLICY "alert_silences_select_tenant" ON "logloom"."alert_silences"
+    FOR SELECT
+    TO "authenticated"
+    USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
+  COMMENT ON COLUMN "logloom"."alert_history"."absent" IS 'It fired since its group, which had sent before, sent nothing.';
+  COMMENT ON COLUMN "logloom"."alert_history"."incident_id" IS 'The incident that it is part of.';
+  COMMENT ON COLUMN "logloom"."alert_history"."silence_id" IS 'The silence that kept it from being sent.';
+  COMMENT ON COLUMN "logloom"."alert_incidents"."acknowledged_by" IS 'The claim sub of who acknowledged it first.';
+  COMMENT ON COLUMN "logloom"."alert_incidents"."held_until" IS 'The end of the last window in which the condition held.';
+  COMMENT ON COLUMN "logloom"."alert_incidents"."peak_value" IS 'Of such a window, the value that is farthest from the threshold.';
+  COMMENT ON COLUMN "logloom"."alert_incidents"."quiet_from" IS 'The end of the window in which it held no longer.';
+  COMMENT ON COLUMN "logloom"."alert_incidents"."rule_name" IS 'This and what follows is of the rule when the incident opened. query_dsl and comparison are null of rules that were deleted before there were incidents.';
+  COMMENT ON COLUMN "logloom"."alert_incidents"."value" IS 'Of the last window in which the condition held.';
+  COMMENT ON COLUMN "logloom"."alert_rules"."for_minutes" IS 'How long the condition holds before the rule fires.';
+  COMMENT ON COLUMN "logloom"."alert_rules"."group_wait_seconds" IS 'So long notifications of several groups are collected into one.';
+  COMMENT ON COLUMN "logloom"."alert_rules"."notification_config" IS 'Free-form. email and webhook_url are the addresses of the destinations of these names, webhook_template and webhook_template_type (json or text) say what a webhook sends.';
+  COMMENT ON COLUMN "logloom"."alert_rules"."notification_secrets" IS 'Sealed texts by name: slack_url, discord_url, teams_url, pagerduty_key.';
+  COMMENT ON COLUMN "logloom"."alert_rules"."on_absent" IS 'fire: a group of a rule with by that had records a while ago and has none now fires.';
+  COMMENT ON COLUMN "logloom"."plans"."max_alert_silences" IS 'Silences of alerts that a tenant may have at once, scheduled ones included.';
+  COMMENT ON COLUMN "logloom"."plans"."webhooks_per_hour" IS 'The same for webhooks, chats and pagers: all that goes by HTTP.';
+  COMMENT ON COLUMN "logloom_private"."notifications"."address" IS 'Of channels that are reached by a secret, sealed: only the function logloom-notify opens it.';
+  COMMENT ON COLUMN "logloom_private"."notifications"."is_complete" IS 'The body has the link and the newest records.';
+  COMMENT ON COLUMN "logloom_private"."settings"."alert_absent_windows" IS 'A group of a rule with on_absent that sent in so many windows before is missed.';
+  COMMENT ON COLUMN "logloom_private"."settings"."console_url" IS 'Of the console''s page, for links in messages. Null: messages have none.';
+  COMMENT ON FUNCTION "public"."acknowledge_alert"(uuid) IS 'Records that the caller answers an alert, and with the last of an incident''s alerts the incident. Again: no change. Errors: PT400, PT401, PT404.';
+  COMMENT ON FUNCTION "public"."acknowledge_alert_incidents"(uuid[]) IS 'Records that the caller answers incidents, 1 to 1000, with all their alerts. Those that nobody had acknowledged before are counted; ids that the tenant does not have are passed over, unless it has none of them. Errors: PT400, PT401, PT404.';
+  COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'What the edge function logloom-notify calls before the first attempt: the body of a claimed notification with the link to the console and the newest records. Null without the claim. Errors: PT400.';
+  COMMENT ON FUNCTION
+    "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid) IS
+    'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes 1 to 1440, p_cooldown_minutes 0 to 10080. p_notification_destinations: email, webhook, whose addresses are in p_notification_config (email, webhook_url); slack, discord, teams, pagerduty, whose sealed addresses are in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id, for admins: the view that it is evaluated in. p_saved_search_id: where name and query come from unless given. p_for_minutes 0 to 1440, p_on_absent ignore or fire, p_group_wait_seconds 0 to 3600. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'From p_from (now) to p_to nothing is sent of alerts that p_matcher matches: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. They are evaluated and kept all the same. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it; one that is over stays as it was. Errors: PT400, PT401, PT403, PT404.';
+  COMMENT ON FUNCTION "public"."get_alert_incident"(uuid) IS 'An incident with its newest 100 alerts and 100 deliveries. Errors: PT400, PT401, PT404.';
+  COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'Whose secrets the caller may seal: {tenant_id}. The edge functions ask it before they seal one for that tenant. For admins. Errors: PT400, PT401, PT403.';
+  COMMENT ON FUNCTION "public"."list_alert_incidents"(text, uuid, text, integer, uuid) IS 'Incidents of the tenant, newest first: of one rule, and open, acknowledged or resolved, where given. p_limit 1 to 1000 (default 100), p_after: incident_id of the last item of the page before. With long groups a page may have fewer; the one after the last has none. Errors: PT400, PT401, PT403.';
+  COMMENT ON FUNCTION "public"."list_alert_silences"(text, integer, uuid) IS 'Silences of the tenant, newest first; those that are over, too, for 30 days. p_limit 1 to 1000 (default 100), p_after: silence_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+  COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'What the edge function logloom-notify asks for: secrets of alert rules that its key p_key_id did not seal, of 100 rules after p_after. Errors: PT400.';
+  COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer) IS 'When a rule would have fired over the last 24 h, and the values that it would have seen: the rule p_rule_id, with what else is given in place of its own. Percentiles, distinct counts and queries with by are looked at in windows side by side; of the latter each group fires apart. Errors: PT400, PT401, PT403, PT404, PT408.';
+  COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'What the edge function logloom-notify calls: p_sealed takes the place of the secret of a rule whose SHA-256 as hex is p_digest. Errors: PT400.';
+  COMMENT ON FUNCTION
+    "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb) IS
+    'Changes what is given and returns the alert rule. An empty p_description takes it away, p_notification_config is replaced as a whole; of p_secrets each member replaces its own, null takes it away. p_view_id, for admins: the view that it is evaluated in. Errors: PT400, PT401, PT403, PT404.';
+  COMMENT ON TABLE "logloom"."alert_incidents" IS 'A rule, and of a rule with by one of its groups, whose condition holds since it fired: from the first alert until a window in which it holds no longer.';
+  COMMENT ON TABLE "logloom"."alert_silences" IS 'For a time nothing is sent of alerts that match: of a rule, of groups with these members, or of all. Rules are evaluated, and the history says which silence it was.';
+  COMMENT ON TABLE "logloom_private"."alert_states" IS 'Since when the condition of a rule with for_minutes holds, and when groups of a rule with on_absent had records.';
+  COMMENT ON TABLE "logloom_private"."notification_usage" IS 'Attempts to deliver, by tenant, kind of channel (email, webhook) and hour of the clock: what the plan limits.';
+  COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: one row for an alert and a destination, for its recovery, or for a test or a code that confirms an address; the last three have no alert.';
+  COMMENT ON TABLE "logloom_private"."notified_alerts" IS 'Further alerts of a notification that collected those of several groups.';
+  COMMENT ON TYPE "public"."logloom_alert_acknowledgement" IS 'acknowledged: how many incidents nobody had acknowledged before.';
+  COMMENT ON TYPE "public"."logloom_alert_delivery" IS 'A notification on its way: status is pending, delivered or failed, purpose alert, recovery, test or confirmation, which is the mail with a code. alert_id is null for all but the first. While it is pending it is tried at next_attempt_at, and no more after gives_up_at.';
+  COMMENT ON TYPE "public"."logloom_alert_history_entry" IS 'An alert: the value that a rule saw, and whether it was acknowledged and delivered. resolved_at: when its incident ended; null while that is open. silence_id: of the silence that kept it from being sent. absent: it fired since its group sent nothing.';
+  COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold.';
+  COMMENT ON TYPE "public"."logloom_alert_incident_details" IS 'An incident with its newest alerts and deliveries, at most 100 of each.';
+  COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}.';
+  COMMENT ON TYPE "public"."logloom_alert_silence" IS 'For a time nothing is sent of alerts that match. matcher: {rule_id, group}, either or none. state: scheduled, active or expired.';
+  COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets to sign it with, sealed or not yet. One that is not complete is completed by complete_alert_notification.';
+  COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'For which tenant the edge functions may seal secrets of the caller.';
+  COMMENT ON TYPE "public"."logloom_unsealed_secret" IS 'Secrets of a rule that the function''s present key did not seal.';
+  GRANT EXECUTE
+    ON FUNCTION
+      "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid)
+    TO "authenticated", "service_role";
+  GRANT UPDATE ("acknowledged_at") ON TABLE "logloom"."alert_incidents" TO "authenticated";
+  GRANT UPDATE ("acknowledged_by") ON TABLE "logloom"."alert_incidents" TO "authenticated";
+  GRANT SELECT ON TABLE "logloom"."alert_incidents" TO "authenticated";
+  GRANT UPDATE ("acknowledged_at") ON TABLE "logloom"."alert_incidents" TO "service_role";
+  GRANT UPDATE ("acknowledged_by") ON TABLE "logloom"."alert_incidents" TO "service_role";
+  GRANT SELECT ON TABLE "logloom"."alert_incidents" TO "service_role";
+  REVOKE ALL ("for_minutes") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+  GRANT INSERT ("for_minutes"), UPDATE ("for_minutes") ON TABLE "logloom"."alert_rules" TO "authenticated";
+  REVOKE ALL ("group_wait_seconds") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+  GRANT INSERT ("group_wait_seconds"), UPDATE ("group_wait_seconds") ON TABLE "logloom"."alert_rules" TO "authenticated";
+  REVOKE ALL ("notification_secrets") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+  GRANT INSERT ("notification_secrets"), UPDATE ("notification_secrets") ON TABLE "logloom"."alert_rules" TO "authenticated";
+  REVOKE ALL ("notify_on_recovery") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+  GRANT INSERT ("notify_on_recovery"), UPDATE ("notify_on_recovery") ON TABLE "logloom"."alert_rules" TO "authenticated";
+  REVOKE ALL ("on_absent") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+  GRANT INSERT ("on_absent"), UPDATE ("on_absent") ON TABLE "logloom"."alert_rules" TO "authenticated";
+  REVOKE ALL ("for_minutes") ON TABLE "logloom"."alert_rules" FROM "service_role";
+  GRANT INSERT ("for_minutes"), UPDATE ("for_minutes") ON TABLE "logloom"."alert_rules" TO "service_role";
+  REVOKE ALL ("group_wait_seconds") ON TABLE "logloom"."alert_rules" FROM "service_role";
+  GRANT INSERT ("group_wait_seconds"), UPDATE ("group_wait_seconds") ON TABLE "logloom"."alert_rules" TO "service_role";
+  REVOKE ALL ("notification_secrets") ON TABLE "logloom"."alert_rules" FROM "service_role";
+  GRANT INSERT ("notification_secrets"), UPDATE ("notification_secrets") ON TABLE "logloom"."alert_rules" TO "service_role";
+  REVOKE ALL ("notify_on_recovery") ON TABLE "logloom"."alert_rules" FROM "service_role";
+  GRANT INSERT ("notify_on_recovery"), UPDATE ("notify_on_recovery") ON TABLE "logloom"."alert_rules" TO "service_role";
+  REVOKE ALL ("on_absent") ON TABLE "logloom"."alert_rules" FROM "service_role";
+  GRANT INSERT ("on_absent"), UPDATE ("on_absent") ON TABLE "logloom"."alert_rules" TO "service_role";
+  GRANT SELECT ON TABLE "logloom"."alert_silences" TO "authenticated", "service_role";
+  perform set_config('lock_timeout', '0', true);
+end;
+$ddl$;
 
 create function logloom_private.unsealed_secret_count()
 returns integer
@@ -4139,6 +3900,7 @@ from logloom.alert_history h
 where h.alert_id = n.alert_id;
 
 update logloom.plans set max_alert_silences = 10 where plan_id = 'free';
+
 update logloom.plans set max_alert_silences = 100 where plan_id = 'pro';
 
 select logloom_private.finish_migration();

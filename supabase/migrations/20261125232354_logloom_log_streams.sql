@@ -1,214 +1,189 @@
 -- Log streams, and secrets that the edge functions seal.
 
-SET local check_function_bodies = off;
+set local check_function_bodies = off;
 
-ALTER TABLE "logloom"."audit_events"
-  DROP CONSTRAINT "audit_events_action_is_known";
-
-ALTER TABLE "logloom_private"."notifications"
-  DROP CONSTRAINT "notifications_purpose_is_known";
-
-CREATE TABLE "logloom"."log_stream_failures" (
-  "failure_id"  uuid                     NOT NULL DEFAULT gen_random_uuid(),
-  "stream_id"   uuid                     NOT NULL,
-  "tenant_id"   text                     NOT NULL,
-  "kind"        text                     NOT NULL,
-  "occurred_at" timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-  "record_id"   uuid,
-  "record_ts"   timestamp with time zone,
-  "records"     integer,
-  "ts_from"     timestamp with time zone,
-  "ts_to"       timestamp with time zone,
-  "status"      integer,
-  "error"       text                     NOT NULL,
-  CONSTRAINT "log_stream_failures_gap_has_bounds" CHECK (((kind = 'gap'::text) = ((ts_from IS NOT NULL) AND (ts_to IS NOT NULL)))),
-  CONSTRAINT "log_stream_failures_kind_is_known" CHECK ((kind = ANY (ARRAY['refused'::text, 'rejected'::text, 'gap'::text]))),
-  CONSTRAINT "log_stream_failures_pkey" PRIMARY KEY (failure_id)
-);
-
-ALTER TABLE "logloom"."log_stream_failures"
-  ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom"."log_stream_failures"
-  FORCE ROW LEVEL SECURITY;
-
-CREATE TABLE "logloom"."log_streams" (
-  "stream_id"              uuid                     NOT NULL DEFAULT gen_random_uuid(),
-  "tenant_id"              text                     NOT NULL,
-  "name"                   text                     NOT NULL,
-  "query_dsl"              text,
-  "kind"                   text                     NOT NULL,
-  "config"                 jsonb                    NOT NULL,
-  "secrets"                jsonb                    NOT NULL DEFAULT '{}'::jsonb,
-  "enabled"                boolean                  NOT NULL DEFAULT true,
-  "view_id"                uuid,
-  "maker"                  text,
-  "created_at"             timestamp with time zone NOT NULL DEFAULT now(),
-  "updated_at"             timestamp with time zone NOT NULL DEFAULT now(),
-  "position_seq"           bigint                   NOT NULL,
-  "position_id"            uuid,
-  "pending_since"          timestamp with time zone,
-  "next_attempt_at"        timestamp with time zone NOT NULL DEFAULT now(),
-  "claim_id"               uuid,
-  "claimed_at"             timestamp with time zone,
-  "claimed_until"          timestamp with time zone,
-  "batch_id"               uuid,
-  "batch_made_at"          timestamp with time zone,
-  "batch_end_seq"          bigint,
-  "batch_end_id"           uuid,
-  "batch_last_received_at" timestamp with time zone,
-  "batch_records"          integer,
-  "batch_skipped"          integer,
-  "batch_limit"            integer                  NOT NULL DEFAULT 1000,
-  "batch_bytes"            integer                  NOT NULL DEFAULT 1000000,
-  "attempts"               integer                  NOT NULL DEFAULT 0,
-  "failing_since"          timestamp with time zone,
-  "last_success_at"        timestamp with time zone,
-  "last_status"            integer,
-  "last_error"             text,
-  "refused_in_a_row"       integer                  NOT NULL DEFAULT 0,
-  "paused_at"              timestamp with time zone,
-  "pause_reason"           text,
-  "kept_day"               date,
-  "sent_batches"           bigint                   NOT NULL DEFAULT 0,
-  "sent_records"           bigint                   NOT NULL DEFAULT 0,
-  "skipped_records"        bigint                   NOT NULL DEFAULT 0,
-  "refused_records"        bigint                   NOT NULL DEFAULT 0,
-  "test_id"                uuid,
-  "test_requested_at"      timestamp with time zone,
-  "test_finished_at"       timestamp with time zone,
-  "test_status"            integer,
-  "test_error"             text,
-  CONSTRAINT "log_streams_batch_is_whole" CHECK ((num_nulls(batch_id, batch_made_at, batch_end_seq, batch_records, batch_skipped) = ANY (ARRAY[0, 5]))),
-  CONSTRAINT "log_streams_kind_is_known"
-    CHECK ((kind = ANY (ARRAY['webhook'::text, 'otlp'::text, 'loki'::text, 'elasticsearch'::text, 'splunk_hec'::text, 'datadog'::text, 's3'::text]))),
-  CONSTRAINT "log_streams_name_is_unique" UNIQUE (tenant_id, name),
-  CONSTRAINT "log_streams_pause_reason_is_known"
-    CHECK (((pause_reason = ANY (ARRAY['failing'::text, 'refused'::text, 'maker'::text])) AND ((pause_reason IS NULL) = (paused_at IS NULL)))),
-  CONSTRAINT "log_streams_pkey" PRIMARY KEY (stream_id),
-  CONSTRAINT "log_streams_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 100))))
-);
-
-ALTER TABLE "logloom"."log_streams"
-  ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom"."log_streams"
-  FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom"."log_streams"
-  SET (fillfactor=50);
-
-CREATE TABLE "logloom_private"."stream_round" (
-  "singleton"     boolean NOT NULL DEFAULT true,
-  "noted_through" bigint  NOT NULL DEFAULT 0,
-  CONSTRAINT "stream_round_has_one_row" CHECK (singleton),
-  CONSTRAINT "stream_round_pkey" PRIMARY KEY (singleton)
-);
-
-ALTER TABLE "logloom_private"."stream_round"
-  ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom_private"."stream_round"
-  FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE "logloom"."plans"
-  ADD COLUMN "max_log_streams" integer NOT NULL DEFAULT 100;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "stream_interval" interval NOT NULL DEFAULT '00:00:10'::interval;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "stream_turn" interval NOT NULL DEFAULT '00:00:05'::interval;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "stream_claim_lifetime" interval NOT NULL DEFAULT '00:01:00'::interval;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "stream_open_limit" integer NOT NULL DEFAULT 40;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "stream_retry_base" interval NOT NULL DEFAULT '00:00:10'::interval;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "stream_retry_max" interval NOT NULL DEFAULT '00:15:00'::interval;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "stream_gives_up_after" interval NOT NULL DEFAULT '72:00:00'::interval;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "stream_lag_limit" interval NOT NULL DEFAULT '01:00:00'::interval;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "stream_pause_shown" interval NOT NULL DEFAULT '7 days'::interval;
-
-ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "stream_failure_lifetime" interval NOT NULL DEFAULT '30 days'::interval;
-
-ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'streams' AFTER 'notifications';
-
-
-SET local check_function_bodies = off;
-
-CREATE TYPE "logloom_private"."stream_batch" AS (
-  "records" public.logloom_log_record[],
-  "end_seq" bigint,
-  "end_id"  uuid
-);
-
-CREATE TYPE "public"."logloom_claimed_log_stream" AS (
-  "stream_id" uuid,
-  "claim_id"  uuid
-);
-
-CREATE TYPE "public"."logloom_log_stream_failure" AS (
-  "failure_id"  uuid,
-  "stream_id"   uuid,
-  "kind"        text,
-  "occurred_at" timestamp WITH time zone,
-  "record_id"   uuid,
-  "record_ts"   timestamp WITH time zone,
-  "records"     integer,
-  "ts_from"     timestamp WITH time zone,
-  "ts_to"       timestamp WITH time zone,
-  "status"      integer,
-  "error"       text
-);
-
-CREATE TYPE "public"."logloom_log_stream" AS (
-  "stream_id"         uuid,
-  "tenant_id"         text,
-  "name"              text,
-  "query_dsl"         text,
-  "kind"              text,
-  "config"            jsonb,
-  "secrets"           jsonb,
-  "enabled"           boolean,
-  "view_id"           uuid,
-  "maker"             text,
-  "created_at"        timestamp WITH time zone,
-  "updated_at"        timestamp WITH time zone,
-  "status"            text,
-  "lag_seconds"       double precision,
-  "next_attempt_at"   timestamp WITH time zone,
-  "failing_since"     timestamp WITH time zone,
-  "last_success_at"   timestamp WITH time zone,
-  "last_status"       integer,
-  "last_error"        text,
-  "paused_at"         timestamp WITH time zone,
-  "pause_reason"      text,
-  "sent_batches"      bigint,
-  "sent_records"      bigint,
-  "skipped_records"   bigint,
-  "refused_records"   bigint,
-  "test_requested_at" timestamp WITH time zone,
-  "test_finished_at"  timestamp WITH time zone,
-  "test_status"       integer,
-  "test_error"        text
-);
-
-CREATE TYPE "public"."logloom_stream_settlement" AS (
-  "more" boolean
-);
+do $ddl$
+begin
+  perform set_config('lock_timeout', '30s', true);
+  ALTER TABLE "logloom"."audit_events"
+    DROP CONSTRAINT "audit_events_action_is_known";
+  ALTER TABLE "logloom_private"."notifications"
+    DROP CONSTRAINT "notifications_purpose_is_known";
+  CREATE TABLE "logloom"."log_stream_failures" (
+    "failure_id"  uuid                     NOT NULL DEFAULT gen_random_uuid(),
+    "stream_id"   uuid                     NOT NULL,
+    "tenant_id"   text                     NOT NULL,
+    "kind"        text                     NOT NULL,
+    "occurred_at" timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+    "record_id"   uuid,
+    "record_ts"   timestamp with time zone,
+    "records"     integer,
+    "ts_from"     timestamp with time zone,
+    "ts_to"       timestamp with time zone,
+    "status"      integer,
+    "error"       text                     NOT NULL,
+    CONSTRAINT "log_stream_failures_gap_has_bounds" CHECK (((kind = 'gap'::text) = ((ts_from IS NOT NULL) AND (ts_to IS NOT NULL)))),
+    CONSTRAINT "log_stream_failures_kind_is_known" CHECK ((kind = ANY (ARRAY['refused'::text, 'rejected'::text, 'gap'::text]))),
+    CONSTRAINT "log_stream_failures_pkey" PRIMARY KEY (failure_id)
+  );
+  ALTER TABLE "logloom"."log_stream_failures"
+    ENABLE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom"."log_stream_failures"
+    FORCE ROW LEVEL SECURITY;
+  CREATE TABLE "logloom"."log_streams" (
+    "stream_id"              uuid                     NOT NULL DEFAULT gen_random_uuid(),
+    "tenant_id"              text                     NOT NULL,
+    "name"                   text                     NOT NULL,
+    "query_dsl"              text,
+    "kind"                   text                     NOT NULL,
+    "config"                 jsonb                    NOT NULL,
+    "secrets"                jsonb                    NOT NULL DEFAULT '{}'::jsonb,
+    "enabled"                boolean                  NOT NULL DEFAULT true,
+    "view_id"                uuid,
+    "maker"                  text,
+    "created_at"             timestamp with time zone NOT NULL DEFAULT now(),
+    "updated_at"             timestamp with time zone NOT NULL DEFAULT now(),
+    "position_seq"           bigint                   NOT NULL,
+    "position_id"            uuid,
+    "pending_since"          timestamp with time zone,
+    "next_attempt_at"        timestamp with time zone NOT NULL DEFAULT now(),
+    "claim_id"               uuid,
+    "claimed_at"             timestamp with time zone,
+    "claimed_until"          timestamp with time zone,
+    "batch_id"               uuid,
+    "batch_made_at"          timestamp with time zone,
+    "batch_end_seq"          bigint,
+    "batch_end_id"           uuid,
+    "batch_last_received_at" timestamp with time zone,
+    "batch_records"          integer,
+    "batch_skipped"          integer,
+    "batch_limit"            integer                  NOT NULL DEFAULT 1000,
+    "batch_bytes"            integer                  NOT NULL DEFAULT 1000000,
+    "attempts"               integer                  NOT NULL DEFAULT 0,
+    "failing_since"          timestamp with time zone,
+    "last_success_at"        timestamp with time zone,
+    "last_status"            integer,
+    "last_error"             text,
+    "refused_in_a_row"       integer                  NOT NULL DEFAULT 0,
+    "paused_at"              timestamp with time zone,
+    "pause_reason"           text,
+    "kept_day"               date,
+    "sent_batches"           bigint                   NOT NULL DEFAULT 0,
+    "sent_records"           bigint                   NOT NULL DEFAULT 0,
+    "skipped_records"        bigint                   NOT NULL DEFAULT 0,
+    "refused_records"        bigint                   NOT NULL DEFAULT 0,
+    "test_id"                uuid,
+    "test_requested_at"      timestamp with time zone,
+    "test_finished_at"       timestamp with time zone,
+    "test_status"            integer,
+    "test_error"             text,
+    CONSTRAINT "log_streams_batch_is_whole" CHECK ((num_nulls(batch_id, batch_made_at, batch_end_seq, batch_records, batch_skipped) = ANY (ARRAY[0, 5]))),
+    CONSTRAINT "log_streams_kind_is_known"
+      CHECK ((kind = ANY (ARRAY['webhook'::text, 'otlp'::text, 'loki'::text, 'elasticsearch'::text, 'splunk_hec'::text, 'datadog'::text, 's3'::text]))),
+    CONSTRAINT "log_streams_name_is_unique" UNIQUE (tenant_id, name),
+    CONSTRAINT "log_streams_pause_reason_is_known"
+      CHECK (((pause_reason = ANY (ARRAY['failing'::text, 'refused'::text, 'maker'::text])) AND ((pause_reason IS NULL) = (paused_at IS NULL)))),
+    CONSTRAINT "log_streams_pkey" PRIMARY KEY (stream_id),
+    CONSTRAINT "log_streams_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 100))))
+  );
+  ALTER TABLE "logloom"."log_streams"
+    ENABLE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom"."log_streams"
+    FORCE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom"."log_streams"
+    SET (fillfactor=50);
+  CREATE TABLE "logloom_private"."stream_round" (
+    "singleton"     boolean NOT NULL DEFAULT true,
+    "noted_through" bigint  NOT NULL DEFAULT 0,
+    CONSTRAINT "stream_round_has_one_row" CHECK (singleton),
+    CONSTRAINT "stream_round_pkey" PRIMARY KEY (singleton)
+  );
+  ALTER TABLE "logloom_private"."stream_round"
+    ENABLE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom_private"."stream_round"
+    FORCE ROW LEVEL SECURITY;
+  ALTER TABLE "logloom"."plans"
+    ADD COLUMN "max_log_streams" integer NOT NULL DEFAULT 100;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "stream_interval" interval NOT NULL DEFAULT '00:00:10'::interval;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "stream_turn" interval NOT NULL DEFAULT '00:00:05'::interval;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "stream_claim_lifetime" interval NOT NULL DEFAULT '00:01:00'::interval;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "stream_open_limit" integer NOT NULL DEFAULT 40;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "stream_retry_base" interval NOT NULL DEFAULT '00:00:10'::interval;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "stream_retry_max" interval NOT NULL DEFAULT '00:15:00'::interval;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "stream_gives_up_after" interval NOT NULL DEFAULT '72:00:00'::interval;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "stream_lag_limit" interval NOT NULL DEFAULT '01:00:00'::interval;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "stream_pause_shown" interval NOT NULL DEFAULT '7 days'::interval;
+  ALTER TABLE "logloom_private"."settings"
+    ADD COLUMN "stream_failure_lifetime" interval NOT NULL DEFAULT '30 days'::interval;
+  ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'streams' AFTER 'notifications';
+  CREATE TYPE "logloom_private"."stream_batch" AS (
+    "records" public.logloom_log_record[],
+    "end_seq" bigint,
+    "end_id"  uuid
+  );
+  CREATE TYPE "public"."logloom_claimed_log_stream" AS (
+    "stream_id" uuid,
+    "claim_id"  uuid
+  );
+  CREATE TYPE "public"."logloom_log_stream_failure" AS (
+    "failure_id"  uuid,
+    "stream_id"   uuid,
+    "kind"        text,
+    "occurred_at" timestamp WITH time zone,
+    "record_id"   uuid,
+    "record_ts"   timestamp WITH time zone,
+    "records"     integer,
+    "ts_from"     timestamp WITH time zone,
+    "ts_to"       timestamp WITH time zone,
+    "status"      integer,
+    "error"       text
+  );
+  CREATE TYPE "public"."logloom_log_stream" AS (
+    "stream_id"         uuid,
+    "tenant_id"         text,
+    "name"              text,
+    "query_dsl"         text,
+    "kind"              text,
+    "config"            jsonb,
+    "secrets"           jsonb,
+    "enabled"           boolean,
+    "view_id"           uuid,
+    "maker"             text,
+    "created_at"        timestamp WITH time zone,
+    "updated_at"        timestamp WITH time zone,
+    "status"            text,
+    "lag_seconds"       double precision,
+    "next_attempt_at"   timestamp WITH time zone,
+    "failing_since"     timestamp WITH time zone,
+    "last_success_at"   timestamp WITH time zone,
+    "last_status"       integer,
+    "last_error"        text,
+    "paused_at"         timestamp WITH time zone,
+    "pause_reason"      text,
+    "sent_batches"      bigint,
+    "sent_records"      bigint,
+    "skipped_records"   bigint,
+    "refused_records"   bigint,
+    "test_requested_at" timestamp WITH time zone,
+    "test_finished_at"  timestamp WITH time zone,
+    "test_status"       integer,
+    "test_error"        text
+  );
+  CREATE TYPE "public"."logloom_stream_settlement" AS (
+    "more" boolean
+  );
+  perform set_config('lock_timeout', '0', true);
+end;
+$ddl$;
 
 CREATE OR REPLACE FUNCTION logloom_private.abolish_tenant (
   p_tenant_id text
@@ -2558,8 +2533,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."claim_log_streams"(integer) FROM PUBLIC, "anon", "authenticated";
-
 CREATE OR REPLACE FUNCTION public.create_log_stream (
   p_tenant_id text    DEFAULT NULL::text,
   p_name      text    DEFAULT NULL::text,
@@ -2581,8 +2554,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.delete_log_stream (
   p_stream_id uuid DEFAULT NULL::uuid,
   p_tenant_id text DEFAULT NULL::text
@@ -2595,8 +2566,6 @@ begin
   return logloom_private.remove_log_stream(p_tenant_id, p_stream_id);
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."delete_log_stream"(uuid, text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.get_log_secret_scope (
   p_tenant_id text DEFAULT NULL::text
@@ -2613,8 +2582,6 @@ begin
   return row(v_tenant_id)::public.logloom_log_secret_scope;
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."get_log_secret_scope"(text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.get_log_stream (
   p_stream_id uuid DEFAULT NULL::uuid,
@@ -2639,8 +2606,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."get_log_stream"(uuid, text) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.list_log_stream_failures (
   p_stream_id uuid    DEFAULT NULL::uuid,
   p_limit     integer DEFAULT NULL::integer,
@@ -2659,8 +2624,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."list_log_stream_failures"(uuid, integer, uuid, text) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.list_log_streams (
   p_tenant_id text    DEFAULT NULL::text,
   p_limit     integer DEFAULT NULL::integer,
@@ -2677,8 +2640,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."list_log_streams"(text, integer, uuid) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.read_log_stream_batch (
   p_stream_id uuid DEFAULT NULL::uuid,
   p_claim_id  uuid DEFAULT NULL::uuid
@@ -2694,8 +2655,6 @@ begin
   return logloom_private.next_stream_batch(p_stream_id, p_claim_id);
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) FROM PUBLIC, "anon", "authenticated";
 
 CREATE OR REPLACE FUNCTION public.settle_log_stream_batch (
   p_stream_id   uuid    DEFAULT NULL::uuid,
@@ -2731,8 +2690,6 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean) FROM PUBLIC, "anon", "authenticated";
-
 CREATE OR REPLACE FUNCTION public.test_log_stream (
   p_stream_id uuid DEFAULT NULL::uuid,
   p_tenant_id text DEFAULT NULL::text
@@ -2745,8 +2702,6 @@ begin
   return logloom_private.request_stream_test(p_tenant_id, p_stream_id);
 end;
 $function$;
-
-REVOKE ALL ON FUNCTION "public"."test_log_stream"(uuid, text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.update_log_stream (
   p_stream_id uuid    DEFAULT NULL::uuid,
@@ -2769,236 +2724,123 @@ begin
 end;
 $function$;
 
-REVOKE ALL ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) FROM PUBLIC, "anon";
+do $ddl$
+begin
+  perform set_config('lock_timeout', '30s', true);
+  ALTER TABLE "logloom"."audit_events"
+    ADD CONSTRAINT "audit_events_action_is_known"
+      CHECK
+      ((action = ANY (ARRAY['api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text, 'api_key.deleted'::text, 'ingest_token.created'::text,
+      'portal_session.created'::text,
+      'portal_session.first_used'::text,
+      'portal_session.revoked'::text,
+      'member.added'::text,
+      'member.changed'::text,
+      'member.removed'::text,
+      'settings.changed'::text,
+      'plan.changed'::text,
+      'view.created'::text,
+      'view.changed'::text,
+      'view.deleted'::text, 'log_stream.created'::text, 'log_stream.changed'::text, 'log_stream.deleted'::text, 'logs.deletion_requested'::text, 'logs.deletion_finished'::text])));
+  ALTER TABLE "logloom"."log_stream_failures"
+    ADD CONSTRAINT "log_stream_failures_stream_id_fkey" FOREIGN KEY (stream_id) REFERENCES logloom.log_streams(stream_id) ON DELETE CASCADE;
+  ALTER TABLE "logloom"."log_streams"
+    ADD CONSTRAINT "log_streams_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
+  ALTER TABLE "logloom"."log_streams"
+    ADD CONSTRAINT "log_streams_view_is_of_tenant" FOREIGN KEY (tenant_id, view_id) REFERENCES logloom.log_views(tenant_id, view_id) ON DELETE CASCADE;
+  ALTER TABLE "logloom"."plans"
+    ADD CONSTRAINT "plans_max_log_streams_is_not_negative" CHECK ((max_log_streams >= 0));
+  ALTER TABLE "logloom_private"."notifications"
+    ADD CONSTRAINT "notifications_purpose_is_known" CHECK ((purpose = ANY (ARRAY['alert'::text, 'test'::text, 'confirmation'::text, 'stream'::text])));
+  CREATE UNIQUE INDEX log_stream_failures_gaps_idx ON logloom.log_stream_failures USING btree (stream_id, ts_from)
+    WHERE (kind = 'gap'::text);
+  CREATE INDEX log_stream_failures_occurred_at_idx ON logloom.log_stream_failures USING btree (occurred_at);
+  CREATE INDEX log_stream_failures_stream_id_occurred_at_idx ON logloom.log_stream_failures USING btree (stream_id, occurred_at DESC, failure_id DESC);
+  CREATE INDEX log_stream_failures_tenant_id_idx ON logloom.log_stream_failures USING btree (tenant_id);
+  CREATE INDEX log_streams_tenant_id_created_at_idx ON logloom.log_streams USING btree (tenant_id, created_at DESC, stream_id DESC);
+  CREATE INDEX log_streams_tenant_id_view_id_idx ON logloom.log_streams USING btree (tenant_id, view_id);
+  CREATE TRIGGER audit_log_streams
+    AFTER INSERT OR DELETE OR UPDATE OF name, query_dsl, config, enabled, view_id, paused_at ON logloom.log_streams
+    FOR EACH ROW
+    EXECUTE FUNCTION logloom_private.audit_log_streams();
+  CREATE POLICY "log_stream_failures_select_tenant" ON "logloom"."log_stream_failures"
+    FOR SELECT
+    TO "authenticated"
+    USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
+  CREATE POLICY "log_streams_select_tenant" ON "logloom"."log_streams"
+    FOR SELECT
+    TO "authenticated"
+    USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
+  COMMENT ON COLUMN "logloom"."log_streams"."batch_id" IS 'The batch under way, the same however often it is sent: the records from the position to batch_end_seq and batch_end_id (null: all of that write sequence).';
+  COMMENT ON COLUMN "logloom"."log_streams"."batch_limit" IS 'Records of the next batch at most: halved when the receiver refuses one, doubled when it takes one.';
+  COMMENT ON COLUMN "logloom"."log_streams"."config" IS 'Where to: what the kind needs, and nothing secret.';
+  COMMENT ON COLUMN "logloom"."log_streams"."kept_day" IS 'The first day that the tenant kept when the stream read last.';
+  COMMENT ON COLUMN "logloom"."log_streams"."maker" IS 'The user by whose rights it reads: who made it, or enabled it last. Null: the project itself.';
+  COMMENT ON COLUMN "logloom"."log_streams"."pending_since" IS 'Since when records wait. Null: none does, as of what was noted last.';
+  COMMENT ON COLUMN "logloom"."log_streams"."query_dsl" IS 'Which records: a query without stages. Null: all.';
+  COMMENT ON COLUMN "logloom"."log_streams"."secrets" IS 'Name and sealed text of each secret. Only the edge function can open it.';
+  COMMENT ON COLUMN "logloom"."plans"."max_log_streams" IS 'Log streams that a tenant may have.';
+  COMMENT ON COLUMN "logloom_private"."settings"."stream_claim_lifetime" IS 'After this time a claim that was not settled is due again. Longer than a batch takes.';
+  COMMENT ON COLUMN "logloom_private"."settings"."stream_failure_lifetime" IS 'How long list_log_stream_failures tells of a failure.';
+  COMMENT ON COLUMN "logloom_private"."settings"."stream_gives_up_after" IS 'How long a log stream is tried without success before it pauses.';
+  COMMENT ON COLUMN "logloom_private"."settings"."stream_interval" IS 'How long records of a log stream wait for others, unless they fill a batch.';
+  COMMENT ON COLUMN "logloom_private"."settings"."stream_lag_limit" IS 'Health: degraded when a log stream that works is further behind.';
+  COMMENT ON COLUMN "logloom_private"."settings"."stream_open_limit" IS 'Log streams under way at once, of all tenants: one tenant has no more of them than stay free.';
+  COMMENT ON COLUMN "logloom_private"."settings"."stream_pause_shown" IS 'Health: degraded for so long after a log stream was paused for want of success.';
+  COMMENT ON COLUMN "logloom_private"."settings"."stream_retry_base" IS 'Wait of a log stream after the first failure, give or take a fifth, multiplied by notification_retry_factor after each further one …';
+  COMMENT ON COLUMN "logloom_private"."settings"."stream_retry_max" IS '… up to this.';
+  COMMENT ON COLUMN "logloom_private"."settings"."stream_turn" IS 'How long a log stream sends before others that wait come first.';
+  COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One of which nothing is heard in time is due again. Errors: PT400.';
+  COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it: from now on it sends the records that p_query_dsl finds (a query without stages; all by default) as they become visible. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: where to, by kind. p_secrets: names and sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: default true. p_view_id: the view that it reads in. p_name: 1 to 100 characters after trimming. For admins. Errors: PT400 (plan limit, too), PT401, PT403, PT404, PT409 (the name is taken).';
+  COMMENT ON FUNCTION "public"."delete_log_stream"(uuid, text) IS 'Deletes a log stream with its failures and secrets. Returns {success}. For admins. Errors: PT400, PT401, PT403, PT404.';
+  COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'Whose secrets the caller may seal: {tenant_id}. The edge functions ask it before they seal one for that tenant. For admins. Errors: PT400, PT401, PT403.';
+  COMMENT ON FUNCTION "public"."get_log_stream"(uuid, text) IS 'A log stream with its lag and the outcome of its last test. For admins. Errors: PT400, PT401, PT403, PT404.';
+  COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, pre_request and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and job_limits.';
+  COMMENT ON FUNCTION "public"."list_log_stream_failures"(uuid, integer, uuid, text) IS 'What a log stream did not send, newest first: records that the receiver refused, and gaps that retention made; of the last 30 days and at most 1000. p_limit 1 to 1000 (default 100), p_after: failure_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403, PT404.';
+  COMMENT ON FUNCTION "public"."list_log_streams"(text, integer, uuid) IS 'Log streams of the tenant with their lag, newest first. p_limit 1 to 1000 (default 100), p_after: stream_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403.';
+  COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'What the edge function logloom-stream calls: the batch that a claimed stream has to send, {batch, records}, each record in a line of its own; null where there is none, and the claim is over. Errors: PT400.';
+  COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean) IS 'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the secrets, sealed by the current key. p_release: lets go of the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
+  COMMENT ON FUNCTION "public"."test_log_stream"(uuid, text) IS 'Sends one record that says that it is a test, within seconds, also where the stream is paused or disabled; get_log_stream tells the outcome. For admins. Errors: PT400, PT401, PT403, PT404, PT429 (tested just now).';
+  COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets each member, null takes one away. An empty p_query_dsl sends all records. p_enabled true also ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+  COMMENT ON TABLE "logloom"."audit_events" IS 'What was done to keys, members, views, log streams, settings and plans, and deletions of records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
+  COMMENT ON TABLE "logloom"."log_stream_failures" IS 'What did not arrive. refused: a record that the receiver does not take. rejected: it took a batch but for so many records, and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
+  COMMENT ON TABLE "logloom"."log_streams" IS 'Where a tenant''s records are sent as they become visible, and how far each of these is.';
+  COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: one row for an alert and a destination, for a test or a code that confirms an address, which have no alert, or to an owner of a log stream that was paused, which is rule_id.';
+  COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'Where the edge function logloom-notify is, with logloom-stream beside it, and the secret that they know their caller by.';
+  COMMENT ON TABLE "logloom_private"."stream_round" IS 'Up to which write sequence it was noted which streams have something to send. Whoever calls a stream idle holds the row.';
+  COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
+  COMMENT ON TYPE "logloom_private"."stream_batch" IS 'Records after a stream''s position, in the order in which they became visible, up to a write sequence and, of that, an id (null: all of it).';
+  COMMENT ON TYPE "public"."logloom_claimed_log_stream" IS 'A stream that has something to send now.';
+  COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'For which tenant the edge functions may seal secrets of the caller.';
+  COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. lag_seconds: how long the oldest record that was not sent has waited. paused_at with pause_reason failing (no success for long), refused (the receiver takes no record) or maker (who made it is no admin any more). skipped_records: not sent, because streams passed them on three times already. test_…: of the last test; it is under way while test_finished_at is null.';
+  COMMENT ON TYPE "public"."logloom_log_stream_failure" IS 'What a stream did not send. refused: the record record_id, which the receiver does not take. rejected: it took a batch but for so many records, and does not say which. gap: what retention deleted of [ts_from, ts_to) before it was sent.';
+  COMMENT ON TYPE "public"."logloom_stream_settlement" IS 'Whether the claim of a log stream goes on after a batch was settled.';
+  GRANT SELECT ON TABLE "logloom"."log_stream_failures" TO "authenticated", "service_role";
+  GRANT SELECT ("created_at") ON TABLE "logloom"."log_streams" TO "authenticated";
+  GRANT SELECT ("enabled") ON TABLE "logloom"."log_streams" TO "authenticated";
+  GRANT SELECT ("kind") ON TABLE "logloom"."log_streams" TO "authenticated";
+  GRANT SELECT ("name") ON TABLE "logloom"."log_streams" TO "authenticated";
+  GRANT SELECT ("stream_id") ON TABLE "logloom"."log_streams" TO "authenticated";
+  GRANT SELECT ("tenant_id") ON TABLE "logloom"."log_streams" TO "authenticated";
+  GRANT SELECT ("updated_at") ON TABLE "logloom"."log_streams" TO "authenticated";
+  GRANT SELECT ("view_id") ON TABLE "logloom"."log_streams" TO "authenticated";
+  GRANT SELECT ("created_at") ON TABLE "logloom"."log_streams" TO "service_role";
+  GRANT SELECT ("enabled") ON TABLE "logloom"."log_streams" TO "service_role";
+  GRANT SELECT ("kind") ON TABLE "logloom"."log_streams" TO "service_role";
+  GRANT SELECT ("name") ON TABLE "logloom"."log_streams" TO "service_role";
+  GRANT SELECT ("stream_id") ON TABLE "logloom"."log_streams" TO "service_role";
+  GRANT SELECT ("tenant_id") ON TABLE "logloom"."log_streams" TO "service_role";
+  GRANT SELECT ("updated_at") ON TABLE "logloom"."log_streams" TO "service_role";
+  GRANT SELECT ("view_id") ON TABLE "logloom"."log_streams" TO "service_role";
+  update logloom.plans set max_log_streams = 1 where plan_id = 'free';
+  update logloom.plans set max_log_streams = 10 where plan_id = 'pro';
+  insert into logloom_private.job_limits (job, silence) values ('send_log_streams', '3 minutes');
+  insert into logloom_private.stream_round (noted_through)
+  select coalesce(max(a.write_seq), 0) from logloom_private.log_writes a;
+  perform set_config('lock_timeout', '0', true);
+end;
+$ddl$;
 
-ALTER TABLE "logloom"."audit_events"
-  ADD CONSTRAINT "audit_events_action_is_known"
-    CHECK
-    ((action = ANY (ARRAY['api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text, 'api_key.deleted'::text, 'ingest_token.created'::text,
-    'portal_session.created'::text,
-    'portal_session.first_used'::text,
-    'portal_session.revoked'::text,
-    'member.added'::text,
-    'member.changed'::text,
-    'member.removed'::text,
-    'settings.changed'::text,
-    'plan.changed'::text,
-    'view.created'::text,
-    'view.changed'::text,
-    'view.deleted'::text, 'log_stream.created'::text, 'log_stream.changed'::text, 'log_stream.deleted'::text, 'logs.deletion_requested'::text, 'logs.deletion_finished'::text])));
-
-ALTER TABLE "logloom"."log_stream_failures"
-  ADD CONSTRAINT "log_stream_failures_stream_id_fkey" FOREIGN KEY (stream_id) REFERENCES logloom.log_streams(stream_id) ON DELETE CASCADE;
-
-ALTER TABLE "logloom"."log_streams"
-  ADD CONSTRAINT "log_streams_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
-
-ALTER TABLE "logloom"."log_streams"
-  ADD CONSTRAINT "log_streams_view_is_of_tenant" FOREIGN KEY (tenant_id, view_id) REFERENCES logloom.log_views(tenant_id, view_id) ON DELETE CASCADE;
-
-ALTER TABLE "logloom"."plans"
-  ADD CONSTRAINT "plans_max_log_streams_is_not_negative" CHECK ((max_log_streams >= 0));
-
-ALTER TABLE "logloom_private"."notifications"
-  ADD CONSTRAINT "notifications_purpose_is_known" CHECK ((purpose = ANY (ARRAY['alert'::text, 'test'::text, 'confirmation'::text, 'stream'::text])));
-
-CREATE UNIQUE INDEX log_stream_failures_gaps_idx ON logloom.log_stream_failures USING btree (stream_id, ts_from)
-  WHERE (kind = 'gap'::text);
-
-CREATE INDEX log_stream_failures_occurred_at_idx ON logloom.log_stream_failures USING btree (occurred_at);
-
-CREATE INDEX log_stream_failures_stream_id_occurred_at_idx ON logloom.log_stream_failures USING btree (stream_id, occurred_at DESC, failure_id DESC);
-
-CREATE INDEX log_stream_failures_tenant_id_idx ON logloom.log_stream_failures USING btree (tenant_id);
-
-CREATE INDEX log_streams_tenant_id_created_at_idx ON logloom.log_streams USING btree (tenant_id, created_at DESC, stream_id DESC);
-
-CREATE INDEX log_streams_tenant_id_view_id_idx ON logloom.log_streams USING btree (tenant_id, view_id);
-
-CREATE TRIGGER audit_log_streams
-  AFTER INSERT OR DELETE OR UPDATE OF name, query_dsl, config, enabled, view_id, paused_at ON logloom.log_streams
-  FOR EACH ROW
-  EXECUTE FUNCTION logloom_private.audit_log_streams();
-
-CREATE POLICY "log_stream_failures_select_tenant" ON "logloom"."log_stream_failures"
-  FOR SELECT
-  TO "authenticated"
-  USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
-
-CREATE POLICY "log_streams_select_tenant" ON "logloom"."log_streams"
-  FOR SELECT
-  TO "authenticated"
-  USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
-
-COMMENT ON COLUMN "logloom"."log_streams"."batch_id" IS 'The batch under way, the same however often it is sent: the records from the position to batch_end_seq and batch_end_id (null: all of that write sequence).';
-
-COMMENT ON COLUMN "logloom"."log_streams"."batch_limit" IS 'Records of the next batch at most: halved when the receiver refuses one, doubled when it takes one.';
-
-COMMENT ON COLUMN "logloom"."log_streams"."config" IS 'Where to: what the kind needs, and nothing secret.';
-
-COMMENT ON COLUMN "logloom"."log_streams"."kept_day" IS 'The first day that the tenant kept when the stream read last.';
-
-COMMENT ON COLUMN "logloom"."log_streams"."maker" IS 'The user by whose rights it reads: who made it, or enabled it last. Null: the project itself.';
-
-COMMENT ON COLUMN "logloom"."log_streams"."pending_since" IS 'Since when records wait. Null: none does, as of what was noted last.';
-
-COMMENT ON COLUMN "logloom"."log_streams"."query_dsl" IS 'Which records: a query without stages. Null: all.';
-
-COMMENT ON COLUMN "logloom"."log_streams"."secrets" IS 'Name and sealed text of each secret. Only the edge function can open it.';
-
-COMMENT ON COLUMN "logloom"."plans"."max_log_streams" IS 'Log streams that a tenant may have.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."stream_claim_lifetime" IS 'After this time a claim that was not settled is due again. Longer than a batch takes.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."stream_failure_lifetime" IS 'How long list_log_stream_failures tells of a failure.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."stream_gives_up_after" IS 'How long a log stream is tried without success before it pauses.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."stream_interval" IS 'How long records of a log stream wait for others, unless they fill a batch.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."stream_lag_limit" IS 'Health: degraded when a log stream that works is further behind.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."stream_open_limit" IS 'Log streams under way at once, of all tenants: one tenant has no more of them than stay free.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."stream_pause_shown" IS 'Health: degraded for so long after a log stream was paused for want of success.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."stream_retry_base" IS 'Wait of a log stream after the first failure, give or take a fifth, multiplied by notification_retry_factor after each further one …';
-
-COMMENT ON COLUMN "logloom_private"."settings"."stream_retry_max" IS '… up to this.';
-
-COMMENT ON COLUMN "logloom_private"."settings"."stream_turn" IS 'How long a log stream sends before others that wait come first.';
-
-COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One of which nothing is heard in time is due again. Errors: PT400.';
-
-COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it: from now on it sends the records that p_query_dsl finds (a query without stages; all by default) as they become visible. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: where to, by kind. p_secrets: names and sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: default true. p_view_id: the view that it reads in. p_name: 1 to 100 characters after trimming. For admins. Errors: PT400 (plan limit, too), PT401, PT403, PT404, PT409 (the name is taken).';
-
-COMMENT ON FUNCTION "public"."delete_log_stream"(uuid, text) IS 'Deletes a log stream with its failures and secrets. Returns {success}. For admins. Errors: PT400, PT401, PT403, PT404.';
-
-COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'Whose secrets the caller may seal: {tenant_id}. The edge functions ask it before they seal one for that tenant. For admins. Errors: PT400, PT401, PT403.';
-
-COMMENT ON FUNCTION "public"."get_log_stream"(uuid, text) IS 'A log stream with its lag and the outcome of its last test. For admins. Errors: PT400, PT401, PT403, PT404.';
-
-COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, pre_request and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and job_limits.';
-
-COMMENT ON FUNCTION "public"."list_log_stream_failures"(uuid, integer, uuid, text) IS 'What a log stream did not send, newest first: records that the receiver refused, and gaps that retention made; of the last 30 days and at most 1000. p_limit 1 to 1000 (default 100), p_after: failure_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403, PT404.';
-
-COMMENT ON FUNCTION "public"."list_log_streams"(text, integer, uuid) IS 'Log streams of the tenant with their lag, newest first. p_limit 1 to 1000 (default 100), p_after: stream_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403.';
-
-COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'What the edge function logloom-stream calls: the batch that a claimed stream has to send, {batch, records}, each record in a line of its own; null where there is none, and the claim is over. Errors: PT400.';
-
-COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean) IS 'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the secrets, sealed by the current key. p_release: lets go of the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
-
-COMMENT ON FUNCTION "public"."test_log_stream"(uuid, text) IS 'Sends one record that says that it is a test, within seconds, also where the stream is paused or disabled; get_log_stream tells the outcome. For admins. Errors: PT400, PT401, PT403, PT404, PT429 (tested just now).';
-
-COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets each member, null takes one away. An empty p_query_dsl sends all records. p_enabled true also ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
-
-COMMENT ON TABLE "logloom"."audit_events" IS 'What was done to keys, members, views, log streams, settings and plans, and deletions of records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
-
-COMMENT ON TABLE "logloom"."log_stream_failures" IS 'What did not arrive. refused: a record that the receiver does not take. rejected: it took a batch but for so many records, and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
-
-COMMENT ON TABLE "logloom"."log_streams" IS 'Where a tenant''s records are sent as they become visible, and how far each of these is.';
-
-COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: one row for an alert and a destination, for a test or a code that confirms an address, which have no alert, or to an owner of a log stream that was paused, which is rule_id.';
-
-COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'Where the edge function logloom-notify is, with logloom-stream beside it, and the secret that they know their caller by.';
-
-COMMENT ON TABLE "logloom_private"."stream_round" IS 'Up to which write sequence it was noted which streams have something to send. Whoever calls a stream idle holds the row.';
-
-COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
-
-COMMENT ON TYPE "logloom_private"."stream_batch" IS 'Records after a stream''s position, in the order in which they became visible, up to a write sequence and, of that, an id (null: all of it).';
-
-COMMENT ON TYPE "public"."logloom_claimed_log_stream" IS 'A stream that has something to send now.';
-
-COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'For which tenant the edge functions may seal secrets of the caller.';
-
-COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. lag_seconds: how long the oldest record that was not sent has waited. paused_at with pause_reason failing (no success for long), refused (the receiver takes no record) or maker (who made it is no admin any more). skipped_records: not sent, because streams passed them on three times already. test_…: of the last test; it is under way while test_finished_at is null.';
-
-COMMENT ON TYPE "public"."logloom_log_stream_failure" IS 'What a stream did not send. refused: the record record_id, which the receiver does not take. rejected: it took a batch but for so many records, and does not say which. gap: what retention deleted of [ts_from, ts_to) before it was sent.';
-
-COMMENT ON TYPE "public"."logloom_stream_settlement" IS 'Whether the claim of a log stream goes on after a batch was settled.';
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."change_log_stream"(text, uuid, text, text, jsonb, jsonb, boolean, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."claim_due_streams"(integer) TO "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."make_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."next_stream_batch"(uuid, uuid) TO "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."page_of_stream_failures"(text, uuid, integer, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."page_of_streams"(text, uuid, integer, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."remove_log_stream"(text, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."request_stream_test"(text, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean) TO "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."streams_errors"() TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."claim_log_streams"(integer) TO "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."delete_log_stream"(uuid, text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."get_log_secret_scope"(text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."get_log_stream"(uuid, text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."list_log_stream_failures"(uuid, integer, uuid, text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."list_log_streams"(text, integer, uuid) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) TO "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean) TO "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."test_log_stream"(uuid, text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) TO "authenticated", "service_role";
-
-GRANT SELECT ON TABLE "logloom"."log_stream_failures" TO "authenticated", "service_role";
-
-GRANT SELECT ("created_at") ON TABLE "logloom"."log_streams" TO "authenticated";
-
-GRANT SELECT ("enabled") ON TABLE "logloom"."log_streams" TO "authenticated";
-
-GRANT SELECT ("kind") ON TABLE "logloom"."log_streams" TO "authenticated";
-
-GRANT SELECT ("name") ON TABLE "logloom"."log_streams" TO "authenticated";
-
-GRANT SELECT ("stream_id") ON TABLE "logloom"."log_streams" TO "authenticated";
-
-GRANT SELECT ("tenant_id") ON TABLE "logloom"."log_streams" TO "authenticated";
-
-GRANT SELECT ("updated_at") ON TABLE "logloom"."log_streams" TO "authenticated";
-
-GRANT SELECT ("view_id") ON TABLE "logloom"."log_streams" TO "authenticated";
-
-GRANT SELECT ("created_at") ON TABLE "logloom"."log_streams" TO "service_role";
-
-GRANT SELECT ("enabled") ON TABLE "logloom"."log_streams" TO "service_role";
-
-GRANT SELECT ("kind") ON TABLE "logloom"."log_streams" TO "service_role";
-
-GRANT SELECT ("name") ON TABLE "logloom"."log_streams" TO "service_role";
-
-GRANT SELECT ("stream_id") ON TABLE "logloom"."log_streams" TO "service_role";
-
-GRANT SELECT ("tenant_id") ON TABLE "logloom"."log_streams" TO "service_role";
-
-GRANT SELECT ("updated_at") ON TABLE "logloom"."log_streams" TO "service_role";
-
-GRANT SELECT ("view_id") ON TABLE "logloom"."log_streams" TO "service_role";
-
-update logloom.plans set max_log_streams = 1 where plan_id = 'free';
-update logloom.plans set max_log_streams = 10 where plan_id = 'pro';
-insert into logloom_private.job_limits (job, silence) values ('send_log_streams', '3 minutes');
-insert into logloom_private.stream_round (noted_through)
-select coalesce(max(a.write_seq), 0) from logloom_private.log_writes a;
 select logloom_private.schedule_jobs();
 
 select logloom_private.finish_migration();

@@ -39,8 +39,8 @@ $$;
 
 -- The checks of health with their grades, and what each endpoint of the function health shows of
 -- them: available (200, otherwise 503), status, checks. The whole is as well as the worst of its
--- checks. ready shows, beside queue and writer, each check that is not healthy, and why, but for the
--- log streams.
+-- checks. ready shows, beside queue and writer, each check that is not healthy, and why, but for
+-- the log streams.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
@@ -135,6 +135,7 @@ $$;
 
 comment on function public.health_report() is
   'What the edge function health shows: status, timestamp and checks for queue (events, seconds), '
-  'writer (milliseconds, seconds), partitions, alerts, streams, pre_request and jobs, each with the '
-  'reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). '
+  'writer (milliseconds, seconds), partitions, alerts, streams, pre_request and jobs, each with '
+  'the reason where it is not healthy, and what each endpoint shows of it (available: 200, '
+  'otherwise 503). '
   'Thresholds: logloom_private.settings and job_limits.';

@@ -1,5 +1,6 @@
--- Who is bound to a view: its living API keys and portal sessions, viewers, alert rules, log streams
--- and saved searches, by name, at most ten. What a colleague keeps private has no name here.
+-- Who is bound to a view: its living API keys and portal sessions, viewers, alert rules, log
+-- streams and saved searches, by name, at most ten. What a colleague keeps private has no name
+-- here.
 create function logloom_private.users_of_view(p_tenant_id text, p_view_id uuid)
 returns text[]
 language plpgsql
