@@ -8,9 +8,9 @@ as $$
 begin
   return array[
     'claim_alert_notifications',
+    'claim_log_archive_work',
     'claim_log_streams',
     'complete_alert_notification',
-    'claim_log_archive_work',
     'health_report',
     'ingest_logs',
     'ingest_requests',
@@ -21,11 +21,10 @@ begin
     'read_log_stream_batch',
     'read_logs',
     'run_writer',
-    'settle_alert_notification',
-    'settle_log_stream_batch'
     'seal_alert_secret',
-    'settle_alert_notification'
-    'settle_log_archive_work'
+    'settle_alert_notification',
+    'settle_log_archive_work',
+    'settle_log_stream_batch'
   ];
 end;
 $$;
