@@ -67,6 +67,7 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "claim_log_archive_work": { Args: Record<PropertyKey, never>; Returns: Json };
       "claim_log_streams": {
         Args: { "p_limit": number };
         Returns: Database["public"]["CompositeTypes"]["logloom_claimed_log_stream"][];
@@ -76,6 +77,10 @@ export type Database = {
           isOneToOne: false;
           isSetofReturn: true;
         };
+      };
+      "complete_alert_notification": {
+        Args: { "p_claim_id": string; "p_notification_id": string };
+        Returns: string;
       };
       "confirm_alert_address": { Args: { "p_code": string; "p_email": string }; Returns: Json };
       "create_alert_rule": {
@@ -245,6 +250,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "delete_log_dashboard": {
+        Args: { "p_dashboard_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "delete_log_stream": {
         Args: { "p_stream_id": string; "p_tenant_id"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_success"];
@@ -386,6 +401,16 @@ export type Database = {
           to: "logloom_log_record";
           isOneToOne: false;
           isSetofReturn: true;
+        };
+      };
+      "get_log_dashboard": {
+        Args: { "p_dashboard_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_dashboard";
+          isOneToOne: true;
+          isSetofReturn: false;
         };
       };
       "get_log_secret_scope": {
@@ -578,6 +603,16 @@ export type Database = {
           isSetofReturn: true;
         };
       };
+      "list_log_dashboards": {
+        Args: { "p_after"?: string; "p_limit"?: number };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_dashboard";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
       "list_log_fields": {
         Args: { "p_query_dsl"?: string; "p_ts_from"?: string; "p_ts_to"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_field"][];
@@ -629,6 +664,16 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_log_stream";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_log_tenants": {
+        Args: { "p_after"?: string; "p_limit"?: number };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_tenant"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_tenant";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -975,6 +1020,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "settle_log_archive_work": {
+        Args: { "p_claim_id": string; "p_details"?: Json; "p_error"?: string; "p_records"?: Json };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "settle_log_stream_batch": {
         Args: {
           "p_batch_id": string;
@@ -993,6 +1048,16 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_stream_settlement";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "switch_log_tenant": {
+        Args: { "p_tenant_id": string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_tenant"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_tenant";
           isOneToOne: true;
           isSetofReturn: false;
         };
@@ -1056,6 +1121,21 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_alert_rule";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
+      "update_log_dashboard": {
+        Args: {
+          "p_dashboard_id": string;
+          "p_is_shared"?: boolean;
+          "p_name"?: string;
+          "p_panels"?: Json;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_log_dashboard";
           isOneToOne: true;
           isSetofReturn: false;
         };

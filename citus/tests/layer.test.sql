@@ -1,5 +1,5 @@
 begin;
-select plan(12);
+select plan(13);
 
 create function pg_temp.core()
 returns table (definition text)

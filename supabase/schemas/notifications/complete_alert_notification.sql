@@ -15,13 +15,10 @@ as $$
 declare
   v_scope logloom_private.reading_scope;
 begin
-  v_scope.tenant_id := p_tenant_id;
+  v_scope := logloom_private.scope_of_view(p_tenant_id, p_view_id);
   v_scope.actor := 'alerts';
-  if p_view_id is not null then
-    v_scope := logloom_private.scope_in_view(v_scope, p_view_id);
-    -- Which operations its readers have is another matter.
-    v_scope.operations := null;
-  end if;
+  -- Which operations the view's readers have is another matter.
+  v_scope.operations := null;
   return (
     select coalesce(jsonb_agg(
       (

@@ -77,7 +77,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_query logloom_private.compiled_query;
-  v_scope logloom_private.reading_scope;
 begin
   if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
     perform logloom_private.take_validation_slot(p_tenant_id);
@@ -90,9 +89,9 @@ begin
   end if;
   if p_view_id is not null then
     perform logloom_private.hold_view(p_tenant_id, p_view_id);
-    v_scope.tenant_id := p_tenant_id;
-    v_scope := logloom_private.scope_in_view(v_scope, p_view_id);
-    perform logloom_private.scoped_query(v_scope, v_query, p_query_dsl);
+    perform logloom_private.scoped_query(
+      logloom_private.scope_of_view(p_tenant_id, p_view_id), v_query, p_query_dsl
+    );
   end if;
   return case when not v_query.blank then p_query_dsl end;
 end;

@@ -8,18 +8,15 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_scope logloom_private.reading_scope;
+  v_scope logloom_private.reading_scope :=
+    logloom_private.scope_of_view(p_stream.tenant_id, p_stream.view_id);
   v_hops jsonb;
 begin
-  v_scope.tenant_id := p_stream.tenant_id;
-  if p_stream.view_id is not null then
-    v_scope := logloom_private.scope_in_view(v_scope, p_stream.view_id);
-    if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
-      v_hops := (logloom_private.compile_query('-@logloom_hops:>=3')).tree;
-      v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
-        'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
-      ) end;
-    end if;
+  if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
+    v_hops := (logloom_private.compile_query('-@logloom_hops:>=3')).tree;
+    v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
+      'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
+    ) end;
   end if;
   return logloom_private.scoped_query(
     v_scope, logloom_private.compile_query(p_stream.query_dsl, now()), p_stream.query_dsl

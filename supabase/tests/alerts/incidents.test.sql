@@ -21,7 +21,7 @@ begin
   )
   from logloom.alert_incidents i
   where i.rule_name = p_name
-  order by i.opened_at, i."group" ->> 'level' collate "C";
+  order by i.opened_at, i."group" ->> 'level' collate "C", i.held_until;
 end;
 $$;
 

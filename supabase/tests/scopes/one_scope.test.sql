@@ -1,4 +1,4 @@
--- A scope is made in three functions, and each reading operation begins with it.
+-- A request's scope is made in three functions, and each reading operation begins with it.
 begin;
 \ir ../actors.psql
 select plan(6);
@@ -9,8 +9,9 @@ select results_eq(
     where p.pronamespace = 'logloom_private'::regnamespace
       and p.prosrc ~ '\m[a-z_]*scope\.tenant_id :='
     order by 1$$,
-  array['scope_of_key', 'scope_of_session', 'scope_of_token'] collate "C",
-  'whose records a scope has is set where it is made of a token, a key or a session'
+  array['scope_of_key', 'scope_of_session', 'scope_of_token', 'scope_of_view'] collate "C",
+  'whose records a scope has is set where it is made of a token, a key or a session, or of the view '
+  'of what reads without a request'
 );
 select is_empty(
   $$select p.proname

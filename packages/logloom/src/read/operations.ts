@@ -175,6 +175,7 @@ export interface Operations {
   };
   create_tenant: { parameters: { p_tenant_id: string }; answer: Tenant };
   delete_alert_rule: { parameters: { p_rule_id: string }; answer: Success };
+  delete_log_dashboard: { parameters: { p_dashboard_id: string }; answer: Success };
   delete_log_stream: { parameters: { p_stream_id: string; p_tenant_id?: string }; answer: Success };
   delete_log_view: { parameters: { p_tenant_id?: string; p_view_id: string }; answer: Success };
   delete_logs: {
@@ -216,6 +217,7 @@ export interface Operations {
     parameters: { p_after?: number; p_before?: number; p_id: string; p_ts?: string };
     answer: LogRecord[];
   };
+  get_log_dashboard: { parameters: { p_dashboard_id: string }; answer: LogDashboard };
   get_log_secret_scope: { parameters: { p_tenant_id?: string }; answer: LogSecretScope };
   get_log_stream: { parameters: { p_stream_id: string; p_tenant_id?: string }; answer: LogStream };
   get_saved_search: { parameters: { p_id: string }; answer: SavedSearch };
@@ -278,6 +280,10 @@ export interface Operations {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: ArchiveRestore[];
   };
+  list_log_dashboards: {
+    parameters: { p_after?: string; p_limit?: number };
+    answer: LogDashboard[];
+  };
   list_log_fields: {
     parameters: { p_query_dsl?: string; p_ts_from?: string; p_ts_to?: string };
     answer: Field[];
@@ -308,6 +314,7 @@ export interface Operations {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: LogStream[];
   };
+  list_log_tenants: { parameters: { p_after?: string; p_limit?: number }; answer: LogTenant[] };
   list_log_views: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: LogView[];
@@ -483,6 +490,15 @@ export interface Operations {
       p_window_minutes?: number;
     };
     answer: AlertRule;
+  };
+  update_log_dashboard: {
+    parameters: {
+      p_dashboard_id: string;
+      p_is_shared?: boolean;
+      p_name?: string;
+      p_panels?: Json;
+    };
+    answer: LogDashboard;
   };
   update_log_stream: {
     parameters: {

@@ -1,5 +1,5 @@
 -- Who reads what: all that decides what a reader gets. Made in scope_of_token, scope_of_key and
--- scope_of_session, and nowhere else.
+-- scope_of_session, for what reads without a request in scope_of_view, and nowhere else.
 create type logloom_private.reading_scope as (
   tenant_id text,
   operations text[],

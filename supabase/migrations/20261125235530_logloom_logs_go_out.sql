@@ -134,6 +134,37 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.checked_stream_query (
+  p_tenant_id text,
+  p_query_dsl text,
+  p_view_id   uuid
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
+    perform logloom_private.take_validation_slot(p_tenant_id);
+  end if;
+  v_query := logloom_private.compile_query(p_query_dsl);
+  if v_query.plan ? 'first' then
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'streams.query_has_stages'
+    );
+  end if;
+  if p_view_id is not null then
+    perform logloom_private.hold_view(p_tenant_id, p_view_id);
+    perform logloom_private.scoped_query(
+      logloom_private.scope_of_view(p_tenant_id, p_view_id), v_query, p_query_dsl
+    );
+  end if;
+  return case when not v_query.blank then p_query_dsl end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.dashboards_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -332,6 +363,45 @@ begin
         'settle_archive_work', 'settle_claim', 'settle_stream_batch', 'unsealed_secrets'
       ])
   ) g (roles, names);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.newest_records (
+  p_tenant_id text,
+  p_view_id   uuid,
+  p_query_dsl text,
+  p_from      text,
+  p_to        text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope;
+begin
+  v_scope := logloom_private.scope_of_view(p_tenant_id, p_view_id);
+  v_scope.actor := 'alerts';
+  -- Which operations the view's readers have is another matter.
+  v_scope.operations := null;
+  return (
+    select coalesce(jsonb_agg(
+      (
+        select jsonb_object_agg(
+          m.key, case when length(m.value) > 500 then left(m.value, 499) || '…' else m.value end
+        )
+        from jsonb_each_text(
+          jsonb_strip_nulls(l.record) - '{attrs,tenant_id,received_at}'::text[]
+        ) m
+      ) order by l.n
+    ), '[]')
+    from jsonb_array_elements(to_jsonb((
+      logloom_private.read_log_page(v_scope, p_query_dsl, p_from, p_to, 3, null, 'desc')
+    ).logs)) with ordinality l (record, n)
+  );
+exception when query_canceled or others then
+  return '[]';
 end;
 $function$;
 
@@ -731,6 +801,26 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_view (
+  p_tenant_id text,
+  p_view_id   uuid
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope;
+begin
+  v_scope.tenant_id := p_tenant_id;
+  if p_view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, p_view_id);
+  end if;
+  return v_scope;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.send_notifications()
   RETURNS void
   LANGUAGE plpgsql
@@ -740,7 +830,7 @@ begin
   if exists (
     select from logloom_private.notifications n
     where n.status = 'pending' and n.next_attempt_at <= now()
-  ) and not exists (
+  ) or exists (
     -- Sealed at once, if the function can. If not, it is not asked for ever.
     select from logloom_private.webhook_secrets w
     where (starts_with(w.secret, 'whsec_') or starts_with(w.previous_secret, 'whsec_'))
@@ -778,6 +868,31 @@ begin
     'settle_log_archive_work',
     'settle_log_stream_batch'
   ];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stream_query (
+  p_stream logloom.log_streams
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope :=
+    logloom_private.scope_of_view(p_stream.tenant_id, p_stream.view_id);
+  v_hops jsonb;
+begin
+  if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
+    v_hops := (logloom_private.compile_query('-@logloom_hops:>=3')).tree;
+    v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
+      'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
+    ) end;
+  end if;
+  return logloom_private.scoped_query(
+    v_scope, logloom_private.compile_query(p_stream.query_dsl, now()), p_stream.query_dsl
+  );
 end;
 $function$;
 
