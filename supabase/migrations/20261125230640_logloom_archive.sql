@@ -4,6 +4,16 @@ SET local check_function_bodies = off;
 
 do $$
 begin
+  -- Jobs and requests read the settings first: those under way end, and no other begins.
+  perform set_config('lock_timeout', '30s', true);
+  lock table logloom_private.settings, logloom.plans in access exclusive mode;
+  lock table logloom.retention_runs, logloom.audit_events in access exclusive mode;
+  perform set_config('lock_timeout', '0', true);
+end;
+$$;
+
+do $$
+begin
   -- Small tables, which everything reads.
   perform set_config('lock_timeout', '30s', true);
   ALTER TABLE "logloom"."audit_events"

@@ -2,6 +2,16 @@
 
 set local check_function_bodies = off;
 
+do $$
+begin
+  -- Jobs and requests read the settings first: those under way end, and no other begins.
+  perform set_config('lock_timeout', '30s', true);
+  lock table logloom_private.settings, logloom.plans in access exclusive mode;
+  lock table logloom_private.notifications, logloom.audit_events in access exclusive mode;
+  perform set_config('lock_timeout', '0', true);
+end;
+$$;
+
 do $ddl$
 begin
   perform set_config('lock_timeout', '30s', true);

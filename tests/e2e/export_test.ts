@@ -158,7 +158,7 @@ Deno.test("what is not taken is refused before anything is sent", async () => {
         [
           { after: `${at(0)},${crypto.randomUUID()}`, ...moving },
           "Invalid p_after: it lies outside the range",
-        ] as [Record<string, string>, string]
+        ] as unknown as [Record<string, string>, string]
       ),
       [
         { after: `${at(0)},${crypto.randomUUID()}`, query: "* | limit 5" },

@@ -10,8 +10,8 @@ select results_eq(
       and p.prosrc ~ '\m[a-z_]*scope\.tenant_id :='
     order by 1$$,
   array['scope_of_key', 'scope_of_session', 'scope_of_token', 'scope_of_view'] collate "C",
-  'whose records a scope has is set where it is made of a token, a key or a session, or of the view '
-  'of what reads without a request'
+  'whose records a scope has is set where it is made of a token, a key or a session, or of the '
+  'view of what reads without a request'
 );
 select is_empty(
   $$select p.proname

@@ -87,6 +87,23 @@ export const changes = objectOf({
   warnings,
 });
 
+export const overview = objectOf({
+  ts_from: text,
+  ts_to: text,
+  before_from: text,
+  before_to: text,
+  total_services: number,
+  services: listOf(objectOf({
+    service: textOrNone,
+    records: number,
+    errors: number,
+    records_before: number,
+    errors_before: number,
+    last_seen: textOrNone,
+  })),
+  warnings,
+});
+
 export const fields = listOf(objectOf(
   {
     field: text,

@@ -76,6 +76,7 @@ export const tools: readonly Tool[] = [
   }, { fixed: { p_limit: 20 } }),
   toolOf("log_overview", {
     name: "log_overview",
+    output: output.overview,
     title: "Services",
     description:
       "Lists the services that sent logs in a range: records and errors beside the same hours " +
