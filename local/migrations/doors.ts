@@ -23,6 +23,9 @@ const schemas = `${checkout}/supabase/schemas`;
 /** A user makes a tenant for themselves. */
 const forUsersAlone = ["create_tenant"];
 
+/** What concerns the user alone, whatever their role is. */
+export const ofOneself = ["list_log_tenants", "switch_log_tenant"];
+
 /** Of every operation, from the lists and signatures in `supabase/schemas`. */
 export async function allDoors(): Promise<Doors[]> {
   const operations = await namesIn("foundations/operations.sql", /^ {4}'(\w+)'/gm);
@@ -34,7 +37,7 @@ export async function allDoors(): Promise<Doors[]> {
     user: !internal.includes(operation),
     key: reading.includes(operation),
     client: reading.includes(operation),
-    viewer: reading.includes(operation),
+    viewer: reading.includes(operation) || ofOneself.includes(operation),
     session: reading.includes(operation),
     service: internal.includes(operation) ||
       forTenants.includes(operation) && !forUsersAlone.includes(operation),

@@ -54,6 +54,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   await call("search_logs", {});
   await call("log_stats", { p_query_dsl: "| avg(@nothing)" });
   await call("log_series", { p_query_dsl: "| count() by service" });
+  await call("log_overview", {});
   await call("validate_query", { p_query_dsl: "level:error" });
 
   await call("create_log_view", { p_name: "n" });

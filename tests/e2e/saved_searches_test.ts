@@ -34,6 +34,7 @@ Deno.test("a saved search is kept, found, changed and deleted", async () => {
     last_run_at: null,
     run_count: 0,
     view_id: null,
+    display: {},
   });
   assert.deepEqual(await client.call("list_saved_searches", {}), [search]);
   assert.equal(await client.call("get_saved_search_count", {}), 1);

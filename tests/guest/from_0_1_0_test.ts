@@ -154,7 +154,8 @@ async function fill(sql: postgres.Sql): Promise<void> {
   await sql`
     insert into logloom_private.notification_addresses (tenant_id, mailbox, confirmed_at, confirmed_by)
     values ('acme', 'ada@example.com', now(), 'u1')`;
-  const days = [2, 1, 0];
+  // Just after midnight the oldest are of one day more.
+  const days = [3, 2, 1, 0];
   for (const ago of days) {
     await sql`select logloom_private.create_partition(logloom_private.utc_day(now()) - ${ago}::integer)`;
   }
@@ -189,10 +190,10 @@ async function rowsOf(sql: postgres.Sql): Promise<Record<string, unknown>> {
   const [rows] = await sql`
     select
       (select jsonb_agg(to_jsonb(t) order by tenant_id) from logloom.tenants t) as tenants,
-      (select jsonb_agg(to_jsonb(t) - 'view_id' order by user_id)
+      (select jsonb_agg(to_jsonb(t) - '{chosen_at,view_id}'::text[] order by user_id)
         from logloom.tenant_members t) as members,
       (select jsonb_agg(to_jsonb(t)) from logloom.tenant_settings t) as settings,
-      (select jsonb_agg(to_jsonb(t) - 'view_id') from logloom.saved_searches t) as searches,
+      (select jsonb_agg(to_jsonb(t) - '{display,view_id}'::text[]) from logloom.saved_searches t) as searches,
       -- Without what a round that comes meanwhile writes.
       (select jsonb_agg(
           to_jsonb(t) - '{asked_at,last_evaluated_at,last_value,view_id}'::text[]
