@@ -20,8 +20,8 @@ export const doorsFile = `${checkout}/docs/reference/api/doors.md`;
 
 const schemas = `${checkout}/supabase/schemas`;
 
-/** A user makes a tenant for themselves. */
-const forUsersAlone = ["create_tenant"];
+/** A user makes a tenant for themselves, and goes to another one. */
+const forUsersAlone = ["create_tenant", "switch_log_tenant"];
 
 /** What concerns the user alone, whatever their role is. */
 export const ofOneself = ["list_log_tenants", "switch_log_tenant"];
