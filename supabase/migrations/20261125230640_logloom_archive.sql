@@ -1841,6 +1841,19 @@ begin
     jsonb_build_object(
       'kind', 'exports', 'ts_from', p_run.ts_from, 'ts_to', p_run.ts_to
     )
+  ) || coalesce(
+    (
+      select jsonb_agg(
+        jsonb_build_object(
+          'kind', 'log_stream', 'name', s.name, 'to', s.kind, 'sent_from', s.created_at,
+          'sent_to', s.last_success_at
+        )
+        order by s.created_at, s.stream_id
+      )
+      from logloom.log_streams s
+      where s.tenant_id = p_run.tenant_id and s.sent_records > 0
+    ),
+    '[]'
   );
 end;
 $function$;

@@ -151,6 +151,7 @@ function namingCalls(hidden: Hidden, sets: Event[][], count: number, seed: numbe
       ["log_series", { p_query_dsl: `${test} | count()`, ...range }],
       ["log_series", { p_query_dsl: `| count() by ${name}`, ...range }],
       ["list_log_fields", { p_query_dsl: test, ...range }],
+      ["log_overview", { p_query_dsl: test, ...range }],
       ["tail_logs", { p_query_dsl: `NOT ${test}`, p_cursor: "first" }],
       ["export_logs", { p_query_dsl: `level:* OR ${test}`, ...range }],
       ["export_logs", { p_query_dsl: `| fields ${name}`, ...range, p_format: "csv" }],
@@ -193,6 +194,7 @@ function otherCalls(hidden: Hidden, sets: Event[][], count: number, seed: number
       ["log_stats", { p_query_dsl: `${asked} | patterns`, ...range }],
       ["log_series", { p_query_dsl: `${asked} | count() by service`, ...range }],
       ["log_histogram", { ...filter, ...range }],
+      ["log_overview", { ...filter, ...range }],
       ["list_log_fields", { ...filter, ...range }],
       ["tail_logs", { ...filter, p_cursor: "first", p_limit: 1 + random(50) }],
       ["tail_logs", { ...filter, p_backlog: 10 }],
@@ -206,7 +208,7 @@ function otherCalls(hidden: Hidden, sets: Event[][], count: number, seed: number
       ["list_alert_rules", {}],
       ["list_alert_history", {}],
       ["list_saved_searches", {}],
-    ] satisfies Call[])[n % 21];
+    ] satisfies Call[])[n % 22];
   });
 }
 
