@@ -1,6 +1,6 @@
 import { walk } from "../../local/walk.ts";
 import { advisors } from "../advisors/step.ts";
-import { archive } from "../archive/step.ts";
+import { archive, archiveAll } from "../archive/step.ts";
 import { citus } from "../../citus/tests/step.ts";
 import { consoleAll, consoleJourneys } from "../console/step.ts";
 import { hosted, hostedAll } from "../hosted/step.ts";
@@ -108,6 +108,7 @@ export const steps: Step[] = [
 export const longSteps: Step[] = [
   sendersAll,
   consoleAll,
+  archiveAll,
   memory,
   {
     name: "chaos",

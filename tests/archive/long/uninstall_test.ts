@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { checkout } from "../../local/stack.ts";
-import { uninstallSteps } from "../../packages/logloom/src/cli/commands/uninstall.ts";
-import { openDatabase } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { ownDatabase } from "../support/own_database.ts";
+import { checkout } from "../../../local/stack.ts";
+import { uninstallSteps } from "../../../packages/logloom/src/cli/commands/uninstall.ts";
+import { openDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ownDatabase } from "../../support/own_database.ts";
 import {
   addRecords,
   archiveInto,
@@ -11,8 +11,8 @@ import {
   daysAgo,
   isArchived,
   recordsOf,
-} from "./archive.ts";
-import { startBucket } from "./bucket.ts";
+} from "../archive.ts";
+import { startBucket } from "../bucket.ts";
 
 Deno.test("uninstalling stops while the archive has files", async () => {
   const steps = await uninstallSteps(`${checkout}/supabase`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { openDatabase } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { killProcess } from "../support/processes.ts";
+import { openDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { killProcess } from "../../support/processes.ts";
 import {
   addRecords,
   archiveInto,
@@ -13,8 +13,8 @@ import {
   restored,
   runRetention,
   storedRecords,
-} from "./archive.ts";
-import { type Fault, startBucket } from "./bucket.ts";
+} from "../archive.ts";
+import { type Fault, startBucket } from "../bucket.ts";
 
 const isFile = (key: string) => key.endsWith(".parquet");
 
