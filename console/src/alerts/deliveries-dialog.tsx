@@ -10,6 +10,7 @@ import { say } from "../shared/words.ts";
 
 const purposes: Record<AlertDelivery["purpose"], string> = {
   alert: "an alert",
+  recovery: "a recovery",
   test: "a test",
   confirmation: "a code",
 };
