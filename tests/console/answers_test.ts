@@ -295,6 +295,10 @@ inBrowser("everything that was found is saved, and how much of it is said", asyn
     const body = await user.client.call("log_stats", {});
     return body[0].value === events.length;
   });
+  await eventually("an export holds them", async () => {
+    const { records } = await user.client.call("export_logs", {});
+    return records === events.length;
+  });
   await using tab = await browser.open(user.token);
   const { page } = tab;
   await total(page).getByText("2,310 records").waitFor();
