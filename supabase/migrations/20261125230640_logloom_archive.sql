@@ -756,6 +756,10 @@ declare
   v_filter constant text := logloom_private.archive_filter_sql(p_pass, 'r');
   v_end timestamptz := 'infinity';
   v_block logloom_private.blocks;
+  v_ts timestamptz[];
+  v_ids uuid[];
+  v_places integer[];
+  v_records integer;
   v_found record;
   v_sizes bigint[] := '{}';
 begin
@@ -788,14 +792,14 @@ begin
         || ') r where %s',
       v_filter
     )
-    into v_found
+    into v_ts, v_ids, v_places, v_records
     using v_block;
-    continue when v_found.records = 0;
-    ts := ts || v_found.ts;
-    ids := ids || v_found.ids;
-    places := places || v_found.places;
-    blocks := blocks || array_fill(v_block.block_id, array[v_found.records]);
-    v_sizes := v_sizes || array_fill(v_block.weight / v_block.records, array[v_found.records]);
+    continue when v_records = 0;
+    ts := ts || v_ts;
+    ids := ids || v_ids;
+    places := places || v_places;
+    blocks := blocks || array_fill(v_block.block_id, array[v_records]);
+    v_sizes := v_sizes || array_fill(v_block.weight / v_block.records, array[v_records]);
   end loop;
   execute format(
     $query$

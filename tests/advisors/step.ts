@@ -17,7 +17,9 @@ const accepted: Record<string, string> = {
   function_search_path_mutable_logloom_private_call_host_pre_request_: hosts,
   function_search_path_mutable_logloom_private_write_logs_: committing,
   function_search_path_mutable_logloom_private_evaluate_alerts_: committing,
+  function_search_path_mutable_logloom_private_run_canary_: committing,
   function_search_path_mutable_logloom_private_run_retention_: committing,
+  function_search_path_mutable_logloom_private_verify_: committing,
   function_search_path_mutable_logloom_private_run_job_: committing,
 };
 

@@ -165,6 +165,10 @@ inBrowser("saving goes on while one looks at something else, and says how far it
     const body = await user.client.call("log_stats", {});
     return body[0].value === 1200;
   });
+  await eventually("an export holds them", async () => {
+    const { records } = await user.client.call("export_logs", {});
+    return records === 1200;
+  });
   let isHeld = true;
   const { promise, resolve } = Promise.withResolvers<void>();
   await using tab = await browser.open(user.token, {
