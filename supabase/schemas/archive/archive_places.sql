@@ -58,7 +58,7 @@ declare
   v_ids uuid[];
   v_places integer[];
   v_records integer;
-  v_found record;
+  v_row_sizes bigint[];
   v_sizes bigint[] := '{}';
 begin
   select s.* into v_settings from logloom_private.settings s;
@@ -115,7 +115,7 @@ begin
     $query$,
     p_pass.tenant_id, v_filter, v_settings.seal_block_records
   )
-  into v_found;
+  into v_ts, v_ids, v_row_sizes;
   select array_agg(k.ts), array_agg(k.id), array_agg(k.block), array_agg(k.place)
   into ts, ids, blocks, places
   from (
@@ -126,7 +126,7 @@ begin
       from unnest(ts, ids, blocks, places, v_sizes) b (ts, id, block, place, size)
       union all
       select l.ts, l.id, null, null, l.size
-      from unnest(v_found.ts, v_found.ids, v_found.sizes) l (ts, id, size)
+      from unnest(v_ts, v_ids, v_row_sizes) l (ts, id, size)
     ) u
     where u.ts < v_end
     window w as (order by u.ts, u.id)
