@@ -104,11 +104,11 @@ cross join (select p.plan_id from logloom.plans p where p.is_default) p
 on conflict do nothing;
 
 select ok(
-  logloom_private.awaits_archive('acme', (select c.day from clock c), current_date),
+  logloom_private.awaits_archive('acme', (select c.day from clock c), logloom_private.utc_day(now())),
   'a day that is not archived waits'
 );
 select ok(
-  not logloom_private.awaits_archive('nobody', (select c.day from clock c), current_date),
+  not logloom_private.awaits_archive('nobody', (select c.day from clock c), logloom_private.utc_day(now())),
   'of a tenant that is gone none does'
 );
 select is(
@@ -130,8 +130,8 @@ select results_eq(
   'files are named by the days that they have'
 );
 select ok(
-  not logloom_private.awaits_archive('acme', c.day, current_date)
-    and not logloom_private.awaits_archive('small', c.day + 9, current_date),
+  not logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now()))
+    and not logloom_private.awaits_archive('small', c.day + 9, logloom_private.utc_day(now())),
   'what is archived does not wait'
 )
 from clock c;
@@ -143,7 +143,7 @@ select logloom_private.seal_block('acme', array[c.day]) from clock c;
 select logloom_private.merge_small_blocks('acme', c.day, 1, false) from clock c;
 select is(pg_temp.archive(), 0, 'sealing and merging archive nothing anew');
 select ok(
-  not logloom_private.awaits_archive('acme', c.day, current_date), 'nor do they let the day wait'
+  not logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now())), 'nor do they let the day wait'
 )
 from clock c;
 select logloom_private.unseal_day('acme', c.day) from clock c;
@@ -152,7 +152,7 @@ select is(pg_temp.archive(), 0, 'nor does unsealing');
 -- Late ones: few, and many of them sealed.
 select pg_temp.add('acme', c.day, 3, 105) from clock c;
 select ok(
-  logloom_private.awaits_archive('acme', c.day, current_date), 'a late record lets its day wait'
+  logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now())), 'a late record lets its day wait'
 )
 from clock c;
 select is(pg_temp.archive(), 1, 'late records are archived by themselves');
@@ -210,7 +210,7 @@ from clock c;
 -- Retention itself asks.
 update logloom_private.settings set archive_overtaken = 'keep';
 select is(
-  logloom_private.expired_tenants(c.day + 2, current_date, '', 100), '{}'::text[],
+  logloom_private.expired_tenants(c.day + 2, logloom_private.utc_day(now()), '', 100), '{}'::text[],
   'retention leaves a tenant alone whose day waits'
 )
 from clock c;

@@ -54,7 +54,7 @@ as $$
   )
 $$;
 select pg_temp.add_part(
-  ('00000000-0000-4000-8000-00000000000' || n)::uuid, current_date - d,
+  ('00000000-0000-4000-8000-00000000000' || n)::uuid, logloom_private.utc_day(now()) - d,
   format(
     'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-00000000000%s_1.parquet', n
   ),
