@@ -104,11 +104,15 @@ cross join (select p.plan_id from logloom.plans p where p.is_default) p
 on conflict do nothing;
 
 select ok(
-  logloom_private.awaits_archive('acme', (select c.day from clock c), logloom_private.utc_day(now())),
+  logloom_private.awaits_archive(
+    'acme', (select c.day from clock c), logloom_private.utc_day(now())
+  ),
   'a day that is not archived waits'
 );
 select ok(
-  not logloom_private.awaits_archive('nobody', (select c.day from clock c), logloom_private.utc_day(now())),
+  not logloom_private.awaits_archive(
+    'nobody', (select c.day from clock c), logloom_private.utc_day(now())
+  ),
   'of a tenant that is gone none does'
 );
 select is(
@@ -143,7 +147,8 @@ select logloom_private.seal_block('acme', array[c.day]) from clock c;
 select logloom_private.merge_small_blocks('acme', c.day, 1, false) from clock c;
 select is(pg_temp.archive(), 0, 'sealing and merging archive nothing anew');
 select ok(
-  not logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now())), 'nor do they let the day wait'
+  not logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now())),
+  'nor do they let the day wait'
 )
 from clock c;
 select logloom_private.unseal_day('acme', c.day) from clock c;
@@ -152,7 +157,8 @@ select is(pg_temp.archive(), 0, 'nor does unsealing');
 -- Late ones: few, and many of them sealed.
 select pg_temp.add('acme', c.day, 3, 105) from clock c;
 select ok(
-  logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now())), 'a late record lets its day wait'
+  logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now())),
+  'a late record lets its day wait'
 )
 from clock c;
 select is(pg_temp.archive(), 1, 'late records are archived by themselves');
