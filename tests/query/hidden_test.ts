@@ -12,7 +12,7 @@ import { type Event, isRecord, type Json } from "./event.ts";
 // A run is repeated by its seed: QUERY_SEED=…
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
-const queriesOfEach = 1000;
+const queriesOfEach = 200;
 const records = 120;
 const tenant = "hidden-values";
 
