@@ -57,17 +57,19 @@ function sendEnv(): Record<string, string> {
   return {
     LOGLOOM_NOTIFY_SECRET: notifySecret,
     LOGLOOM_ALLOW_LOCAL_WEBHOOKS: Deno.env.get("LOGLOOM_ALLOW_LOCAL_WEBHOOKS") ?? "",
-    LOGLOOM_PAGERDUTY_URL: Deno.env.get("LOGLOOM_PAGERDUTY_URL") ?? "",
     LOGLOOM_SECRETS_KEY: Deno.env.get("LOGLOOM_SECRETS_KEY") || secretsKey,
     LOGLOOM_SECRETS_OLD_KEYS: Deno.env.get("LOGLOOM_SECRETS_OLD_KEYS") ?? "",
   };
 }
 
-/** Variables for a mail server that you may set when you start the stack. */
-const mailSettings = ["HOST", "PORT", "USER", "PASSWORD", "FROM"].map((n) => `LOGLOOM_SMTP_${n}`);
+/** Variables for notifications that you may set when you start the stack: a mail server, a local PagerDuty. */
+const notifySettings = [
+  "LOGLOOM_PAGERDUTY_URL",
+  ...["HOST", "PORT", "USER", "PASSWORD", "FROM"].map((name) => `LOGLOOM_SMTP_${name}`),
+];
 
-function mailEnv(): Record<string, string> {
-  return Object.fromEntries(mailSettings.map((name) => [name, Deno.env.get(name) ?? ""]));
+function notifyEnv(): Record<string, string> {
+  return Object.fromEntries(notifySettings.map((name) => [name, Deno.env.get(name) ?? ""]));
 }
 
 /** Variables for the archive that you may set when you start the stack: a bucket somewhere. */
@@ -113,7 +115,7 @@ function functionProcess(
     LOGLOOM_FUNCTION_PORT: `${port}`,
     LOGLOOM_PUBLIC_URL: Deno.env.get("LOGLOOM_PUBLIC_URL") ?? "",
     ...(sending.includes(name) ? sendEnv() : {}),
-    ...(name === "logloom-notify" ? mailEnv() : {}),
+    ...(name === "logloom-notify" ? notifyEnv() : {}),
     ...(name === "logloom-archive" ? archiveEnv() : {}),
   };
   // What is sent goes anywhere, and buckets are anywhere; the others talk to one address.

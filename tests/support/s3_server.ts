@@ -1,4 +1,4 @@
-import { addPackages } from "../../local/root.ts";
+import { bucketCommand, installBucket } from "../../local/processes/bucket.ts";
 import { findSystem } from "../../local/system.ts";
 import { eventually } from "./eventually.ts";
 
@@ -6,22 +6,15 @@ export interface S3Server extends AsyncDisposable {
   readonly url: string;
 }
 
-const program = "/usr/bin/moto_server";
-
 /** moto, a server that speaks S3 and keeps its objects in memory, with an empty bucket. */
 export async function startS3(bucket: string): Promise<S3Server> {
-  await addPackages(program, ["python3-moto", "python3-flask-cors"], console.log);
+  await installBucket(console.log);
   const system = await findSystem();
   if (system === null) throw new Error("the stack that is tested runs on a system");
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   listener.close();
-  const [command, ...args] = system.command("www-data", program, [
-    "--host",
-    "127.0.0.1",
-    "--port",
-    `${port}`,
-  ]);
+  const [command, ...args] = bucketCommand(system, port);
   const server = new Deno.Command(command, {
     args,
     cwd: "/",
