@@ -955,6 +955,71 @@ begin
 end;
 $function$;
 
+create or replace function logloom_private.call_function(p_url text, p_header text, p_secret text)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_pg_net constant regprocedure :=
+    to_regprocedure('net.http_post(text,jsonb,jsonb,jsonb,integer)');
+  v_status integer;
+begin
+  if v_pg_net is not null then
+    execute 'select ' || v_pg_net::regproc || '(url := $1, body := ''{}'', headers := $2)'
+    using p_url, jsonb_build_object('Content-Type', 'application/json', p_header, p_secret);
+    return;
+  end if;
+  perform extensions.http_set_curlopt('CURLOPT_TIMEOUT_MS', '3000');
+  select r.status into v_status
+  from extensions.http(
+    row(
+      'POST', p_url, array[extensions.http_header(p_header, p_secret)], 'application/json', '{}'
+    )::extensions.http_request
+  ) r;
+  if v_status <> 202 then
+    raise exception 'the function % answered %', substring(p_url from '[^/]+/?$'), v_status;
+  end if;
+end;
+$$;
+
+create or replace function logloom_private.wake_function(p_name text)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_endpoint logloom_private.notify_endpoint;
+begin
+  select e.* into v_endpoint from logloom_private.notify_endpoint e;
+  if v_endpoint.url is null or v_endpoint.secret is null then
+    raise exception 'logloom_private.notify_endpoint has no url or no secret';
+  end if;
+  perform logloom_private.call_function(
+    regexp_replace(v_endpoint.url, '/logloom-notify/?$', '/' || p_name),
+    'X-Logloom-Notify-Secret', v_endpoint.secret
+  );
+end;
+$$;
+
+create or replace function logloom_private.wake_archive()
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_endpoint logloom_private.archive_endpoint;
+begin
+  select e.* into v_endpoint from logloom_private.archive_endpoint e;
+  if v_endpoint.url is null or v_endpoint.secret is null then
+    raise exception 'logloom_private.archive_endpoint has no url or no secret';
+  end if;
+  perform logloom_private.call_function(
+    v_endpoint.url, 'X-Logloom-Archive-Secret', v_endpoint.secret
+  );
+end;
+$$;
+
 do $ddl$
 begin
   perform set_config('lock_timeout', '30s', true);
