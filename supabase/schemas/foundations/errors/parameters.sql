@@ -23,13 +23,14 @@ begin
       '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor `now-24h` or the like.'),
     ('parameters.secrets_are_invalid', 400,
       'Invalid p_secrets: an object of names and sealed texts',
-      'Send {"name": "lls1...."} with what POST /functions/v1/logloom-stream/v1/seal answers, or '
-        'null to take one away.', null),
+      'Send {"name": "lls1...."} with what POST /functions/v1/logloom-stream/v1/seal answers for a '
+        'log stream, logloom-notify/v1/seal for an alert rule, or null to take one away.', null),
     ('parameters.secret_is_unknown', 400, 'Invalid p_secrets: no secret is called %s here',
       'Allowed: %2$s.', 'The receiver of this kind has no use for it.'),
     ('parameters.secret_is_not_sealed', 400, 'Invalid p_secrets: %s is not sealed',
-      'Seal it by POST /functions/v1/logloom-stream/v1/seal. If what you sent was the secret '
-        'itself, replace it: logs of the database may hold it now.',
+      'Seal it by POST /functions/v1/logloom-stream/v1/seal for a log stream, '
+        'logloom-notify/v1/seal for an alert rule. If what you sent was the secret itself, '
+        'replace it: logs of the database may hold it now.',
       'The database takes no secret in plain text.')
   ) e (name, status, message, hint, explanation);
 end;

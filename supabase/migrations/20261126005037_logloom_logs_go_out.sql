@@ -101,6 +101,38 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.call_function (
+  p_url    text,
+  p_header text,
+  p_secret text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_pg_net constant regprocedure :=
+    to_regprocedure('net.http_post(text,jsonb,jsonb,jsonb,integer)');
+  v_status integer;
+begin
+  if v_pg_net is not null then
+    execute 'select ' || v_pg_net::regproc || '(url := $1, body := ''{}'', headers := $2)'
+    using p_url, jsonb_build_object('Content-Type', 'application/json', p_header, p_secret);
+    return;
+  end if;
+  perform extensions.http_set_curlopt('CURLOPT_TIMEOUT_MS', '3000');
+  select r.status into v_status
+  from extensions.http(
+    row(
+      'POST', p_url, array[extensions.http_header(p_header, p_secret)], 'application/json', '{}'
+    )::extensions.http_request
+  ) r;
+  if v_status <> 202 then
+    raise exception 'the function % answered %', substring(p_url from '[^/]+/?$'), v_status;
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.checked_panels (
   p_panels jsonb
 )
@@ -530,6 +562,43 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.parameters_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('parameters.missing', 400, 'Missing required parameter: %s', 'Send %s in the JSON body.',
+      'A required parameter is left out or null.'),
+    ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
+      'Page with p_after for more.', 'A page has 1 to 1000 items.'),
+    ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
+      'Send the %2$s of the last item of the page before.',
+      'The list has no such item: `p_after` is the id of the last item of the page before.'),
+    ('parameters.not_a_time', 400, 'Invalid %s: not a time',
+      'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
+        'at most 100 years).',
+      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor `now-24h` or the like.'),
+    ('parameters.secrets_are_invalid', 400,
+      'Invalid p_secrets: an object of names and sealed texts',
+      'Send {"name": "lls1...."} with what POST /functions/v1/logloom-stream/v1/seal answers for a '
+        'log stream, logloom-notify/v1/seal for an alert rule, or null to take one away.', null),
+    ('parameters.secret_is_unknown', 400, 'Invalid p_secrets: no secret is called %s here',
+      'Allowed: %2$s.', 'The receiver of this kind has no use for it.'),
+    ('parameters.secret_is_not_sealed', 400, 'Invalid p_secrets: %s is not sealed',
+      'Seal it by POST /functions/v1/logloom-stream/v1/seal for a log stream, '
+        'logloom-notify/v1/seal for an alert rule. If what you sent was the secret itself, '
+        'replace it: logs of the database may hold it now.',
+      'The database takes no secret in plain text.')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.purge_old_rows()
   RETURNS interval
   LANGUAGE plpgsql
@@ -955,39 +1024,31 @@ begin
 end;
 $function$;
 
-create or replace function logloom_private.call_function(p_url text, p_header text, p_secret text)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+CREATE OR REPLACE FUNCTION logloom_private.wake_archive()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
 declare
-  v_pg_net constant regprocedure :=
-    to_regprocedure('net.http_post(text,jsonb,jsonb,jsonb,integer)');
-  v_status integer;
+  v_endpoint logloom_private.archive_endpoint;
 begin
-  if v_pg_net is not null then
-    execute 'select ' || v_pg_net::regproc || '(url := $1, body := ''{}'', headers := $2)'
-    using p_url, jsonb_build_object('Content-Type', 'application/json', p_header, p_secret);
-    return;
+  select e.* into v_endpoint from logloom_private.archive_endpoint e;
+  if v_endpoint.url is null or v_endpoint.secret is null then
+    raise exception 'logloom_private.archive_endpoint has no url or no secret';
   end if;
-  perform extensions.http_set_curlopt('CURLOPT_TIMEOUT_MS', '3000');
-  select r.status into v_status
-  from extensions.http(
-    row(
-      'POST', p_url, array[extensions.http_header(p_header, p_secret)], 'application/json', '{}'
-    )::extensions.http_request
-  ) r;
-  if v_status <> 202 then
-    raise exception 'the function % answered %', substring(p_url from '[^/]+/?$'), v_status;
-  end if;
+  perform logloom_private.call_function(
+    v_endpoint.url, 'X-Logloom-Archive-Secret', v_endpoint.secret
+  );
 end;
-$$;
+$function$;
 
-create or replace function logloom_private.wake_function(p_name text)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+CREATE OR REPLACE FUNCTION logloom_private.wake_function (
+  p_name text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
 declare
   v_endpoint logloom_private.notify_endpoint;
 begin
@@ -1000,25 +1061,7 @@ begin
     'X-Logloom-Notify-Secret', v_endpoint.secret
   );
 end;
-$$;
-
-create or replace function logloom_private.wake_archive()
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_endpoint logloom_private.archive_endpoint;
-begin
-  select e.* into v_endpoint from logloom_private.archive_endpoint e;
-  if v_endpoint.url is null or v_endpoint.secret is null then
-    raise exception 'logloom_private.archive_endpoint has no url or no secret';
-  end if;
-  perform logloom_private.call_function(
-    v_endpoint.url, 'X-Logloom-Archive-Secret', v_endpoint.secret
-  );
-end;
-$$;
+$function$;
 
 do $ddl$
 begin
