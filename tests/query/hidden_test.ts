@@ -6,14 +6,15 @@ import { event, query } from "./arbitrary.ts";
 import { timestamp } from "./database.ts";
 import { type Event, isRecord, type Json } from "./event.ts";
 
-// Two data sets that differ in hidden values alone answer byte for byte alike: 2,000 random queries
-// of every reading operation, each over rows, and over blocks and rows, which answer alike as well.
+// Two data sets that differ in hidden values alone answer byte for byte alike: random queries of
+// every reading operation (2,000 in the long trials), each over rows, and over blocks and rows,
+// which answer alike as well.
 // Half of them name a hidden field; without the scope these answer differently, or the test would
 // show nothing. The hidden values differ in length (by 1 to 100,000), type and number.
-// A run is repeated by its seed: QUERY_SEED=…
+// A run is repeated by its seed: QUERY_SEED=…; QUERY_COUNT says how many of each scope.
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
-const queriesOfEach = 200;
+const queriesOfEach = Number(Deno.env.get("QUERY_COUNT") ?? 200);
 const records = 120;
 const tenant = "hidden-values";
 

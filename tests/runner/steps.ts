@@ -109,6 +109,13 @@ export const longSteps: Step[] = [
   sendersAll,
   consoleAll,
   archiveAll,
+  {
+    name: "hidden-all",
+    title: "2,000 random queries of readers from whom fields are hidden",
+    needsStack: true,
+    run: (context) =>
+      denoTests(["tests/query/hidden_test.ts"], context, { env: { QUERY_COUNT: "1000" } }),
+  },
   memory,
   {
     name: "chaos",
