@@ -191,7 +191,16 @@ select is(pg_temp.state('all', 's.refused_records'), '2', 'refused records are c
 
 -- Blocks, erasures, and a view.
 set local logloom_test.sealed = 'some';
-select pg_temp.add('s1 s2 s3 s4 s5 s6 s7', 5, '{"ago": "30 hours"}');
+-- With these ids s1, s5 and s6 stay rows.
+select pg_temp.add_records(
+  (
+    select jsonb_agg(jsonb_build_object(
+      'id', '018f0000-0000-7000-8000-00000000000' || n, 'msg', 's' || n, 'ago', '30 hours'
+    ))
+    from generate_series(1, 7) n
+  ),
+  5
+);
 set local logloom_test.sealed = '';
 update logloom.log_streams s set batch_limit = 5 where s.name = 'all';
 select is(pg_temp.msgs(pg_temp.batch('all')), 's1 s2 s3 s4 s5', 'rows and blocks, in order');
