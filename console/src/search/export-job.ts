@@ -93,7 +93,7 @@ export async function startExport(service: Service, run: Run, format: Format): P
     signal.throwIfAborted();
     await counted;
     saveParts(format, parts);
-    if (now.state === "running") Object.assign(now, { state: "done", of: now.saved });
+    if (now.state === "running") Object.assign(now, { state: "done", of: now.of ?? now.saved });
     put({ ...now });
   } catch (error) {
     if (signal.aborted) return;
@@ -108,6 +108,12 @@ function wordsOf(job: Job | null): string {
   const of = job.of === null ? "" : ` of ${count(Math.max(job.of, job.saved))}`;
   const records = `${count(job.saved)}${of} record${(job.of ?? job.saved) === 1 ? "" : "s"}`;
   if (job.state === "running") return `Saving: ${records} so far.`;
-  if (job.state === "done") return `Saved ${records}.`;
+  if (job.state === "done") {
+    // An export ends where all that was received is visible.
+    const isLess = job.of !== null && job.saved < job.of;
+    return `Saved ${records}.${
+      isLess ? " The newest, of the last half minute, are not in it." : ""
+    }`;
+  }
   return `Saved ${records}, the most at once. Choose a shorter range for the rest.`;
 }
