@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { isReady } from "../support/client.ts";
 import { openDatabase } from "../support/database.ts";
 import { eventually, pause } from "../support/eventually.ts";
 import { signalIfThere } from "../support/processes.ts";
@@ -125,7 +126,8 @@ Deno.test(`${kills} kills while days are sealed lose and double nothing`, async 
   } finally {
     stopped = true;
     await worked;
-    await survives(settings);
+    await eventually("the settings are back", () => survives(settings));
+    await isReady();
   }
   const rows = await survives(`${seen}; select coalesce(sum(d.differences), 0) as differences
     from logloom_private.sealing_days d`);

@@ -1,5 +1,5 @@
 import { checkout, type StackName } from "../../local/stack.ts";
-import type { Row } from "./report.ts";
+import { failureMark, type Row } from "./report.ts";
 import type { Step } from "./step.ts";
 
 /** Steps that need nothing of the others: each runs as a process of its own, as soon as somebody works on it. */
@@ -53,6 +53,9 @@ export class Beside {
       seconds: (performance.now() - began) / 1000,
       passed: Number(counts?.[1] ?? 0),
       failed: Number(counts?.[2] ?? 1),
+      failures: text.split(`${failureMark}${step.name}: `).slice(1).map((failure) =>
+        failure.trim()
+      ),
       ...verdict && { skipped: verdict },
     };
   }

@@ -6,6 +6,9 @@ export interface Row extends StepResult {
   seconds: number;
 }
 
+/** Where each failure begins in what is printed. */
+export const failureMark = "\n== failed in ";
+
 /** Prints what each step came to, and tells whether one failed. */
 export function report(rows: Row[]): boolean {
   console.log("\n== summary\n");
@@ -21,5 +24,9 @@ export function report(rows: Row[]): boolean {
   const passed = rows.reduce((sum, row) => sum + row.passed, 0);
   const failed = rows.reduce((sum, row) => sum + row.failed, 0);
   console.log(`\n${passed} passed, ${failed} failed`);
+  // Last, because whoever keeps a part of what was printed keeps its end.
+  for (const { name, failures = [] } of rows) {
+    for (const failure of failures) console.log(`${failureMark}${name}: ${failure}`);
+  }
   return failed > 0 || passed === 0 && !rows.some(({ skipped }) => skipped);
 }

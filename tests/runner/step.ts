@@ -9,6 +9,8 @@ export interface StepResult {
   failed: number;
   /** Why there was nothing to test here. */
   skipped?: string;
+  /** What failed, each with the beginning of its reason. */
+  failures?: string[];
 }
 
 export interface Context {
@@ -57,7 +59,18 @@ export async function denoTests(
     { ...stack && stackEnv(stack), ...env },
   );
   const counts = /(\d+) passed[^|\n]*\| (\d+) failed/.exec(text);
-  return atLeastOneFailure(code, Number(counts?.[1] ?? 0), Number(counts?.[2] ?? 0));
+  const result = atLeastOneFailure(code, Number(counts?.[1] ?? 0), Number(counts?.[2] ?? 0));
+  return { ...result, failures: failuresIn(text) };
+}
+
+const reasonLength = 600;
+
+/** The errors that `deno test` lists at its end. */
+function failuresIn(text: string): string[] {
+  const at = text.lastIndexOf("\n ERRORS ");
+  if (at < 0) return [];
+  return text.slice(at).split("\n FAILURES ")[0].split(/\n(?=[^\n]* => \.)/).slice(1)
+    .map((failure) => failure.trim().slice(0, reasonLength));
 }
 
 /** The tests that were named, each by itself or by a folder that it is in. */
@@ -138,5 +151,6 @@ export function sum(results: StepResult[]): StepResult {
   return {
     passed: results.reduce((total, { passed }) => total + passed, 0),
     failed: results.reduce((total, { failed }) => total + failed, 0),
+    failures: results.flatMap(({ failures = [] }) => failures),
   };
 }

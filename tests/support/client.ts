@@ -6,6 +6,7 @@ import {
   type ParametersOf,
   type Reader,
 } from "../../packages/logloom/src/read.ts";
+import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 import { userToken } from "./tokens.ts";
 
@@ -66,6 +67,11 @@ export function rpc<Body = Record<string, unknown>>(
 
 export function health(endpoint = "", init: RequestInit = {}): Promise<Answer> {
   return call(`/functions/v1/health${endpoint}`, init);
+}
+
+/** Waits until what serves requests does, as after a kill: PostgREST needs its time after PostgreSQL. */
+export async function isReady(): Promise<void> {
+  await eventually("the service is ready", async () => (await health("/ready")).status === 200);
 }
 
 export function bearer(token: string): Record<string, string> {

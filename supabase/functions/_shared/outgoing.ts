@@ -59,7 +59,7 @@ const ownHeaders = new Set([
 /** Whether a header may be sent as it is, from whoever it comes. */
 export function isSendable(name: string, value: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name) && !ownHeaders.has(name.toLowerCase()) &&
-    /^[\x20-\x7e]{0,8192}$/.test(value);
+    value.length <= 8192 && /^[\x20-\x7e]*$/.test(value);
 }
 
 /**
@@ -203,10 +203,10 @@ async function readAnswer(
 function readHeaders(head: string): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   for (const line of head.split("\r\n").slice(1)) {
-    const [, name, value] = /^([^\s:]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-    if (name !== undefined && !headers.has(name.toLowerCase())) {
-      headers.set(name.toLowerCase(), value);
-    }
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
+    if (name === "" || /\s/.test(name) || headers.has(name)) continue;
+    headers.set(name, line.slice(colon + 1).trim());
   }
   return headers;
 }

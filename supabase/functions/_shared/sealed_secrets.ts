@@ -22,10 +22,10 @@ export interface SealedSecrets {
 }
 
 /**
- * The text form: prefix, id of the key, and nonce and ciphertext as base64url. Of a secret that holds a key of Logloom
- * its SHA-256 follows, as the database keeps it: it tells that a tenant sends to itself.
+ * The text form, with dots between: this prefix, id of the key, and nonce and ciphertext as base64url. Of a secret that
+ * holds a key of Logloom its SHA-256 follows, as the database keeps it: it tells that a tenant sends to itself.
  */
-const form = /^lls1\.([\w-]{8})\.([\w-]{38,})(?:\.[0-9a-f]{64})?$/;
+const prefix = "lls1";
 
 const nonceBytes = 12;
 
@@ -66,13 +66,13 @@ export async function readSealedSecrets(
         new TextEncoder().encode(text),
       );
       const bytes = Buffer.concat([nonce, new Uint8Array(sealed)]);
-      return `lls1.${currentId}.${bytes.toString("base64url")}${digestOfKey(text)}`;
+      return `${prefix}.${currentId}.${bytes.toString("base64url")}${digestOfKey(text)}`;
     },
 
     async open(sealed, binding) {
-      const [, id = "", text = ""] = form.exec(sealed) ?? [];
+      const [begins, id, text = ""] = sealed.split(".");
       const key = keys.get(id);
-      if (key === undefined) return undefined;
+      if (begins !== prefix || key === undefined) return undefined;
       const bytes = Buffer.from(text, "base64url");
       try {
         const opened = await crypto.subtle.decrypt(

@@ -85,9 +85,9 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
         ...after !== "" && { "start-after": after },
       });
       if (status !== 200) throw refused("list its objects", status);
-      const objects = [...text.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, entry]) => ({
-        key: unescaped(/<Key>(.*?)<\/Key>/s.exec(entry)?.[1] ?? ""),
-        age: ageOf(/<LastModified>(.*?)<\/LastModified>/.exec(entry)?.[1], dependencies.now()),
+      const objects = text.split("<Contents>").slice(1).map((entry) => ({
+        key: unescaped(element(entry, "Key")),
+        age: ageOf(element(entry, "LastModified"), dependencies.now()),
       }));
       return { objects, isEnd: !/<IsTruncated>true<\/IsTruncated>/.test(text) };
     },
@@ -115,8 +115,14 @@ function refused(what: string, status: number): BucketError {
   );
 }
 
-function ageOf(time: string | undefined, now: Date): number {
-  const at = Date.parse(time ?? "");
+/** The text of an element that holds no others; empty if it is not there. */
+function element(xml: string, name: string): string {
+  const [, rest = ""] = xml.split(`<${name}>`, 2);
+  return rest.slice(0, Math.max(rest.indexOf(`</${name}>`), 0));
+}
+
+function ageOf(time: string, now: Date): number {
+  const at = Date.parse(time);
   return Number.isNaN(at) ? 0 : Math.floor((now.getTime() - at) / 1000);
 }
 
@@ -124,10 +130,11 @@ function unescaped(text: string): string {
   const signs: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
   return text.replace(
     /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi,
-    (_, name, decimal, hex) =>
-      name ? signs[name.toLowerCase()] : String.fromCodePoint(
-        decimal ? Number(decimal) : Number.parseInt(hex, 16),
-      ),
+    (written, name, decimal, hex) => {
+      if (name) return signs[name.toLowerCase()];
+      const code = decimal ? Number(decimal) : Number.parseInt(hex, 16);
+      return code > 0x10ffff ? written : String.fromCodePoint(code);
+    },
   );
 }
 
