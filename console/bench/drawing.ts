@@ -95,7 +95,7 @@ async function fillLiveView(page: Page, send: (count: number) => Promise<void>):
   });
   await page.getByText("Following new records.").waitFor();
   await send(12_000);
-  await page.getByText("5,000 loaded").waitFor();
+  await page.getByText("Shown are the last 5,000.").waitFor();
   // Everything has arrived when the newest row stays the same.
   const newest = () => page.locator("[data-row]").first().getAttribute("data-row");
   for (let before = ""; before !== await newest();) {
