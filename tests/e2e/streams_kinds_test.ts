@@ -4,49 +4,7 @@ import { apiKey, createKey, ingest, newTenant, type Tenant } from "../support/cl
 import { type Database, openDatabase, recordsOf } from "../support/database.ts";
 import { putOnPlan } from "../support/plans.ts";
 import { stack } from "../support/stack.ts";
-import { newStream } from "../support/streams.ts";
-
-/** Our own receiver of a kind, and what it keeps of a record beside what the sender has of it. */
-interface Receiver {
-  readonly path: string;
-  readonly config?: Record<string, string>;
-  readonly secret: (key: string) => Record<string, string>;
-  readonly id: string;
-  readonly extras: readonly string[];
-}
-
-const inHeader = (key: string) => ({ "header.x-api-key": key });
-
-const receivers: Readonly<Record<Exclude<StreamKind, "s3">, Receiver>> = {
-  webhook: { path: "", secret: inHeader, id: "id", extras: ["id", "received_at"] },
-  otlp: { path: "/v1/logs", secret: inHeader, id: "logloom.id", extras: ["logloom.id"] },
-  loki: {
-    path: "/loki/api/v1/push",
-    secret: (key) => ({ "header.authorization": `Basic ${btoa(`any:${key}`)}` }),
-    id: "id",
-    extras: ["id", "received_at", "ts", "source"],
-  },
-  elasticsearch: {
-    path: "/es/_bulk",
-    config: { index: "logs" },
-    secret: inHeader,
-    id: "id",
-    extras: ["id", "received_at", "_id"],
-  },
-  splunk_hec: {
-    path: "/services/collector/event",
-    secret: (token) => ({ token }),
-    id: "id",
-    extras: ["id", "received_at"],
-  },
-  datadog: {
-    path: "/api/v2/logs",
-    config: { tags: "team:shop" },
-    secret: (api_key) => ({ api_key }),
-    id: "id",
-    extras: ["id", "received_at", "ddsource", "ddtags"],
-  },
-};
+import { newStream, type OwnReceiver, ownReceivers } from "../support/streams.ts";
 
 /** Events with what is hard to carry, among ordinary ones. */
 function events(count: number): Record<string, unknown>[] {
@@ -86,7 +44,7 @@ async function differences(
   sql: Database,
   source: Tenant,
   target: Tenant,
-  { id, extras }: Receiver,
+  { id, extras }: OwnReceiver,
 ): Promise<readonly unknown[]> {
   return await sql`
     select to_jsonb(a) as sent, to_jsonb(b) as arrived
@@ -110,7 +68,7 @@ Deno.test("each kind brings every record to our own receiver in another tenant, 
   const { key_value } = await createKey(source);
   const targets = new Map<StreamKind, Tenant>();
   const keys: string[] = [];
-  for (const [kind, { path, config, secret }] of Object.entries(receivers)) {
+  for (const [kind, { path, config, secret }] of Object.entries(ownReceivers)) {
     const target = await newTenant(`target-${kind.replaceAll("_", "-")}`);
     const { key_value: key } = await createKey(target);
     targets.set(kind as StreamKind, target);
@@ -132,7 +90,7 @@ Deno.test("each kind brings every record to our own receiver in another tenant, 
   assert.deepEqual(sent.body, { success: true, ingested: count, rejected: 0 });
   await ingest(apiKey(key_value), exact);
   for (const [kind, target] of targets) {
-    const receiver = receivers[kind as keyof typeof receivers];
+    const receiver = ownReceivers[kind as keyof typeof ownReceivers];
     const arrived = await recordsOf(sql, target.id, count + 1);
     assert.equal(arrived.length, count + 1, kind);
     const different = await differences(sql, source, target, receiver);

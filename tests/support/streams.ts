@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { AnswerOf, ParametersOf } from "../../packages/logloom/src/read.ts";
+import type { AnswerOf, ParametersOf, StreamKind } from "../../packages/logloom/src/read.ts";
 import { bearer, call, clientOf, type Tenant } from "./client.ts";
 import { stack } from "./stack.ts";
 
@@ -38,3 +38,46 @@ export async function newStream(
     ...Object.keys(secrets).length > 0 && { p_secrets: await sealed(tenant, secrets) },
   });
 }
+
+/** Our own receiver of a kind, and what it keeps of a record beside what the sender has of it. */
+export interface OwnReceiver {
+  readonly path: string;
+  readonly config?: Record<string, string>;
+  readonly secret: (key: string) => Record<string, string>;
+  readonly id: string;
+  readonly extras: readonly string[];
+}
+
+const inHeader = (key: string) => ({ "header.x-api-key": key });
+
+/** Those of our own receivers that a stream of a kind can send to. */
+export const ownReceivers: Readonly<Record<Exclude<StreamKind, "s3">, OwnReceiver>> = {
+  webhook: { path: "", secret: inHeader, id: "id", extras: ["id", "received_at"] },
+  otlp: { path: "/v1/logs", secret: inHeader, id: "logloom.id", extras: ["logloom.id"] },
+  loki: {
+    path: "/loki/api/v1/push",
+    secret: (key) => ({ "header.authorization": `Basic ${btoa(`any:${key}`)}` }),
+    id: "id",
+    extras: ["id", "received_at", "ts", "source"],
+  },
+  elasticsearch: {
+    path: "/es/_bulk",
+    config: { index: "logs" },
+    secret: inHeader,
+    id: "id",
+    extras: ["id", "received_at", "_id"],
+  },
+  splunk_hec: {
+    path: "/services/collector/event",
+    secret: (token) => ({ token }),
+    id: "id",
+    extras: ["id", "received_at"],
+  },
+  datadog: {
+    path: "/api/v2/logs",
+    config: { tags: "team:shop" },
+    secret: (api_key) => ({ api_key }),
+    id: "id",
+    extras: ["id", "received_at", "ddsource", "ddtags"],
+  },
+};

@@ -221,7 +221,8 @@ select is(
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   (select array_agg(distinct d.channel)
-    from public.list_alert_history(p_limit => 3) h, public.list_alert_deliveries(h.alert_id) d),
+    from public.list_alert_history(p_limit => 100) h, public.list_alert_deliveries(h.alert_id) d
+    where h.window_end = '2026-03-03T13:10Z'),
   '{pagerduty,slack}', 'and says by which delivery'
 );
 select pg_temp.act_as_postgres();
