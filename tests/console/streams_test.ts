@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { kindNames, kinds } from "../../console/src/streams/kinds.ts";
 import { changeSettings, openDatabase } from "../support/database.ts";
 import { receiveWebhooks } from "../support/receivers.ts";
 import { newUser } from "../support/users.ts";
@@ -109,3 +110,23 @@ inBrowser(
     assert.equal(await other.page.getByRole("tab", { name: "Log streams" }).count(), 0);
   },
 );
+
+Deno.test("the form asks for what the database takes, kind by kind", async () => {
+  await using sql = openDatabase();
+  for (const kind of kindNames) {
+    const { settings, secrets, takesHeaders } = kinds[kind];
+    const members = await sql`
+      select m.name, m.is_needed as "isNeeded"
+      from logloom_private.stream_config_members() m where ${kind} = any (m.kinds)
+      order by m.name`;
+    const asked = settings.map(({ name, isNeeded }) => ({ name, isNeeded }));
+    assert.deepEqual(asked.sort((a, b) => a.name < b.name ? -1 : 1), [...members], kind);
+    const [{ names }] = await sql`
+      select logloom_private.stream_secret_names(${kind}) as names`;
+    assert.deepEqual(
+      [...secrets.map(({ name }) => name), ...takesHeaders ? ["header.*"] : []],
+      names,
+      kind,
+    );
+  }
+});
