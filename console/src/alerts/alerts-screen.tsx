@@ -6,14 +6,18 @@ import type { AlertRule } from "../service/logloom.ts";
 import { ScreenHead } from "../shared/controls.tsx";
 import { Tabs } from "../shared/tabs.tsx";
 import { say } from "../shared/words.ts";
+import { ChannelsTab } from "./channels-tab.tsx";
 import { HistoryTab } from "./history-tab.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
 import { RulesTab } from "./rules-tab.tsx";
+import { SilencesTab } from "./silences-tab.tsx";
 
 const tabs = [
   ["incidents", "Incidents"],
   ["rules", "Rules"],
   ["history", "History"],
+  ["channels", "Channels"],
+  ["silences", "Silences"],
 ] as const;
 type Tab = (typeof tabs)[number][0];
 
@@ -48,13 +52,17 @@ export default function AlertsScreen() {
           ? <IncidentsTab />
           : tab === "rules"
           ? <RulesTab onEdit={setEdited} />
+          : tab === "channels"
+          ? <ChannelsTab onEdit={setEdited} />
+          : tab === "silences"
+          ? <SilencesTab />
           : <HistoryTab />}
       </div>
       {edited && (
         <RuleDialog
           initial={edited}
           onClose={() => setEdited(null)}
-          onSaved={() => change({ tab: "rules" })}
+          onSaved={() => tab !== "channels" && change({ tab: "rules" })}
         />
       )}
     </div>

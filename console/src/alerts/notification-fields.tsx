@@ -1,54 +1,85 @@
 import type { Channel } from "../service/logloom.ts";
-import type { Draft } from "./rules.ts";
+import { useMay } from "../service/role.ts";
+import { SecretField } from "../shared/secret-field.tsx";
 import { say } from "../shared/words.ts";
+import { type SecretChannel, secretPlaces, type ShownChannel, shownPlaces } from "./channels.ts";
+import type { Draft } from "./rules.ts";
+import { TemplateFields } from "./template-fields.tsx";
 
 /** The destinations of a firing rule. */
-export function NotificationFields({ draft, onChange }: {
+export function NotificationFields({ draft, isSet, onChange }: {
   draft: Draft;
+  /** Whether a secret of this name is set. */
+  isSet: (name: string) => boolean;
   onChange: (part: Partial<Draft>) => void;
 }) {
-  const toggle = (name: Channel, isOn: boolean) =>
-    onChange({
-      destinations: isOn
-        ? [...draft.destinations.filter((one) => one !== name), name]
-        : draft.destinations.filter((one) => one !== name),
-    });
-  const rows = [
-    { name: "email", label: "Email", key: "email", type: "email", sample: "ops@example.com" },
-    {
-      name: "webhook",
-      label: "Webhook",
-      key: "webhook_url",
-      type: "url",
-      sample: "https://example.com/hook",
-    },
-  ] as const;
+  // The function seals for admins alone.
+  const maySeal = useMay("admin") !== false;
+  const isOn = (name: Channel) => draft.destinations.includes(name);
+  const check = (name: Channel, label: string) => (
+    <label className="check">
+      <input
+        type="checkbox"
+        checked={isOn(name)}
+        onChange={(event) =>
+          onChange({
+            destinations: event.target.checked
+              ? [...draft.destinations.filter((one) => one !== name), name]
+              : draft.destinations.filter((one) => one !== name),
+          })}
+      />
+      {label}
+    </label>
+  );
   return (
     <fieldset className="destinations">
       <legend>{say("Notify")}</legend>
-      {rows.map((row) => {
-        const isOn = draft.destinations.includes(row.name);
+      {(Object.keys(shownPlaces) as ShownChannel[]).map((name) => {
+        const { label, key, type, sample } = shownPlaces[name];
         return (
-          <div key={row.name} className="destination">
-            <label className="check">
-              <input
-                type="checkbox"
-                checked={isOn}
-                onChange={(event) => toggle(row.name, event.target.checked)}
-              />
-              {row.label}
-            </label>
+          <div key={name} className="destination">
+            {check(name, label)}
             <input
-              type={row.type}
-              aria-label={`Address for ${row.name}`}
-              placeholder={row.sample}
-              required={isOn && draft.enabled}
-              value={draft[row.key]}
-              onChange={(event) => onChange({ [row.key]: event.target.value })}
+              type={type}
+              aria-label={`Address for ${name}`}
+              placeholder={sample}
+              required={isOn(name) && draft.enabled}
+              value={draft[key]}
+              onChange={(event) => onChange({ [key]: event.target.value })}
             />
           </div>
         );
       })}
+      {isOn("webhook") && <TemplateFields draft={draft} onChange={onChange} />}
+      {(Object.keys(secretPlaces) as SecretChannel[]).map((name) => {
+        const { label, key, sample } = secretPlaces[name];
+        return (
+          <div key={name} className="destination">
+            {check(name, label)}
+            {!isOn(name) ? null : maySeal
+              ? (
+                <SecretField
+                  name={key}
+                  label={`Address for ${name}`}
+                  isSet={isSet(key)}
+                  isNeeded={draft.enabled}
+                  sample={sample}
+                  secrets={draft.secrets}
+                  onChange={(secrets) => onChange({ secrets })}
+                />
+              )
+              : <span className="about">{isSet(key) ? say("Set") : say("An admin sets it.")}</span>}
+          </div>
+        );
+      })}
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={draft.notifyOnRecovery}
+          onChange={(event) => onChange({ notifyOnRecovery: event.target.checked })}
+        />
+        {say("Also when it is over")}
+      </label>
     </fieldset>
   );
 }

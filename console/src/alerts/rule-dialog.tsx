@@ -1,8 +1,9 @@
 import { useState } from "react";
-import { useChange } from "../service/hooks.ts";
+import { useChange, useSealedChange } from "../service/hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
 import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
 import { ConditionFields } from "./condition-fields.tsx";
+import { MessagePreview } from "./message-preview.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
 import { PreviewChart } from "./preview-chart.tsx";
 import { type Draft, draftOf, parametersOf } from "./rules.ts";
@@ -18,7 +19,11 @@ export function RuleDialog({ initial, onClose, onSaved }: {
 }) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(initial));
   const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
-  const save = useChange(draft.rule_id ? "update_alert_rule" : "create_alert_rule", touched);
+  const save = useSealedChange(
+    draft.rule_id ? "update_alert_rule" : "create_alert_rule",
+    "logloom-notify",
+    touched,
+  );
   return (
     <Dialog title={draft.rule_id ? "Alert rule" : "New alert rule"} onClose={onClose} wide>
       <form
@@ -54,7 +59,12 @@ export function RuleDialog({ initial, onClose, onSaved }: {
         </div>
         <ConditionFields draft={draft} onChange={change} />
         <PreviewChart draft={draft} onThreshold={(threshold) => change({ threshold })} />
-        <NotificationFields draft={draft} onChange={change} />
+        <NotificationFields
+          draft={draft}
+          isSet={(name) => Object.hasOwn(initial.notification_secrets ?? {}, name)}
+          onChange={change}
+        />
+        <MessagePreview draft={draft} />
         <ErrorNote error={save.error} />
         <div className="dialog-actions">
           {draft.rule_id && <RuleTools ruleId={draft.rule_id} />}

@@ -1,4 +1,5 @@
 import type { AlertRule, Comparison, ParametersOf } from "../service/logloom.ts";
+import type { Secrets } from "../shared/secret-field.tsx";
 
 export const signs: Record<Comparison, string> = {
   gt: ">",
@@ -57,7 +58,11 @@ export interface Draft {
   enabled: boolean;
   email: string;
   webhook_url: string;
+  webhook_template: string;
+  isTextTemplate: boolean;
   destinations: AlertRule["notification_destinations"];
+  secrets: Secrets;
+  notifyOnRecovery: boolean;
   /** Members that this form does not know are kept. */
   config: AlertRule["notification_config"];
 }
@@ -76,7 +81,11 @@ export function draftOf(rule: Partial<AlertRule>): Draft {
     enabled: rule.enabled ?? true,
     email: config.email ?? "",
     webhook_url: config.webhook_url ?? "",
+    webhook_template: textOf(config.webhook_template),
+    isTextTemplate: config.webhook_template_type === "text",
     destinations: rule.notification_destinations ?? [],
+    secrets: {},
+    notifyOnRecovery: rule.notify_on_recovery ?? false,
     config,
   };
 }
@@ -85,10 +94,12 @@ export function parametersOf(
   draft: Draft,
 ): ParametersOf<"create_alert_rule"> & { p_rule_id?: string } {
   const config = { ...draft.config };
-  for (const name of ["email", "webhook_url"] as const) {
+  for (const name of ["email", "webhook_url", "webhook_template"] as const) {
     if (draft[name] === "") delete config[name];
     else config[name] = draft[name];
   }
+  if (draft.webhook_template !== "" && draft.isTextTemplate) config.webhook_template_type = "text";
+  else delete config.webhook_template_type;
   return {
     p_rule_id: draft.rule_id,
     p_name: draft.name,
@@ -97,6 +108,8 @@ export function parametersOf(
     p_enabled: draft.enabled,
     p_notification_destinations: draft.destinations,
     p_notification_config: config,
+    p_secrets: draft.secrets,
+    p_notify_on_recovery: draft.notifyOnRecovery,
   };
 }
 
@@ -108,6 +121,10 @@ export function conditionOf(draft: Draft) {
     p_window_minutes: numberOf(draft.window_minutes),
     p_cooldown_minutes: numberOf(draft.cooldown_minutes),
   };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 /** NaN for what is no number: it is sent as null, which the service refuses by name. */

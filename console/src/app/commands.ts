@@ -56,6 +56,12 @@ export function commandsOf({ saved, dashboards, tenants, switchTo, onHelp, signO
       kind: say("Switch tenant"),
       run: () => switchTo(tenant_id),
     })),
+    ...([["Log streams", "streams"], ["Archive", "archive"]] as const).map(([words, tab]) => ({
+      id: `tab ${tab}`,
+      words: say(words),
+      kind: say("Screen"),
+      run: () => go({ screen: "settings", parameters: { tab } }),
+    })),
     choice(say("Follow new records live"), () => {
       go(lastPlace("search"));
       change({ live: "1" });

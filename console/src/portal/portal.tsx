@@ -120,7 +120,9 @@ function serviceOf(config: Config, session: PortalSession, page: ParentPage): Se
       return await send(session.token());
     },
   }, { parse: parseExactly, patienceMs: 4000, onRetry: (error) => error.isAway && away.tell() });
-  return { ...reader, url, away };
+  // A customer only reads.
+  const seal = () => Promise.reject(new LogloomError(403, {}, 0));
+  return { ...reader, url, away, seal };
 }
 
 /** The part of the search that each operation is for. */

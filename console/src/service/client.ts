@@ -1,5 +1,5 @@
 import type { Config } from "./config.ts";
-import { createReader, type Reader } from "./logloom.ts";
+import { createReader, LogloomError, type Reader } from "./logloom.ts";
 import { parseExactly } from "./numbers.ts";
 import { Listeners, type Session } from "./session.ts";
 
@@ -9,7 +9,11 @@ export interface Service extends Reader {
   readonly url: string;
   /** Told when the service cannot be reached. */
   readonly away: Listeners;
+  /** Sealed by the edge function that opens them: the database never has a secret in plain text. */
+  seal(sealer: Sealer, secrets: Record<string, string>): Promise<Record<string, string>>;
 }
+
+export type Sealer = "logloom-stream" | "logloom-notify";
 
 export function createService(config: Config, session: Session): Service {
   const url = config.url === "" ? location.origin : config.url;
@@ -30,5 +34,22 @@ export function createService(config: Config, session: Session): Service {
     health: (_name, options) => reader.health(config.health, options),
     url,
     away,
+    seal: async (sealer, secrets) => {
+      const response = await fetch(`${url}/functions/v1/${sealer}/v1/seal`, {
+        method: "POST",
+        credentials: "omit",
+        headers: {
+          "Content-Type": "application/json",
+          Authorization: `Bearer ${await session.token()}`,
+          ...config.key && { apikey: config.key },
+        },
+        body: JSON.stringify({ p_secrets: secrets }),
+      }).catch((cause) => {
+        throw new LogloomError(0, {}, 0, { cause });
+      });
+      const body = await response.json().catch(() => ({}));
+      if (!response.ok) throw new LogloomError(response.status, body, 0);
+      return body.p_secrets;
+    },
   };
 }

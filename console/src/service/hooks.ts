@@ -1,6 +1,6 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
-import type { Service } from "./client.ts";
+import type { Sealer, Service } from "./client.ts";
 import { shareTimed, timed } from "./took.ts";
 import type { AnswerOf, LogloomError, OperationName, ParametersOf } from "./logloom.ts";
 
@@ -58,6 +58,36 @@ export function useChange<Name extends OperationName>(
   const queries = useQueryClient();
   return useMutation<AnswerOf<Name>, LogloomError, ParametersOf<Name>>({
     mutationFn: (parameters) => service.call(operation, parameters),
+    onSuccess: () => forget(queries, changes),
+  });
+}
+
+type Sealing =
+  | "create_log_stream"
+  | "update_log_stream"
+  | "create_alert_rule"
+  | "update_alert_rule";
+
+/** The same for one that takes secrets: typed texts are sealed first, null takes a secret away. */
+export function useSealedChange<Name extends Sealing>(
+  operation: Name,
+  sealer: Sealer,
+  changes: readonly OperationName[],
+) {
+  const service = useService();
+  const queries = useQueryClient();
+  return useMutation<AnswerOf<Name>, LogloomError, ParametersOf<Name>>({
+    mutationFn: async (parameters) => {
+      const given = Object.entries(parameters.p_secrets ?? {});
+      const typed = given.filter((one): one is [string, string] => one[1] !== null);
+      const sealed = typed.length === 0
+        ? {}
+        : await service.seal(sealer, Object.fromEntries(typed));
+      const p_secrets = given.length === 0
+        ? undefined
+        : { ...Object.fromEntries(given.filter(([, text]) => text === null)), ...sealed };
+      return await service.call(operation, { ...parameters, p_secrets });
+    },
     onSuccess: () => forget(queries, changes),
   });
 }

@@ -1,41 +1,53 @@
-import { useOperation } from "../service/hooks.ts";
+import { change, useAddress } from "../address/address.ts";
+import { ArchiveTab } from "../archive/archive-tab.tsx";
 import { useMay } from "../service/role.ts";
-import { Empty, ScreenHead } from "../shared/controls.tsx";
-import { Loaded } from "../shared/list.tsx";
-import { AuditSection } from "./audit-section.tsx";
-import { DeletionSection } from "./deletion-section.tsx";
-import { SettingsForm } from "./settings-form.tsx";
+import { ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { Tabs } from "../shared/tabs.tsx";
 import { say } from "../shared/words.ts";
+import { StreamsTab } from "../streams/streams-tab.tsx";
+import { TenantTab } from "./tenant-tab.tsx";
 
+const tabs = [
+  ["tenant", "Tenant"],
+  ["streams", "Log streams"],
+  ["archive", "Archive"],
+] as const;
+type Tab = (typeof tabs)[number][0];
+
+/** What the tenant keeps, where its records go on to, and what left the database. */
 export default function SettingsScreen() {
   const mayChange = useMay("admin");
-  const settings = useOperation("get_tenant_settings", {});
+  const { parameters } = useAddress();
+  const isMember = useMay("member") !== false;
+  // Addresses of streams may be secrets: the service shows them to admins alone. Viewers have no archive.
+  const offered = tabs.filter(([name]) =>
+    name === "streams" ? mayChange !== false : name === "archive" ? isMember : true
+  );
+  const tab: Tab = offered.find(([name]) => name === parameters.tab)?.[0] ?? "tenant";
   return (
     <div className="page">
       <ScreenHead
         title={say("Settings")}
         about={mayChange === false ? "Only admins can change these." : undefined}
       />
-      <Loaded
-        answer={settings}
-        missing={
-          <Empty title={say("This tenant does not exist yet")}>
-            <p>{say("The first event, key or rule creates it; then its settings are here.")}</p>
-          </Empty>
-        }
+      <Tabs
+        label={say("Settings")}
+        tabs={offered}
+        chosen={tab}
+        onChoose={(wanted) => change({ tab: wanted === "tenant" ? "" : wanted })}
+      />
+      <div
+        id={`panel-${tab}`}
+        role="tabpanel"
+        aria-labelledby={`tab-${tab}`}
+        className="tab-panel"
       >
-        {(data) => (
-          <>
-            <SettingsForm
-              key={JSON.stringify({ ...data, stored: null })}
-              settings={data}
-              mayChange={mayChange === true}
-            />
-            {mayChange && <DeletionSection />}
-            <AuditSection />
-          </>
-        )}
-      </Loaded>
+        {tab === "streams"
+          ? mayChange ? <StreamsTab /> : <Skeleton />
+          : tab === "archive"
+          ? <ArchiveTab />
+          : <TenantTab mayChange={mayChange} />}
+      </div>
     </div>
   );
 }

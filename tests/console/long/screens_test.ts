@@ -38,7 +38,9 @@ inBrowser("axe finds nothing on any screen, in either theme, on a phone neither"
   const screens = ["/overview", "/search", "tab=patterns", "tab=changes"]
     .concat(["q=%7C+count()+by+level", "/dashboards", `/dashboards?id=${dashboard.dashboard_id}`])
     .concat(["/alerts", "/alerts?tab=rules", "/history", "/saved", "/keys"])
-    .concat(["/usage", "/health", "/settings", "/members"]);
+    .concat(["/alerts?tab=channels", "/alerts?tab=silences"])
+    .concat(["/usage", "/health", "/settings", "/settings?tab=streams", "/settings?tab=archive"])
+    .concat(["/members"]);
   for (const [theme, width] of [["light", 1280], ["dark", 1280], ["light", 390]] as const) {
     await using tab = await browser.open(user.token, { theme, width });
     await isSeen(tab.page, "x");

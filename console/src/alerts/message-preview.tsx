@@ -1,0 +1,66 @@
+import { messageOf } from "../../../supabase/functions/logloom-notify/message.ts";
+import type { Comparison } from "../service/logloom.ts";
+import { useSession } from "../service/session.ts";
+import { plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
+import { conditionOf, type Draft } from "./rules.ts";
+
+/** The words of the message that the rule would send, by the code that makes them. */
+export function MessagePreview({ draft }: { draft: Draft }) {
+  const tenant = useSession().claims()?.tenant ?? "";
+  if (draft.destinations.length === 0) return null;
+  const { title, summary, facts } = messageOf(payloadOf(draft, tenant, new Date()));
+  return (
+    <details className="message-preview">
+      <summary>{say("The message")}</summary>
+      <div className="block">
+        <h3>{plain(title)}</h3>
+        <p>{plain(summary)}</p>
+        <dl className="facts">
+          {facts.map(([name, value]) => (
+            <div key={name}>
+              <dt>{plain(name)}</dt>
+              <dd>{plain(value)}</dd>
+            </div>
+          ))}
+        </dl>
+        <p className="about">
+          {say(
+            "With the three newest records and a link to them. Each channel has it in its own form; a webhook gets JSON, or what its template makes.",
+          )}
+        </p>
+      </div>
+    </details>
+  );
+}
+
+/** A value that is the next beyond the threshold. */
+function valueOf(threshold: number, comparison: Comparison): number {
+  if (comparison === "gt" || comparison === "neq") return threshold + 1;
+  return comparison === "lt" ? threshold - 1 : threshold;
+}
+
+/** An alert of the last whole minutes. */
+function payloadOf(draft: Draft, tenantId: string, now: Date): Parameters<typeof messageOf>[0] {
+  const { p_query_dsl, p_threshold, p_comparison, p_window_minutes } = conditionOf(draft);
+  const end = Math.floor(now.getTime() / 60_000) * 60_000;
+  const minutes = Number.isFinite(p_window_minutes) ? p_window_minutes : 0;
+  return {
+    type: "alert.triggered",
+    timestamp: now.toISOString(),
+    data: {
+      alert_id: null,
+      rule_id: draft.rule_id ?? "",
+      tenant_id: tenantId,
+      name: draft.name,
+      description: draft.description,
+      query_dsl: p_query_dsl,
+      value: valueOf(p_threshold, p_comparison),
+      comparison: p_comparison,
+      threshold: p_threshold,
+      window_minutes: minutes,
+      window_start: new Date(end - minutes * 60_000).toISOString(),
+      window_end: new Date(end).toISOString(),
+    },
+  };
+}

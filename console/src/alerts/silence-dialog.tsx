@@ -1,0 +1,99 @@
+import { type FormEvent, useState } from "react";
+import { useChange } from "../service/hooks.ts";
+import type { AlertRule } from "../service/logloom.ts";
+import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
+
+const lengths = [
+  [1, "An hour"],
+  [4, "Four hours"],
+  [12, "Twelve hours"],
+  [24, "A day"],
+  [168, "A week"],
+] as const;
+
+/** Makes a silence from now on. */
+export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose: () => void }) {
+  const [ruleId, setRuleId] = useState("");
+  const [field, setField] = useState("");
+  const [value, setValue] = useState("");
+  const [hours, setHours] = useState(1);
+  const [comment, setComment] = useState("");
+  const create = useChange("create_alert_silence", [
+    "list_alert_silences",
+    "list_tenant_audit_events",
+  ]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({
+      p_matcher: {
+        ...ruleId !== "" && { rule_id: ruleId },
+        ...field.trim() !== "" && { group: { [field.trim()]: value } },
+      },
+      p_to: new Date(Date.now() + hours * 3_600_000).toISOString(),
+      p_comment: comment,
+    }, { onSuccess: onClose });
+  };
+  return (
+    <Dialog title={say("New silence")} onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        <label className="field">
+          <span>{say("Rule")}</span>
+          <select value={ruleId} onChange={(event) => setRuleId(event.target.value)}>
+            <option value="">{say("All rules")}</option>
+            {rules.map(({ rule_id, name }) => (
+              <option key={rule_id} value={rule_id}>{plain(name)}</option>
+            ))}
+          </select>
+        </label>
+        <div className="form-pair">
+          <label className="field">
+            <span>{say("Only groups whose")}</span>
+            <input
+              className="mono"
+              placeholder="service"
+              spellCheck={false}
+              value={field}
+              onChange={(event) => setField(event.target.value)}
+            />
+          </label>
+          <label className="field">
+            <span>{say("is")}</span>
+            <input
+              className="mono"
+              placeholder="shop"
+              spellCheck={false}
+              required={field.trim() !== ""}
+              value={value}
+              onChange={(event) => setValue(event.target.value)}
+            />
+          </label>
+        </div>
+        <label className="field">
+          <span>{say("How long")}</span>
+          <select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
+            {lengths.map(([number, label]) => (
+              <option key={number} value={number}>{say(label)}</option>
+            ))}
+          </select>
+        </label>
+        <label className="field">
+          <span>{say("Comment")}</span>
+          <input
+            maxLength={2000}
+            value={comment}
+            onChange={(event) => setComment(event.target.value)}
+          />
+        </label>
+        <ErrorNote error={create.error} />
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
+          <button type="submit" className="button primary" disabled={create.isPending}>
+            {say("Silence")}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

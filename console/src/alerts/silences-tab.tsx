@@ -1,0 +1,89 @@
+import { useState } from "react";
+import { wholeTime } from "../address/range.ts";
+import { useChange, useOperation } from "../service/hooks.ts";
+import type { AlertRule, AlertSilence } from "../service/logloom.ts";
+import { Badge, ErrorNote } from "../shared/controls.tsx";
+import { ago } from "../shared/format.ts";
+import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
+import { plain } from "../shared/plain.ts";
+import { usePreferences } from "../shared/preferences.ts";
+import { say } from "../shared/words.ts";
+import { SilenceDialog } from "./silence-dialog.tsx";
+
+const tones = { scheduled: "info", active: "warn", expired: "plain" } as const;
+
+/** Times in which alerts are not sent. */
+export function SilencesTab() {
+  const { zone } = usePreferences();
+  const [isNew, setNew] = useState(false);
+  const silences = useOperation("list_alert_silences", { p_limit: mostAtOnce }, { every: 30_000 });
+  const rules = useOperation("list_alert_rules", { p_limit: mostAtOnce });
+  const expire = useChange("expire_alert_silence", ["list_alert_silences"]);
+  return (
+    <>
+      <div className="tab-head">
+        <p className="about">
+          {say(
+            "Alerts of a silence are not sent, also not later. Rules are evaluated all the same.",
+          )}
+        </p>
+        <button type="button" className="button primary" onClick={() => setNew(true)}>
+          {say("New silence")}
+        </button>
+      </div>
+      <ErrorNote error={expire.error} />
+      <ListTable
+        answer={silences}
+        empty={{
+          title: say("No silences"),
+          about: say("Make one before a deployment or a night of maintenance."),
+        }}
+        label={say("Silences")}
+        columns={[say("For"), say("State"), say("From"), say("To"), say("Comment"), actions]}
+      >
+        {(silence) => (
+          <tr key={silence.silence_id}>
+            <th scope="row">{whatOf(silence, rules.data ?? [])}</th>
+            <td>
+              <Badge tone={tones[silence.state]}>{say(silence.state)}</Badge>
+            </td>
+            <td title={wholeTime(silence.starts_at, zone)}>{ago(silence.starts_at)}</td>
+            <td title={wholeTime(silence.expired_at ?? silence.ends_at, zone)}>
+              {ago(silence.expired_at ?? silence.ends_at)}
+            </td>
+            <td>{silence.comment === null ? "–" : plain(silence.comment)}</td>
+            <td className="tools">
+              {silence.state !== "expired" && (
+                <button
+                  type="button"
+                  className="button small"
+                  disabled={expire.isPending}
+                  onClick={() => expire.mutate({ p_silence_id: silence.silence_id })}
+                >
+                  {say("End now")}
+                </button>
+              )}
+            </td>
+          </tr>
+        )}
+      </ListTable>
+      {isNew && <SilenceDialog rules={rules.data ?? []} onClose={() => setNew(false)} />}
+    </>
+  );
+}
+
+function whatOf({ matcher: { rule_id, group } }: AlertSilence, rules: AlertRule[]) {
+  const name = rules.find((one) => one.rule_id === rule_id)?.name;
+  return (
+    <>
+      {rule_id === undefined ? say("All rules") : plain(name ?? rule_id)}
+      {group && (
+        <code className="cell-code">
+          {Object.entries(group).map(([field, value]) => plain(`${field}=${value ?? ""}`)).join(
+            ", ",
+          )}
+        </code>
+      )}
+    </>
+  );
+}

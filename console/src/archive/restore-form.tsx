@@ -1,0 +1,99 @@
+import { type FormEvent, useState } from "react";
+import { zoneWords } from "../address/range.ts";
+import { useChange } from "../service/hooks.ts";
+import type { ArchivedFile } from "../service/logloom.ts";
+import { ErrorNote } from "../shared/controls.tsx";
+import { bytes, count } from "../shared/format.ts";
+import { usePreferences } from "../shared/preferences.ts";
+import { say } from "../shared/words.ts";
+import { estimateOf, rangeOf, type Sum } from "./files.ts";
+
+/** Orders days back, and says before what that reads. */
+export function RestoreForm({ files }: { files: ArchivedFile[] }) {
+  const { zone } = usePreferences();
+  const newest = files[0]?.last_day ?? "";
+  const [from, setFrom] = useState(newest);
+  const [to, setTo] = useState(newest);
+  const [query, setQuery] = useState("");
+  const [days, setDays] = useState("7");
+  const restore = useChange("restore_log_archive", [
+    "list_log_archive_restores",
+    "list_tenant_audit_events",
+  ]);
+  const range = rangeOf(from, to, zone);
+  const estimate = range && estimateOf(files, range);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (range === null) return;
+    restore.mutate({
+      p_from: range[0],
+      p_to: range[1],
+      p_query_dsl: query.trim() || undefined,
+      p_keep_days: Number(days),
+    });
+  };
+  const field = (label: string, value: string, set: (value: string) => void, sample = "") => (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        className="mono"
+        required={sample === ""}
+        spellCheck={false}
+        placeholder={sample}
+        value={value}
+        onChange={(event) => set(event.target.value)}
+      />
+    </label>
+  );
+  return (
+    <section className="block">
+      <h2>{say("Bring days back")}</h2>
+      <form className="form narrow" onSubmit={submit}>
+        <div className="form-pair">
+          {field(say("From"), from, setFrom)}
+          {field(say("To, with its whole day"), to, setTo)}
+        </div>
+        <div className="form-pair">
+          {field(say("Query: which records; all if empty"), query, setQuery, "level:error")}
+          <label className="field">
+            <span>{say("Keep them for (days)")}</span>
+            <input
+              type="number"
+              min={1}
+              max={90}
+              required
+              value={days}
+              onChange={(event) => setDays(event.target.value)}
+            />
+          </label>
+        </div>
+        <p className="about">
+          {say("Days are of UTC.")} {zoneWords(zone)}
+        </p>
+        <p role="status">
+          {estimate === null
+            ? <span className="field-error">Write days as 2026-11-21, or times.</span>
+            : estimateWords(estimate)}
+        </p>
+        <ErrorNote error={restore.error} />
+        <div className="row">
+          <button
+            type="submit"
+            className="button primary"
+            disabled={restore.isPending || !estimate || estimate.files === 0}
+          >
+            {say("Bring back")}
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+function estimateWords({ files, days, records, bytes: size }: Sum): string {
+  if (files === 0) return "Nothing is archived of this range.";
+  const several = (number: number, word: string) =>
+    `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+  const read = `${several(files, "file")} with ${several(records, "record")}, ${bytes(size)}`;
+  return `It reads ${read}, and counts as ${several(days, "day")} of your plan.`;
+}

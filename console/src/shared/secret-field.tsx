@@ -1,0 +1,54 @@
+import { say } from "./words.ts";
+
+/** Typed texts by the names of secrets; null takes one away. */
+export type Secrets = Record<string, string | null>;
+
+/** A secret that is never shown: it says that it is set, and is replaced by what is typed. */
+export function SecretField({ name, label, isSet, isNeeded = false, sample, secrets, onChange }: {
+  name: string;
+  label: string;
+  isSet: boolean;
+  isNeeded?: boolean;
+  sample?: string;
+  secrets: Secrets;
+  onChange: (secrets: Secrets) => void;
+}) {
+  const typed = secrets[name];
+  const isLeaving = typed === null;
+  const change = (text: string | null) => {
+    const { [name]: _, ...others } = secrets;
+    onChange(text === "" ? others : { ...others, [name]: text });
+  };
+  return (
+    <div className="secret-field">
+      <label className="field">
+        <span>{label}</span>
+        <input
+          type="password"
+          // Browsers must not offer the user's own password for it.
+          autoComplete="new-password"
+          spellCheck={false}
+          maxLength={4096}
+          placeholder={isLeaving
+            ? say("Goes when you save")
+            : isSet
+            ? say("Set; type to replace it")
+            : sample}
+          required={isNeeded && !isSet}
+          disabled={isLeaving}
+          value={typed ?? ""}
+          onChange={(event) => change(event.target.value)}
+        />
+      </label>
+      {isSet && !isNeeded && (
+        <button
+          type="button"
+          className="button small"
+          onClick={() => change(isLeaving ? "" : null)}
+        >
+          {isLeaving ? say("Keep") : say("Remove")} <span className="hidden">{label}</span>
+        </button>
+      )}
+    </div>
+  );
+}

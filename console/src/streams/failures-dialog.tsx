@@ -1,0 +1,49 @@
+import { wholeTime, type Zone } from "../address/range.ts";
+import { useOperation } from "../service/hooks.ts";
+import type { LogStream, LogStreamFailure } from "../service/logloom.ts";
+import { Dialog } from "../shared/controls.tsx";
+import { ago, count } from "../shared/format.ts";
+import { ListTable, mostAtOnce } from "../shared/list.tsx";
+import { plain } from "../shared/plain.ts";
+import { usePreferences } from "../shared/preferences.ts";
+import { say } from "../shared/words.ts";
+import { failureWords } from "./standing.ts";
+
+/** What a stream did not send in the last 30 days, and why. */
+export function FailuresDialog({ stream, onClose }: { stream: LogStream; onClose: () => void }) {
+  const { zone } = usePreferences();
+  const failures = useOperation("list_log_stream_failures", {
+    p_stream_id: stream.stream_id,
+    p_limit: mostAtOnce,
+  });
+  return (
+    <Dialog title={`Not sent: ${plain(stream.name)}`} onClose={onClose} wide>
+      <ListTable
+        answer={failures}
+        empty={{ title: say("Everything was sent") }}
+        label={say("Not sent")}
+        columns={[say("What"), say("Why"), say("When")]}
+      >
+        {(failure) => (
+          <tr key={failure.failure_id}>
+            <th scope="row">{whatOf(failure, zone)}</th>
+            <td>{plain(failureWords(failure.status, failure.error) ?? "")}</td>
+            <td>{ago(failure.occurred_at)}</td>
+          </tr>
+        )}
+      </ListTable>
+    </Dialog>
+  );
+}
+
+function whatOf(failure: LogStreamFailure, zone: Zone) {
+  const time = (ts: string | null) => ts === null ? "–" : wholeTime(ts, zone);
+  if (failure.kind === "gap") return `${time(failure.ts_from)} to ${time(failure.ts_to)}`;
+  if (failure.kind === "rejected") return `${count(failure.records ?? 0)} records of a batch`;
+  return (
+    <>
+      the record of {time(failure.record_ts)}
+      <code className="cell-code">{failure.record_id}</code>
+    </>
+  );
+}

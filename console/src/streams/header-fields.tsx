@@ -1,0 +1,57 @@
+import { useState } from "react";
+import { SecretField, type Secrets } from "../shared/secret-field.tsx";
+import { say } from "../shared/words.ts";
+
+const prefix = "header.";
+
+/** Headers that go with each batch, most often `authorization`; their values are secrets. */
+export function HeaderFields({ known, secrets, onChange }: {
+  /** The names that are set. */
+  known: string[];
+  secrets: Secrets;
+  onChange: (secrets: Secrets) => void;
+}) {
+  const [added, setAdded] = useState<string[]>(
+    known.length === 0 ? [`${prefix}authorization`] : [],
+  );
+  const [name, setName] = useState("");
+  const names = [...new Set([...known, ...added])];
+  const add = () => {
+    setAdded([...added, `${prefix}${name.trim().toLowerCase()}`]);
+    setName("");
+  };
+  const isName = /^[a-z][a-z0-9-]{0,90}$/i.test(name.trim());
+  return (
+    <fieldset className="destinations">
+      <legend>{say("Headers")}</legend>
+      {names.map((one) => (
+        <SecretField
+          key={one}
+          name={one}
+          label={one.slice(prefix.length)}
+          isSet={known.includes(one)}
+          sample={one === `${prefix}authorization` ? "Bearer …" : undefined}
+          secrets={secrets}
+          onChange={onChange}
+        />
+      ))}
+      <div className="row">
+        <input
+          aria-label={say("Name of a further header")}
+          placeholder="x-scope-orgid"
+          spellCheck={false}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || !isName) return;
+            event.preventDefault();
+            add();
+          }}
+        />
+        <button type="button" className="button small" disabled={!isName} onClick={add}>
+          {say("Add a header")}
+        </button>
+      </div>
+    </fieldset>
+  );
+}

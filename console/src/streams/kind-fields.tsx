@@ -1,0 +1,43 @@
+import { SecretField } from "../shared/secret-field.tsx";
+import { say } from "../shared/words.ts";
+import type { Draft } from "./draft.ts";
+import { kinds } from "./kinds.ts";
+
+/** The settings and secrets that the kind asks for. */
+export function KindFields({ draft, isSet, onChange }: {
+  draft: Draft;
+  isSet: (name: string) => boolean;
+  onChange: (part: Partial<Draft>) => void;
+}) {
+  const { settings, secrets } = kinds[draft.kind];
+  return (
+    <>
+      {settings.map(({ name, label, sample, isNeeded }) => (
+        <label key={name} className="field">
+          <span>{say(label)}{isNeeded ? "" : `, ${say("optional")}`}</span>
+          <input
+            className="mono"
+            spellCheck={false}
+            maxLength={2000}
+            required={isNeeded}
+            placeholder={sample}
+            value={draft.config[name] ?? ""}
+            onChange={(event) =>
+              onChange({ config: { ...draft.config, [name]: event.target.value } })}
+          />
+        </label>
+      ))}
+      {secrets.map(({ name, label, isNeeded }) => (
+        <SecretField
+          key={name}
+          name={name}
+          label={isNeeded ? say(label) : `${say(label)}, ${say("optional")}`}
+          isSet={isSet(name)}
+          isNeeded={isNeeded}
+          secrets={draft.secrets}
+          onChange={(changed) => onChange({ secrets: changed })}
+        />
+      ))}
+    </>
+  );
+}

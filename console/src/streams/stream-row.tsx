@@ -1,0 +1,112 @@
+import { useChange, useOperation } from "../service/hooks.ts";
+import type { LogStream } from "../service/logloom.ts";
+import { Badge, ErrorNote } from "../shared/controls.tsx";
+import { ago, count, seconds } from "../shared/format.ts";
+import { plain } from "../shared/plain.ts";
+import { say } from "../shared/words.ts";
+import { kinds } from "./kinds.ts";
+import { failureWords, isTesting, missedWords, standingOf } from "./standing.ts";
+
+const touched = ["list_log_streams", "list_tenant_audit_events"] as const;
+
+/** A stream: what it sends, how it goes, and what may be done with it. */
+export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
+  stream: LogStream;
+  onEdit: () => void;
+  onMissed: () => void;
+  onDelete: () => void;
+}) {
+  const { stream_id: p_stream_id, status } = stream;
+  const test = useChange("test_log_stream", touched);
+  const change = useChange("update_log_stream", touched);
+  const failures = useOperation("list_log_stream_failures", { p_stream_id }, { every: 30_000 });
+  const missed = missedWords(failures.data ?? []);
+  const isOn = status === "sending" || status === "failing";
+  return (
+    <tr>
+      <th scope="row">
+        <button type="button" className="card-title" onClick={onEdit}>{plain(stream.name)}</button>
+        {" "}
+        <span className="about">{say(kinds[stream.kind]?.label ?? stream.kind)}</span>
+        <code className="cell-code">
+          {stream.query_dsl ? plain(stream.query_dsl) : say("All records")}
+        </code>
+      </th>
+      <td>
+        <State stream={stream} />
+        <ErrorNote error={test.error ?? change.error} />
+      </td>
+      <td>{stream.lag_seconds < 1 ? say("not at all") : seconds(stream.lag_seconds)}</td>
+      <td className="number">{count(stream.sent_records)}</td>
+      <td>
+        {missed === null
+          ? "–"
+          : <button type="button" className="button small" onClick={onMissed}>{missed}</button>}
+      </td>
+      <td className="tools">
+        <button
+          type="button"
+          className="button small"
+          disabled={test.isPending || isTesting(stream)}
+          onClick={() => {
+            change.reset();
+            test.mutate({ p_stream_id });
+          }}
+        >
+          {say("Test")}
+        </button>
+        <button
+          type="button"
+          className="button small"
+          disabled={change.isPending}
+          onClick={() => {
+            test.reset();
+            change.mutate({ p_stream_id, p_enabled: !isOn });
+          }}
+        >
+          {isOn ? say("Pause") : say("Resume")}
+        </button>
+        <button type="button" className="button small danger" onClick={onDelete}>
+          {say("Delete")}
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+/** The state in a word, with the last failure and the last test in words. */
+function State({ stream }: { stream: LogStream }) {
+  const { word, tone, about } = standingOf(stream);
+  const failed = failureWords(stream.last_status, stream.last_error);
+  const hasFailed = stream.last_error !== null || stream.failing_since !== null;
+  return (
+    <div className="told">
+      <Badge tone={tone}>{say(word)}</Badge>
+      {about && <span className="field-error">{about}</span>}
+      {hasFailed && failed && <span className="field-error">{plain(failed)}</span>}
+      {stream.status === "failing" && stream.next_attempt_at && (
+        <span className="about">
+          {say("next attempt")} {ago(stream.next_attempt_at)}
+        </span>
+      )}
+      <TestWords stream={stream} />
+    </div>
+  );
+}
+
+function TestWords({ stream }: { stream: LogStream }) {
+  if (isTesting(stream)) return <span role="status">{say("The test is on its way.")}</span>;
+  if (stream.test_finished_at === null) return null;
+  const failed = failureWords(stream.test_status, stream.test_error);
+  return (
+    <span className={stream.test_error === null ? "about" : "field-error"}>
+      <span role="status">
+        {stream.test_error === null
+          ? say("The test arrived")
+          : `${say("The test failed.")} ${plain(failed ?? "")}`}
+      </span>
+      {stream.test_error === null ? ", " : " "}
+      {ago(stream.test_finished_at)}
+    </span>
+  );
+}

@@ -1,0 +1,72 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { installBucket } from "../../local/processes/bucket.ts";
+import {
+  addRecords,
+  archiveInto,
+  archivingTenant,
+  daysAgo,
+  hurry,
+  isArchived,
+  recordsOf,
+  runRetention,
+  storedRecords,
+} from "../archive/archive.ts";
+import { startBucket } from "../archive/bucket.ts";
+import { openDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { asUser } from "../support/users.ts";
+import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
+
+const browser = await openBrowser();
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
+
+inBrowser("what is archived is told, and a day brought back after an estimate", async () => {
+  await installBucket(console.log);
+  await using sql = openDatabase();
+  await using _bucket = await startBucket();
+  await using _into = await archiveInto(sql, `console-${crypto.randomUUID()}`);
+  const tenant = await archivingTenant(sql);
+  const [day, before] = [daysAgo(45), daysAgo(46)];
+  await addRecords(sql, tenant, recordsOf(day, 1100, 1));
+  await addRecords(sql, tenant, recordsOf(before, 1200, 2));
+  await isArchived(sql, tenant);
+  await runRetention(sql);
+  assert.deepEqual(await storedRecords(sql, tenant), []);
+
+  const { client, token } = asUser(tenant);
+  await using tab = await browser.open(token, { hash: "/settings?tab=archive" });
+  const { page } = tab;
+  const tile = (name: string) =>
+    page.locator(".tile").filter({ has: page.getByRole("heading", { name, exact: true }) });
+  await tile("Records").getByText("2,300").waitFor();
+  await tile("Days").getByText("2", { exact: true }).waitFor();
+  await page.getByRole("row").filter({ hasText: before }).getByText("verified").waitFor();
+  const status = page.getByRole("status").filter({ hasText: "It reads" });
+  await status.getByText(/^It reads 1 file with 1,100 records, .* counts as 1 day of your plan\.$/)
+    .waitFor();
+  await page.getByLabel("From", { exact: true }).fill(before);
+  await status.getByText(
+    /^It reads 2 files with 2,300 records, .* counts as 2 days of your plan\.$/,
+  ).waitFor();
+  await page.getByLabel("From", { exact: true }).fill(day);
+  await page.getByLabel("Keep them for (days)").fill("3");
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.getByRole("button", { name: "Bring back" }).click();
+
+  await eventually("the day is back", async () => {
+    await hurry(sql, tenant);
+    const [restore] = await client.call("list_log_archive_restores", {});
+    return restore?.status === "done";
+  }, { every: 500 });
+  const restored = page.getByRole("region", { name: "Days that are back" }).getByRole("row").filter(
+    {
+      hasText: "in 3 days",
+    },
+  );
+  await restored.getByText("done").waitFor();
+  await restored.getByText("1,100").waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await restored.getByRole("link", { name: "Show the records" }).click();
+  await page.getByText("1,100 records").first().waitFor();
+});
