@@ -5,10 +5,12 @@ import { checkout } from "../../local/stack.ts";
 import { walk } from "../../local/walk.ts";
 import { type Context, denoTests, type Step, type StepResult } from "../runner/step.ts";
 
+// On a stack of its own: what is archived stays in a bucket that other steps do not name.
 export const archive: Step = {
   name: "archive",
   title: "days in a bucket: archived, erased, and read by DuckDB",
   needsStack: true,
+  isBeside: true,
   run: (context) => withBucket(context, /tests\/archive\/\w+_test\.ts$/),
 };
 
@@ -16,6 +18,7 @@ export const archiveAll: Step = {
   name: "archive-all",
   title: "days in a bucket that fails: nothing lost, brought back, uninstalled",
   needsStack: true,
+  isBeside: true,
   run: (context) => withBucket(context, /tests\/archive\/long\/\w+_test\.ts$/),
 };
 
