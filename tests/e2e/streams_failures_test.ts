@@ -11,7 +11,7 @@ import {
 } from "../support/client.ts";
 import { changeSettings, type Database, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { isBack, killProcess } from "../support/processes.ts";
+import { killPart } from "../support/processes.ts";
 import { receiveWebhooks } from "../support/receivers.ts";
 import { stack } from "../support/stack.ts";
 import { newStream, sealed } from "../support/streams.ts";
@@ -53,12 +53,12 @@ Deno.test("a batch is the same through an outage, a 429 and a killed function, a
   await send(tenant, ["a", "b", "c"]);
   const [first, second, third] = await receiver.wait(3);
   assert.ok(third.at - second.at >= 1000, "Retry-After is kept");
-  const victim = await killProcess("logloom-stream");
+  const isBack = await killPart("logloom-stream");
   killed.resolve();
   await sql`
     update logloom.log_streams set claimed_until = now() where stream_id = ${stream.stream_id}`;
   const attempts = await receiver.wait(4);
-  await isBack("logloom-stream", victim);
+  await isBack();
   assert.deepEqual(messages(first.body), ["a", "b", "c"]);
   for (const { headers, body } of attempts) {
     assert.equal(headers["logloom-stream-batch"], first.headers["logloom-stream-batch"]);

@@ -4,7 +4,7 @@ import type { StreamKind } from "../../packages/logloom/src/read.ts";
 import { apiKey, clientOf, createKey, ingest, newTenant, type Tenant } from "../support/client.ts";
 import { changeSettings, type Database, openDatabase, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { isBack, killProcess } from "../support/processes.ts";
+import { killPart } from "../support/processes.ts";
 import { type S3Server, startS3 } from "../support/s3_server.ts";
 import { stack } from "../support/stack.ts";
 import { newStream, ownReceivers } from "../support/streams.ts";
@@ -155,9 +155,9 @@ Deno.test("each kind brings every record once through an outage, a 429, a lost a
   }
 
   await Promise.all(trials.map(({ road }) => road.waitsForKill));
-  const victim = await killProcess("logloom-stream");
+  const isBack = await killPart("logloom-stream");
   killed.resolve();
-  await isBack("logloom-stream", victim);
+  await isBack();
   await sql`
     update logloom.log_streams set claimed_until = now()
     where stream_id = any (${trials.map(({ streamId }) => streamId)})`;

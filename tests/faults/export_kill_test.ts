@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { apiKey, createKey, ingest, newTenant } from "../support/client.ts";
 import { callAsOwner, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { isBack, killProcess, type ProcessName } from "../support/processes.ts";
+import { killPart, type ProcessName } from "../support/processes.ts";
 import { stack } from "../support/stack.ts";
 
 interface Line {
@@ -87,8 +87,8 @@ async function exportedThrough(name: ProcessName): Promise<void> {
     const { lines, cursor } = await linesOf(headers, { from: "now-1h", ...place }, async () => {
       if (kills === 3) return;
       kills++;
-      const killed = await killProcess(name);
-      await isBack(name, killed);
+      const isBack = await killPart(name);
+      await isBack();
     });
     for (const line of lines) {
       if (line.complete) return true;

@@ -42,6 +42,21 @@ export async function isBack(name: ProcessName, killed: ProcessIdentity): Promis
   });
 }
 
+/** A part and, where several processes serve it, those beside the first. */
+async function processesOf(name: ProcessName): Promise<ProcessName[]> {
+  const { processes } = await stackState();
+  return [name, `${name}-2`, `${name}-3`].filter((one) => one in processes) as ProcessName[];
+}
+
+/** Kills each process of a part without a word to it. What it gives waits until all are back. */
+export async function killPart(name: ProcessName): Promise<() => Promise<void>> {
+  const names = await processesOf(name);
+  const killed = await Promise.all(names.map(killProcess));
+  return async () => {
+    await Promise.all(names.map((one, n) => isBack(one, killed[n])));
+  };
+}
+
 /**
  * Stops every process of PostgreSQL without ending it: connections stay open, nothing answers. The
  * postmaster first, so that no child is born meanwhile; a child is one before the database lists it.
@@ -73,8 +88,8 @@ async function childrenOf(parent: number): Promise<number[]> {
  * Whatever becomes of the test, the supervisor wakes after a while.
  */
 export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
-  const { supervisor: { pid: supervisor }, processes } = await stackState();
-  const names = [name, `${name}-2`, `${name}-3`].filter((one) => one in processes) as ProcessName[];
+  const { supervisor: { pid: supervisor } } = await stackState();
+  const names = await processesOf(name);
   const alarm = new Deno.Command("sh", {
     args: ["-c", `sleep 300; kill -CONT ${supervisor}`],
     stdin: "null",
