@@ -3,13 +3,14 @@ import type { AnswerOf, ParametersOf } from "../../packages/logloom/src/read.ts"
 import { bearer, call, clientOf, type Tenant } from "./client.ts";
 import { stack } from "./stack.ts";
 
-/** Seals secrets as a program of the tenant does. */
+/** Seals secrets as a program of the tenant does, those of channels by the function that sends there. */
 export async function sealed(
   tenant: Pick<Tenant, "token">,
   secrets: Record<string, string>,
+  by: "logloom-stream" | "logloom-notify" = "logloom-stream",
 ): Promise<Record<string, string>> {
   const { status, body } = await call<{ p_secrets: Record<string, string> }>(
-    "/functions/v1/logloom-stream/v1/seal",
+    `/functions/v1/${by}/v1/seal`,
     {
       method: "POST",
       headers: {
