@@ -308,6 +308,98 @@ Deno.test("what Logloom brought goes with it: extensions that the project did no
   assert.deepEqual(await rows(shop), shop.before.rows);
 });
 
+/** npm run uninstall, as somebody calls it. */
+async function uninstallCommand(shop: Shop, ...options: string[]): Promise<[number, string]> {
+  const { code, stdout, stderr } = await new Deno.Command("npm", {
+    args: ["run", "-s", "uninstall", "--", shop.stack.databaseUrl, ...options],
+    cwd: checkout,
+    env: { NO_COLOR: "1" },
+  }).output();
+  return [code, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr)];
+}
+
+Deno.test("log streams, channels, silences and what is known of an archive go with it", async () => {
+  await using shop = await openEmpty();
+  const { sql } = shop;
+  await shop.serve();
+  const token = tenantToken();
+  const made = async (name: string, parameters: unknown) => {
+    const [status, text] = await operation(shop, name, token, parameters);
+    assert.equal(status, 200, `${name}: ${text}`);
+  };
+  const sealed = (letter: string) => `lls1.abcdefgh.${letter.repeat(40)}`;
+  await eventually(
+    "PostgREST has read its settings",
+    async () => (await operation(shop, "search_logs", token))[0] === 200,
+  );
+  await made("create_log_stream", {
+    p_name: "errors",
+    p_kind: "webhook",
+    p_config: { url: "https://logs.example.com" },
+    p_query_dsl: "level:error",
+    p_secrets: { "header.authorization": sealed("a") },
+  });
+  await made("create_alert_rule", {
+    p_name: "errors",
+    p_query_dsl: "level:error",
+    p_threshold: 1,
+    p_comparison: "gte",
+    p_window_minutes: 5,
+    p_cooldown_minutes: 5,
+    p_enabled: true,
+    p_notification_destinations: ["slack", "pagerduty"],
+    p_secrets: { slack_url: sealed("b"), pagerduty_key: sealed("c") },
+  });
+  await made("create_alert_silence", {
+    p_matcher: {},
+    p_from: new Date().toISOString(),
+    p_to: new Date(Date.now() + 3_600_000).toISOString(),
+    p_comment: "while it goes",
+  });
+  await sql.unsafe(`
+    update logloom_private.settings set archive_bucket = 'years', archive_prefix = 'shop'
+    where singleton;
+    insert into logloom.archive_parts (
+      tenant_id, first_day, last_day, write_seq, object_key, status, first_ts, last_ts, records,
+      bytes, sha256, verified_at
+    )
+    select
+      'acme', d, d, 1, format('shop/v1/tenant=acme/%s.parquet', d), 'verified', d, d, 5, 900, 'x',
+      now()
+    from unnest('{2026-01-01,2026-01-02}'::date[]) d;
+    insert into logloom_private.archived_days (tenant_id, day, write_seq)
+    values ('acme', '2026-01-01', 1), ('acme', '2026-01-02', 1)`);
+  const kept = await sql`
+    select (select count(*)::integer from logloom.log_streams) as streams,
+      (select count(*)::integer from logloom.alert_rules where notification_secrets <> '{}') as rules,
+      (select count(*)::integer from logloom.alert_silences) as silences,
+      (select count(*)::integer from logloom.archive_parts) as files`;
+  assert.deepEqual([...kept], [{ streams: 1, rules: 1, silences: 1, files: 2 }]);
+
+  const yes = "--yes-delete-all-logs";
+  const [refusedCode, refused] = await uninstallCommand(shop, yes);
+  assert.equal(refusedCode, 1);
+  assert.match(
+    refused,
+    /Logloom is not removed: its archive has 2 files\nnpm run uninstall deletes them with --delete-archive, or leaves them where they are with --keep-archive/,
+  );
+  const [bothCode, both] = await uninstallCommand(shop, yes, "--keep-archive", "--delete-archive");
+  assert.equal(bothCode, 1);
+  assert.match(both, /Say --keep-archive or --delete-archive, not both\./);
+  assert.equal((await operation(shop, "list_log_streams", token))[0], 200, "nothing was done yet");
+
+  const [code, said] = await uninstallCommand(shop, yes, "--keep-archive");
+  assert.equal(code, 0, said);
+  assert.match(said, /^ {2}2 files of the archive stay in years\/shop\/v1\/$/m);
+  assert.match(said, /Logloom is removed from the database\./);
+  assert.doesNotMatch(said, /The (extension|schema) \w+ stays/);
+  assert.equal(await shop.dump(), shop.before.dump);
+  assert.deepEqual(await rows(shop), shop.before.rows);
+  const [gone, text] = await uninstallCommand(shop, yes, "--keep-archive");
+  assert.equal(gone, 0);
+  assert.match(text, /Logloom is not in this database\./);
+});
+
 Deno.test("what Logloom brought and the project uses by now stays", async () => {
   await using shop = await openEmpty();
   await shop.sql.unsafe(`

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../../local/stack.ts";
-import { uninstallSteps } from "../../../packages/logloom/src/cli/commands/uninstall.ts";
+import { localBucket } from "../../../local/bucket.ts";
+import { uninstall, uninstallSteps } from "../../../packages/logloom/src/cli/commands/uninstall.ts";
 import { openDatabase } from "../../support/database.ts";
-import { eventually } from "../../support/eventually.ts";
 import { ownDatabase } from "../../support/own_database.ts";
+import { stack } from "../../support/stack.ts";
 import {
   addRecords,
   archiveInto,
@@ -14,11 +15,13 @@ import {
 } from "../archive.ts";
 import { startBucket } from "../bucket.ts";
 
+const title = "no file of the archive is forgotten";
+
 Deno.test("uninstalling stops while the archive has files", async () => {
   const steps = await uninstallSteps(`${checkout}/supabase`);
-  const step = steps.find(({ title }) => title === "no file of the archive is forgotten");
+  const step = steps.find((one) => one.title === title);
   assert.ok(step);
-  assert.ok(steps.indexOf(step) < steps.findIndex(({ title }) => title === "nothing new begins"));
+  assert.ok(steps.indexOf(step) < steps.findIndex((one) => one.title === "nothing new begins"));
   await using sql = await ownDatabase("uninstalled");
   await sql.unsafe(step.sql);
   await sql`
@@ -32,10 +35,11 @@ Deno.test("uninstalling stops while the archive has files", async () => {
   await sql.unsafe(step.sql);
 });
 
-Deno.test("before uninstalling, the function deletes all files", async () => {
+Deno.test("files of the archive stop uninstalling, stay with --keep-archive, and are deleted by the function with --delete-archive", async () => {
   await using sql = openDatabase();
   await using bucket = await startBucket();
-  await using _into = await archiveInto(sql, `deleted-${crypto.randomUUID()}`);
+  const prefix = `deleted-${crypto.randomUUID()}`;
+  await using _into = await archiveInto(sql, prefix);
   const tenant = await archivingTenant(sql);
   for (const [n, day] of [daysAgo(50), daysAgo(51)].entries()) {
     await addRecords(sql, tenant, recordsOf(day, 1050, n));
@@ -43,20 +47,47 @@ Deno.test("before uninstalling, the function deletes all files", async () => {
   await isArchived(sql, tenant);
   const files = async () => (await bucket.keys()).filter((key) => key.endsWith(".parquet"));
   assert.equal((await files()).length, 2);
+  await using source = await onlyTheCheck();
+  const say = (line: string) => said.push(line);
+  const said: string[] = [];
+  const [{ parts }] = await sql<{ parts: number }[]>`
+    select count(*)::integer as parts from logloom.archive_parts`;
+  const [{ garbage }] = await sql<{ garbage: number }[]>`
+    select count(*)::integer as garbage from logloom_private.archive_garbage`;
+  await assert.rejects(() => uninstall(stack.databaseUrl, source.folder, say), {
+    message: `Logloom is not removed: its archive has ${parts + garbage} files\n` +
+      "npm run uninstall deletes them with --delete-archive, or leaves them where they are with " +
+      "--keep-archive; in psql: set logloom.archive_is_kept = 'on'.",
+  });
+  assert.deepEqual(said.splice(0), [`  ${title} …`]);
+  assert.equal(await uninstall(stack.databaseUrl, source.folder, say, "keep"), true);
+  assert.deepEqual(said.splice(0), [
+    `  ${parts} files of the archive stay in ${localBucket}/${prefix}/v1/`,
+    `  ${title} …`,
+  ]);
+  assert.equal((await files()).length, 2);
   const plans = await sql`select plan_id, archive_days from logloom.plans`;
   try {
-    await sql`select logloom_private.delete_archive()`;
-    await eventually("no file is left", async () => {
-      const [{ left }] = await sql`
-        select count(*)::integer as left from logloom_private.archive_garbage`;
-      return left === 0;
-    });
+    assert.equal(await uninstall(stack.databaseUrl, source.folder, say, "delete"), true);
+    assert.equal(said[0], `  ${parts + garbage} files of the archive are to be deleted …`);
+    assert.equal(said.at(-1), `  ${title} …`);
     assert.deepEqual(await files(), []);
-    const [{ parts }] = await sql`select count(*)::integer as parts from logloom.archive_parts`;
-    assert.equal(parts, 0);
+    const [left] = await sql`
+      select (select count(*)::integer from logloom.archive_parts) as parts,
+        (select count(*)::integer from logloom_private.archive_garbage) as garbage`;
+    assert.deepEqual({ ...left }, { parts: 0, garbage: 0 });
   } finally {
     for (const { plan_id, archive_days } of plans) {
       await sql`update logloom.plans set archive_days = ${archive_days} where plan_id = ${plan_id}`;
     }
   }
 });
+
+/** An uninstall.sql with the check alone: what comes before it is the command's, and the stack is used further. */
+async function onlyTheCheck(): Promise<{ folder: string } & AsyncDisposable> {
+  const step = (await uninstallSteps(`${checkout}/supabase`)).find((one) => one.title === title);
+  assert.ok(step);
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${folder}/uninstall.sql`, `-- step: ${title}\n${step.sql}`);
+  return { folder, [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }) };
+}
