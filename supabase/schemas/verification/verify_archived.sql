@@ -1,3 +1,67 @@
+-- How many records the database has of a tenant's days from p_first to p_last, of those that count
+-- as archived.
+create function logloom_private.archived_records_here(p_tenant_id text, p_first date, p_last date)
+returns bigint
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_day record;
+  v_block record;
+  v_found bigint;
+  v_here bigint := 0;
+begin
+  for v_day in
+    select a.day, a.write_seq
+    from logloom_private.archived_days a
+    where a.tenant_id = p_tenant_id and a.day between p_first and p_last
+      and logloom_private.partition_exists(a.day)
+  loop
+    execute format(
+      'select count(*) from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
+        || 'and l.ts < %L::timestamptz and l.write_seq <= %s',
+      p_tenant_id, logloom_private.day_start(v_day.day), logloom_private.day_start(v_day.day + 1),
+      v_day.write_seq
+    )
+    into v_found;
+    v_here := v_here + v_found;
+  end loop;
+  for v_block in
+    select
+      b.block_id, b.records,
+      b.first_ts >= logloom_private.day_start(p_first)
+        and b.last_ts < logloom_private.day_start(p_last + 1)
+        and b.last_write_seq <= (
+          select case
+            when count(*) = logloom_private.utc_day(b.last_ts) - logloom_private.utc_day(b.first_ts)
+              + 1 then min(a.write_seq)
+          end
+          from logloom_private.archived_days a
+          where a.tenant_id = p_tenant_id
+            and a.day between logloom_private.utc_day(b.first_ts)
+              and logloom_private.utc_day(b.last_ts)
+        ) as is_whole
+    from logloom_private.blocks b
+    where b.tenant_id = p_tenant_id and b.last_ts >= logloom_private.day_start(p_first)
+      and b.first_ts < logloom_private.day_start(p_last + 1)
+  loop
+    v_found := v_block.records;
+    if v_block.is_whole is not true then
+      select count(*) into v_found
+      from logloom_private.block_records(
+        p_tenant_id, v_block.block_id, null, array['ts', 'write_seq']
+      ) r
+      join logloom_private.archived_days a
+        on a.tenant_id = p_tenant_id and a.day = logloom_private.utc_day(r.ts)
+      where a.day between p_first and p_last and r.write_seq <= a.write_seq;
+    end if;
+    v_here := v_here + v_found;
+  end loop;
+  return v_here;
+end;
+$$;
+
 -- Compares the files of a tenant's archive that have records of an archived day, and of the days
 -- that they share files with, with the records that the database has of these days and counts as
 -- archived. Retention takes records that the archive keeps, so more in the files is a difference
@@ -18,10 +82,7 @@ declare
   v_last date := p_day;
   v_span record;
   v_files record;
-  v_day record;
-  v_block record;
-  v_found bigint;
-  v_here bigint := 0;
+  v_here bigint;
   v_archive_days integer;
 begin
   details := '{}';
@@ -79,53 +140,7 @@ begin
     return;
   end if;
 
-  for v_day in
-    select a.day, a.write_seq
-    from logloom_private.archived_days a
-    where a.tenant_id = p_tenant_id and a.day between v_first and v_last
-      and logloom_private.partition_exists(a.day)
-  loop
-    execute format(
-      'select count(*) from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
-        || 'and l.ts < %L::timestamptz and l.write_seq <= %s',
-      p_tenant_id, logloom_private.day_start(v_day.day), logloom_private.day_start(v_day.day + 1),
-      v_day.write_seq
-    )
-    into v_found;
-    v_here := v_here + v_found;
-  end loop;
-  for v_block in
-    select
-      b.block_id, b.records,
-      b.first_ts >= logloom_private.day_start(v_first)
-        and b.last_ts < logloom_private.day_start(v_last + 1)
-        and b.last_write_seq <= (
-          select case
-            when count(*) = logloom_private.utc_day(b.last_ts) - logloom_private.utc_day(b.first_ts)
-              + 1 then min(a.write_seq)
-          end
-          from logloom_private.archived_days a
-          where a.tenant_id = p_tenant_id
-            and a.day between logloom_private.utc_day(b.first_ts)
-              and logloom_private.utc_day(b.last_ts)
-        ) as is_whole
-    from logloom_private.blocks b
-    where b.tenant_id = p_tenant_id and b.last_ts >= logloom_private.day_start(v_first)
-      and b.first_ts < logloom_private.day_start(v_last + 1)
-  loop
-    v_found := v_block.records;
-    if v_block.is_whole is not true then
-      select count(*) into v_found
-      from logloom_private.block_records(
-        p_tenant_id, v_block.block_id, null, array['ts', 'write_seq']
-      ) r
-      join logloom_private.archived_days a
-        on a.tenant_id = p_tenant_id and a.day = logloom_private.utc_day(r.ts)
-      where a.day between v_first and v_last and r.write_seq <= a.write_seq;
-    end if;
-    v_here := v_here + v_found;
-  end loop;
-
+  v_here := logloom_private.archived_records_here(p_tenant_id, v_first, v_last);
   if v_here > v_files.records
     -- Past its time in the archive a file goes, whatever the database keeps.
     and v_first >= logloom_private.utc_day(now()) - v_archive_days
