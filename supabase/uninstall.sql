@@ -383,7 +383,8 @@ begin
         'logloom_archive',
         'logloom_log_streams',
         'logloom_scopes_and_sessions',
-        'logloom_logs_go_out'
+        'logloom_logs_go_out',
+        'logloom_verified_archive'
       ]
     );
   end if;

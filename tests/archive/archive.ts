@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import fc from "fast-check";
 import { localBucket } from "../../local/bucket.ts";
 import { newTenant, type Tenant } from "../support/client.ts";
@@ -163,7 +164,19 @@ export async function isArchived(sql: Database, tenant: Tenant): Promise<Part[]>
       ) as open`;
     return !open;
   }, { every: 500 });
+  assert.deepEqual(await differencesOf(sql, tenant), []);
   return await partsOf(sql, tenant);
+}
+
+/** How the files that are noted differ from what counts as archived, as a verification says it. */
+export async function differencesOf(sql: Database, tenant: Tenant): Promise<string[]> {
+  const rows = await sql`
+    select distinct d.detail
+    from logloom_private.archived_days a,
+      logloom_private.verify_archived(0, a.tenant_id, a.day) v,
+      unnest(v.details) d (detail)
+    where a.tenant_id = ${tenant.id}`;
+  return rows.map(({ detail }) => detail);
 }
 
 /** Lets no failure wait for its next attempt, and no erasure for the next minute. */
@@ -217,11 +230,13 @@ export async function restored(
     p_to: new Date(Date.parse(last) + 86_400_000).toISOString(),
     p_query_dsl: query,
   });
-  return await eventually("the records are back", async () => {
+  const { records } = await eventually("the records are back", async () => {
     await hurry(sql, tenant);
     const restores = await client.call("list_log_archive_restores", {});
     const restore = restores.find((one) => one.restore_id === restore_id);
     if (restore?.status === "failed") throw new Error(`${restore.error}`);
     return restore?.status === "done" && { records: restore.records };
-  }).then(({ records }) => records);
+  });
+  assert.deepEqual(await differencesOf(sql, tenant), []);
+  return records;
 }

@@ -36,6 +36,6 @@ end;
 $$;
 
 comment on procedure logloom_private.verify() is
-  'Verifies all that is stored: blocks by checksum and decoding, counts against records, ids. Says '
-  'what it found in a notice; verification_differences has the details. Can be ended and called '
-  'again.';
+  'Verifies all that is stored: blocks by checksum and decoding, counts against records, ids, '
+  'files of the archive against what was archived. Says what it found in a notice; '
+  'verification_differences has the details. Can be ended and called again.';

@@ -75,6 +75,55 @@ begin
 end;
 $$;
 
+-- The next archived days of a verification: those of settings.verify_step_records records, a
+-- hundred spans at most. False: all are verified, or other databases have the records.
+create function logloom_private.verify_next_archived(p_verification logloom_private.verifications)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_wanted constant bigint := (select s.verify_step_records from logloom_private.settings s);
+  v_tenant_id text := p_verification.archive_tenant_through;
+  v_day date := p_verification.archive_day_through;
+  v_next record;
+  v_found record;
+  v_records bigint := 0;
+  v_has_next boolean;
+begin
+  if not logloom_private.archive_reads_records() then
+    return false;
+  end if;
+  for i in 1..100 loop
+    select a.tenant_id, a.day into v_next
+    from logloom_private.archived_days a
+    where (a.tenant_id, a.day) > (v_tenant_id, v_day)
+    order by a.tenant_id, a.day
+    limit 1;
+    v_has_next := found;
+    exit when not v_has_next;
+    select f.* into v_found
+    from logloom_private.verify_archived(
+      p_verification.verification_id, v_next.tenant_id, v_next.day
+    ) f;
+    if v_found.details <> '{}' then
+      perform logloom_private.note_differences(
+        p_verification.verification_id, v_next.tenant_id, v_next.day, null,
+        array_fill('archive'::text, array[cardinality(v_found.details)]), v_found.details
+      );
+    end if;
+    v_tenant_id := v_next.tenant_id;
+    v_day := v_found.last_day;
+    v_records := v_records + v_found.records;
+    exit when v_records >= v_wanted;
+  end loop;
+  update logloom_private.verifications v
+  set archive_tenant_through = v_tenant_id, archive_day_through = v_day
+  where v.verification_id = p_verification.verification_id;
+  return v_has_next;
+end;
+$$;
+
 -- Goes on with the verification that is under way, or begins one. False: it has ended, or somebody
 -- else is at it.
 create function logloom_private.verify_on()
@@ -101,7 +150,9 @@ begin
     end if;
   end if;
   if logloom_private.verify_next_block(v_verification)
-    or logloom_private.verify_next_records(v_verification) then
+    or logloom_private.verify_next_records(v_verification)
+    or logloom_private.verify_next_archived(v_verification)
+  then
     return true;
   end if;
   update logloom_private.verifications v

@@ -3,6 +3,7 @@ import { checkout } from "../../../local/stack.ts";
 import { localBucket } from "../../../local/bucket.ts";
 import { uninstall, uninstallSteps } from "../../../packages/logloom/src/cli/commands/uninstall.ts";
 import { openDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
 import { ownDatabase } from "../../support/own_database.ts";
 import { stack } from "../../support/stack.ts";
 import {
@@ -40,6 +41,14 @@ Deno.test("files of the archive stop uninstalling, stay with --keep-archive, and
   await using bucket = await startBucket();
   const prefix = `deleted-${crypto.randomUUID()}`;
   await using _into = await archiveInto(sql, prefix);
+  const plans = await sql`select plan_id, archive_days from logloom.plans`;
+  // Other tests' tenants have no more to archive meanwhile.
+  await sql`select logloom_private.delete_archive()`;
+  await eventually("what others left is deleted", async () => {
+    const [{ left }] = await sql`
+      select count(*)::integer as left from logloom_private.archive_garbage`;
+    return left === 0;
+  });
   const tenant = await archivingTenant(sql);
   for (const [n, day] of [daysAgo(50), daysAgo(51)].entries()) {
     await addRecords(sql, tenant, recordsOf(day, 1050, n));
@@ -66,7 +75,6 @@ Deno.test("files of the archive stop uninstalling, stay with --keep-archive, and
     `  ${title} …`,
   ]);
   assert.equal((await files()).length, 2);
-  const plans = await sql`select plan_id, archive_days from logloom.plans`;
   try {
     assert.equal(await uninstall(stack.databaseUrl, source.folder, say, "delete"), true);
     assert.equal(said[0], `  ${parts + garbage} files of the archive are to be deleted …`);

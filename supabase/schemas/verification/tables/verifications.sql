@@ -10,7 +10,9 @@ create table logloom_private.verifications (
   blocks bigint not null default 0,
   records bigint not null default 0,
   differences bigint not null default 0,
-  finished_at timestamptz
+  finished_at timestamptz,
+  archive_tenant_through text not null default '',
+  archive_day_through date not null default '-infinity'
 );
 
 -- One is under way at most.
@@ -18,8 +20,8 @@ create unique index verifications_open_idx
 on logloom_private.verifications ((true)) where finished_at is null;
 
 comment on table logloom_private.verifications is
-  'Verifications of blocks, counts and ids. The one without finished_at is under way and goes on '
-  'where it stopped. The last hundred are kept.';
+  'Verifications of blocks, counts, ids and the archive. The one without finished_at is under way '
+  'and goes on where it stopped. The last hundred are kept.';
 
 comment on column logloom_private.verifications.block_through is
   'Blocks up to this block_id are verified. They come first, then tenant after tenant.';
@@ -33,6 +35,10 @@ comment on column logloom_private.verifications.ts_through is
 comment on column logloom_private.verifications.records is
   'Records whose counts and ids were compared.';
 
+comment on column logloom_private.verifications.archive_day_through is
+  'Of archive_tenant_through the archived days up to this one are verified, and all of the tenants '
+  'before it. They come last.';
+
 create table logloom_private.verification_differences (
   difference_id bigint generated always as identity primary key,
   verification_id bigint not null
@@ -43,7 +49,9 @@ create table logloom_private.verification_differences (
   day date not null,
   block_id bigint,
   detail text not null,
-  constraint verification_differences_kind_is_known check (kind in ('block', 'count', 'id'))
+  constraint verification_differences_kind_is_known check (
+    kind in ('archive', 'block', 'count', 'id')
+  )
 );
 
 create index verification_differences_verification_id_idx
@@ -51,4 +59,5 @@ on logloom_private.verification_differences (verification_id);
 
 comment on table logloom_private.verification_differences is
   'What a verification found: a block that is damaged, a minute whose counts differ from its '
-  'records, a record that is there more than once. At most a thousand a verification.';
+  'records, a record that is there more than once, archived days whose files have other records '
+  'than they should. At most a thousand a verification.';
