@@ -18,6 +18,7 @@ const commands = {
   "console:shots": "console/shots/main.ts",
   logloom: "cli/logloom.ts",
   "from-0.1.0": "cli/from_0_1_0.ts",
+  drill: "local/drill.ts",
   lock: "local/lock.ts",
   release: "local/release.ts",
   "package:build": "local/package_build.ts",
@@ -44,6 +45,10 @@ const help = {
 CONTRIBUTING.md says more.`,
   chaos: "Kills processes while events arrive, and counts them: npm run chaos",
   bench: "Measures: npm run bench [-- WHAT]. docs/benchmarks says what.",
+  drill:
+    `Restores a dump of the running stack beside it, and verifies it: npm run drill [-- --stack NAME]
+
+It changes nothing in the stack and leaves nothing behind. A difference is an error.`,
   release:
     "Checks licences and advisories, lists all packages in .logloom/release, freezes the migrations: npm run release",
   lock: "Writes the lock files of the functions' packages: npm run lock",

@@ -22,7 +22,7 @@ export const apiPoolSize = 20;
 /** The password of every local database role, as with `supabase start`. */
 export const databasePassword = "postgres";
 
-export const stackNames = ["dev", "test", "beside", "kept", "bench", "scratch"] as const;
+export const stackNames = ["dev", "test", "beside", "kept", "bench", "scratch", "drill"] as const;
 export type StackName = (typeof stackNames)[number];
 
 export { functionNames };
@@ -72,6 +72,7 @@ const firstPorts: Record<StackName, { open: number; internal: number }> = {
   kept: { open: 19321, internal: 29321 },
   bench: { open: 22321, internal: 26321 },
   scratch: { open: 23321, internal: 27321 },
+  drill: { open: 18321, internal: 30321 },
 };
 
 /** Lets several checkouts run at the same time: each sets another multiple of 40. */

@@ -1,45 +1,16 @@
 import assert from "node:assert/strict";
 import postgres from "postgres";
-import { command } from "../../local/command.ts";
 import { pushMigrations } from "../../local/database.ts";
 import { bareDatabase } from "../../local/migrations/databases.ts";
-import { checkout, databaseUrl, type Stack, stackNamed } from "../../local/stack.ts";
-import { findSystem, npmProgram, type System } from "../../local/system.ts";
+import { dumpInto, dumps, restoreFrom } from "../../local/restore.ts";
+import { checkout, databaseUrl, type Stack } from "../../local/stack.ts";
 import { createKey, health, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
 import { type Database, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { grantsUntilOctober2026 } from "../support/grants.ts";
+import { stack, system } from "../support/servers.ts";
 
 // After this test the stack's database is the restored one: what follows is tested in that.
-
-const stack = stackNamed("scratch");
-const found = await findSystem();
-if (found === null) throw new Error("the stack that is dumped runs on a system");
-const system: System = found;
-
-/** The very script that `supabase db dump` runs; it needs a container where we have the programs. */
-async function dump(options: string[]): Promise<string> {
-  const printed = await command(
-    [
-      npmProgram("supabase"),
-      "db",
-      "dump",
-      `--remote=${stack.databaseUrl}`,
-      "--dry-run",
-      ...options,
-    ],
-    {
-      cwd: "/tmp",
-      env: { NO_COLOR: "1", SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
-      failure: "Asking for the dump's script failed",
-    },
-  );
-  const script = printed.slice(printed.indexOf("#!/usr/bin/env bash"));
-  return await command(
-    system.command("postgres", "/bin/bash", ["-c", `PATH=${system.postgresBin}:$PATH; ${script}`]),
-    { cwd: "/", failure: "Dumping failed" },
-  );
-}
 
 /** The commands that the manual has for a backup and a restore: what is dumped where to, and what is read in which order. */
 async function manual(): Promise<
@@ -51,24 +22,6 @@ async function manual(): Promise<
     .map(([, options, file]) => ({ file, options: options.trim().split(" ").filter(Boolean) }));
   const psql = /^\$ psql "\$DATABASE_URL" (.*)$/m.exec(section)?.[1] ?? "";
   return { dumps, files: [...psql.matchAll(/-f (\S+)/g)].map(([, file]) => file) };
-}
-
-/** psql goes on where the target has something already. */
-async function restore(files: { name: string; text: string }[]): Promise<void> {
-  const paths: string[] = [];
-  for (const { name, text } of files) {
-    paths.push(`${system.folder(stack)}/${name}`);
-    await system.writeFile("postgres", paths.at(-1)!, text);
-  }
-  await command(
-    system.command("postgres", `${system.postgresBin}/psql`, [
-      "--quiet",
-      "--no-psqlrc",
-      `--dbname=${stack.databaseUrl}`,
-      ...paths.map((path) => `--file=${path}`),
-    ]),
-    { cwd: "/", log: `${stack.folder}/logs/restore`, failure: "Restoring failed" },
-  );
 }
 
 /** Puts a project's database before its first migration in the place of the stack's. */
@@ -167,13 +120,12 @@ Deno.test("a dump that is restored and repaired serves as the database did befor
     await writeSeq(before),
     await history(before),
   ];
-  const { dumps, files } = await manual();
-  assert.deepEqual(files, dumps.map(({ file }) => file), "all that is dumped is restored");
-  const texts = [];
-  for (const { file, options } of dumps) texts.push({ name: file, text: await dump(options) });
+  assert.deepEqual(await manual(), { dumps, files: dumps.map(({ file }) => file) });
+  const folder = `${system.folder(stack)}/dump`;
+  await dumpInto(system, stack.databaseUrl, folder);
   await before.end();
   await beginAnew(stack);
-  await restore(texts);
+  await restoreFrom(system, folder, stack.databaseUrl, `${stack.folder}/logs/restore`);
 
   await using sql = openDatabase();
   assert.ok(applied.length > 2);
