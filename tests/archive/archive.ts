@@ -32,6 +32,9 @@ export async function archiveInto(sql: Database, prefix: string): Promise<AsyncD
     set archive_bucket = ${localBucket}, archive_prefix = ${prefix} where singleton`;
   return {
     [Symbol.asyncDispose]: async () => {
+      // Health would tell of files whose bucket is gone, and of plans that have an archive.
+      await sql`delete from logloom.archive_parts`;
+      await sql`update logloom.plans set archive_days = default where archive_days > 0`;
       await sql`
         update logloom_private.settings
         set archive_bucket = default, archive_prefix = default where singleton`;
