@@ -32,14 +32,18 @@ export async function archiveInto(sql: Database, prefix: string): Promise<AsyncD
     set archive_bucket = ${localBucket}, archive_prefix = ${prefix} where singleton`;
   return {
     [Symbol.asyncDispose]: async () => {
-      // Health would tell of files whose bucket is gone, and of plans that have an archive.
-      await sql`delete from logloom.archive_parts`;
-      await sql`update logloom.plans set archive_days = default where archive_days > 0`;
+      await forgetArchive(sql);
       await sql`
         update logloom_private.settings
         set archive_bucket = default, archive_prefix = default where singleton`;
     },
   };
+}
+
+/** Health would tell of files whose bucket is gone, and of plans that have an archive. */
+export async function forgetArchive(sql: Database): Promise<void> {
+  await sql`delete from logloom.archive_parts`;
+  await sql`update logloom.plans set archive_days = default where archive_days > 0`;
 }
 
 /** A UTC day so many days ago, as YYYY-MM-DD. */

@@ -5,7 +5,6 @@ import { checkout } from "../../local/stack.ts";
 import { walk } from "../../local/walk.ts";
 import { type Context, denoTests, type Step, type StepResult } from "../runner/step.ts";
 
-// On a stack of its own: what is archived stays in a bucket that other steps do not name.
 export const archive: Step = {
   name: "archive",
   title: "days in a bucket: archived, erased, and read by DuckDB",

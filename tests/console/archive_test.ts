@@ -6,6 +6,7 @@ import {
   archiveInto,
   archivingTenant,
   daysAgo,
+  forgetArchive,
   hurry,
   isArchived,
   recordsOf,
@@ -16,10 +17,13 @@ import { startBucket } from "../archive/bucket.ts";
 import { openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { asUser } from "../support/users.ts";
-import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
+import { accessibilityFaults, inBrowser, openBrowser, type Page } from "./browser.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
+
+const tileOf = (page: Page) => (name: string) =>
+  page.locator(".tile").filter({ has: page.getByRole("heading", { name, exact: true }) });
 
 inBrowser("what is archived is told, and a day brought back after an estimate", async () => {
   await installBucket(console.log);
@@ -37,8 +41,7 @@ inBrowser("what is archived is told, and a day brought back after an estimate", 
   const { client, token } = asUser(tenant);
   await using tab = await browser.open(token, { hash: "/settings?tab=archive" });
   const { page } = tab;
-  const tile = (name: string) =>
-    page.locator(".tile").filter({ has: page.getByRole("heading", { name, exact: true }) });
+  const tile = tileOf(page);
   await tile("Records").getByText("2,300").waitFor();
   await tile("Days").getByText("2", { exact: true }).waitFor();
   await page.getByRole("row").filter({ hasText: before }).getByText("verified").waitFor();
@@ -69,4 +72,28 @@ inBrowser("what is archived is told, and a day brought back after an estimate", 
   assert.deepEqual(await accessibilityFaults(page), []);
   await restored.getByRole("link", { name: "Show the records" }).click();
   await page.getByText("1,100 records").first().waitFor();
+});
+
+inBrowser("an archive of more files than a page is told whole, and estimated whole", async () => {
+  await using sql = openDatabase();
+  const tenant = await archivingTenant(sql);
+  await using _files = { [Symbol.asyncDispose]: () => forgetArchive(sql) };
+  await sql`
+    insert into logloom.archive_parts (
+      tenant_id, first_day, last_day, write_seq, object_key, status, first_ts, last_ts, records,
+      bytes, sha256, verified_at
+    )
+    select ${tenant.id}, d, d, 1, ${tenant.id} || '/' || d, 'verified', d + time '01:00',
+      d + time '02:00', 10, 100, repeat('0', 64), now()
+    from (select '2020-01-01'::date + n as d from generate_series(0, 1199) n) days`;
+  const { token } = asUser(tenant);
+  await using tab = await browser.open(token, { hash: "/settings?tab=archive" });
+  const { page } = tab;
+  const tile = tileOf(page);
+  await tile("Files").getByText("1,200", { exact: true }).waitFor();
+  await page.getByLabel("From", { exact: true }).fill("2020-01-01");
+  await page.getByLabel("To, with its whole day").fill("2020-01-02");
+  await page.getByText(
+    /^It reads 2 files with 20 records, .* counts as 2 days of your plan\.$/,
+  ).waitFor();
 });

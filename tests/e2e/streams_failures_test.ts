@@ -71,48 +71,6 @@ Deno.test("a batch is the same through an outage, a 429 and a killed function, a
   assert.deepEqual([done.status, done.failing_since, done.last_error], ["sending", null, null]);
 });
 
-Deno.test("our own receiver drops what it has already: through a lost answer each record is there once", async () => {
-  await using sql = openDatabase();
-  await using _hurried = await hurried(sql);
-  const [tenant, target] = [await newTenant("source"), await newTenant("target")];
-  const { key_value } = await createKey(target);
-  // Passes requests on, and loses the first two answers.
-  let lost = 0;
-  const proxy = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      const body = await request.text();
-      const headers = new Headers(request.headers);
-      headers.delete("content-length");
-      headers.delete("host");
-      const answer = await fetch(`${stack.url}/functions/v1/ingest`, {
-        method: "POST",
-        headers,
-        body,
-      });
-      await answer.body?.cancel();
-      return new Response(null, { status: lost++ < 2 ? 502 : answer.status });
-    },
-  );
-  const stream = await newStream(tenant, {
-    p_kind: "webhook",
-    p_config: { url: `http://127.0.0.1:${proxy.addr.port}/` },
-  }, { "header.x-api-key": key_value });
-  await send(tenant, Array.from({ length: 100 }, (_, n) => `record ${n}`));
-  await eventually(
-    "all is sent",
-    async () => (await streamOf(tenant, stream)).sent_records === 100,
-  );
-  await proxy.shutdown();
-  assert.ok(lost >= 3);
-  const counted = await eventually("all is there", async () => {
-    const [{ count }] = await sql`
-      select count(*)::integer as count from logloom.logs where tenant_id = ${target.id}`;
-    return count >= 100 && count;
-  });
-  assert.equal(counted, 100);
-});
-
 Deno.test("a record that the receiver refuses is set aside, and the others arrive", async () => {
   await using sql = openDatabase();
   await using _hurried = await hurried(sql);

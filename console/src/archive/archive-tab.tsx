@@ -1,8 +1,8 @@
-import { useOperation } from "../service/hooks.ts";
+import { useWholeList } from "../service/hooks.ts";
 import { useMay } from "../service/role.ts";
 import { Badge, Empty } from "../shared/controls.tsx";
 import { bytes, count } from "../shared/format.ts";
-import { Loaded, mostAtOnce, Table } from "../shared/list.tsx";
+import { Loaded, Table } from "../shared/list.tsx";
 import { say } from "../shared/words.ts";
 import { type Span, spansOf, sumOf } from "./files.ts";
 import { RestoreForm } from "./restore-form.tsx";
@@ -11,7 +11,7 @@ import { Restores } from "./restores.tsx";
 /** The days that are in files, and bringing them back. */
 export function ArchiveTab() {
   const mayRestore = useMay("admin");
-  const archive = useOperation("list_log_archive", { p_limit: mostAtOnce }, { every: 60_000 });
+  const archive = useWholeList("list_log_archive", 60_000);
   return (
     <>
       <p className="about">
@@ -33,9 +33,6 @@ export function ArchiveTab() {
                 <Restores />
                 <section className="block">
                   <h2>{say("Archived days")}</h2>
-                  {files.length === mostAtOnce && (
-                    <p className="about">{say("The newest 1,000 files.")}</p>
-                  )}
                   <Spans spans={spansOf(files)} />
                 </section>
               </>

@@ -5,13 +5,12 @@ import { SearchScreen } from "../search/search-screen.tsx";
 import type { Config } from "../service/config.ts";
 import type { Service } from "../service/client.ts";
 import { ServiceContext } from "../service/hooks.ts";
-import { createReader, LogloomError } from "../service/logloom.ts";
-import { parseExactly } from "../service/numbers.ts";
-import { Listeners } from "../service/session.ts";
+import { LogloomError } from "../service/logloom.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { Empty, Skeleton } from "../shared/controls.tsx";
 import { labelsNow, onLabels, say } from "../shared/words.ts";
 import type { ParentPage } from "./parent-page.ts";
+import { createPortalService } from "./portal-service.ts";
 import type { PortalSession } from "./portal-session.ts";
 
 /** How often an idle view asks whether it may still be shown. */
@@ -74,7 +73,11 @@ export function Portal({ config, session, page, queries }: Props) {
 
 function Search({ config, session, page, queries }: Props) {
   useState(() => queries.clear());
-  const service = useMemo(() => serviceOf(config, session, page), [config, session, page]);
+  const service = useMemo(() => createPortalService(config, session, page), [
+    config,
+    session,
+    page,
+  ]);
   const features = useWhatIsAllowed(service, queries, page);
   useHeartbeat(service, page);
   useHeight(page);
@@ -92,37 +95,6 @@ function Search({ config, session, page, queries }: Props) {
       </ServiceContext>
     </QueryClientProvider>
   );
-}
-
-function serviceOf(config: Config, session: PortalSession, page: ParentPage): Service {
-  const url = config.url === "" ? location.origin : config.url;
-  const away = new Listeners();
-  const reader = createReader({
-    url,
-    token: session.token,
-    operations: "/functions/v1/logloom-read/v1",
-    fetch: async (input, init) => {
-      const send = (token: string | null) => {
-        const headers = new Headers(init?.headers);
-        if (token !== null) headers.set("Authorization", `Bearer ${token}`);
-        // A session answers in pages that it names.
-        if (page.origin !== null) headers.set("X-Logloom-Origin", page.origin);
-        return fetch(input, {
-          ...init,
-          headers,
-          credentials: "omit",
-          referrerPolicy: "no-referrer",
-        });
-      };
-      const token = session.token();
-      const response = await send(token);
-      if (response.status !== 401 || !(await session.refused(token))) return response;
-      return await send(session.token());
-    },
-  }, { parse: parseExactly, patienceMs: 4000, onRetry: (error) => error.isAway && away.tell() });
-  // A customer only reads.
-  const seal = () => Promise.reject(new LogloomError(403, {}, 0));
-  return { ...reader, url, away, seal };
 }
 
 /** The part of the search that each operation is for. */

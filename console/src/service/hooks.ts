@@ -2,7 +2,14 @@ import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tansta
 import { createContext, useContext } from "react";
 import type { Sealer, Service } from "./client.ts";
 import { shareTimed, timed } from "./took.ts";
-import type { AnswerOf, LogloomError, OperationName, ParametersOf } from "./logloom.ts";
+import type {
+  AnswerOf,
+  Item,
+  ListName,
+  LogloomError,
+  OperationName,
+  ParametersOf,
+} from "./logloom.ts";
 
 export const ServiceContext = createContext<Service | null>(null);
 
@@ -36,6 +43,20 @@ export function useOperation<Name extends OperationName>(
     placeholderData: keep
       ? (data, before) => queryOf(before?.queryKey[1]) === queryOf(parameters) ? data : undefined
       : undefined,
+    refetchInterval: every,
+  });
+}
+
+/** All items of a list, read page after page. */
+export function useWholeList<Name extends ListName>(operation: Name, every: number) {
+  const service = useService();
+  return useQuery<Item<Name>[], LogloomError>({
+    queryKey: [operation, "whole"],
+    queryFn: async ({ signal }) => {
+      const items: Item<Name>[] = [];
+      for await (const item of service.list(operation, undefined, { signal })) items.push(item);
+      return items;
+    },
     refetchInterval: every,
   });
 }

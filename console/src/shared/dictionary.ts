@@ -446,7 +446,6 @@ export const dictionary: readonly string[] = [
   "The first event, key or rule creates the tenant.",
   "the last bucket is not over yet",
   "The message",
-  "The newest 1,000 files.",
   "The oldest that waits was sent before",
   "The receiver does not take it",
   "The receiver has nothing at this address",

@@ -1,0 +1,43 @@
+import type { Config } from "../service/config.ts";
+import type { Service } from "../service/client.ts";
+import { createReader, LogloomError } from "../service/logloom.ts";
+import { parseExactly } from "../service/numbers.ts";
+import { Listeners } from "../service/session.ts";
+import type { ParentPage } from "./parent-page.ts";
+import type { PortalSession } from "./portal-session.ts";
+
+/** The service as the token of a session reads it; a token that is refused is asked for anew, once. */
+export function createPortalService(
+  config: Config,
+  session: PortalSession,
+  page: ParentPage,
+): Service {
+  const url = config.url === "" ? location.origin : config.url;
+  const away = new Listeners();
+  const reader = createReader({
+    url,
+    token: session.token,
+    operations: "/functions/v1/logloom-read/v1",
+    fetch: async (input, init) => {
+      const send = (token: string | null) => {
+        const headers = new Headers(init?.headers);
+        if (token !== null) headers.set("Authorization", `Bearer ${token}`);
+        // A session answers in pages that it names.
+        if (page.origin !== null) headers.set("X-Logloom-Origin", page.origin);
+        return fetch(input, {
+          ...init,
+          headers,
+          credentials: "omit",
+          referrerPolicy: "no-referrer",
+        });
+      };
+      const token = session.token();
+      const response = await send(token);
+      if (response.status !== 401 || !(await session.refused(token))) return response;
+      return await send(session.token());
+    },
+  }, { parse: parseExactly, patienceMs: 4000, onRetry: (error) => error.isAway && away.tell() });
+  // A customer only reads.
+  const seal = () => Promise.reject(new LogloomError(403, {}, 0));
+  return { ...reader, url, away, seal };
+}
