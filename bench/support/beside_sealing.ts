@@ -12,6 +12,7 @@ const drawnRecords = 200_000;
 const copiesADay = 2;
 /** Of a tenant that seals nothing: what remains of a day, and is copied when its partition is replaced. */
 const remainingRecords = 20_000;
+const mostRuns = 3;
 
 // So many that p99 is not one of the two slowest: a day is sealed within seconds.
 const requestsASecond = 60;
@@ -74,13 +75,16 @@ export async function besideSealingFigures(
     without.push(await minute(bench, send));
     const before = await sealedRecords(bench);
     await setSealing(bench, true);
-    beside.push(await minute(bench, send));
+    // A run that meets an older snapshot leaves the partition to the next one.
+    for (let run = 1; await partitionOf(bench, day) === whole; run++) {
+      if (run > mostRuns) {
+        throw new Failure(`The partition of ${day} was not replaced in ${mostRuns} runs.`);
+      }
+      beside.push(await minute(bench, send));
+    }
     await setSealing(bench, false);
     await atRest(bench);
     sealed += await sealedRecords(bench) - before;
-    if (await partitionOf(bench, day) === whole) {
-      throw new Failure(`The partition of ${day} was not replaced within its minute.`);
-    }
   }
   return figures(without, beside, sealed);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { rpc, supabase } from "../support/client.ts";
-import { callAsOwner, type Database, openDatabase, stopJob } from "../support/database.ts";
+import { type Database, openDatabase, stopJob } from "../support/database.ts";
 import { examples } from "../support/examples.ts";
 import { keepRecords } from "../support/plans.ts";
 import { stack } from "../support/stack.ts";
@@ -169,16 +169,21 @@ async function addRecords(db: Database, tenantId: string): Promise<void> {
       attrs: { status: 502 },
     },
   ].map((record) => ({ ...record, ts: `2026-03-02T${record.ts}` }));
-  await callAsOwner(db, "select logloom_private.create_partition('2026-03-02')");
-  await db`
-    insert into logloom.logs (
-      id, tenant_id, ts, received_at, write_seq, level, msg, service, req_id, attrs
-    )
-    select
-      logloom_private.batch_key(now()), ${tenantId}, r.ts, r.ts + interval '1 second',
-      nextval('logloom_private.write_seq'), r.level, r.msg, r.service, r.req_id, r.attrs
-    from jsonb_populate_recordset(null::logloom.logs, ${JSON.stringify(records)}::text::jsonb) r`;
-  await db`select logloom_private.recount_records('2026-03-02')`;
+  // Whoever drops an empty day waits for the end of the transaction that made it.
+  await db.begin(async (tx) => {
+    await tx`set local role postgres`;
+    await tx`select logloom_private.create_partition('2026-03-02')`;
+    await tx`reset role`;
+    await tx`
+      insert into logloom.logs (
+        id, tenant_id, ts, received_at, write_seq, level, msg, service, req_id, attrs
+      )
+      select
+        logloom_private.batch_key(now()), ${tenantId}, r.ts, r.ts + interval '1 second',
+        nextval('logloom_private.write_seq'), r.level, r.msg, r.service, r.req_id, r.attrs
+      from jsonb_populate_recordset(null::logloom.logs, ${JSON.stringify(records)}::text::jsonb) r`;
+    await tx`select logloom_private.recount_records('2026-03-02')`;
+  });
 }
 
 /** The value with the page's stand-ins replaced by what they stand for. */

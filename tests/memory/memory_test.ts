@@ -1,4 +1,5 @@
 import { ok } from "node:assert/strict";
+import type postgres from "postgres";
 import { openDatabase } from "../support/database.ts";
 import { keepRecords } from "../support/plans.ts";
 import { type Shape, shapes } from "./shapes.ts";
@@ -147,6 +148,11 @@ async function prepare(sql: ReturnType<typeof openDatabase>, tenant: string, sha
   for (const each of ["memory", tenant]) await keepRecords(sql, each, 36_500);
   await sql`delete from logloom_private.blocks where tenant_id = ${tenant}`;
   await sql`delete from logloom.logs where tenant_id = ${tenant}`;
+  await sql.begin((tx) => write(tx, tenant, shape));
+}
+
+async function write(sql: postgres.TransactionSql, tenant: string, shape: Shape) {
+  // Whoever replaces or drops the day waits for the end of the transaction that made it.
   await sql`select logloom_private.create_partition('2026-11-02')`;
   await sql`insert into logloom_private.log_days values (${tenant}, '2026-11-02') on conflict do nothing`;
   const [{ write_seq }] = await sql`
