@@ -1442,6 +1442,7 @@ export type Database = {
       "logloom_claimed_log_stream": {
         "stream_id": string | null;
         "claim_id": string | null;
+        "tenant_id": string | null;
       };
       "logloom_claimed_notification": {
         "notification_id": string | null;

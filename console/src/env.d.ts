@@ -1,3 +1,4 @@
+declare module "mustache";
 declare module "*.css";
 declare module "*.grammar" {
   import type { LRParser } from "@lezer/lr";

@@ -28,6 +28,13 @@ inBrowser("a rule gets channels, whose message is shown first and tested then", 
   await dialog.getByText(
     'The alert rule "Too many errors" fired: its value was 11, above 10.',
   ).waitFor();
+  await dialog.getByText('{"text": "Too many errors: triggered"}', { exact: true }).waitFor();
+  const template = dialog.getByLabel(/^Mustache/);
+  await template.fill("{{rule.name");
+  await dialog.getByText(/^The template is invalid: Unclosed tag/).waitFor();
+  await template.fill("{{#logs}}{{msg}}{{/logs}}");
+  await dialog.getByText("The template does not make JSON").waitFor();
+  await template.fill('{"text": "{{rule.name}}: {{state}}"}');
   assert.deepEqual(await accessibilityFaults(page), []);
   await dialog.getByRole("button", { name: "Make the rule" }).click();
   await dialog.waitFor({ state: "detached" });

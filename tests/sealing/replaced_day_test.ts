@@ -89,3 +89,47 @@ async function partition(sql: Database): Promise<number> {
     select to_regclass('logloom.' || logloom_private.partition_name(${day}))::oid as oid`;
   return oid;
 }
+
+Deno.test("an autovacuum that takes long holds up no day", async () => {
+  await using sql = await ownDatabase("vacuumed_day", 2);
+  const holding = async () => {
+    const [{ count }] = await sql`
+      select count(*)::integer as count
+      from pg_stat_activity a
+      where a.datname = current_database() and a.backend_type = 'autovacuum worker'
+        and a.backend_xmin is not null`;
+    return count > 0;
+  };
+  const naptime = async (set: string) => {
+    await sql.unsafe(`alter system ${set}`);
+    await sql`select pg_reload_conf()`;
+  };
+  await sql`
+    create table public.large (n integer, padding text default repeat('x', 500)) with (
+      autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0,
+      autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1
+    )`;
+  await sql`insert into public.large select generate_series(1, 20000)`;
+  await sql`delete from public.large`;
+  await naptime("set autovacuum_naptime = '1s'");
+  try {
+    await eventually("autovacuum is at the table", holding);
+    const [{ xid }] = await sql`select pg_current_xact_id()::text as xid`;
+    const older = async () => {
+      const [{ is_older }] = await sql`
+        select logloom_private.has_older_snapshot(${xid}::xid8) as is_older`;
+      return is_older;
+    };
+    deepStrictEqual([await older(), await holding()], [false, true]);
+    await sql.begin("isolation level repeatable read", async (reader) => {
+      // Before it: this transaction's own number is the oldest that it does not see.
+      await reader`select pg_current_xact_id()`;
+      const [{ later }] = await sql`select pg_current_xact_id()::text as later`;
+      const [{ is_older }] = await sql`
+        select logloom_private.has_older_snapshot(${later}::xid8) as is_older`;
+      deepStrictEqual(is_older, true);
+    });
+  } finally {
+    await naptime("reset autovacuum_naptime");
+  }
+});

@@ -1,15 +1,25 @@
+import { lazy, Suspense } from "react";
 import { messageOf } from "../../../supabase/functions/logloom-notify/message.ts";
 import type { Comparison } from "../service/logloom.ts";
+import { loadPart } from "../app/update.ts";
 import { useSession } from "../service/session.ts";
 import { plain } from "../shared/plain.ts";
 import { say } from "../shared/words.ts";
 import { conditionOf, type Draft } from "./rules.ts";
 
+const TemplatePreview = lazy(() =>
+  loadPart(() =>
+    import("./template-preview.tsx").then(({ TemplatePreview }) => ({ default: TemplatePreview }))
+  )
+);
+
 /** The words of the message that the rule would send, by the code that makes them. */
 export function MessagePreview({ draft }: { draft: Draft }) {
   const tenant = useSession().claims()?.tenant ?? "";
   if (draft.destinations.length === 0) return null;
-  const { title, summary, facts } = messageOf(payloadOf(draft, tenant, new Date()));
+  const payload = payloadOf(draft, tenant, new Date());
+  const { title, summary, facts } = messageOf(payload);
+  const hasTemplate = draft.destinations.includes("webhook") && draft.webhook_template !== "";
   return (
     <details className="message-preview">
       <summary>{say("The message")}</summary>
@@ -29,6 +39,17 @@ export function MessagePreview({ draft }: { draft: Draft }) {
             "With the three newest records and a link to them. Each channel has it in its own form; a webhook gets JSON, or what its template makes.",
           )}
         </p>
+        {hasTemplate && (
+          <Suspense>
+            <TemplatePreview
+              template={{
+                text: draft.webhook_template,
+                type: draft.isTextTemplate ? "text" : "json",
+              }}
+              payload={payload}
+            />
+          </Suspense>
+        )}
       </div>
     </details>
   );

@@ -6,6 +6,7 @@ import { openSecrets, type SealedSecrets } from "../_shared/sealed_secrets.ts";
 import { type Batch, readBatch } from "./batch.ts";
 import { sendBatch } from "./kinds.ts";
 import { type Outcome, retry } from "./outcome.ts";
+import { Turns } from "./turns.ts";
 
 export interface StreamDependencies {
   /** The secret of the database's job; undefined if it is not set. */
@@ -40,10 +41,11 @@ export function createStreamHandler(
   });
 }
 
-/** A claimed stream. */
+/** A claimed stream. An older database does not say of which tenant it is. */
 interface Claim {
   readonly stream_id: string;
   readonly claim_id: string;
+  readonly tenant_id?: string;
 }
 
 /** What a call may still use. */
@@ -77,6 +79,8 @@ class Budget {
 function createWork(dependencies: StreamDependencies): () => Promise<void> {
   const { callDatabase, limit } = dependencies;
   const inFlight = new Set<Promise<void>>();
+  // To read a batch is the work of the database: many streams of a tenant take no more of it than one.
+  const reading = new Turns();
   let working: Promise<void> | undefined;
   let wake = () => {};
 
@@ -87,7 +91,7 @@ function createWork(dependencies: StreamDependencies): () => Promise<void> {
     if (!answer.ok) return false;
     const claims = JSON.parse(answer.value) as Claim[];
     for (const claim of claims) {
-      const serving = serve(claim, budget, dependencies)
+      const serving = serve(claim, reading, budget, dependencies)
         .catch((error) =>
           logFailure("a log stream failed unexpectedly", { reason: describeError(error) })
         )
@@ -116,17 +120,19 @@ function createWork(dependencies: StreamDependencies): () => Promise<void> {
 
 /** Sends batch after batch of a stream, until it has none or its turn or the call is over. */
 async function serve(
-  { stream_id, claim_id }: Claim,
+  { stream_id, claim_id, tenant_id = "" }: Claim,
+  reading: Turns,
   budget: Budget,
   dependencies: StreamDependencies,
 ): Promise<void> {
   const { callDatabase, pause } = dependencies;
   for (;;) {
-    const answer = await callDatabase(
-      "read_log_stream_batch",
-      [],
-      JSON.stringify({ p_stream_id: stream_id, p_claim_id: claim_id }),
-    );
+    const answer = await reading.take(tenant_id, () =>
+      callDatabase(
+        "read_log_stream_batch",
+        [],
+        JSON.stringify({ p_stream_id: stream_id, p_claim_id: claim_id }),
+      ));
     if (!answer.ok) return;
     const batch = budget.use(() => readBatch(answer.value));
     if (batch === undefined) return;

@@ -95,6 +95,42 @@ Deno.test("a call whose time is over lets go of its stream after the batch", asy
   }
 });
 
+Deno.test("batches of one tenant are read one at a time, those of another beside them", async () => {
+  const tenants = ["acme", "acme", "acme", "other"];
+  const streams = tenants.map((tenant_id, n) => ({ stream_id: `s${n}`, claim_id: "c", tenant_id }));
+  const answers = new Map<string, () => void>();
+  let isClaimed = false;
+  const working = work({
+    callDatabase: (name, _parameters, text) => {
+      const { p_stream_id } = JSON.parse(text);
+      if (name !== "read_log_stream_batch") {
+        const claims = isClaimed ? [] : streams;
+        isClaimed = true;
+        return Promise.resolve(success(JSON.stringify(claims)));
+      }
+      return new Promise((resolve) =>
+        answers.set(p_stream_id, () => {
+          answers.delete(p_stream_id);
+          resolve(success("null"));
+        })
+      );
+    },
+  });
+  const reads = async (...expected: string[]) => {
+    // What is to be called is, after what was answered has been taken.
+    await new Promise((resolve) => setTimeout(resolve));
+    assert.deepEqual([...answers.keys()], expected);
+  };
+  await reads("s0", "s3");
+  answers.get("s0")?.();
+  await reads("s3", "s1");
+  answers.get("s1")?.();
+  answers.get("s3")?.();
+  await reads("s2");
+  answers.get("s2")?.();
+  await working;
+});
+
 Deno.test("secrets of an older key are opened, and told back sealed by the current one", async () => {
   const keyed = (current: number, ...old: number[]) => {
     const [key, ...others] = [current, ...old].map((n) => Buffer.alloc(32, n).toString("base64"));

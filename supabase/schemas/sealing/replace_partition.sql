@@ -2,7 +2,9 @@
 -- copied, and the copy takes its place. DROP TABLE ignores the snapshots of others, so that comes
 -- only when each is newer than the copy and than the last record that was sealed.
 
--- Whether somebody holds a snapshot that does not see the transaction p_xid.
+-- Whether somebody holds a snapshot that does not see the transaction p_xid. Autovacuum reads the
+-- table that it is at and no other, which to drop waits for; at a large one it would hold up the
+-- days for hours.
 create function logloom_private.has_older_snapshot(p_xid xid8)
 returns boolean
 language plpgsql
@@ -16,6 +18,7 @@ begin
       where a.backend_xmin is not null
         and a.datname = current_database()
         and a.pid <> pg_backend_pid()
+        and a.backend_type is distinct from 'autovacuum worker'
         and age(a.backend_xmin) >= age(p_xid::xid)
     )
     or exists (

@@ -1,5 +1,6 @@
 -- Compiles the query in a scope (null: that of all) for who takes a filter alone, records (with
--- stages), rows of aggregates, series, or any. PT400 where the query holds what is not taken.
+-- stages), rows of aggregates, series, or any. PT400 where the query holds what is not taken. In a
+-- scope it also warns of damaged blocks.
 create function logloom_private.search_query(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,
@@ -49,6 +50,9 @@ begin
   -- A page of all records reads no more than it shows: it takes no scan slot.
   if p_takes <> 'records' or v_query.tree <> '{"type": "all"}' or v_query.plan ? 'rows' then
     v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
+  end if;
+  if p_scope.tenant_id is not null then
+    v_query.warnings := v_query.warnings || logloom_private.damage_warnings(p_scope.tenant_id);
   end if;
   return v_query;
 end;

@@ -89,7 +89,7 @@ begin
       claimed_until = now() + c.stream_claim_lifetime
     from logloom_private.settings c
     where s.stream_id = v_stream.stream_id
-    returning s.stream_id, s.claim_id;
+    returning s.stream_id, s.claim_id, s.tenant_id;
   end loop;
 end;
 $$;

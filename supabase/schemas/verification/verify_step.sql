@@ -6,7 +6,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_block logloom_private.blocks;
-  v_detail text;
+  v_found record;
 begin
   select b.* into v_block
   from logloom_private.blocks b
@@ -16,14 +16,18 @@ begin
   if not found then
     return false;
   end if;
-  v_detail := logloom_private.verify_block(v_block);
+  select f.* into v_found from logloom_private.verify_block(v_block) f;
+  update logloom_private.blocks b
+  set damaged_at = case when not v_found.is_intact then now() end
+  where b.tenant_id = v_block.tenant_id and b.block_id = v_block.block_id
+    and (b.damaged_at is null) <> v_found.is_intact;
   update logloom_private.verifications v
   set block_through = v_block.block_id, blocks = v.blocks + 1
   where v.verification_id = p_verification.verification_id;
-  if v_detail is not null then
+  if v_found.detail is not null then
     perform logloom_private.note_differences(
       p_verification.verification_id, v_block.tenant_id, logloom_private.utc_day(v_block.first_ts),
-      v_block.block_id, array['block'], array[v_detail]
+      v_block.block_id, array['block'], array[v_found.detail]
     );
   end if;
   return true;

@@ -22,7 +22,7 @@ begin
     from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.holds_counts
       and c.last_ts >= p_from and c.first_ts < p_to
-      and logloom_private.can_read(c.format)
+      and c.damaged_at is null and logloom_private.can_read(c.format)
   loop
     v_ts := logloom_private.block_times(v_block, null);
     v_runs := logloom_private.block_runs(v_block, null);

@@ -23,7 +23,7 @@ begin
   select c.block_id
   from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-    and logloom_private.can_read(c.format)
+    and c.damaged_at is null and logloom_private.can_read(c.format)
     and (
       v_leaf is null or coalesce(
         (

@@ -26,7 +26,7 @@ begin
     from logloom_private.blocks c
     where c.tenant_id = p_tenant_id
       and c.last_ts >= p_from and c.first_ts < p_to
-      and p_id between c.first_id and c.last_id
+      and p_id between c.first_id and c.last_id and c.damaged_at is null
   loop
     perform logloom_private.can_read(v_block.format);
     v_prefixes := v_block.batch_prefixes;

@@ -28,7 +28,7 @@ begin
     select c.*
     from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
-      and c.last_ts >= p_from
+      and c.last_ts >= p_from and c.damaged_at is null
   loop
     perform logloom_private.can_read(v_block.format);
     v_write_seqs := v_block.batch_write_seqs;

@@ -46,6 +46,7 @@ create table logloom_private.blocks (
   id_indexes smallint[] compression lz4 not null,
   checksum bytea not null,
   weight bigint not null,
+  damaged_at timestamptz,
   primary key (tenant_id, block_id)
 );
 
@@ -54,6 +55,8 @@ on logloom_private.blocks (tenant_id, last_ts, first_ts);
 -- Blocks that a histogram has to read, and those that may be of more than a day.
 create index blocks_holds_counts_idx on logloom_private.blocks (tenant_id, last_ts)
 where holds_counts;
+
+create index blocks_damaged_idx on logloom_private.blocks (tenant_id) where damaged_at is not null;
 
 create index blocks_tenant_id_last_write_seq_idx
 on logloom_private.blocks (tenant_id, last_write_seq);
@@ -84,7 +87,11 @@ comment on column logloom_private.blocks.holds_counts is
 
 comment on column logloom_private.blocks.checksum is
   'logloom_private.block_checksum of the block and its columns, of all values but block_id, '
-  'sealed_at and bytes.';
+  'sealed_at, bytes and damaged_at.';
+
+comment on column logloom_private.blocks.damaged_at is
+  'When a verification found that the checksum differs. Whoever reads leaves the block out, with a '
+  'warning; null again when a verification finds the block as it was stored.';
 
 comment on column logloom_private.blocks.separator is
   'Ends each template in templates. No message of the block holds it.';

@@ -58,7 +58,8 @@ comment on type public.logloom_log_stream_failure is
 
 create type public.logloom_claimed_log_stream as (
   stream_id uuid,
-  claim_id uuid
+  claim_id uuid,
+  tenant_id text
 );
 
 comment on type public.logloom_claimed_log_stream is 'A stream that has something to send now.';

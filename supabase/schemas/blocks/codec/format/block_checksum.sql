@@ -1,5 +1,5 @@
--- A checksum over all values of a block and of its columns, but for its id, when it was stored and
--- how many bytes it takes.
+-- A checksum over all values of a block and of its columns, but for its id, when it was stored, how
+-- many bytes it takes and when it was found damaged.
 create function logloom_private.block_checksum(
   p_block logloom_private.blocks,
   p_columns logloom_private.block_columns[]

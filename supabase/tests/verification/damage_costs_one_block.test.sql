@@ -1,0 +1,142 @@
+-- Whoever reads leaves out a block that a verification found damaged, and is told so; all else is
+-- read as ever.
+begin;
+\ir ../actors.psql
+\ir ../search/records.psql
+select plan(15);
+
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('other', 'free');
+select set_config('logloom_test.sealed', 'all', true);
+select pg_temp.add_records(
+  (
+    select jsonb_agg(jsonb_build_object(
+      'tenant', t.tenant_id, 'ago', format('%s days', a.ago), 'service', 'api', 'level', 'info',
+      'msg', format('request %s of day %s', i, a.ago), 'req_id', 'r-' || i
+    ))
+    from generate_series(1, 30) i, (values ('acme'), ('other')) t (tenant_id)
+  ),
+  a.ago
+)
+from (values (10), (9)) a (ago);
+
+create function pg_temp.flip()
+returns void
+language plpgsql
+as $$
+begin
+  update logloom_private.blocks b
+  set digits = set_byte(b.digits || ''::bytea, 0, get_byte(b.digits, 0) # 1)
+  where b.tenant_id = 'acme'
+    and b.block_id = (
+      select min(l.block_id) from logloom_private.blocks l where l.tenant_id = 'acme'
+    );
+end;
+$$;
+
+create function pg_temp.verify()
+returns bigint
+language plpgsql
+as $$
+begin
+  while logloom_private.verify_on() loop
+  end loop;
+  return (
+    select v.differences
+    from logloom_private.verifications v
+    order by v.verification_id desc
+    limit 1
+  );
+end;
+$$;
+
+-- How many records a user finds, how many warnings there are, and the first.
+create function pg_temp.found(p_query text)
+returns text
+language plpgsql
+as $$
+declare
+  v_page public.logloom_log_page;
+begin
+  v_page := public.search_logs(p_query, 'now-20d', 'now', 100);
+  return concat_ws(
+    ' ', cardinality(v_page.logs), cardinality(v_page.warnings), (v_page.warnings[1]).message
+  );
+end;
+$$;
+
+grant execute on function pg_temp.found(text) to public;
+
+select pg_temp.flip();
+select is(pg_temp.verify(), 1::bigint, 'one block is damaged');
+select is(
+  (select count(*)::integer from logloom_private.blocks b where b.damaged_at is not null), 1,
+  'and marked'
+);
+
+select pg_temp.act_as_user('acme', 'u1');
+select is(
+  pg_temp.found('*'), '30 1 some stored records are damaged and left out',
+  'a page has the records of the other block, with a warning'
+);
+select is(
+  pg_temp.found('"of day"'), '30 1 some stored records are damaged and left out', 'so has a filter'
+);
+select is(
+  pg_temp.found('req_id:r-7'), '1 1 some stored records are damaged and left out',
+  'so has a value that the filters of blocks know'
+);
+select is(
+  (
+    select array_agg((s.values ->> 'count')::integer)
+    from public.log_stats('"of day" | count()', 'now-20d', 'now') s
+  ),
+  '{30}', 'a count is of the other block'
+);
+select is(
+  (
+    select array_agg(cardinality(s.warnings))
+    from public.log_stats('"of day" | count() by req_id | limit 1', 'now-20d', 'now') s
+  ),
+  '{1}', 'and warns'
+);
+select is(
+  (
+    select array_agg((s.values ->> 'count')::integer)
+    from public.log_stats('* | patterns', 'now-20d', 'now') s
+  ),
+  '{30}', 'patterns are of the other block'
+);
+select is(
+  (
+    select count(*)::integer
+    from public.list_log_fields('', 'now-20d', 'now') f
+    where f.field = 'msg'
+  ),
+  1, 'fields are listed'
+);
+select is(
+  (public.log_series('* | count()', 'now-20d', 'now')).warnings[1].message,
+  'some stored records are damaged and left out', 'a series warns'
+);
+select is(
+  cardinality(
+    (public.tail_logs('', rtrim(encode('tail 1', 'base64'), '='), 1000)).logs
+  ),
+  30, 'a tail that was away goes on'
+);
+select pg_temp.act_as_postgres();
+select pg_temp.act_as_user('other', 'u1');
+select is(pg_temp.found('*'), '60 0', 'another tenant has lost nothing');
+select pg_temp.act_as_postgres();
+
+select pg_temp.flip();
+select is(pg_temp.verify(), 0::bigint, 'a block that is put right is no difference');
+select is(
+  (select count(*)::integer from logloom_private.blocks b where b.damaged_at is not null), 0,
+  'and marked no longer'
+);
+select pg_temp.act_as_user('acme', 'u1');
+select is(pg_temp.found('*'), '60 0', 'all is there again');
+
+select * from finish();
+rollback;
