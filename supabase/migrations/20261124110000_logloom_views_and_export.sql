@@ -4,6 +4,15 @@ set local check_function_bodies = off;
 
 do $$
 begin
+  -- Jobs and requests read the settings first: those under way end, and no other begins.
+  perform set_config('lock_timeout', '30s', true);
+  lock table logloom_private.settings, logloom.plans in access exclusive mode;
+  perform set_config('lock_timeout', '0', true);
+end;
+$$;
+
+do $$
+begin
   perform set_config('lock_timeout', '30s', true);
   -- No table has a column of this type.
   alter type logloom_private.compiled_query
