@@ -611,6 +611,110 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.delete_from_block (
+  p_block_id bigint,
+  p_run      logloom.retention_runs,
+  p_query    logloom_private.compiled_query
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_block logloom_private.blocks;
+  v_bits varbit;
+  v_deleted integer;
+begin
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
+  for update;
+  if not found then
+    return 0;
+  end if;
+  perform logloom_private.can_read(v_block.format);
+  -- Which of its records match cannot be told: the receipt names it.
+  if not logloom_private.block_is_intact(v_block) then
+    update logloom_private.blocks c
+    set damaged_at = coalesce(c.damaged_at, now())
+    where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
+    return 0;
+  end if;
+  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
+  v_deleted := bit_count(v_bits);
+  if v_deleted = 0 then
+    return 0;
+  end if;
+  if not v_block.holds_counts then
+    perform logloom_private.count_sealed(v_block, logloom_private.bit_positions(v_bits), -1);
+  end if;
+  insert into logloom_private.log_removals (tenant_id)
+  select v_block.tenant_id
+  -- Further back than any alert window reaches.
+  where v_block.last_ts > now() - interval '3 days';
+  -- What is left becomes a block of its own, compared with what it is made of.
+  if v_deleted < v_block.records then
+    perform logloom_private.write_block(
+      v_block.tenant_id,
+      logloom_private.read_records(
+        format(
+          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
+          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
+        )
+      ),
+      v_block.holds_counts
+    );
+  end if;
+  delete from logloom_private.blocks c
+  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
+  return v_deleted;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.erasure_does_not_reach (
+  p_run logloom.retention_runs
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return jsonb_build_array(
+    jsonb_build_object(
+      'kind', 'exports', 'ts_from', p_run.ts_from, 'ts_to', p_run.ts_to
+    )
+  ) || coalesce(
+    (
+      select jsonb_agg(
+        jsonb_build_object(
+          'kind', 'log_stream', 'name', s.name, 'to', s.kind, 'sent_from', s.created_at,
+          'sent_to', s.last_success_at
+        )
+        order by s.created_at, s.stream_id
+      )
+      from logloom.log_streams s
+      where s.tenant_id = p_run.tenant_id and s.sent_records > 0
+    ),
+    '[]'
+  ) || coalesce(
+    (
+      select jsonb_agg(
+        jsonb_build_object(
+          'kind', 'damaged_block', 'records', c.records, 'ts_from', c.first_ts,
+          'ts_to', c.last_ts + interval '1 microsecond'
+        )
+        order by c.first_ts, c.block_id
+      )
+      from logloom_private.blocks c
+      where c.tenant_id = p_run.tenant_id and c.damaged_at is not null
+        and c.last_ts >= p_run.ts_from and c.first_ts < p_run.ts_to
+    ),
+    '[]'
+  );
+end;
+$function$;
+
 COMMENT ON COLUMN "logloom_private"."blocks"."checksum" IS 'logloom_private.block_checksum of the block and its columns, of all values but block_id, sealed_at, bytes and damaged_at.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."damaged_at" IS 'When a verification found that the checksum differs. Whoever reads leaves the block out, with a warning; null again when a verification finds the block as it was stored.';

@@ -1,5 +1,5 @@
 -- Replaces a block by one without the records that an erasure is for, and takes them away from the
--- counts. How many.
+-- counts. How many; of a damaged block none.
 create function logloom_private.delete_from_block(
   p_block_id bigint,
   p_run logloom.retention_runs,
@@ -21,6 +21,14 @@ begin
   if not found then
     return 0;
   end if;
+  perform logloom_private.can_read(v_block.format);
+  -- Which of its records match cannot be told: the receipt names it.
+  if not logloom_private.block_is_intact(v_block) then
+    update logloom_private.blocks c
+    set damaged_at = coalesce(c.damaged_at, now())
+    where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
+    return 0;
+  end if;
   v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
   v_deleted := bit_count(v_bits);
   if v_deleted = 0 then
@@ -35,7 +43,6 @@ begin
   where v_block.last_ts > now() - interval '3 days';
   -- What is left becomes a block of its own, compared with what it is made of.
   if v_deleted < v_block.records then
-    perform logloom_private.require_intact(v_block);
     perform logloom_private.write_block(
       v_block.tenant_id,
       logloom_private.read_records(

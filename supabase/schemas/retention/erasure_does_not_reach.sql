@@ -1,5 +1,6 @@
 -- Where records may be that an erasure does not reach, by kind: what readers took out of the
--- service by an export or a page is theirs, and what log streams sent is with their receivers.
+-- service by an export or a page is theirs, what log streams sent is with their receivers, and what
+-- a damaged block holds cannot be told.
 create function logloom_private.erasure_does_not_reach(p_run logloom.retention_runs)
 returns jsonb
 language plpgsql
@@ -22,6 +23,20 @@ begin
       )
       from logloom.log_streams s
       where s.tenant_id = p_run.tenant_id and s.sent_records > 0
+    ),
+    '[]'
+  ) || coalesce(
+    (
+      select jsonb_agg(
+        jsonb_build_object(
+          'kind', 'damaged_block', 'records', c.records, 'ts_from', c.first_ts,
+          'ts_to', c.last_ts + interval '1 microsecond'
+        )
+        order by c.first_ts, c.block_id
+      )
+      from logloom_private.blocks c
+      where c.tenant_id = p_run.tenant_id and c.damaged_at is not null
+        and c.last_ts >= p_run.ts_from and c.first_ts < p_run.ts_to
     ),
     '[]'
   );

@@ -1,9 +1,9 @@
 -- Whoever reads leaves out a block that a verification found damaged, and is told so; all else is
--- read as ever.
+-- read as ever. What an erasure does not reach is on its receipt.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(15);
+select plan(18);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('other', 'free');
 select set_config('logloom_test.sealed', 'all', true);
@@ -129,6 +129,45 @@ select pg_temp.act_as_user('other', 'u1');
 select is(pg_temp.found('*'), '60 0', 'another tenant has lost nothing');
 select pg_temp.act_as_postgres();
 
+-- An erasure finds damage by itself.
+update logloom_private.blocks b set damaged_at = null where b.tenant_id = 'acme';
+insert into logloom.retention_runs (
+  tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
+)
+values (
+  'acme', 'erasure', 'queued', 'u1', now(), 'req_id:r-7', now() - interval '20 days', now(), false
+);
+do $$
+begin
+  while exists (
+    select from logloom.retention_runs r where r.status in ('queued', 'running')
+  ) loop
+    perform logloom_private.run_deletion_step();
+  end loop;
+end;
+$$;
+select results_eq(
+  $$select r.status, r.records from logloom.retention_runs r where r.tenant_id = 'acme'$$,
+  $$values ('done', 1::bigint)$$, 'an erasure deletes from the block that can be read'
+);
+select results_eq(
+  $$
+    select n ->> 'kind', (n ->> 'records')::integer, (n ->> 'ts_from')::timestamptz
+    from logloom.retention_runs r, jsonb_array_elements(r.not_reached) n
+    where r.tenant_id = 'acme' and n ->> 'kind' <> 'exports'
+  $$,
+  $$
+    select 'damaged_block', c.records, c.first_ts
+    from logloom_private.blocks c
+    where c.tenant_id = 'acme' and c.damaged_at is not null
+  $$,
+  'names the other on its receipt'
+);
+select is(
+  (select count(*)::integer from logloom_private.blocks c where c.damaged_at is not null), 1,
+  'and marks it'
+);
+
 select pg_temp.flip();
 select is(pg_temp.verify(), 0::bigint, 'a block that is put right is no difference');
 select is(
@@ -136,7 +175,7 @@ select is(
   'and marked no longer'
 );
 select pg_temp.act_as_user('acme', 'u1');
-select is(pg_temp.found('*'), '60 0', 'all is there again');
+select is(pg_temp.found('*'), '59 0', 'all else is there again');
 
 select * from finish();
 rollback;
