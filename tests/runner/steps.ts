@@ -4,6 +4,7 @@ import { archive, archiveAll } from "../archive/step.ts";
 import { citus } from "../../citus/tests/step.ts";
 import { consoleAll, consoleJourneys } from "../console/step.ts";
 import { hosted, hostedAll } from "../hosted/step.ts";
+import { interleavings, interleavingsAll } from "../interleavings/step.ts";
 import { mcp } from "../mcp/step.ts";
 import { memory } from "../memory/step.ts";
 import { migrations } from "../migrations/step.ts";
@@ -90,6 +91,7 @@ export const steps: Step[] = [
     needsStack: true,
     run: (context) => denoTests(["tests/query", "tests/sealing"], context),
   },
+  interleavings,
   {
     name: "e2e",
     title: "through the front door",
@@ -116,6 +118,7 @@ export const longSteps: Step[] = [
     run: (context) =>
       denoTests(["tests/query/hidden_test.ts"], context, { env: { QUERY_COUNT: "1000" } }),
   },
+  interleavingsAll,
   memory,
   {
     name: "chaos",
@@ -135,6 +138,7 @@ const unitTests = [
   "types",
   "packages/logloom/src",
   "tests/unit",
+  "tests/interleavings",
   "tests/patterns",
   "tests/sql",
 ];

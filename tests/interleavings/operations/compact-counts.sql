@@ -1,0 +1,8 @@
+-- Counts of a minute are summed up.
+-- set-up
+-- operation
+begin;
+select logloom_private.compact_log_counts();
+select interleavings.pause('commit');
+commit;
+-- afterwards

@@ -1,0 +1,12 @@
+-- A request of a record of today, and of a late one.
+-- set-up
+-- operation
+begin;
+select interleavings.send(
+  'acme', '{today,sealed}',
+  array['new ' || interleavings.side(), 'late secret ' || interleavings.side()]
+);
+select interleavings.pause('commit');
+commit;
+-- afterwards
+select interleavings.write_all();

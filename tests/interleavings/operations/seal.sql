@@ -1,0 +1,8 @@
+-- A step of the sealing: a block of the tenant's oldest rows of a day.
+-- set-up
+-- operation
+begin;
+select logloom_private.seal_step_at(now());
+select interleavings.pause('commit');
+commit;
+-- afterwards

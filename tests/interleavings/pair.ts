@@ -1,0 +1,106 @@
+import type { Stack } from "../../local/stack.ts";
+import type { System } from "../../local/system.ts";
+import { type Fault, PairDatabase } from "./database.ts";
+import type { Operation } from "./operations.ts";
+import { allOrders, type Order } from "./permutations.ts";
+import { type Outcome, runSpec, specOf } from "./tester.ts";
+
+export interface PairRun {
+  pair: string;
+  places: { a: string[]; b: string[] };
+  /** Orders of its steps that there are. */
+  orders: number;
+  /** Orders that were run to their end, and the invariant looked at. */
+  run: number;
+  /** Orders that are as good as another one. */
+  leftOut: number;
+  faults: Outcome[];
+  seconds: number;
+}
+
+/** So many permutations are given to the tester at a time: what it learns from them saves others. */
+const roundLength = 60;
+
+interface PairOptions {
+  system: System;
+  stack: Stack;
+  /** The number of whoever runs it: one database each. */
+  worker: number;
+  /** Which orders, of all that there are. */
+  choose: (orders: Order[]) => Order[];
+  /** Where the specs go. */
+  folder: string;
+  faults?: Fault[];
+  /** Ends with the first order that fails. */
+  isForOneFault?: boolean;
+}
+
+/** Runs the orders of the steps of two operations. */
+export async function runPair(
+  pair: [Operation, Operation],
+  { system, stack, worker, choose, folder, faults = [], isForOneFault }: PairOptions,
+): Promise<PairRun> {
+  const began = performance.now();
+  await using database = await PairDatabase.make(stack, worker, pair, faults);
+  const { places } = database;
+  const all = allOrders(places.a.length, places.b.length);
+  const [a, b] = pair.map(({ name }) => name);
+  const result: PairRun = {
+    pair: `${a} ${b}`,
+    places,
+    orders: all.length,
+    run: 0,
+    leftOut: 0,
+    faults: [],
+    seconds: 0,
+  };
+  let waiting = choose(all);
+  const leftOut = new Map<Order, string>();
+  const done: Order[] = [];
+  while (waiting.length > 0 && !(isForOneFault && result.faults.length > 0)) {
+    // Far apart from each other.
+    const stride = Math.max(1, Math.floor(waiting.length / roundLength));
+    const round = waiting.filter((_, n) => n % stride === 0).slice(0, roundLength);
+    const { outcomes, text } = await runSpec(
+      system,
+      stack,
+      database.name,
+      specOf({ a, b }, places, round, new Map()),
+    );
+    if (outcomes.length < round.length) {
+      result.faults.push({
+        order: round[outcomes.length],
+        fault: `the tester ended early: ${text.slice(-2000)}`,
+        text,
+      });
+    }
+    for (const outcome of outcomes) {
+      if (outcome.fault) result.faults.push(outcome);
+      if (outcome.leftOut) leftOut.set(outcome.leftOut.beginning, outcome.leftOut.reason);
+      else done.push(outcome.order);
+    }
+    if (outcomes.length === 0) break;
+    const given = new Set(round);
+    const before = waiting.length;
+    waiting = waiting.filter((order) => !given.has(order) && !beginsWith(leftOut, order));
+    result.leftOut += before - waiting.length - outcomes.filter((one) => !one.leftOut).length;
+  }
+  result.run = done.length;
+  const leftovers = await database.leftovers();
+  if (leftovers !== "") {
+    result.faults.push({ order: "", fault: `not put back: ${leftovers}`, text: "" });
+  }
+  await Deno.writeTextFile(
+    `${folder}/${a}--${b}.spec`,
+    specOf({ a, b }, places, done.sort(), leftOut),
+  );
+  result.seconds = (performance.now() - began) / 1000;
+  return result;
+}
+
+function beginsWith(beginnings: Map<Order, string>, order: Order): boolean {
+  for (let length = 1; length <= order.length; length += 1) {
+    if (beginnings.has(order.slice(0, length))) return true;
+  }
+  return false;
+}

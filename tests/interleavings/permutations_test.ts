@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { allOrders, orderOf, randomOf, shuffled, stepsOf } from "./permutations.ts";
+
+Deno.test("all orders of steps are there once", () => {
+  assert.deepEqual(allOrders(2, 1), ["aab", "aba", "baa"]);
+  assert.equal(new Set(allOrders(6, 5)).size, 462);
+  assert.equal(allOrders(6, 5).length, 462);
+});
+
+Deno.test("an order has names for its steps", () => {
+  assert.deepEqual(stepsOf("abba"), ["a1", "b1", "b2", "a2"]);
+  assert.equal(orderOf(["a1", "b1", "b2", "a2"]), "abba");
+});
+
+Deno.test("a seed draws the same orders again", () => {
+  const draw = (seed: number) => shuffled(allOrders(3, 3), randomOf(seed)).slice(0, 4);
+  assert.deepEqual(draw(7), draw(7));
+  assert.notDeepEqual(draw(7), draw(8));
+  assert.deepEqual(shuffled(allOrders(3, 3), randomOf(1)).sort(), allOrders(3, 3).sort());
+});

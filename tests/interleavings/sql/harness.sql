@@ -1,0 +1,400 @@
+-- What cuts an operation into steps. Each runs in a session of its own (a or b), which a session of
+-- the isolation tester drives by dblink: a step lets it go on to the next place where it takes a
+-- lock or commits, and ends when it stands there, waits for the other one, or has ended. So no
+-- session of the tester ever waits, and any order of the steps can be run.
+
+create schema interleavings;
+create extension dblink schema interleavings;
+
+-- How many places an operation has come to, and how many it may pass. Sequences, since everybody
+-- sees them at once.
+create sequence interleavings.reached_a minvalue 0 start 0;
+create sequence interleavings.reached_b minvalue 0 start 0;
+create sequence interleavings.allowed_a minvalue 0 start 0;
+create sequence interleavings.allowed_b minvalue 0 start 0;
+
+create table interleavings.sides (
+  side text primary key,
+  operation text not null,
+  statements text not null,
+  pid integer
+);
+
+create table interleavings.places (
+  side text not null,
+  place bigint not null,
+  name text not null
+);
+
+comment on table interleavings.places is
+  'The places that each operation comes to when it runs by itself.';
+
+create table interleavings.removed (side text not null, name text not null);
+
+comment on table interleavings.removed is 'Deliberate faults: locks that an operation does not take.';
+
+create table interleavings.outcomes (side text not null, message text not null);
+
+-- Which side the session is; empty: the test itself.
+create function interleavings.side()
+returns text
+language plpgsql
+as $$
+begin
+  return coalesce(current_setting('interleavings.side', true), '');
+end;
+$$;
+
+create function interleavings.reached(p_side text)
+returns bigint
+language plpgsql
+as $$
+begin
+  if p_side = 'a' then
+    return (select s.last_value from interleavings.reached_a s);
+  end if;
+  return (select s.last_value from interleavings.reached_b s);
+end;
+$$;
+
+create function interleavings.allowed(p_side text)
+returns bigint
+language plpgsql
+as $$
+begin
+  if p_side = 'a' then
+    return (select s.last_value from interleavings.allowed_a s);
+  end if;
+  return (select s.last_value from interleavings.allowed_b s);
+end;
+$$;
+
+-- A place: waits until it may be passed.
+create function interleavings.pause(p_name text)
+returns void
+language plpgsql
+as $$
+declare
+  v_side constant text := interleavings.side();
+  v_place bigint;
+begin
+  if v_side = '' then
+    return;
+  end if;
+  v_place := nextval('interleavings.reached_' || v_side);
+  perform set_config('application_name', p_name, false);
+  if current_setting('interleavings.notes_places', true) = 'on' then
+    insert into interleavings.places (side, place, name) values (v_side, v_place, p_name);
+  end if;
+  while interleavings.allowed(v_side) < v_place loop
+    perform pg_sleep(0.001);
+  end loop;
+end;
+$$;
+
+-- The same, but once in a transaction.
+create function interleavings.pause_once(p_name text)
+returns void
+language plpgsql
+as $$
+declare
+  v_passed constant text := coalesce(current_setting('interleavings.passed', true), '');
+begin
+  if interleavings.side() <> '' and v_passed not like '%' || p_name || ';%' then
+    perform set_config('interleavings.passed', v_passed || p_name || ';', true);
+    perform interleavings.pause(p_name);
+  end if;
+end;
+$$;
+
+create function interleavings.is_removed(p_name text)
+returns boolean
+language plpgsql
+as $$
+begin
+  return exists (
+    select from interleavings.removed r where r.side = interleavings.side() and r.name = p_name
+  );
+end;
+$$;
+
+create function interleavings.lock_name(p_key integer)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select n::text
+    from unnest(enum_range(null::logloom_private.lock_name)) n
+    where logloom_private.lock_key(n) = p_key
+  );
+end;
+$$;
+
+-- The functions of the service call these instead of pg_advisory_xact_lock and its like.
+create function interleavings.hold(p_key integer, p_second integer default null)
+returns void
+language plpgsql
+as $$
+declare
+  v_name constant text := interleavings.lock_name(p_key);
+begin
+  perform interleavings.pause_once(v_name);
+  if interleavings.is_removed(v_name) then
+    return;
+  elsif p_second is null then
+    perform pg_advisory_xact_lock(p_key);
+  else
+    perform pg_advisory_xact_lock(p_key, p_second);
+  end if;
+end;
+$$;
+
+create function interleavings.share(p_key integer)
+returns void
+language plpgsql
+as $$
+declare
+  v_name constant text := interleavings.lock_name(p_key);
+begin
+  perform interleavings.pause_once(v_name);
+  if not interleavings.is_removed(v_name) then
+    perform pg_advisory_xact_lock_shared(p_key);
+  end if;
+end;
+$$;
+
+create function interleavings.try_to_hold(p_key integer)
+returns boolean
+language plpgsql
+as $$
+declare
+  v_name constant text := interleavings.lock_name(p_key);
+begin
+  perform interleavings.pause_once(v_name);
+  return interleavings.is_removed(v_name) or pg_try_advisory_xact_lock(p_key);
+end;
+$$;
+
+-- Cuts the functions of the service where they take locks: an advisory lock, a row ("for update"),
+-- a table that is dropped. p_without_row: those that are to leave out "for update", a fault.
+create function interleavings.cut_functions(p_without_row text[] default '{}')
+returns void
+language plpgsql
+as $$
+declare
+  v_function record;
+  v_source text;
+begin
+  for v_function in
+    select p.oid, p.proname, pg_get_functiondef(p.oid) as source
+    from pg_catalog.pg_proc p
+    where p.pronamespace in ('logloom_private'::regnamespace, 'public'::regnamespace)
+      and p.prolang = (select l.oid from pg_catalog.pg_language l where l.lanname = 'plpgsql')
+      and p.prosrc ~ 'lock_key\(|for (no key update|update|share)|format\(''drop table'
+      -- Its lock is of the session, and given back at once.
+      and p.proname not in ('lock_key', 'meter_queue', 'evaluate_alerts')
+  loop
+    v_source := v_function.source;
+    v_source := replace(v_source, 'pg_try_advisory_xact_lock(', 'interleavings.try_to_hold(');
+    v_source := replace(v_source, 'pg_advisory_xact_lock_shared(', 'interleavings.share(');
+    v_source := replace(v_source, 'pg_advisory_xact_lock(', 'interleavings.hold(');
+    v_source := regexp_replace(
+      v_source, '(for (?:no key update|update|share)(?: skip locked)?;)',
+      format('\1 perform interleavings.pause_once(''row of %s'');', v_function.proname), 'g'
+    );
+    v_source := regexp_replace(
+      v_source, '(for no key update skip locked\s+loop)',
+      format('\1 perform interleavings.pause_once(''row of %s'');', v_function.proname), 'g'
+    );
+    v_source := regexp_replace(
+      v_source, '(execute format\(''drop table)',
+      'perform interleavings.pause_once(''table''); \1', 'g'
+    );
+    if v_function.proname = any (p_without_row) then
+      v_source := regexp_replace(
+        v_source, 'for (?:no key update|update|share)(?: skip locked)?(;|\s+loop)', '\1', 'g'
+      );
+    end if;
+    if v_source <> v_function.source then
+      execute v_source;
+    end if;
+  end loop;
+  select string_agg(p.proname, ', ') into v_source
+  from pg_catalog.pg_proc p
+  where p.pronamespace = 'logloom_private'::regnamespace and p.proname <> 'meter_queue'
+    and p.prosrc ~ 'pg_(try_)?advisory_xact_lock(_shared)?\(\s*logloom_private\.lock_key';
+  if v_source is not null then
+    raise exception 'not cut where it takes a lock: %', v_source;
+  end if;
+end;
+$$;
+
+-- The operation's own session, as postgres, who runs the jobs.
+create function interleavings.connect(p_side text, p_notes_places boolean default false)
+returns void
+language plpgsql
+as $$
+declare
+  v_pid integer;
+begin
+  if p_side = any (coalesce(interleavings.dblink_get_connections(), '{}')) then
+    return;
+  end if;
+  perform interleavings.dblink_connect(
+    p_side,
+    format(
+      'host=127.0.0.1 port=%s dbname=%I user=postgres password=postgres options=''-c '
+        || 'interleavings.side=%s -c interleavings.notes_places=%s -c statement_timeout=0''',
+      current_setting('port'), current_database(), p_side,
+      case when p_notes_places then 'on' else 'off' end
+    )
+  );
+  select c.pid into v_pid
+  from interleavings.dblink(p_side, 'select pg_backend_pid()') c (pid integer);
+  update interleavings.sides set pid = v_pid where side = p_side;
+end;
+$$;
+
+create function interleavings.has_ended(p_pid integer)
+returns boolean
+language plpgsql
+as $$
+begin
+  perform pg_stat_clear_snapshot();
+  return coalesce(
+    (select s.state <> 'active' from pg_stat_get_activity(p_pid) s), true
+  );
+end;
+$$;
+
+-- Where an operation stands: at a place, waiting for the other one, ended; null where it is on its
+-- way.
+create function interleavings.stand(p_side text)
+returns text
+language plpgsql
+as $$
+declare
+  v_pid integer;
+  v_other integer;
+  v_allowed constant bigint := interleavings.allowed(p_side);
+  v_reached constant bigint := interleavings.reached(p_side);
+begin
+  if v_allowed = 0 then
+    return 'is not begun';
+  elsif v_reached > v_allowed then
+    return 'stands';
+  end if;
+  select s.pid, o.pid into v_pid, v_other
+  from interleavings.sides s, interleavings.sides o
+  where s.side = p_side and o.side <> p_side;
+  if v_other = any (pg_blocking_pids(v_pid)) then
+    return 'waits for the other';
+  elsif v_reached > 0 and interleavings.has_ended(v_pid) then
+    return 'has ended';
+  end if;
+  return null;
+end;
+$$;
+
+-- Lets the operation pass its place p_step, and waits until both stand. It answers where this one
+-- is then; "left out" where it did not stand at that place, so that the order is as good as one in
+-- which this step comes later.
+create function interleavings.go(p_side text, p_step integer)
+returns text
+language plpgsql
+as $$
+declare
+  v_other constant text := case p_side when 'a' then 'b' else 'a' end;
+  v_from constant text := interleavings.stand(p_side);
+  v_deadline constant timestamptz := clock_timestamp() + interval '20 seconds';
+begin
+  if interleavings.is_left_out() then
+    return 'nothing';
+  elsif p_step = 1 then
+    perform setval('interleavings.allowed_' || p_side, 1);
+    perform interleavings.dblink_send_query(
+      p_side,
+      (
+        select 'select interleavings.pause(''begin'');' || s.statements
+        from interleavings.sides s
+        where s.side = p_side
+      )
+    );
+  elsif v_from <> 'stands' then
+    perform setval('interleavings.left_out', 1);
+    return 'left out: ' || v_from;
+  else
+    perform setval('interleavings.allowed_' || p_side, p_step);
+  end if;
+  -- One that was let go may let the other go.
+  while interleavings.stand(p_side) is null or interleavings.stand(v_other) is null
+    or interleavings.stand(p_side) is null
+  loop
+    if clock_timestamp() > v_deadline then
+      raise exception 'neither % nor % gets on', p_side, v_other;
+    end if;
+    perform pg_sleep(0.001);
+  end loop;
+  return format(
+    '%s %s', interleavings.stand(p_side),
+    case
+      when interleavings.stand(p_side) = 'stands' then (
+        select 'before ' || s.application_name
+        from interleavings.sides i, pg_stat_get_activity(i.pid) s
+        where i.side = p_side
+      )
+    end
+  );
+end;
+$$;
+
+create sequence interleavings.left_out minvalue 0 start 0;
+
+create function interleavings.is_left_out()
+returns boolean
+language plpgsql
+as $$
+begin
+  return (select s.last_value = 1 from interleavings.left_out s);
+end;
+$$;
+
+-- Lets both come to their end, and notes what went wrong in this one.
+create function interleavings.collect(p_side text)
+returns void
+language plpgsql
+as $$
+declare
+  v_deadline constant timestamptz := clock_timestamp() + interval '20 seconds';
+begin
+  perform setval('interleavings.allowed_a', 1000000), setval('interleavings.allowed_b', 1000000);
+  while exists (
+    select
+    from interleavings.sides s
+    where s.pid is not null and not interleavings.has_ended(s.pid)
+  ) loop
+    if clock_timestamp() > v_deadline then
+      raise exception 'the operations do not end';
+    end if;
+    perform pg_sleep(0.001);
+  end loop;
+  begin
+    loop
+      perform from interleavings.dblink_get_result(p_side) r (answer text);
+      exit when not found;
+    end loop;
+  exception when others then
+    insert into interleavings.outcomes (side, message) values (p_side, sqlstate || ' ' || sqlerrm);
+    loop
+      perform from interleavings.dblink_get_result(p_side, false) r (answer text);
+      exit when not found;
+    end loop;
+    perform interleavings.dblink_exec(p_side, 'rollback');
+  end;
+end;
+$$;
+
+grant usage on schema interleavings to public;
+grant all on all tables in schema interleavings to public;
+grant all on all sequences in schema interleavings to public;

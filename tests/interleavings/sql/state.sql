@@ -1,0 +1,233 @@
+-- Puts the database back to where it was before a pair of operations ran, within milliseconds.
+
+create table interleavings.saved_tables (
+  name text primary key,
+  saved text not null,
+  columns text not null,
+  is_touched boolean not null default false
+);
+
+create table interleavings.saved_days (day date primary key, has_copy boolean not null);
+
+-- The tables of the service; the parent stands for its partitions.
+create function interleavings.tables()
+returns table (name text, columns text)
+language plpgsql
+as $$
+begin
+  return query
+  select
+    format('%I.%I', n.nspname, c.relname),
+    (
+      select string_agg(quote_ident(a.attname), ', ' order by a.attnum)
+      from pg_catalog.pg_attribute a
+      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    )
+  from pg_catalog.pg_class c
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where (
+      n.nspname in ('logloom', 'logloom_private')
+      or n.nspname = 'interleavings' and c.relname in (
+        'sent', 'goes', 'batches', 'delivered', 'archive_work', 'files'
+      )
+    )
+    and c.relkind in ('r', 'p') and not c.relispartition
+    and c.relname not like 'logs\_remaining\_%'
+  order by 1;
+end;
+$$;
+
+-- What stands in a table, as one value.
+create function interleavings.digest(p_table text)
+returns text
+language plpgsql
+as $$
+declare
+  v_digest text;
+begin
+  execute format(
+    'select coalesce(md5(string_agg(t::text, e''\n'' order by t::text)), '''') from %s t', p_table
+  )
+  into v_digest;
+  return v_digest;
+end;
+$$;
+
+create function interleavings.save()
+returns void
+language plpgsql
+as $$
+declare
+  v_table record;
+begin
+  for v_table in select t.* from interleavings.tables() t loop
+    insert into interleavings.saved_tables (name, saved, columns)
+    values (
+      v_table.name,
+      format('interleavings.%I', 'saved ' || v_table.name),
+      v_table.columns
+    );
+    execute format(
+      'create table interleavings.%I as select %s from %s',
+      'saved ' || v_table.name, v_table.columns, v_table.name
+    );
+  end loop;
+  insert into interleavings.saved_days (day, has_copy)
+  select
+    d, to_regclass(format('logloom.%I', logloom_private.remainder_name(d))) is not null
+  from unnest(logloom_private.partition_days()) d;
+end;
+$$;
+
+-- Notes which tables differ from what was saved: those are put back from now on.
+create function interleavings.note_touched()
+returns void
+language plpgsql
+as $$
+declare
+  v_table interleavings.saved_tables;
+begin
+  for v_table in select t.* from interleavings.saved_tables t where not t.is_touched loop
+    if interleavings.digest(v_table.name) <> interleavings.digest(v_table.saved) then
+      update interleavings.saved_tables t set is_touched = true where t.name = v_table.name;
+    end if;
+  end loop;
+end;
+$$;
+
+-- Tables that are not as they were saved.
+create function interleavings.differing()
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(t.name, ', ' order by t.name)
+    from interleavings.saved_tables t
+    where interleavings.digest(t.name) <> interleavings.digest(t.saved)
+  );
+end;
+$$;
+
+-- Writes restore_rows(), whose plans are made once, for the tables that are touched.
+create function interleavings.write_restore()
+returns void
+language plpgsql
+as $$
+begin
+  execute format(
+    'create or replace function interleavings.restore_rows() returns void language plpgsql '
+      || 'set session_replication_role = replica as $body$ begin %s end; $body$',
+    coalesce(
+      (
+        select string_agg(
+          format(
+            'delete from %1$s where true; insert into %1$s (%2$s) overriding system value '
+              || 'select %2$s from %3$s;',
+            t.name, t.columns, t.saved
+          ),
+          ' '
+        )
+        from interleavings.saved_tables t
+        where t.is_touched
+      ),
+      ''
+    )
+  );
+end;
+$$;
+
+create function interleavings.restore_days()
+returns void
+language plpgsql
+as $$
+declare
+  v_day record;
+  v_copy text;
+begin
+  for v_day in
+    select c.oid::regclass as name, i.inhrelid is not null as is_attached
+    from pg_catalog.pg_class c
+    left join pg_catalog.pg_inherits i on i.inhrelid = c.oid
+    where c.relnamespace = 'logloom'::regnamespace and c.relkind = 'r'
+      and (
+        c.relname ~ '^logs_\d' and not exists (
+          select from interleavings.saved_days d
+          where c.relname = logloom_private.partition_name(d.day)
+        )
+        or c.relname ~ '^logs_remaining_' and not exists (
+          select from interleavings.saved_days d
+          where d.has_copy and c.relname = logloom_private.remainder_name(d.day)
+        )
+      )
+  loop
+    execute format('drop table %s', v_day.name);
+  end loop;
+  if exists (
+    select
+    from pg_catalog.pg_constraint c
+    where c.conrelid = 'logloom.logs'::regclass and c.conname = 'logs_upgraded'
+  ) then
+    alter table logloom.logs drop constraint logs_upgraded;
+  end if;
+  for v_day in select d.day, d.has_copy from interleavings.saved_days d loop
+    perform logloom_private.create_partition(v_day.day)
+    where not logloom_private.partition_exists(v_day.day);
+    v_copy := logloom_private.remainder_name(v_day.day);
+    if v_day.has_copy and to_regclass(format('logloom.%I', v_copy)) is null then
+      execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
+      execute format('alter table logloom.%I enable row level security', v_copy);
+      execute format('alter table logloom.%I force row level security', v_copy);
+      execute format(
+        'insert into logloom.%I select l.* from interleavings."saved logloom.logs" l '
+          || 'where l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
+        v_copy, logloom_private.day_start(v_day.day), logloom_private.day_start(v_day.day + 1)
+      );
+      execute format(
+        'alter table logloom.%I add constraint logs_remaining_day '
+          || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
+        v_copy, logloom_private.day_start(v_day.day), logloom_private.day_start(v_day.day + 1)
+      );
+    end if;
+  end loop;
+end;
+$$;
+
+create function interleavings.restore()
+returns void
+language plpgsql
+as $$
+begin
+  set local role postgres;
+  perform interleavings.restore_days();
+  reset role;
+  perform interleavings.restore_rows();
+  delete from interleavings.outcomes where true;
+  perform
+    setval('interleavings.reached_a', 0), setval('interleavings.reached_b', 0),
+    setval('interleavings.allowed_a', 0), setval('interleavings.allowed_b', 0),
+    setval('interleavings.left_out', 0);
+end;
+$$;
+
+-- Runs the operation of a side by itself: where it stops is noted, and what it changes.
+create function interleavings.run_alone(p_side text)
+returns void
+language plpgsql
+as $$
+begin
+  perform interleavings.connect(p_side, true);
+  perform setval('interleavings.allowed_' || p_side, 1000000);
+  perform interleavings.dblink_send_query(
+    p_side,
+    (
+      select 'select interleavings.pause(''begin'');' || s.statements
+      from interleavings.sides s
+      where s.side = p_side
+    )
+  );
+  while interleavings.reached(p_side) = 0 loop
+    perform pg_sleep(0.001);
+  end loop;
+end;
+$$;

@@ -1,0 +1,103 @@
+import { Failure } from "../../local/failure.ts";
+import { type Context, type Step, type StepResult } from "../runner/step.ts";
+import { dropTemplate, makeTemplate } from "./database.ts";
+import { type Operation, pairsOf, readOperations } from "./operations.ts";
+import { type PairRun, runPair } from "./pair.ts";
+import { type Order, randomOf, shuffled, stepsOf } from "./permutations.ts";
+import { installTester } from "./tester.ts";
+
+// A run is repeated by its seed: INTERLEAVINGS_SEED=…; INTERLEAVINGS_COUNT is how many orders of each pair,
+// or "all"; INTERLEAVINGS_PAIRS="flip enqueue,write seal" names pairs.
+
+export const interleavings: Step = {
+  name: "interleavings",
+  title: "pairs of operations, cut into steps, in an order drawn by a seed",
+  needsStack: true,
+  run: (context) => interleave(context, 6),
+};
+
+export const interleavingsAll: Step = {
+  name: "interleavings-all",
+  title: "pairs of operations, cut into steps, in many orders",
+  needsStack: true,
+  run: (context) => interleave(context, 60),
+};
+
+async function interleave({ stack: testStack }: Context, count: number): Promise<StepResult> {
+  if (!testStack) throw new Failure("The interleavings need a stack.");
+  const { stack, system } = testStack;
+  const wanted = Deno.env.get("INTERLEAVINGS_COUNT") ?? `${count}`;
+  const seed = Number(Deno.env.get("INTERLEAVINGS_SEED") ?? Math.floor(Math.random() * 2 ** 31));
+  console.log(
+    `  ${wanted === "all" ? "all" : `${wanted} drawn`} orders of each pair, seed ${seed}`,
+  );
+  await installTester(system, (step) => console.log(`  ${step} …`));
+  await makeTemplate(stack);
+  const folder = `${stack.folder}/interleavings`;
+  await Deno.mkdir(folder, { recursive: true });
+  const pairs = chosenPairs(await readOperations());
+  const runs: PairRun[] = [];
+  let next = 0;
+  const work = async (worker: number) => {
+    while (next < pairs.length) {
+      const at = next++;
+      const random = randomOf(seed + at);
+      const run = await runPair(pairs[at], {
+        system,
+        stack,
+        worker,
+        folder,
+        choose: (orders: Order[]) =>
+          wanted === "all" ? orders : shuffled(orders, random).slice(0, Number(wanted)),
+      });
+      runs.push(run);
+      show(run);
+    }
+  };
+  await Promise.all(Array.from({ length: navigator.hardwareConcurrency }, (_, n) => work(n)));
+  await dropTemplate(stack);
+  return summary(runs);
+}
+
+function chosenPairs(operations: Operation[]): [Operation, Operation][] {
+  const pairs = pairsOf(operations);
+  const named = Deno.env.get("INTERLEAVINGS_PAIRS");
+  if (!named) return pairs;
+  return named.split(",").map((pair) => {
+    const [a, b] = pair.trim().split(" ");
+    const found = pairs.find(([one, other]) =>
+      one.name === a && other.name === b || one.name === b && other.name === a
+    );
+    if (!found) throw new Failure(`There is no pair ${pair}.`);
+    return found;
+  });
+}
+
+function show({ pair, places, orders, run, leftOut, faults, seconds }: PairRun): void {
+  console.log(
+    `  ${pair.padEnd(30)} ${`${places.a.length}+${places.b.length}`} steps, ` +
+      `${`${run} of ${orders}`.padStart(12)} orders run, ${`${leftOut}`.padStart(5)} left out, ` +
+      `${faults.length} failed, ${seconds.toFixed(1)} s`,
+  );
+  for (const { order, fault } of faults.slice(0, 3)) {
+    console.log(`    ${stepsOf(order).join(" ")}: ${fault}`);
+  }
+}
+
+function summary(runs: PairRun[]): StepResult {
+  const sum = (of: (run: PairRun) => number) => runs.reduce((total, run) => total + of(run), 0);
+  const failed = sum(({ faults }) => faults.length);
+  console.log(
+    `  ${runs.length} pairs, ${sum(({ orders }) => orders)} orders of their steps: ` +
+      `${sum(({ run }) => run)} run, ${
+        sum(({ leftOut }) => leftOut)
+      } as good as others, ${failed} failed`,
+  );
+  return {
+    passed: sum(({ run }) => run) - Math.min(failed, sum(({ run }) => run)),
+    failed,
+    failures: runs.flatMap(({ pair, faults }) =>
+      faults.map(({ order, fault }) => `${pair}, ${stepsOf(order).join(" ")}: ${fault}`)
+    ),
+  };
+}
