@@ -1,3 +1,4 @@
+import postgres from "postgres";
 import type { Stack } from "../../local/stack.ts";
 import type { System } from "../../local/system.ts";
 import type { Fault, Side } from "./database.ts";
@@ -20,7 +21,14 @@ export interface FaultRun {
 /** Removes the locks that two operations share, one after the other, until the invariant notices it. */
 export async function tryFaults(
   pair: [Operation, Operation],
-  options: { system: System; stack: Stack; worker: number; folder: string; seed: number },
+  options: {
+    system: System;
+    stack: Stack;
+    database: string;
+    sql: postgres.Sql;
+    folder: string;
+    seed: number;
+  },
 ): Promise<FaultRun[]> {
   const [a, b] = pair.map(({ name }) => name);
   const run = (faults: Fault[], count: number) =>

@@ -1,6 +1,7 @@
 import type { Stack } from "../../local/stack.ts";
 import type { System } from "../../local/system.ts";
-import { type Fault, PairDatabase } from "./database.ts";
+import postgres from "postgres";
+import { type Fault, ReadyPair } from "./database.ts";
 import type { Operation } from "./operations.ts";
 import { allOrders, type Order } from "./permutations.ts";
 import { type Outcome, runSpec, specOf } from "./tester.ts";
@@ -24,8 +25,9 @@ const roundLength = 60;
 interface PairOptions {
   system: System;
   stack: Stack;
-  /** The number of whoever runs it: one database each. */
-  worker: number;
+  /** The database that it runs in, and a connection to it. */
+  database: string;
+  sql: postgres.Sql;
   /** Which orders, of all that there are. */
   choose: (orders: Order[]) => Order[];
   /** Where the specs go. */
@@ -38,11 +40,11 @@ interface PairOptions {
 /** Runs the orders of the steps of two operations. */
 export async function runPair(
   pair: [Operation, Operation],
-  { system, stack, worker, choose, folder, faults = [], isForOneFault }: PairOptions,
+  { system, stack, database, sql, choose, folder, faults = [], isForOneFault }: PairOptions,
 ): Promise<PairRun> {
   const began = performance.now();
-  await using database = await PairDatabase.make(stack, worker, pair, faults);
-  const { places } = database;
+  await using ready = await ReadyPair.make(sql, pair, faults);
+  const { places } = ready;
   const all = allOrders(places.a.length, places.b.length);
   const [a, b] = pair.map(({ name }) => name);
   const result: PairRun = {
@@ -64,7 +66,7 @@ export async function runPair(
     const { outcomes, text } = await runSpec(
       system,
       stack,
-      database.name,
+      database,
       specOf({ a, b }, places, round, new Map()),
     );
     if (outcomes.length < round.length) {
@@ -73,6 +75,10 @@ export async function runPair(
         fault: `the tester ended early: ${text.slice(-2000)}`,
         text,
       });
+    }
+    if (Deno.env.get("DBG")) {
+      console.log(((performance.now() - began) / 1000).toFixed(2));
+      await Deno.writeTextFile("/tmp/a_ext/out.txt", text);
     }
     for (const outcome of outcomes) {
       if (outcome.fault) result.faults.push(outcome);
@@ -86,7 +92,7 @@ export async function runPair(
     result.leftOut += before - waiting.length - outcomes.filter((one) => !one.leftOut).length;
   }
   result.run = done.length;
-  const leftovers = await database.leftovers();
+  const leftovers = await ready.leftovers();
   if (leftovers !== "") {
     result.faults.push({ order: "", fault: `not put back: ${leftovers}`, text: "" });
   }

@@ -1,6 +1,6 @@
 import { Failure } from "../../local/failure.ts";
 import { type Context, type Step, type StepResult } from "../runner/step.ts";
-import { dropTemplate, makeTemplate } from "./database.ts";
+import { connect, Databases } from "./database.ts";
 import { type Operation, pairsOf, readOperations } from "./operations.ts";
 import { type PairRun, runPair } from "./pair.ts";
 import { type Order, randomOf, shuffled, stepsOf } from "./permutations.ts";
@@ -32,20 +32,22 @@ async function interleave({ stack: testStack }: Context, count: number): Promise
     `  ${wanted === "all" ? "all" : `${wanted} drawn`} orders of each pair, seed ${seed}`,
   );
   await installTester(system, (step) => console.log(`  ${step} …`));
-  await makeTemplate(stack);
   const folder = `${stack.folder}/interleavings`;
   await Deno.mkdir(folder, { recursive: true });
   const pairs = chosenPairs(await readOperations());
   const runs: PairRun[] = [];
   let next = 0;
-  const work = async (worker: number) => {
+  await using databases = await Databases.make(stack, navigator.hardwareConcurrency);
+  const work = async (database: string) => {
+    const sql = connect(stack, database);
     while (next < pairs.length) {
       const at = next++;
       const random = randomOf(seed + at);
       const run = await runPair(pairs[at], {
         system,
         stack,
-        worker,
+        database,
+        sql,
         folder,
         choose: (orders: Order[]) =>
           wanted === "all" ? orders : shuffled(orders, random).slice(0, Number(wanted)),
@@ -53,9 +55,9 @@ async function interleave({ stack: testStack }: Context, count: number): Promise
       runs.push(run);
       show(run);
     }
+    await sql.end();
   };
-  await Promise.all(Array.from({ length: navigator.hardwareConcurrency }, (_, n) => work(n)));
-  await dropTemplate(stack);
+  await Promise.all(databases.names.map(work));
   return summary(runs);
 }
 

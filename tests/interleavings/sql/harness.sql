@@ -81,8 +81,8 @@ begin
   if v_side = '' then
     return;
   end if;
-  v_place := nextval('interleavings.reached_' || v_side);
   perform set_config('application_name', p_name, false);
+  v_place := nextval('interleavings.reached_' || v_side);
   if current_setting('interleavings.notes_places', true) = 'on' then
     insert into interleavings.places (side, place, name) values (v_side, v_place, p_name);
   end if;
@@ -176,9 +176,16 @@ begin
 end;
 $$;
 
+create table interleavings.originals (name text primary key, source text not null);
+
+comment on table interleavings.originals is 'The functions as they were before they were cut.';
+
 -- Cuts the functions of the service where they take locks: an advisory lock, a row ("for update"),
--- a table that is dropped. p_without_row: those that are to leave out "for update", a fault.
-create function interleavings.cut_functions(p_without_row text[] default '{}')
+-- a table that is dropped. p_without_row: they leave out "for update", a fault.
+create function interleavings.cut_functions(
+  p_names text[] default null,
+  p_without_row boolean default false
+)
 returns void
 language plpgsql
 as $$
@@ -186,14 +193,19 @@ declare
   v_function record;
   v_source text;
 begin
+  insert into interleavings.originals (name, source)
+  select p.proname, pg_get_functiondef(p.oid)
+  from pg_catalog.pg_proc p
+  where p.pronamespace = 'logloom_private'::regnamespace
+    and p.prolang = (select l.oid from pg_catalog.pg_language l where l.lanname = 'plpgsql')
+    and p.prosrc ~ 'lock_key\(|for (no key update|update|share)|format\(''drop table'
+    -- Its lock is of the session, and given back at once.
+    and p.proname not in ('lock_key', 'meter_queue', 'evaluate_alerts')
+    and not exists (select from interleavings.originals o);
   for v_function in
-    select p.oid, p.proname, pg_get_functiondef(p.oid) as source
-    from pg_catalog.pg_proc p
-    where p.pronamespace in ('logloom_private'::regnamespace, 'public'::regnamespace)
-      and p.prolang = (select l.oid from pg_catalog.pg_language l where l.lanname = 'plpgsql')
-      and p.prosrc ~ 'lock_key\(|for (no key update|update|share)|format\(''drop table'
-      -- Its lock is of the session, and given back at once.
-      and p.proname not in ('lock_key', 'meter_queue', 'evaluate_alerts')
+    select o.name as proname, o.source
+    from interleavings.originals o
+    where p_names is null or o.name = any (p_names)
   loop
     v_source := v_function.source;
     v_source := replace(v_source, 'pg_try_advisory_xact_lock(', 'interleavings.try_to_hold(');
@@ -211,7 +223,7 @@ begin
       v_source, '(execute format\(''drop table)',
       'perform interleavings.pause_once(''table''); \1', 'g'
     );
-    if v_function.proname = any (p_without_row) then
+    if p_without_row then
       v_source := regexp_replace(
         v_source, 'for (?:no key update|update|share)(?: skip locked)?(;|\s+loop)', '\1', 'g'
       );
@@ -239,6 +251,11 @@ declare
   v_pid integer;
 begin
   if p_side = any (coalesce(interleavings.dblink_get_connections(), '{}')) then
+    if exists (select from interleavings.sides s where s.side = p_side and s.pid is null) then
+      select c.pid into v_pid
+      from interleavings.dblink(p_side, 'select pg_backend_pid()') c (pid integer);
+      update interleavings.sides set pid = v_pid where side = p_side;
+    end if;
     return;
   end if;
   perform interleavings.dblink_connect(

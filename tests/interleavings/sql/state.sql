@@ -2,12 +2,19 @@
 
 create table interleavings.saved_tables (
   name text primary key,
-  saved text not null,
   columns text not null,
+  -- The table that holds what it had in the world, and before each permutation of the pair.
+  base text not null,
+  saved text not null,
+  -- An operation of the pair changes it.
   is_touched boolean not null default false
 );
 
-create table interleavings.saved_days (day date primary key, has_copy boolean not null);
+create table interleavings.saved_days (
+  day date primary key,
+  is_of_base boolean not null,
+  has_copy boolean not null
+);
 
 -- The tables of the service; the parent stands for its partitions.
 create function interleavings.tables()
@@ -53,7 +60,8 @@ begin
 end;
 $$;
 
-create function interleavings.save()
+-- Saves the world, with no set-up.
+create function interleavings.save_base()
 returns void
 language plpgsql
 as $$
@@ -61,21 +69,73 @@ declare
   v_table record;
 begin
   for v_table in select t.* from interleavings.tables() t loop
-    insert into interleavings.saved_tables (name, saved, columns)
-    values (
-      v_table.name,
-      format('interleavings.%I', 'saved ' || v_table.name),
-      v_table.columns
-    );
     execute format(
       'create table interleavings.%I as select %s from %s',
-      'saved ' || v_table.name, v_table.columns, v_table.name
+      'base of ' || v_table.name, v_table.columns, v_table.name
+    );
+    insert into interleavings.saved_tables (name, columns, base, saved)
+    select
+      v_table.name, v_table.columns, b.name, b.name
+    from format('interleavings.%I', 'base of ' || v_table.name) b (name);
+  end loop;
+  insert into interleavings.saved_days (day, is_of_base, has_copy)
+  select d, true, false from unnest(logloom_private.partition_days()) d;
+end;
+$$;
+
+-- Saves what the set-ups of a pair made of the world.
+create function interleavings.save_pair()
+returns void
+language plpgsql
+as $$
+declare
+  v_table interleavings.saved_tables;
+  v_saved text;
+begin
+  for v_table in select t.* from interleavings.saved_tables t loop
+    continue when interleavings.digest(v_table.name) = interleavings.digest(v_table.base);
+    v_saved := format('interleavings.%I', 'saved ' || v_table.name);
+    execute format('create table %s as select %s from %s', v_saved, v_table.columns, v_table.name);
+    update interleavings.saved_tables t set saved = v_saved where t.name = v_table.name;
+  end loop;
+  insert into interleavings.saved_days as s (day, is_of_base, has_copy)
+  select
+    d, false, to_regclass(format('logloom.%I', logloom_private.remainder_name(d))) is not null
+  from unnest(logloom_private.partition_days()) d
+  on conflict (day) do update set has_copy = excluded.has_copy;
+end;
+$$;
+
+-- Back to the world, for the next pair.
+create function interleavings.end_pair()
+returns void
+language plpgsql
+set session_replication_role = replica
+as $$
+declare
+  v_table interleavings.saved_tables;
+begin
+  delete from interleavings.saved_days d where not d.is_of_base;
+  update interleavings.saved_days set has_copy = false where true;
+  set local role postgres;
+  perform interleavings.restore_days();
+  reset role;
+  for v_table in select t.* from interleavings.saved_tables t loop
+    if v_table.saved <> v_table.base then
+      execute format('drop table %s', v_table.saved);
+    end if;
+    continue when interleavings.digest(v_table.name) = interleavings.digest(v_table.base);
+    execute format('delete from %s where true', v_table.name);
+    execute format(
+      'insert into %1$s (%2$s) overriding system value select %2$s from %3$s',
+      v_table.name, v_table.columns, v_table.base
     );
   end loop;
-  insert into interleavings.saved_days (day, has_copy)
-  select
-    d, to_regclass(format('logloom.%I', logloom_private.remainder_name(d))) is not null
-  from unnest(logloom_private.partition_days()) d;
+  update interleavings.saved_tables set saved = base, is_touched = false where true;
+  delete from interleavings.sides where true;
+  delete from interleavings.places where true;
+  delete from interleavings.removed where true;
+  delete from interleavings.afterwards where true;
 end;
 $$;
 
@@ -179,9 +239,11 @@ begin
       execute format('alter table logloom.%I enable row level security', v_copy);
       execute format('alter table logloom.%I force row level security', v_copy);
       execute format(
-        'insert into logloom.%I select l.* from interleavings."saved logloom.logs" l '
+        'insert into logloom.%I select l.* from %s l '
           || 'where l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
-        v_copy, logloom_private.day_start(v_day.day), logloom_private.day_start(v_day.day + 1)
+        v_copy,
+        (select t.saved from interleavings.saved_tables t where t.name = 'logloom.logs'),
+        logloom_private.day_start(v_day.day), logloom_private.day_start(v_day.day + 1)
       );
       execute format(
         'alter table logloom.%I add constraint logs_remaining_day '
@@ -210,11 +272,13 @@ begin
 end;
 $$;
 
--- Runs the operation of a side by itself: where it stops is noted, and what it changes.
+-- Runs the operation of a side by itself: where it stops is noted.
 create function interleavings.run_alone(p_side text)
 returns void
 language plpgsql
 as $$
+declare
+  v_begun constant bigint := interleavings.reached(p_side);
 begin
   perform interleavings.connect(p_side, true);
   perform setval('interleavings.allowed_' || p_side, 1000000);
@@ -226,7 +290,7 @@ begin
       where s.side = p_side
     )
   );
-  while interleavings.reached(p_side) = 0 loop
+  while interleavings.reached(p_side) = v_begun loop
     perform pg_sleep(0.001);
   end loop;
 end;
