@@ -120,6 +120,7 @@ export class ReadyPair implements AsyncDisposable {
     }
     await sql`select interleavings.save_pair()`;
     await sql`select interleavings.write_restore()`;
+    await sql`select interleavings.restore()`;
     const places = { a: [] as string[], b: [] as string[] };
     for (const sides of [["a"], ["b"], ["a", "b"], ["b", "a"]] as Side[][]) {
       await sql`delete from interleavings.places where true`;

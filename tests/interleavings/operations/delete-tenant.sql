@@ -1,10 +1,13 @@
 -- A tenant is deleted, and the first of its records are erased.
 -- set-up
-insert into interleavings.goes (why, tenant_id, must, later_too) values ('delete', 'acme', true, true);
 -- operation
 begin;
-select set_config('request.jwt.claims', '{"role": "service_role"}', true);
-select logloom_private.abolish_tenant('acme');
+insert into interleavings.goes (why, tenant_id, must, later_too) values ('delete', 'acme', true, true);
+set local role service_role;
+select set_config(
+  'request.jwt.claims', '{"role": "service_role", "exp": 4102444800, "tenant_id": "acme"}', true
+);
+select public.delete_tenant('acme');
 select interleavings.pause('commit');
 commit;
 begin;

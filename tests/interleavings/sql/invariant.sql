@@ -217,6 +217,8 @@ begin
   from interleavings.sent s
   join stored f on f.msg = s.msg
   where exists (select from logloom.log_streams l where l.tenant_id = s.tenant_id)
+    -- Nobody reads what is past retention.
+    and s.day >= logloom_private.first_kept_day(s.tenant_id, logloom_private.utc_day(now()))
     and not exists (select from interleavings.delivered d where d.msg = s.msg);
 
   return query

@@ -290,7 +290,8 @@ begin
       where s.side = p_side
     )
   );
-  while interleavings.reached(p_side) = v_begun loop
+  for i in 1..10000 loop
+    exit when interleavings.reached(p_side) > v_begun;
     perform pg_sleep(0.001);
   end loop;
 end;

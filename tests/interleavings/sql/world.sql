@@ -169,8 +169,7 @@ begin
     tenant_id, name, kind, config, position_seq, kept_day, pending_since
   )
   select
-    'acme', 's', 'webhook', '{"url": "https://example.com/"}', 1,
-    logloom_private.first_kept_day('acme', logloom_private.utc_day(now())), now()
+    'acme', 's', 'webhook', '{"url": "https://example.com/"}', 1, interleavings.day('dropped'), now()
   where not exists (select from logloom.log_streams);
   update logloom_private.stream_round set noted_through = logloom_private.last_write_seq()
   where singleton;
