@@ -35,7 +35,7 @@ export async function tryFaults(
     runPair(pair, {
       ...options,
       faults,
-      choose: (orders) => shuffled(orders, randomOf(options.seed)).slice(0, count),
+      draw: (orders) => shuffled(orders, randomOf(options.seed)).slice(0, count),
       isForOneFault: true,
     });
   const { places } = await run([], 0);

@@ -20,7 +20,7 @@ export interface PairRun {
 }
 
 /** So many permutations are given to the tester at a time: what it learns from them saves others. */
-const roundLength = 60;
+const roundLength = 150;
 
 interface PairOptions {
   system: System;
@@ -28,8 +28,8 @@ interface PairOptions {
   /** The database that it runs in, and a connection to it. */
   database: string;
   sql: postgres.Sql;
-  /** Which orders, of all that there are. */
-  choose: (orders: Order[]) => Order[];
+  /** Which orders, of all that there are; all of them, unless it is given. */
+  draw?: (orders: Order[]) => Order[];
   /** Where the specs go. */
   folder: string;
   faults?: Fault[];
@@ -40,7 +40,7 @@ interface PairOptions {
 /** Runs the orders of the steps of two operations. */
 export async function runPair(
   pair: [Operation, Operation],
-  { system, stack, database, sql, choose, folder, faults = [], isForOneFault }: PairOptions,
+  { system, stack, database, sql, draw, folder, faults = [], isForOneFault }: PairOptions,
 ): Promise<PairRun> {
   const began = performance.now();
   await using ready = await ReadyPair.make(sql, pair, faults);
@@ -56,7 +56,7 @@ export async function runPair(
     faults: [],
     seconds: 0,
   };
-  let waiting = choose(all);
+  let waiting = draw ? draw(all) : all;
   const leftOut = new Map<Order, string>();
   const done: Order[] = [];
   while (waiting.length > 0 && !(isForOneFault && result.faults.length > 0)) {
@@ -67,7 +67,7 @@ export async function runPair(
       system,
       stack,
       database,
-      specOf({ a, b }, places, round, new Map()),
+      specOf({ a, b }, places, round, new Map(), draw !== undefined),
     );
     if (outcomes.length < round.length) {
       result.faults.push({
@@ -75,10 +75,6 @@ export async function runPair(
         fault: `the tester ended early: ${text.slice(-2000)}`,
         text,
       });
-    }
-    if (Deno.env.get("DBG")) {
-      console.log(((performance.now() - began) / 1000).toFixed(2));
-      await Deno.writeTextFile("/tmp/a_ext/out.txt", text);
     }
     for (const outcome of outcomes) {
       if (outcome.fault) result.faults.push(outcome);
@@ -98,7 +94,7 @@ export async function runPair(
   }
   await Deno.writeTextFile(
     `${folder}/${a}--${b}.spec`,
-    specOf({ a, b }, places, done.sort(), leftOut),
+    specOf({ a, b }, places, done.sort(), leftOut, draw !== undefined),
   );
   result.seconds = (performance.now() - began) / 1000;
   return result;

@@ -49,9 +49,9 @@ async function interleave({ stack: testStack }: Context, count: number): Promise
         database,
         sql,
         folder,
-        choose: (orders: Order[]) =>
-          wanted === "all" ? orders : shuffled(orders, random).slice(0, Number(wanted)),
-      });
+        ...wanted !== "all" &&
+          { draw: (orders: Order[]) => shuffled(orders, random).slice(0, Number(wanted)) },
+      }).catch((error) => notBegun(pairs[at], error));
       runs.push(run);
       show(run);
     }
@@ -59,6 +59,19 @@ async function interleave({ stack: testStack }: Context, count: number): Promise
   };
   await Promise.all(databases.names.map(work));
   return summary(runs);
+}
+
+/** A pair that fails without any interleaving. */
+function notBegun(pair: [Operation, Operation], error: Error): PairRun {
+  return {
+    pair: pair.map(({ name }) => name).join(" "),
+    places: { a: [], b: [] },
+    orders: 0,
+    run: 0,
+    leftOut: 0,
+    faults: [{ order: "", fault: error.message, text: "" }],
+    seconds: 0,
+  };
 }
 
 function chosenPairs(operations: Operation[]): [Operation, Operation][] {

@@ -71,7 +71,7 @@ export async function runSpec(
   const child = new Deno.Command(head, {
     args,
     cwd: "/",
-    env: { PGISOLATIONTIMEOUT: "30", LC_ALL: "C.UTF-8", PGOPTIONS: "-c statement_timeout=0" },
+    env: { PGISOLATIONTIMEOUT: "90", LC_ALL: "C.UTF-8", PGOPTIONS: "-c statement_timeout=0" },
     stdin: "piped",
     stdout: "piped",
     stderr: "null",
@@ -119,13 +119,14 @@ export function specOf(
   places: { a: string[]; b: string[] },
   orders: Order[],
   leftOut: Map<Order, string>,
+  skips: boolean,
 ): string {
   const session = (side: "a" | "b") => [
     `session ${side}`,
     `setup { select interleavings.connect('${side}'); }`,
     ...places[side].map((_, n) => [
       n + 1 < places[side].length ? `# goes on to: ${places[side][n + 1]}` : "# goes on to its end",
-      `step ${side}${n + 1} { select interleavings.go('${side}', ${n + 1}); }`,
+      `step ${side}${n + 1} { select interleavings.go('${side}', ${n + 1}, ${skips}); }`,
     ]).flat(),
     `teardown { select interleavings.collect('${side}'); }`,
     "",

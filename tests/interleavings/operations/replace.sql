@@ -3,7 +3,11 @@
 select logloom_private.prepare_replacement(interleavings.day('sealed'));
 -- operation
 begin;
-select logloom_private.replace_partition(interleavings.day('sealed'));
+-- As the job does, which seals nothing then.
+select case
+  when interleavings.try_to_hold(logloom_private.lock_key('deletion'))
+    then logloom_private.replacement_step(now())
+end;
 select interleavings.pause('commit');
 commit;
 -- afterwards

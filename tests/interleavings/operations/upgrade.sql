@@ -6,7 +6,14 @@ select logloom_private.hold_writers();
 select interleavings.pause('settings');
 lock table logloom_private.settings, logloom.plans in access exclusive mode;
 select interleavings.pause('logs');
-alter table logloom.logs add constraint logs_upgraded check (write_seq >= 0);
+do $$
+begin
+  execute format(
+    'alter table logloom.logs add constraint %I check (write_seq >= 0)',
+    'logs_upgraded_' || interleavings.side()
+  );
+end;
+$$;
 select interleavings.pause('commit');
 commit;
 -- afterwards

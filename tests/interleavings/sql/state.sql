@@ -223,34 +223,36 @@ begin
   loop
     execute format('drop table %s', v_day.name);
   end loop;
-  if exists (
-    select
+  for v_day in
+    select c.conname as name
     from pg_catalog.pg_constraint c
-    where c.conrelid = 'logloom.logs'::regclass and c.conname = 'logs_upgraded'
-  ) then
-    alter table logloom.logs drop constraint logs_upgraded;
-  end if;
+    where c.conrelid = 'logloom.logs'::regclass and c.conname like 'logs\_upgraded\_%'
+  loop
+    execute format('alter table logloom.logs drop constraint %I', v_day.name);
+  end loop;
   for v_day in select d.day, d.has_copy from interleavings.saved_days d loop
     perform logloom_private.create_partition(v_day.day)
     where not logloom_private.partition_exists(v_day.day);
     v_copy := logloom_private.remainder_name(v_day.day);
-    if v_day.has_copy and to_regclass(format('logloom.%I', v_copy)) is null then
+    continue when not v_day.has_copy;
+    if to_regclass(format('logloom.%I', v_copy)) is null then
       execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
       execute format('alter table logloom.%I enable row level security', v_copy);
       execute format('alter table logloom.%I force row level security', v_copy);
-      execute format(
-        'insert into logloom.%I select l.* from %s l '
-          || 'where l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
-        v_copy,
-        (select t.saved from interleavings.saved_tables t where t.name = 'logloom.logs'),
-        logloom_private.day_start(v_day.day), logloom_private.day_start(v_day.day + 1)
-      );
       execute format(
         'alter table logloom.%I add constraint logs_remaining_day '
           || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
         v_copy, logloom_private.day_start(v_day.day), logloom_private.day_start(v_day.day + 1)
       );
     end if;
+    execute format('delete from logloom.%I where true', v_copy);
+    execute format(
+      'insert into logloom.%I select l.* from %s l '
+        || 'where l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
+      v_copy,
+      (select t.saved from interleavings.saved_tables t where t.name = 'logloom.logs'),
+      logloom_private.day_start(v_day.day), logloom_private.day_start(v_day.day + 1)
+    );
   end loop;
 end;
 $$;

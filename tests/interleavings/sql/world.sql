@@ -112,7 +112,8 @@ select
   interleavings.send('keeper', '{expired,sealed}', '{keeper expired,keeper row}');
 select interleavings.write_all();
 
--- The sealed day is the next one to seal; the others were looked at.
+-- The sealed day was looked at long ago, and is due again; the others were looked at.
+update logloom_private.sealing_days set checked_at = '-infinity' where true;
 insert into logloom_private.sealing_days (day, checked_at)
 select d, 'infinity'
 from unnest(logloom_private.partition_days()) d
