@@ -385,7 +385,8 @@ begin
         'logloom_scopes_and_sessions',
         'logloom_logs_go_out',
         'logloom_verified_archive',
-        'logloom_damaged_blocks'
+        'logloom_damaged_blocks',
+        'logloom_copies_of_before'
       ]
     );
   end if;

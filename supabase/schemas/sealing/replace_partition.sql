@@ -138,8 +138,13 @@ begin
     where d.day = p_day;
     perform logloom_private.restore_lock_wait(v_lock_wait);
     return 'replaced';
-  exception when lock_not_available then
-    return 'busy';
+  exception
+    when lock_not_available then
+      return 'busy';
+    when datatype_mismatch then
+      -- A migration has changed logloom.logs since: the copy is not as its partitions are.
+      perform logloom_private.forget_replacement(p_day);
+      return 'changed';
   end;
 end;
 $$;
