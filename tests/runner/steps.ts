@@ -7,6 +7,7 @@ import { hosted, hostedAll } from "../hosted/step.ts";
 import { mcp } from "../mcp/step.ts";
 import { memory } from "../memory/step.ts";
 import { migrations } from "../migrations/step.ts";
+import { model, modelAll } from "../model/step.ts";
 import { npmPackage } from "../package/step.ts";
 import { pgtap } from "../pgtap/step.ts";
 import { restore } from "../restore/step.ts";
@@ -58,6 +59,7 @@ export const steps: Step[] = [
     isBeside: true,
     run: (context) => withoutSecrets(context, denoTests(["tests/faults"], context)),
   },
+  model,
   hosted,
   {
     name: "unit",
@@ -124,6 +126,7 @@ export const longSteps: Step[] = [
     isBeside: true,
     run: (context) => denoTests(["tests/chaos"], context),
   },
+  modelAll,
   hostedAll,
 ];
 
