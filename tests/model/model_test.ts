@@ -24,7 +24,7 @@ const weights: [number, Record<string, fc.Arbitrary<ModelCommand>>][] = [
   [1, { ...sending }],
   [2, { ...reading }],
   [2, { seal: upkeep.seal, unseal: upkeep.unseal, erase: upkeep.erase }],
-  [1, { replace: upkeep.replace, retain: upkeep.retain }],
+  [1, { replace: upkeep.replace, shorten: upkeep.shorten }],
   [1, { ...people }],
   [1, { kill: trouble.kill, clock: trouble.clock }],
 ];

@@ -54,6 +54,8 @@ export const retentionAtFirst = 30;
 
 export class TenantModel {
   records: Kept[] = [];
+  /** What is past the retention, which a block of several days may hold for a while. */
+  expired: Kept[] = [];
   /** What was acknowledged since the tail last looked. */
   untailed: Kept[] = [];
   tailCursor: string | undefined;
