@@ -14,6 +14,7 @@ const commands = {
   migration: "local/migration.ts",
   test: "tests/run.ts",
   chaos: "tests/chaos/run.ts",
+  trial: "tests/trial/run.ts",
   bench: "bench/main.ts",
   "console:shots": "console/shots/main.ts",
   logloom: "cli/logloom.ts",
@@ -43,6 +44,12 @@ const help = {
   --stop           stop that stack
 
 CONTRIBUTING.md says more.`,
+  trial: `Tries for hours what the tests try for minutes: npm run trial [-- --hours N] [--anew]
+
+  --hours N        how long, 8 by default; a trial that was ended goes on
+  --anew           begin another one
+
+The report is .logloom/trial.md. A disagreement ends it, and says how it is repeated.`,
   chaos: "Kills processes while events arrive, and counts them: npm run chaos",
   bench: "Measures: npm run bench [-- WHAT]. docs/benchmarks says what.",
   drill:

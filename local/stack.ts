@@ -22,7 +22,16 @@ export const apiPoolSize = 20;
 /** The password of every local database role, as with `supabase start`. */
 export const databasePassword = "postgres";
 
-export const stackNames = ["dev", "test", "beside", "kept", "bench", "scratch", "drill"] as const;
+export const stackNames = [
+  "dev",
+  "test",
+  "beside",
+  "kept",
+  "bench",
+  "scratch",
+  "drill",
+  "trial",
+] as const;
 export type StackName = (typeof stackNames)[number];
 
 export { functionNames };
@@ -73,6 +82,7 @@ const firstPorts: Record<StackName, { open: number; internal: number }> = {
   bench: { open: 22321, internal: 26321 },
   scratch: { open: 23321, internal: 27321 },
   drill: { open: 18321, internal: 30321 },
+  trial: { open: 17321, internal: 31321 },
 };
 
 /** Lets several checkouts run at the same time: each sets another multiple of 40. */

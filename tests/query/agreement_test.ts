@@ -6,6 +6,7 @@ import { compareText, type Event, isRecord, type Json, QueryError } from "./even
 import { attributeOf, type Field, groupText } from "./field.ts";
 import { type Query, readQuery } from "./language.ts";
 import { aggregateOf, extract, type Plan } from "./stages.ts";
+import { tell } from "../support/tally.ts";
 
 // The compiler and a plain evaluator read the same random queries over the same random events and
 // must agree on every one: which events match, what an aggregate is, and where a query is wrong.
@@ -44,6 +45,7 @@ async function agree(queries: fc.Arbitrary<string>): Promise<void> {
     `seed ${seed}: ${tally.queries} queries over ${eventsInBatch} events each, ` +
       `${tally.matching} with matches, ${tally.refused} refused`,
   );
+  tell({ queries: tally.queries, comparisons: tally.queries * eventsInBatch });
   if (tally.queries < batches * queriesInBatch) fail("fewer queries than there should be");
 }
 

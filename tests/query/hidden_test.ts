@@ -2,6 +2,8 @@ import { deepStrictEqual, ok } from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { openDatabase } from "../support/database.ts";
+import { randomOf } from "../support/random.ts";
+import { tell } from "../support/tally.ts";
 import { event, query } from "./arbitrary.ts";
 import { timestamp } from "./database.ts";
 import { type Event, isRecord, type Json } from "./event.ts";
@@ -89,16 +91,6 @@ type Call = readonly [operation: string, parameters: { [name: string]: unknown }
 const range = { p_ts_from: "2026-11-17T00:00:00Z", p_ts_to: "2026-11-24T00:00:00Z" };
 /** With as much before it. */
 const halves = { p_ts_from: "2026-11-20T12:00:00Z", p_ts_to: "2026-11-24T00:00:00Z" };
-
-/** Numbers that a seed repeats. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9 >>> 0;
-    state = Math.imul(state ^ (state >>> 12), 0x297a2d39) >>> 0;
-    return ((state ^ (state >>> 15)) >>> 0) % below;
-  };
-}
 
 /** By how many letters the hidden texts of a record are longer in one set than in the other. */
 function difference(n: number, seed: number): number {
@@ -320,6 +312,7 @@ async function compareSets(hidden: Hidden, sealed: boolean, seed: number): Promi
     `${calls.length} queries over ${sealed ? "blocks and rows" : "rows"}: ` +
       `${answered} answered alike, ${refused} refused`,
   );
+  tell({ hiddenQueries: calls.length });
   deepStrictEqual(
     answers.scoped[0].slice(0, naming.length).filter((a) => !a.begins.startsWith("PT400")),
     [],

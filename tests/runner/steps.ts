@@ -8,6 +8,7 @@ import { interleavings, interleavingsAll } from "../interleavings/step.ts";
 import { mcp } from "../mcp/step.ts";
 import { memory } from "../memory/step.ts";
 import { migrations } from "../migrations/step.ts";
+import { model, modelAll } from "../model/step.ts";
 import { npmPackage } from "../package/step.ts";
 import { pgtap } from "../pgtap/step.ts";
 import { restore } from "../restore/step.ts";
@@ -59,6 +60,7 @@ export const steps: Step[] = [
     isBeside: true,
     run: (context) => withoutSecrets(context, denoTests(["tests/faults"], context)),
   },
+  model,
   hosted,
   {
     name: "unit",
@@ -111,13 +113,6 @@ export const longSteps: Step[] = [
   sendersAll,
   consoleAll,
   archiveAll,
-  {
-    name: "hidden-all",
-    title: "2,000 random queries of readers from whom fields are hidden",
-    needsStack: true,
-    run: (context) =>
-      denoTests(["tests/query/hidden_test.ts"], context, { env: { QUERY_COUNT: "1000" } }),
-  },
   interleavingsAll,
   memory,
   {
@@ -127,6 +122,7 @@ export const longSteps: Step[] = [
     isBeside: true,
     run: (context) => denoTests(["tests/chaos"], context),
   },
+  modelAll,
   hostedAll,
 ];
 

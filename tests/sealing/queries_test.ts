@@ -2,6 +2,7 @@ import { deepStrictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { event, now, query } from "../query/arbitrary.ts";
 import { openDatabase } from "../support/database.ts";
+import { tell } from "../support/tally.ts";
 
 // Random queries over random records, as rows and as two blocks: the same records, the same counts
 // and the same aggregates. A run is repeated by its seed: SEALING_SEED=… SEALING_BATCHES=…
@@ -55,6 +56,7 @@ Deno.test(`sealed records are found as rows are, seed ${seed}`, async () => {
     ),
     { seed, numRuns: batches, endOnFailure: Deno.env.has("SEALING_NO_SHRINK") },
   );
+  tell({ sealedQueries: batches * queriesInBatch });
   console.log(`seed ${seed}: ${batches * queriesInBatch} queries, ${matching} with matches`);
 });
 

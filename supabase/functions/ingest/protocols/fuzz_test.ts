@@ -2,64 +2,7 @@ import assert from "node:assert/strict";
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { startFuzzed } from "../storable.ts";
-import { asJson, asProtobuf } from "./otlp_requests.ts";
-
-type Bytes = Uint8Array<ArrayBuffer>;
-
-/** Taken, or refused with a reason: nothing that a sender would try again for ever. */
-const sound = new Set([200, 201, 202, 204, 400, 413, 415]);
-
-const utf8 = (text: string) => new TextEncoder().encode(text);
-
-const event =
-  '{"ts":"2026-11-21T12:34:56.789Z","level":"warn","message":"a\\u0000\\ud800b","__proto__":{"x":1},' +
-  '"constructor":{"name":"c"},"toJSON":1,"log":{"level":"x"},"n":12345678901234567890,"e":1e400}';
-const request = {
-  resource: { "service.name": "shop", __proto__: "x" },
-  scope: "s",
-  records: [{
-    nanos: 1795264496123456789n,
-    number: 17,
-    text: "FATAL",
-    body: { message: "a\0b", list: [1n, "x", { deep: true }] },
-    attributes: { "http.route": "/a", constructor: "c", big: 2n ** 62n },
-    traceId: "5b8efff798038103d269b633813fc60c",
-  }],
-};
-
-/** A body of each protocol, which is cut, changed and mixed up. */
-const seeds: [string, Record<string, string>, Bytes][] = [
-  ["", { "Content-Type": "application/json" }, utf8(`[${event}]`)],
-  ["", { "Content-Type": "application/x-ndjson" }, utf8(`${event}\n${event}`)],
-  ["/lines", {}, utf8(`${event}\nts=1 level=warn msg="a"\n2026-11-21T12:34:56Z ERROR a`)],
-  ["/v1/logs", { "Content-Type": "application/json" }, utf8(asJson(request))],
-  ["/v1/logs", { "Content-Type": "application/x-protobuf" }, asProtobuf(request)],
-  [
-    "/loki/api/v1/push",
-    { "Content-Type": "application/json" },
-    utf8(`{"streams":[{"stream":{"app":"x"},"values":[["1795264496123456789","{}",{"a":"b"}]]}]}`),
-  ],
-  ["/loki/api/v1/push", {}, new Uint8Array([5, 16, 10, 3, 10, 1, 123])],
-  ["/es/_bulk", {}, utf8(`{"create":{"_index":"a"}}\n${event}\n{"delete":{}}\n`)],
-  ["/services/collector", {}, utf8(`{"time":1795264496.5,"event":${event},"fields":{"a":1}}{}`)],
-  ["/services/collector/raw", {}, utf8("a\nb")],
-  ["/api/v2/logs", {}, utf8(`[{"message":"a","ddtags":"a:b,__proto__:c,env:d"}]`)],
-  ["/v1/ingest/x", {}, utf8(`[${event}]`)],
-  [
-    "/betterstack",
-    { "Content-Type": "application/msgpack" },
-    new Uint8Array([145, 129, 161, 97, 192]),
-  ],
-  ["/logflare/logs", {}, utf8(`{"batch":[{"message":"a","metadata":${event}}]}`)],
-  ["/gelf", {}, utf8(`{"short_message":"a","level":3,"_a":1,"___proto__":2,"_":3}`)],
-  ["/logs/ingest", {}, utf8(`{"lines":[{"line":"a","meta":"{\\"a\\":1}"}]}`)],
-  ["/drain/supabase", {}, utf8(`[{"event_message":"a","metadata":${event}}]`)],
-  ["/drain/vercel", {}, utf8(`[${event}]`)],
-  ["/drain/cloudflare", {}, utf8(`{"EdgeResponseStatus":"x","ClientRequestMethod":{}}`)],
-  ["/drain/heroku", {}, utf8("20 <11>1 - - - - - a b c30 x")],
-];
-
-const encodings = ["", "gzip", "deflate", "zstd", "snappy", "gzip, deflate", "identity"];
+import { type Bytes, encodings, magics, seeds, sound, utf8 } from "./fuzzed_bodies.ts";
 
 Deno.test("cut, changed and repeated bytes of every protocol are taken or refused, never a fault", async () => {
   await using fuzzed = startFuzzed();
@@ -90,7 +33,6 @@ Deno.test("cut, changed and repeated bytes of every protocol are taken or refuse
 
 Deno.test("random bytes of every protocol and encoding are taken or refused", async () => {
   await using fuzzed = startFuzzed();
-  const magics = [[], [0x1f, 0x8b, 8], [0x28, 0xb5, 0x2f, 0xfd], [0x78, 0x9c], [0x0a], [0x93]];
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...seeds),

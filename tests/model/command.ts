@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import type { RealTenant, Service } from "./service.ts";
+import type { Model, TenantModel } from "./world.ts";
+
+export type ModelCommand = fc.AsyncCommand<Model, Service>;
+
+/** A tenant as the model has it and as the stack has it, and the stack. */
+export interface At {
+  known: TenantModel;
+  real: RealTenant;
+  model: Model;
+  service: Service;
+}
+
+/** How many ran in this process, and until when they may: what is left of a run is passed over then. */
+export const ran = { commands: 0, until: Infinity };
+
+/** A run that is repeated tells each of its commands. */
+const isTold = Deno.env.has("MODEL_SEED") && !Deno.env.has("MODEL_SECONDS");
+
+/** A command on one of the tenants, from what was drawn for it; its name and that are what a counterexample shows. */
+export function command<Drawn extends Record<string, fc.Arbitrary<unknown>>>(
+  name: string,
+  drawn: Drawn,
+  run: (at: At, values: { [Key in keyof Drawn]: Value<Drawn[Key]> }) => Promise<void>,
+): fc.Arbitrary<ModelCommand> {
+  return fc.record({ tenant: fc.nat(1), values: fc.record(drawn) }).map(
+    ({ tenant, values }): ModelCommand => {
+      const shown = `${name}(${tenant}, ${JSON.stringify(values)})`;
+      return {
+        check: () => performance.now() < ran.until,
+        run: (model, service) => {
+          ran.commands += 1;
+          if (isTold) console.log(`${new Date().toISOString()} ${shown}`);
+          const at = {
+            known: model.tenants[tenant],
+            real: service.tenants[tenant],
+            model,
+            service,
+          };
+          return run(at, values as { [Key in keyof Drawn]: Value<Drawn[Key]> });
+        },
+        toString: () => shown,
+      };
+    },
+  );
+}
+
+type Value<Arbitrary> = Arbitrary extends fc.Arbitrary<infer Of> ? Of : never;

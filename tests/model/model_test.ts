@@ -1,0 +1,110 @@
+import fc from "fast-check";
+import { tell } from "../support/tally.ts";
+import { assertComplete, assertStored } from "./assertions.ts";
+import { type At, type ModelCommand, ran } from "./command.ts";
+import { people } from "./commands/people.ts";
+import { reading } from "./commands/reading.ts";
+import { sending } from "./commands/sending.ts";
+import { kills, trouble } from "./commands/trouble.ts";
+import { upkeep } from "./commands/upkeep.ts";
+import { realTenant, Service, statusOf } from "./service.ts";
+import { Model, retentionAtFirst, viewQuery } from "./world.ts";
+
+// Random commands against the stack and against a model of it in memory, which must agree after each. Runs go on for
+// MODEL_SECONDS, each with a seed; MODEL_SEED=… repeats one. What a failure was shrunk to is repeated with its path and
+// replayPath too: MODEL_PATH=… MODEL_REPLAY=…
+
+const given = Deno.env.get("MODEL_SEED");
+const seconds = Number(Deno.env.get("MODEL_SECONDS") ?? (given === undefined ? 45 : 0));
+/** As long as a failure is made smaller. */
+const shrinkingMs = 1000 * Number(Deno.env.get("MODEL_SHRINK_SECONDS") ?? 240);
+
+const weights: [number, Record<string, fc.Arbitrary<ModelCommand>>][] = [
+  [8, { ingest: sending.ingest }],
+  [1, { ...sending }],
+  [2, { ...reading }],
+  [2, { seal: upkeep.seal, unseal: upkeep.unseal, erase: upkeep.erase }],
+  [1, { replace: upkeep.replace, shorten: upkeep.shorten }],
+  [1, { ...people }],
+  [1, { kill: trouble.kill, clock: trouble.clock }],
+];
+
+const commands = fc.commands(
+  [fc.oneof(
+    ...weights.flatMap(([weight, some]) =>
+      Object.values(some).map((arbitrary) => ({ weight, arbitrary }))
+    ),
+  )],
+  { maxCommands: 60, size: "max", replayPath: Deno.env.get("MODEL_REPLAY") },
+);
+
+Deno.test(`random commands have the outcome that the model has, for ${seconds} s`, async () => {
+  const end = performance.now() + seconds * 1000;
+  let seed = Number(given ?? Math.floor(Math.random() * 2 ** 31));
+  let runs = 0;
+  do {
+    console.log(`MODEL_SEED=${seed}`);
+    // One that is named, or made smaller, runs to its end.
+    ran.until = seconds > 0 ? end : Infinity;
+    await fc.assert(fc.asyncProperty(commands, run), {
+      seed,
+      path: Deno.env.get("MODEL_PATH"),
+      numRuns: 1,
+      unbiased: true,
+      interruptAfterTimeLimit: shrinkingMs,
+      markInterruptAsFailure: true,
+      verbose: fc.VerbosityLevel.None,
+    });
+    seed++;
+    runs++;
+  } while (performance.now() < end);
+  console.log(`${runs} runs, ${ran.commands} commands, ${kills.count} kills`);
+  tell({ runs, commands: ran.commands, kills: kills.count });
+});
+
+async function run(drawn: Iterable<ModelCommand>): Promise<void> {
+  const model = new Model();
+  const service = new Service(await Promise.all([realTenant(), realTenant()]));
+  try {
+    await begin(model, service);
+    await fc.asyncModelRun(() => ({ model, real: service }), drawn);
+    for (const tenant of model.tenants.keys()) await end(atOf(model, service, tenant));
+  } finally {
+    ran.until = Infinity;
+    await service.disconnect();
+  }
+}
+
+function atOf(model: Model, service: Service, tenant: number): At {
+  return { known: model.tenants[tenant], real: service.tenants[tenant], model, service };
+}
+
+/** Two tenants with all that a plan allows, a key, and a member beside the owner. */
+async function begin(model: Model, service: Service): Promise<void> {
+  for (const [n, real] of service.tenants.entries()) {
+    const known = model.tenants[n];
+    const { owner, asOwner, other } = real;
+    await service.sql`
+      insert into logloom.tenants (tenant_id, plan_id) values (${owner.id}, 'enterprise')`;
+    await asOwner.call("update_tenant_settings", {
+      pipeline_config: { retention_days: retentionAtFirst },
+    });
+    const view = await asOwner.call("create_log_view", { p_name: "api", p_query_dsl: viewQuery });
+    real.viewId = view.view_id;
+    await asOwner.call("add_tenant_member", { p_user_id: other.userId, p_role: "member" });
+    const { key_id, key_value } = await asOwner.call("create_api_key", { p_name: "model" });
+    known.keys.push({ id: key_id, value: key_value, works: true });
+    known.tailCursor = (await asOwner.call("tail_logs", { p_query_dsl: "" })).next_cursor;
+  }
+}
+
+/** All is as the model has it, also as rows alone; then the tenant goes, and everybody is refused. */
+async function end(at: At): Promise<void> {
+  const { real } = at;
+  await assertComplete(at);
+  await assertStored(at);
+  await assertComplete(at);
+  await real.asOwner.call("delete_tenant", { p_tenant_id: real.owner.id });
+  const status = await statusOf(real.asOther.search(""));
+  if (status === 200) throw new Error("a member of a deleted tenant searches");
+}

@@ -1,0 +1,111 @@
+import { createReader, LogloomError, type Reader } from "../../packages/logloom/src/read.ts";
+import { type Answer, ingest, newTenant, type Tenant } from "../support/client.ts";
+import { type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
+import { pause } from "../support/eventually.ts";
+import { stack } from "../support/stack.ts";
+import { userToken } from "../support/tokens.ts";
+
+/** A tenant of the stack: its owner, and a user whose role changes. */
+export interface RealTenant {
+  owner: Tenant;
+  asOwner: Reader;
+  other: Tenant;
+  asOther: Reader;
+  viewId: string;
+}
+
+/** The stack under test, as a run of commands has it. */
+export class Service {
+  #sql: Database | undefined;
+
+  constructor(readonly tenants: RealTenant[]) {}
+
+  get sql(): Database {
+    return this.#sql ??= openDatabase(undefined, 2, { isCut: true });
+  }
+
+  /** Before a kill, which takes connections with it; the next use opens others. */
+  async disconnect(): Promise<void> {
+    const sql = this.#sql;
+    this.#sql = undefined;
+    await sql?.end({ timeout: 1 });
+  }
+
+  /** Has the writer at work until everything that was acknowledged is visible. */
+  async settle(): Promise<void> {
+    await this.asOwner("call logloom_private.write_logs()");
+    await queueIsEmpty(this.sql);
+  }
+
+  /** Runs statements as the jobs do. */
+  async asOwner(statements: string): Promise<Record<string, unknown>[]> {
+    // The client never gives a connection that is reserved before a first statement.
+    await this.sql`select`;
+    const connection = await this.sql.reserve();
+    try {
+      await connection.unsafe("set role postgres");
+      return await connection.unsafe(statements);
+    } finally {
+      await connection.unsafe("reset role");
+      connection.release();
+    }
+  }
+}
+
+export async function realTenant(): Promise<RealTenant> {
+  const owner = await newTenant("model");
+  const userId = crypto.randomUUID();
+  const token = await userToken({ tenant_id: owner.id, sub: userId });
+  const other = { ...owner, userId, token, headers: { authorization: `Bearer ${token}` } };
+  return { owner, asOwner: patient(owner), other, asOther: patient(other), viewId: "" };
+}
+
+/** A client for which it is no answer what a killed part leaves behind: connections that nobody knows to be dead. */
+function patient({ token }: Tenant): Reader {
+  const key = stack.anonKey;
+  return createReader({ url: stack.url, key, token, fetch: fetchPatiently }, { patienceMs: 0 });
+}
+
+const mostTries = 50;
+
+async function fetchPatiently(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  for (let tries = 1;; tries++) {
+    const response = await fetch(input, init).catch((error: Error) => error);
+    if (response instanceof Response) {
+      if (tries === mostTries || !await isOfKill(response)) return response;
+    } else if (tries === mostTries) throw response;
+    await pause(100);
+  }
+}
+
+async function isOfKill(response: Response): Promise<boolean> {
+  if (response.status === 503) return true;
+  // What PostgREST says of a connection that broke, and of nothing else.
+  if (response.status !== 400 && response.status !== 500) return false;
+  const { code } = await response.clone().json().catch(() => ({}));
+  return code === "" || /^57P0\d$/.test(code);
+}
+
+/** Sends until the service answers, as a client with an Idempotency-Key may. */
+export async function sendPatiently(
+  headers: Record<string, string>,
+  body: string,
+): Promise<Answer> {
+  for (let tries = 1;; tries++) {
+    const answer = await ingest(headers, body).catch((): undefined => undefined);
+    if (answer !== undefined && answer.status !== 503) return answer;
+    if (tries === 1000) throw new Error("ingest never answered");
+    await pause(20);
+  }
+}
+
+/** The status of a call: 200, or that of its refusal. */
+export async function statusOf(call: Promise<unknown>): Promise<number> {
+  try {
+    await call;
+    return 200;
+  } catch (error) {
+    if (error instanceof LogloomError) return error.status;
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+import { type Context, denoTests, type Step } from "../runner/step.ts";
+
+/** Seeds are drawn until the time is over; one that is named is tried alone. */
+const runFor = (seconds: number) => (context: Context) => {
+  const isNamed = ["MODEL_SEED", "MODEL_SECONDS"].some((name) => Deno.env.has(name));
+  return denoTests(["tests/model"], context, {
+    env: isNamed ? {} : { MODEL_SECONDS: `${seconds}` },
+  });
+};
+
+export const model: Step = {
+  name: "model",
+  title: "random commands, on the stack and on a model of it",
+  needsStack: true,
+  isBeside: true,
+  run: runFor(45),
+};
+
+export const modelAll: Step = {
+  ...model,
+  name: "model-all",
+  title: "the same for three minutes",
+  run: runFor(180),
+};

@@ -1,0 +1,9 @@
+/** Numbers that a seed repeats. */
+export function randomOf(seed: number): (below: number) => number {
+  let state = seed >>> 0;
+  return (below) => {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9 >>> 0;
+    state = Math.imul(state ^ (state >>> 12), 0x297a2d39) >>> 0;
+    return ((state ^ (state >>> 15)) >>> 0) % below;
+  };
+}

@@ -1,0 +1,87 @@
+import { parseArgs } from "node:util";
+import { command } from "../../local/command.ts";
+import { Failure, run } from "../../local/failure.ts";
+import { checkout } from "../../local/stack.ts";
+import { denoTests } from "../runner/step.ts";
+import { startTestStack, type TestStack } from "../runner/test_stack.ts";
+import { talliesIn, type Tally } from "../support/tally.ts";
+import { reportOf } from "./report.ts";
+import { forgetState, readState, writeState } from "./state.ts";
+import { type Kind, nextKind } from "./turns.ts";
+
+// npm run trial -- --hours N: what takes hours, in turns of a minute or two, on a stack of its own.
+
+const { values: { hours, anew } } = parseArgs({
+  options: { hours: { type: "string", default: "8" }, anew: { type: "boolean" } },
+});
+const reportFile = ".logloom/trial.md";
+
+await run(async () => {
+  const seconds = Number(hours) * 3600;
+  if (!(seconds > 0)) throw new Failure("--hours takes a number above 0.");
+  if (anew) await forgetState();
+  const commit = await command(["git", "rev-parse", "--short", "HEAD"], {
+    cwd: checkout,
+    failure: "git does not name the commit",
+  });
+  const state = await readState(commit.trim());
+  if (state.seconds > 0) console.log(`It goes on after ${Math.round(state.seconds)} s.`);
+  let isEnded = false;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    Deno.addSignalListener(signal, () => {
+      if (!isEnded) console.log(`\n${reportOf(state)}\nThe report is ${reportFile}.`);
+      isEnded = true;
+    });
+  }
+  // The stack ends this process after a signal.
+  const stack = await startTestStack("trial");
+  try {
+    while (state.seconds < seconds) {
+      const kind = nextKind(state.reached);
+      console.log(`\n== ${kind.name}, after ${Math.round(state.seconds)} s`);
+      const { tallies, took, disagreement } = await turn(kind, stack);
+      // Its stack was taken away: it tells nothing.
+      if (isEnded) await new Promise(() => {});
+      state.seconds += took;
+      for (const [counts, value] of tallies.flatMap((tally) => Object.entries(tally))) {
+        state.reached[counts] = (state.reached[counts] ?? 0) + value;
+      }
+      if (disagreement) state.disagreements.push(disagreement);
+      await writeState(state);
+      await Deno.writeTextFile(`${checkout}/${reportFile}`, reportOf(state));
+      if (disagreement) throw new Failure(`They disagree. This repeats it:\n${disagreement}`);
+    }
+  } finally {
+    if (!isEnded) {
+      await stack.stop();
+      console.log(`\n${reportOf(state)}\nThe report is ${reportFile}.`);
+    }
+  }
+});
+
+interface Turn {
+  tallies: Tally[];
+  took: number;
+  disagreement?: string;
+}
+
+async function turn({ step, file, env }: Kind, stack: TestStack): Promise<Turn> {
+  const variables = env(Math.floor(Math.random() * 2 ** 31));
+  const tallyFile = await Deno.makeTempFile();
+  const began = performance.now();
+  try {
+    const { failed, failures = [] } = await denoTests([file], { files: [], stack }, {
+      env: { ...variables, LOGLOOM_TALLY_FILE: tallyFile },
+    });
+    const named = Object.entries(variables).map((pair) => pair.join("="));
+    return {
+      tallies: await talliesIn(tallyFile),
+      took: (performance.now() - began) / 1000,
+      ...failed > 0 && {
+        disagreement: [`${named.join(" ")} npm test -- ${step} ${file}`, ...failures].join("\n"),
+      },
+    };
+  } finally {
+    await Deno.remove(tallyFile);
+  }
+}

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { talliesIn, tell } from "../support/tally.ts";
+import { reportOf } from "../trial/report.ts";
+import { kinds, nextKind } from "../trial/turns.ts";
+
+Deno.test("the kind that lacks most of what is wanted has the next turn", () => {
+  assert.equal(nextKind({}).name, kinds[0].name);
+  const reached = Object.fromEntries(kinds.map(({ counts, wanted }) => [counts, wanted / 2]));
+  assert.equal(nextKind({ ...reached, kills: 499 }).name, "kills under load");
+  assert.equal(nextKind({ ...reached, kills: 499, bodies: 0 }).name, "fuzzed bodies");
+});
+
+Deno.test("every kind is a test that is there, and counts in the report", async () => {
+  for (const { file, counts } of kinds) {
+    await Deno.stat(new URL(`../../${file}`, import.meta.url));
+    const report = reportOf({ ...state, reached: { [counts]: 123_456 } });
+    assert.match(report, /^\| .* \| 123,456 +\|/m);
+  }
+});
+
+const state = {
+  commit: "a27ffef5",
+  began: "2026-11-26T16:00:00.000Z",
+  seconds: 5400,
+  reached: { bodies: 12_000, queries: 1_000, sealedQueries: 200, hiddenQueries: 34 },
+  disagreements: [],
+};
+
+Deno.test("a report names date, commit, hours, what was reached and each disagreement", () => {
+  const report = reportOf(state);
+  assert.match(report, /^2026-11-26, commit a27ffef5, 1\.5 hours\.\n/);
+  assert.match(report, /^\| fuzzed bodies, over all protocols \| 12,000 \| 1,000,000 \|$/m);
+  assert.match(report, /^\| random queries, all kinds \| 1,234 \| 10,000,000 \|$/m);
+  assert.match(report, /\nNo disagreement was found\.\n$/);
+  const found = reportOf({ ...state, disagreements: ["QUERY_SEED=1 npm test -- query\nwhy"] });
+  assert.match(found, /\nDisagreements:\n\n- `QUERY_SEED=1 npm test -- query`\n$/);
+});
+
+Deno.test("what tests tell is read from the file that is named for it", async () => {
+  const file = await Deno.makeTempFile();
+  Deno.env.set("LOGLOOM_TALLY_FILE", file);
+  tell({ bodies: 16 });
+  tell({ runs: 1, commands: 20 });
+  Deno.env.delete("LOGLOOM_TALLY_FILE");
+  tell({ bodies: 1 });
+  assert.deepEqual(await talliesIn(file), [{ bodies: 16 }, { runs: 1, commands: 20 }]);
+  await Deno.remove(file);
+});
