@@ -153,6 +153,8 @@ async function describeArchive(sql: postgres.Sql, stack: Stack): Promise<void> {
       delete from logloom_private.archive_garbage where exists (select from was)
     ), days as (
       delete from logloom_private.archived_days where exists (select from was)
+    ), notes as (
+      delete from logloom_private.archive_notes where exists (select from was)
     )
     update logloom.plans set archive_days = 0
     where archive_days = 365 and exists (select from was)`;

@@ -386,6 +386,7 @@ begin
         'logloom_logs_go_out',
         'logloom_verified_archive',
         'logloom_damaged_blocks',
+        'logloom_erasure_notes',
         'logloom_copies_of_before'
       ]
     );

@@ -18,6 +18,7 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
   await using _into = await archiveInto(sql, "duckdb");
   const large = await archivingTenant(sql);
   const small = await archivingTenant(sql);
+  const odd = await archivingTenant(sql, {}, "Ümläut / duckdb %41");
   const month = monthsAgo(3);
   for (const [n, day] of [daysAgo(40), daysAgo(70), daysAgo(71)].entries()) {
     await addRecords(sql, large, recordsOf(day, 1300, n));
@@ -26,6 +27,7 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
     await addRecords(sql, small, recordsOf(month, 20, 10 + n));
     await addRecords(sql, small, recordsOf(month.replace(/01$/, "09"), 20, 20 + n));
   }
+  await addRecords(sql, odd, recordsOf(daysAgo(40), 1100, 9));
   const counts = async (tenantId: string) =>
     JSON.stringify(
       await sql`
@@ -34,8 +36,9 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
         from logloom.logs where tenant_id = ${tenantId}
         group by 1, 2 order by level nulls first, service collate "C" nulls first`,
     );
-  const wanted = [await counts(large.id), await counts(small.id)];
+  const wanted = [await counts(large.id), await counts(small.id), await counts(odd.id)];
   await isArchived(sql, large);
+  await isArchived(sql, odd);
   const files = await isArchived(sql, small);
   assert.deepEqual(
     files.map(({ first_day, records }) => [first_day, records]),
@@ -57,7 +60,7 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
     const source = `read_parquet('${folder}/duckdb/v1/*/*/*.parquet',
       hive_partitioning = true, hive_types = {'tenant': varchar, 'month': varchar},
       union_by_name = true)`;
-    const found = await Promise.all([large, small].map(async ({ id }) =>
+    const found = await Promise.all([large, small, odd].map(async ({ id }) =>
       JSON.stringify(
         await rows(`
           select level, service, count(*)::integer as count,

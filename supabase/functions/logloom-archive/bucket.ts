@@ -1,4 +1,4 @@
-import type { Outgoing } from "../_shared/outgoing.ts";
+import type { Outgoing, OutgoingAnswer } from "../_shared/outgoing.ts";
 import { createS3, type S3Bucket, signedHeaders } from "../_shared/s3.ts";
 import { withoutSlashesAtEnd } from "../_shared/slashes.ts";
 
@@ -38,21 +38,21 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
   const s3 = createS3(bucket, send, dependencies.now);
 
   /** A request about the bucket itself, or about one of its objects by its name in a query. */
-  async function ask(query: Record<string, string>): Promise<{ status: number; text: string }> {
+  async function ask(query: Record<string, string>): Promise<OutgoingAnswer & { text: string }> {
     const url = `${withoutSlashesAtEnd(bucket.endpoint)}/${
       encodeURIComponent(bucket.bucket)
     }?${new URLSearchParams(query)}`;
     const headers = signedHeaders({ method: "GET", url, headers: {} }, bucket, dependencies.now());
     const answer = await send({ method: "GET", url, headers });
     if ("error" in answer) throw new BucketError(answer.error);
-    return { status: answer.status, text: new TextDecoder().decode(answer.body) };
+    return { ...answer, text: new TextDecoder().decode(answer.body) };
   }
 
   async function get(key: string): Promise<Uint8Array | undefined> {
     const answer = await s3.get(key);
     if ("error" in answer) throw new BucketError(answer.error);
     if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw refused("give out an object", answer.status);
+    if (answer.status !== 200) throw refused("give out an object", answer);
     return answer.body;
   }
 
@@ -63,7 +63,7 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
         "Content-Type": "application/vnd.apache.parquet",
       });
       if ("error" in answer) throw new BucketError(answer.error);
-      if (answer.status !== 200) throw refused("take an object", answer.status);
+      if (answer.status !== 200) throw refused("take an object", answer);
       const version = answer.headers.get("x-amz-version-id");
       if (version !== undefined && version !== "null") {
         throw new BucketError("The bucket keeps versions: switch versioning off");
@@ -73,18 +73,23 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
       const answer = await s3.delete(key);
       if ("error" in answer) throw new BucketError(answer.error);
       if (![200, 204, 404].includes(answer.status)) {
-        throw refused("delete an object", answer.status);
+        throw refused("delete an object", answer);
       }
       if (await get(key) !== undefined) throw new BucketError("The bucket deletes no objects");
     },
     list: async (prefix, after) => {
-      const { status, text } = await ask({
+      const answer = await ask({
         "list-type": "2",
         "max-keys": "1000",
         prefix,
         ...after !== "" && { "start-after": after },
       });
-      if (status !== 200) throw refused("list its objects", status);
+      const { text } = answer;
+      if (answer.status !== 200) throw refused("list its objects", answer);
+      // Without it every file would be missing.
+      if (!text.includes("<ListBucketResult") || !text.includes("</ListBucketResult>")) {
+        throw new BucketError("The bucket answered something else than a list of its objects");
+      }
       const objects = text.split("<Contents>").slice(1).map((entry) => ({
         key: unescaped(element(entry, "Key")),
         age: ageOf(element(entry, "LastModified"), dependencies.now()),
@@ -94,12 +99,15 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
     keepsVersions: async () => {
       const versioning = await ask({ versioning: "" });
       if (versioning.status === 404) return "The bucket is not there";
+      if (isSkewed(versioning)) throw refused("say whether it keeps versions", versioning);
       if (versioning.status === 403) return "The key may not use the bucket";
       // Storage that has no versions may not know the question: then no upload is given one.
+      if (isTrouble(versioning)) throw refused("say whether it keeps versions", versioning);
       if (/<Status>\s*Enabled\s*<\/Status>/.test(versioning.text)) {
         return "The bucket keeps versions: switch versioning off";
       }
       const lock = await ask({ "object-lock": "" });
+      if (isTrouble(lock)) throw refused("say whether it locks objects", lock);
       if (/<ObjectLockEnabled>\s*Enabled\s*<\/ObjectLockEnabled>/.test(lock.text)) {
         return "The bucket locks objects: choose one without object lock";
       }
@@ -107,7 +115,21 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
   };
 }
 
-function refused(what: string, status: number): BucketError {
+/** Whether it failed, rather than not knowing what it was asked. */
+function isTrouble({ status }: OutgoingAnswer): boolean {
+  return status >= 500 && status !== 501 || status === 429;
+}
+
+/** Whether a signature was refused for its time. */
+function isSkewed({ status, body }: OutgoingAnswer): boolean {
+  return status === 403 && new TextDecoder().decode(body).includes("RequestTimeTooSkewed");
+}
+
+function refused(what: string, answer: OutgoingAnswer): BucketError {
+  const { status } = answer;
+  if (isSkewed(answer)) {
+    return new BucketError("The function's clock differs too much from the bucket's");
+  }
   return new BucketError(
     status === 403
       ? `The key may not have the bucket ${what}`

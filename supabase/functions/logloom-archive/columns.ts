@@ -55,10 +55,13 @@ export function at(columns: Columns, places: readonly number[]): Columns {
   };
 }
 
-/** The order in which records take least: by service, level, the message without its digits, and time. */
+/** The order in which records take least: by service, level, the message without its numbers, and time. */
 export function sorted(columns: Columns): Columns {
   const { id, ts, level, service, msg } = columns;
-  const templates = msg.map((text) => text?.replace(/\d/g, "0") ?? "");
+  // Words of hexadecimal digits are numbers, too.
+  const templates = msg.map((text) =>
+    text?.replace(/[0-9a-f]+/gi, (word) => /\d/.test(word) ? "0" : word) ?? ""
+  );
   const compare = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0;
   const places = id.map((_, place) => place);
   places.sort((a, b) =>

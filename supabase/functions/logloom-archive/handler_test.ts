@@ -126,3 +126,33 @@ Deno.test("what an unexpected failure says stays in the log", async () => {
     p_error: "The function failed unexpectedly: its log says why",
   }]);
 });
+
+Deno.test("the note of an erasure is written, and read again", async () => {
+  const bucket = memoryBucket();
+  const note = { run_id: "r", query_dsl: "user_id:ü" };
+  const { wake, calls } = archive([
+    { kind: "note", claim_id: "c", key: "p/erasures/r.json", note },
+    { kind: "recall", claim_id: "d", key: "p/erasures/r.json" },
+    { kind: "recall", claim_id: "e", key: "p/erasures/s.json" },
+  ], { bucket });
+  await wake();
+  assert.deepEqual(calls.filter(([name]) => name === "settle_log_archive_work"), [
+    ["settle_log_archive_work", { p_claim_id: "c", p_details: {} }],
+    ["settle_log_archive_work", { p_claim_id: "d", p_details: { note } }],
+    ["settle_log_archive_work", { p_claim_id: "e", p_details: { missing: true } }],
+  ]);
+});
+
+Deno.test("a note that cannot be read is named", async () => {
+  const bucket = memoryBucket();
+  await bucket.put("p/erasures/r.json", new TextEncoder().encode("{"));
+  const { wake, calls } = archive(
+    [{ kind: "recall", claim_id: "c", key: "p/erasures/r.json" }],
+    { bucket },
+  );
+  await wake();
+  assert.deepEqual(calls[1], ["settle_log_archive_work", {
+    p_claim_id: "c",
+    p_error: "The note of an erasure cannot be read: p/erasures/r.json",
+  }]);
+});

@@ -49,6 +49,8 @@ export function encodeFile(columns: Columns, label: FileLabel): Uint8Array {
       name,
       data: [...columns[name]],
       type: "STRING",
+      // What it shares with the one before is left out.
+      ...name === "msg" && { encoding: "DELTA_BYTE_ARRAY" },
     })),
     ...columns.attrs.map(({ key, kind, values }): ColumnSource => ({
       name: `attrs.${key}`,
@@ -56,6 +58,7 @@ export function encodeFile(columns: Columns, label: FileLabel): Uint8Array {
         ? values.map((value) => value === null ? null : BigInt(value))
         : [...values],
       type: types[kind],
+      ...kind === "integer" && { encoding: "DELTA_BINARY_PACKED" },
     })),
     { name: "attrs", data: [...columns.rest], type: "STRING" },
   ];
@@ -68,7 +71,7 @@ export function encodeFile(columns: Columns, label: FileLabel): Uint8Array {
       ...columnData.map(schemaOf),
     ],
     codec: "GZIP",
-    compressors: { GZIP: (bytes) => gzipSync(bytes, { level: 6 }) },
+    compressors: { GZIP: (bytes) => gzipSync(bytes, { level: 7 }) },
     rowGroupSize: Math.max(columns.id.length, 1),
     createdBy: "Logloom",
     kvMetadata: [

@@ -12,11 +12,16 @@ export type Work =
     | { readonly kind: "check"; readonly installation_id: string }
     | { readonly kind: "compare"; readonly after: string | null }
     | { readonly kind: "delete"; readonly keys: readonly string[] }
+    | { readonly kind: "note"; readonly key: string; readonly note: Note }
+    | { readonly kind: "recall"; readonly key: string }
     | { readonly kind: "write" } & FileLabel & { readonly key: string; readonly columns: Columns }
     | { readonly kind: "adopt" } & Part
     | { readonly kind: "restore" } & Part
     | { readonly kind: "erase" } & Part & { readonly new_key: string }
   );
+
+/** What the bucket keeps of an erasure: the database alone reads it. */
+type Note = Readonly<Record<string, unknown>>;
 
 /** A file that is read. */
 type Part = FileLabel & {
@@ -49,6 +54,11 @@ export async function doWork(work: Work, dependencies: WorkDependencies): Promis
       return { details: await page(work.after ?? "", dependencies) };
     case "delete":
       return { details: await deleteAll(work.keys, dependencies) };
+    case "note":
+      await writeNote(work.key, work.note, dependencies);
+      return { details: {} };
+    case "recall":
+      return { details: await readNote(work.key, dependencies) };
     case "write":
       return { details: await writeFile(sorted(work.columns), work, work.key, dependencies) };
     case "adopt":
@@ -98,7 +108,7 @@ function ownerOf(bytes: Uint8Array): unknown {
 }
 
 async function page(after: string, { bucket, prefix }: WorkDependencies) {
-  const { objects, isEnd } = await bucket.list(`${prefix}/v1/`, after);
+  const { objects, isEnd } = await bucket.list(`${prefix}/`, after);
   return { keys: objects, through: isEnd ? null : objects.at(-1)?.key ?? null };
 }
 
@@ -117,6 +127,33 @@ async function deleteAll(keys: readonly string[], { bucket }: WorkDependencies) 
   }
   if (deleted.length === 0) throw failure;
   return { deleted, left };
+}
+
+async function writeNote(
+  key: string,
+  note: Note,
+  { bucket, mayWrite }: WorkDependencies,
+): Promise<void> {
+  const bytes = new TextEncoder().encode(JSON.stringify(note));
+  if (!mayWrite()) throw new BucketError("The time for the note was over");
+  await bucket.put(key, bytes);
+  const stored = await bucket.get(key);
+  if (stored === undefined || digest(stored) !== digest(bytes)) {
+    throw new BucketError("The bucket does not give back what it was given");
+  }
+}
+
+async function readNote(
+  key: string,
+  { bucket }: WorkDependencies,
+): Promise<Record<string, unknown>> {
+  const bytes = await bucket.get(key);
+  if (bytes === undefined) return { missing: true };
+  try {
+    return { note: JSON.parse(new TextDecoder().decode(bytes)) };
+  } catch {
+    throw new BucketError(`The note of an erasure cannot be read: ${key}`);
+  }
 }
 
 /** Writes a file, reads it back, and compares it with what the database gave. */

@@ -1,5 +1,5 @@
--- The bucket's work that is due, as a claim: a check of its set-up, objects to delete, or the next
--- keys to compare. Null: none.
+-- The bucket's work that is due, as a claim: a check of its set-up, a file or a note to take up,
+-- objects to delete, or the next keys to compare. Null: none.
 create function logloom_private.claim_bucket_work(
   p_settings logloom_private.settings,
   p_expires_at timestamptz
@@ -12,6 +12,7 @@ declare
   v_bucket logloom_private.archive_bucket;
   v_keys text[];
   v_part logloom.archive_parts;
+  v_note text;
   v_work jsonb;
 begin
   select b.* into v_bucket from logloom_private.archive_bucket b;
@@ -38,9 +39,16 @@ begin
     where p.newer_key is not null
     order by p.part_id
     limit 1;
-    if found then
+    select n.object_key into v_note
+    from logloom_private.archive_notes n
+    where not n.is_read
+    order by n.object_key
+    limit 1;
+    if v_part.part_id is not null then
       v_work := logloom_private.archive_part_work(v_part)
         || jsonb_build_object('kind', 'adopt', 'key', v_part.newer_key);
+    elsif v_note is not null then
+      v_work := jsonb_build_object('kind', 'recall', 'key', v_note);
     elsif v_keys <> '{}' then
       v_work := jsonb_build_object('kind', 'delete', 'keys', v_keys);
     elsif v_bucket.compared_through is not null or v_bucket.compared_at is null
@@ -61,7 +69,8 @@ begin
 end;
 $$;
 
--- The next file that an erasure has to look at, as a claim. Null: none.
+-- The next file that an erasure has to look at, as a claim, or its note: before the first file, and
+-- after the last if it emptied some. Null: none.
 create function logloom_private.claim_erasure(p_expires_at timestamptz)
 returns jsonb
 language plpgsql
@@ -70,30 +79,49 @@ as $$
 declare
   v_erasure logloom_private.archive_erasures;
   v_part logloom.archive_parts;
+  v_note record;
   v_claim_id uuid;
 begin
   for v_erasure in
     select e.*
     from logloom_private.archive_erasures e
-    where e.finished_at is null and e.parts_through is not null
+    where e.finished_at is null and (e.parts_through is not null or e.noted_at is null)
       and e.next_attempt_at <= clock_timestamp()
       and not exists (
         select from logloom_private.archive_claims c where c.tenant_id = e.tenant_id
       )
+      and not exists (
+        select from logloom.archive_parts p
+        where p.tenant_id = e.tenant_id and p.newer_key is not null
+      )
     order by e.next_attempt_at
     limit 10
   loop
-    if logloom_private.end_archive_erasure(v_erasure.run_id) then
+    if v_erasure.parts_through is not null
+      and logloom_private.end_archive_erasure(v_erasure.run_id)
+    then
       continue;
     end if;
     select p.* into v_part
     from logloom.archive_parts p
-    where p.tenant_id = v_erasure.tenant_id and p.status = 'verified'
+    where p.tenant_id = v_erasure.tenant_id and p.status <> 'draft'
       and p.number > v_erasure.position_number and p.number <= v_erasure.parts_through
       and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
     order by p.number
     limit 1;
-    if not found then
+    if v_erasure.noted_at is null
+      and (v_erasure.position_number = 0 or v_part.part_id is null)
+    then
+      v_note := logloom_private.erasure_note(v_erasure);
+      insert into logloom_private.archive_claims (
+        tenant_id, kind, run_id, object_key, expires_at
+      )
+      values (v_erasure.tenant_id, 'note', v_erasure.run_id, v_note.key, p_expires_at)
+      returning claim_id into v_claim_id;
+      return jsonb_build_object(
+        'kind', 'note', 'claim_id', v_claim_id, 'key', v_note.key, 'note', v_note.note
+      );
+    elsif v_part.part_id is null then
       -- It waits for objects that are to be deleted, and lets others have their turn.
       update logloom_private.archive_erasures e
       set next_attempt_at = clock_timestamp() + interval '5 seconds'
@@ -145,6 +173,10 @@ begin
       and not exists (
         select from logloom_private.archive_erasures e
         where e.tenant_id = r.tenant_id and e.finished_at is null
+      )
+      and not exists (
+        select from logloom.archive_parts p
+        where p.tenant_id = r.tenant_id and p.newer_key is not null
       )
     order by r.next_attempt_at
     limit 10

@@ -15,7 +15,7 @@ declare
   v_files record;
   v_passes record;
   v_erasures record;
-  v_garbage bigint;
+  v_garbage record;
 begin
   select s.* into v_settings from logloom_private.settings s;
   select b.* into v_bucket from logloom_private.archive_bucket b;
@@ -34,7 +34,11 @@ begin
   into v_erasures
   from logloom_private.archive_erasures e
   where e.finished_at is null and e.parts_through is not null;
-  select count(*) into v_garbage from logloom_private.archive_garbage;
+  select
+    count(*) filter (where g.reason <> 'later') as objects,
+    count(*) filter (where g.reason = 'later') as later
+  into v_garbage
+  from logloom_private.archive_garbage g;
   return logloom_private.health_grade(
     null,
     concat_ws(
@@ -60,12 +64,19 @@ begin
       end,
       case when v_files.missing > 0 then
         format('The bucket lacks %s files: logloom.archive_parts has them', v_files.missing)
+      end,
+      case when v_garbage.later > 0 then
+        format(
+          'The bucket has %s files from after the state that the database was brought back to: '
+            'logloom_private.archive_garbage has them',
+          v_garbage.later
+        )
       end
     )
   ) || jsonb_build_object(
     'files', v_files.files, 'records', v_files.records, 'bytes', v_files.bytes,
     'passes', v_passes.open, 'oldest_pass', v_passes.oldest, 'erasures', v_erasures.open,
-    'garbage', v_garbage
+    'garbage', v_garbage.objects, 'later', v_garbage.later
   );
 end;
 $$;

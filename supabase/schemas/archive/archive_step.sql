@@ -92,13 +92,14 @@ begin
       select from logloom_private.archive_garbage g where g.next_attempt_at <= clock_timestamp()
     )
     or exists (select from logloom.archive_parts p where p.newer_key is not null)
+    or exists (select from logloom_private.archive_notes n where not n.is_read)
     or exists (
       select from logloom_private.archive_passes p where p.next_attempt_at <= clock_timestamp()
     )
     or exists (
       select
       from logloom_private.archive_erasures e
-      where e.finished_at is null and e.parts_through is not null
+      where e.finished_at is null and (e.parts_through is not null or e.noted_at is null)
         and e.next_attempt_at <= clock_timestamp()
     )
     or exists (

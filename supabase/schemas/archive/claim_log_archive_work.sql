@@ -21,7 +21,7 @@ begin
       set failures = p.failures + 1, error = v_error,
         next_attempt_at = now() + logloom_private.archive_delay(p.failures)
       where p.tenant_id = p_claim.tenant_id;
-    when 'erase' then
+    when 'erase', 'note' then
       -- The next attempt writes the same key.
       update logloom_private.archive_erasures e
       set failures = e.failures + 1, error = v_error,
@@ -126,6 +126,8 @@ begin
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
+      -- After a restore of the database files may have been replaced.
+      and b.compared_at is not null
     from logloom_private.archive_bucket b
   ) then
     v_work := coalesce(

@@ -1,6 +1,7 @@
 -- Compares a page of the bucket's keys with what the database knows. An object that nobody knows is
--- garbage once it is a day old; a verified file that is not there is missing; of a file there may
--- be a later generation, where the database was brought back to before an erasure: that counts.
+-- garbage once it is a day old, unless it was there when the database was repaired; a verified file
+-- that is not there is missing; of a file there may be a later generation, where the database was
+-- brought back to before an erasure: that counts. Notes of erasures that it does not know are read.
 -- keys: [{key, age, ...}] in their order; through: the last of them, null where none follows.
 create function logloom_private.compare_archive(p_page jsonb)
 returns void
@@ -10,10 +11,12 @@ as $$
 declare
   v_settings logloom_private.settings;
   v_after text;
+  v_restored_at timestamptz;
   v_through constant text := p_page ->> 'through';
 begin
   select s.* into v_settings from logloom_private.settings s;
-  select coalesce(b.compared_through, '') into v_after from logloom_private.archive_bucket b;
+  select coalesce(b.compared_through, ''), b.restored_at into v_after, v_restored_at
+  from logloom_private.archive_bucket b;
   update logloom.archive_parts p
   set newer_key = k.key
   from jsonb_to_recordset(p_page -> 'keys') k (key text)
@@ -23,12 +26,18 @@ begin
     and not exists (
       select from logloom_private.archive_claims c where c.part_id = p.part_id
     );
-  insert into logloom_private.archive_garbage (object_key, tenant_id, reason)
-  select k.key, coalesce(p.tenant_id, ''), 'unknown'
+  insert into logloom_private.archive_garbage (object_key, tenant_id, reason, next_attempt_at)
+  select
+    k.key, coalesce(p.tenant_id, ''), case when l.is_later then 'later' else 'unknown' end,
+    case when l.is_later then 'infinity' else clock_timestamp() end
   from jsonb_to_recordset(p_page -> 'keys') k (key text, age integer)
   left join logloom.archive_parts p
     on p.part_id::text = substring(k.key from '_([0-9a-f-]{36})_[0-9]{1,9}\.parquet$')
-  where k.age > 86400
+  cross join lateral (
+    select p.part_id is null and v_restored_at is not null
+      and now() - make_interval(secs => k.age) <= v_restored_at as is_later
+  ) l
+  where (k.age > 86400 or l.is_later)
     and not exists (
       select from logloom.archive_parts x where k.key in (x.object_key, x.newer_key)
     )
@@ -45,6 +54,7 @@ begin
       )
     )
     and p.status <> 'draft' and p.newer_key is null;
+  perform logloom_private.compare_notes(p_page -> 'keys');
   update logloom_private.archive_bucket b
   set compared_through = v_through,
     compared_at = case when v_through is null then clock_timestamp() else b.compared_at end
@@ -100,7 +110,7 @@ begin
   end loop;
   update logloom_private.archive_bucket b
   set checked_at = null, planned_at = null, planned_through = null, compared_at = null,
-    compared_through = null
+    compared_through = null, restored_at = clock_timestamp()
   where b.singleton;
 end;
 $$;
@@ -133,6 +143,13 @@ begin
   )
   insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
   select g.tenant_id, g.object_key, 'expired' from gone g
+  on conflict (object_key) do nothing;
+  with gone as (
+    delete from logloom_private.archive_notes n where true
+    returning n.erased_tenant, n.object_key
+  )
+  insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
+  select coalesce(g.erased_tenant, ''), g.object_key, 'expired' from gone g
   on conflict (object_key) do nothing;
   update logloom_private.archive_garbage g set next_attempt_at = clock_timestamp() where true;
   return (select count(*) from logloom_private.archive_garbage);

@@ -15,9 +15,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into logloom_private.archive_erasures (
-    run_id, tenant_id, query_dsl, requested_at, ts_from, ts_to
+    run_id, tenant_id, query_dsl, requested_at, ts_from, ts_to, noted_at
   )
-  values (p_run_id, p_tenant_id, p_query_dsl, p_requested_at, p_from, p_to)
+  values (
+    p_run_id, p_tenant_id, p_query_dsl, p_requested_at, p_from, p_to,
+    case when not logloom_private.bucket_notes_erasures(p_tenant_id) then clock_timestamp() end
+  )
   on conflict (run_id) do nothing;
 end;
 $$;
@@ -44,14 +47,17 @@ begin
   returning * into v_erasure;
   if not found or v_erasure.finished_at is not null then
     return true;
+  elsif v_erasure.noted_at is null
+    and logloom_private.bucket_notes_erasures(v_erasure.tenant_id)
+  then
+    return false;
   elsif exists (
     select
     from logloom.archive_parts p
     where p.tenant_id = v_erasure.tenant_id
       and (
         p.status = 'draft'
-        or p.status = 'verified'
-          and p.number > v_erasure.position_number and p.number <= v_erasure.parts_through
+        or p.number > v_erasure.position_number and p.number <= v_erasure.parts_through
           and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
       )
   ) or exists (

@@ -59,9 +59,14 @@ begin
   elsif v_left = 0 then
     delete from logloom.archive_parts p where p.part_id = v_part.part_id;
     perform logloom_private.discard_object(v_part.tenant_id, v_part.object_key, 'erased');
+    update logloom_private.archive_erasures e
+    set emptied = e.emptied || v_part.part_id,
+      noted_at = case when logloom_private.bucket_notes_erasures(e.tenant_id) then null
+        else e.noted_at end
+    where e.run_id = p_claim.run_id;
   elsif v_left < v_part.records then
     update logloom.archive_parts p
-    set generation = p.generation + 1, object_key = p_claim.object_key, records = v_left,
+    set status = 'verified', generation = p.generation + 1, object_key = p_claim.object_key, records = v_left,
       first_ts = p_claim.first_ts, last_ts = p_claim.last_ts,
       bytes = (p_details ->> 'bytes')::bigint, sha256 = p_details ->> 'sha256',
       verified_at = clock_timestamp()
@@ -151,6 +156,8 @@ begin
       perform logloom_private.compare_archive(p_details);
     when 'adopt' then
       perform logloom_private.adopt_archived(p_claim, p_details);
+    when 'recall' then
+      perform logloom_private.settle_recall(p_claim, p_details);
   end case;
   delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
 end;
@@ -187,6 +194,7 @@ begin
   case v_claim.kind
     when 'write' then perform logloom_private.settle_write(v_claim, p_details);
     when 'erase' then perform logloom_private.settle_erasure(v_claim, p_details);
+    when 'note' then perform logloom_private.settle_note(v_claim);
     when 'restore' then perform logloom_private.settle_restore(v_claim, p_details, p_records);
     else perform logloom_private.settle_bucket_work(v_claim, p_details);
   end case;

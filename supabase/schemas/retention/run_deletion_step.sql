@@ -179,6 +179,9 @@ begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
     return interval '100 milliseconds';
   end if;
+  if logloom_private.repeat_erasure() then
+    return interval '0';
+  end if;
   v_run_id := logloom_private.next_deletion();
   if v_run_id is null then
     if logloom_private.delete_tenant_step() then

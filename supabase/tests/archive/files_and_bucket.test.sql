@@ -1,7 +1,7 @@
 -- Keys and spans of files, what expires, and what a comparison with the bucket finds.
 begin;
 \ir ../actors.psql
-select plan(13);
+select plan(16);
 
 select results_eq(
   $$ select d.day, s.first_day, s.last_day
@@ -116,6 +116,33 @@ select is(
   (select p.status from logloom.archive_parts p where right(p.part_id::text, 1) = '3'),
   'verified', 'what is there again is not missing'
 );
+
+-- After the database was brought back to an earlier state.
+update logloom_private.archive_bucket b set restored_at = now() - interval '1 hour';
+select logloom_private.compare_archive(jsonb_build_object(
+  'through', null, 'keys', jsonb_build_array(
+    jsonb_build_object('age', 7200, 'key',
+      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000007_1.parquet'),
+    jsonb_build_object('age', 1800, 'key',
+      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000006_1.parquet'),
+    jsonb_build_object('age', 90000, 'key',
+      'logloom/v1/tenant=acme/month=2026-11/x_00000000-0000-4000-8000-000000000003_1.parquet')
+  )
+));
+select results_eq(
+  $$ select right(g.object_key, 16), g.reason, g.next_attempt_at
+    from logloom_private.archive_garbage g where g.reason <> 'unknown' $$,
+  $$ values ('000007_1.parquet', 'later', 'infinity'::timestamptz) $$,
+  'what nobody knows of before that stays, and what is written since is no older'
+);
+select is(
+  logloom_private.archive_health(now()) ->> 'later', '1', 'health counts it'
+);
+select matches(
+  logloom_private.archive_health(now()) ->> 'reason',
+  'The bucket has 1 files from after the state', 'and says so'
+);
+delete from logloom_private.archive_garbage g where g.reason = 'later';
 
 -- Health.
 select is(

@@ -9,6 +9,7 @@ create table logloom_private.archive_bucket (
   planned_through text,
   compared_at timestamptz,
   compared_through text,
+  restored_at timestamptz,
   constraint archive_bucket_has_one_row check (singleton)
 );
 
@@ -32,3 +33,7 @@ comment on column logloom_private.archive_bucket.planned_through is
 
 comment on column logloom_private.archive_bucket.compared_through is
   'Up to this key the bucket was compared with archive_parts; null where no round is under way.';
+
+comment on column logloom_private.archive_bucket.restored_at is
+  'When the database was last repaired: what the bucket had by then and nobody knows is of a later '
+  'state.';

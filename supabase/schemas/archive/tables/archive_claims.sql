@@ -12,7 +12,9 @@ create table logloom_private.archive_claims (
   claimed_at timestamptz not null default clock_timestamp(),
   expires_at timestamptz not null,
   constraint archive_claims_kind_is_known check (
-    kind in ('adopt', 'check', 'compare', 'delete', 'erase', 'restore', 'write')
+    kind in (
+      'adopt', 'check', 'compare', 'delete', 'erase', 'note', 'recall', 'restore', 'write'
+    )
   )
 );
 

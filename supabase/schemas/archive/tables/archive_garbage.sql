@@ -5,7 +5,7 @@ create table logloom_private.archive_garbage (
   noted_at timestamptz not null default clock_timestamp(),
   next_attempt_at timestamptz not null default clock_timestamp(),
   constraint archive_garbage_reason_is_known check (
-    reason in ('erased', 'expired', 'abandoned', 'unknown')
+    reason in ('erased', 'expired', 'abandoned', 'unknown', 'later')
   )
 );
 
@@ -15,4 +15,5 @@ create index archive_garbage_tenant_id_idx on logloom_private.archive_garbage (t
 
 comment on table logloom_private.archive_garbage is
   'Objects of the archive that are to be deleted. A row goes when the bucket has the object no '
-  'more.';
+  'more. later: a file from after the state that the database was brought back to, which may have '
+  'the only copy of records. It stays until next_attempt_at is set.';

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { type Bucket, BucketError, createBucket } from "./bucket.ts";
+
+/** A bucket whose requests are answered by `answer`. */
+function bucketOf(
+  answer: (request: Request) => Response | Promise<Response>,
+  timeoutMs = 1000,
+): Bucket {
+  return createBucket({
+    endpoint: "https://s3.example",
+    bucket: "b",
+    region: "us-east-1",
+    accessKeyId: "id",
+    secretAccessKey: "secret",
+  }, {
+    fetch: (async (url: string, init: RequestInit) => {
+      const answered = Promise.resolve(answer(new Request(url, init)));
+      const late = new Promise<never>((_, reject) =>
+        init.signal?.addEventListener("abort", () => reject(init.signal?.reason))
+      );
+      return await Promise.race([answered, late]);
+    }) as typeof fetch,
+    timeoutMs,
+    now: () => new Date("2026-11-21T12:00:00Z"),
+  });
+}
+
+function says(text: string, status = 200): () => Response {
+  return () => new Response(text, { status });
+}
+
+async function failsWith(work: Promise<unknown>, message: string): Promise<void> {
+  await assert.rejects(work, new BucketError(message));
+}
+
+const list = (entries: string, isTruncated = false) =>
+  `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${entries}</ListBucketResult>`;
+
+Deno.test("a list has keys and ages", async () => {
+  const bucket = bucketOf(says(list(
+    "<Contents><Key>v1/a&amp;b&#x31;</Key><LastModified>2026-11-21T11:00:00Z</LastModified>" +
+      "</Contents>",
+    true,
+  )));
+  assert.deepEqual(await bucket.list("v1/", ""), {
+    objects: [{ key: "v1/a&b1", age: 3600 }],
+    isEnd: false,
+  });
+});
+
+Deno.test("what is no list, or half of one, is no empty bucket", async () => {
+  const message = "The bucket answered something else than a list of its objects";
+  await failsWith(bucketOf(says("<html>Welcome</html>")).list("v1/", ""), message);
+  await failsWith(bucketOf(says("")).list("v1/", ""), message);
+  await failsWith(bucketOf(says(list("").slice(0, 40))).list("v1/", ""), message);
+  await failsWith(
+    bucketOf(says("slow down", 503)).list("v1/", ""),
+    "The bucket did not list its objects: it answered 503",
+  );
+});
+
+Deno.test("a bucket that fails does not say that it keeps no versions", async () => {
+  await failsWith(
+    bucketOf(says("", 503)).keepsVersions(),
+    "The bucket did not say whether it keeps versions: it answered 503",
+  );
+  await failsWith(
+    bucketOf(({ url }) => new Response("", { status: url.includes("object-lock") ? 500 : 200 }))
+      .keepsVersions(),
+    "The bucket did not say whether it locks objects: it answered 500",
+  );
+  assert.equal(await bucketOf(says("", 501)).keepsVersions(), undefined);
+  assert.equal(await bucketOf(says("", 404)).keepsVersions(), "The bucket is not there");
+  assert.equal(await bucketOf(says("", 403)).keepsVersions(), "The key may not use the bucket");
+});
+
+Deno.test("a clock that is ahead is named", async () => {
+  const bucket = bucketOf(says("<Error><Code>RequestTimeTooSkewed</Code></Error>", 403));
+  const message = "The function's clock differs too much from the bucket's";
+  await failsWith(bucket.put("k", new Uint8Array()), message);
+  await failsWith(bucket.get("k"), message);
+  await failsWith(bucket.keepsVersions(), message);
+});
+
+Deno.test("an answer that never comes is given up", async () => {
+  await failsWith(
+    bucketOf(() => new Promise<Response>(() => {}), 20).get("k"),
+    "The bucket did not answer in time",
+  );
+});
+
+Deno.test("an object that is still there was not deleted", async () => {
+  await failsWith(
+    bucketOf(({ method }) => new Response(null, { status: method === "DELETE" ? 204 : 200 }))
+      .delete("k"),
+    "The bucket deletes no objects",
+  );
+});

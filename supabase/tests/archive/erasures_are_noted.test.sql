@@ -1,0 +1,192 @@
+-- An erasure leaves a note in the bucket before it changes a file there, and a database that does
+-- not know a note repeats its erasure.
+begin;
+\ir ../actors.psql
+select plan(21);
+
+update logloom.plans set archive_days = 100;
+update logloom_private.settings set archive_bucket = 'bucket';
+update logloom_private.archive_bucket b
+set bucket = 'bucket', prefix = 'logloom', checked_at = now(), compared_at = now();
+insert into logloom.tenants (tenant_id, plan_id)
+select t.tenant_id, p.plan_id
+from logloom.plans p, unnest(array['acme', 'gone']) t (tenant_id)
+where p.is_default;
+
+create function pg_temp.add_part(p_part uuid, p_tenant text, p_status text)
+returns void
+language sql
+as $$
+  insert into logloom.archive_parts (
+    part_id, tenant_id, first_day, last_day, write_seq, object_key, status, first_ts, last_ts,
+    records, bytes, sha256, verified_at
+  )
+  values (
+    p_part, p_tenant, current_date - 9, current_date - 9, 1, p_part || '_1.parquet', p_status,
+    now() - interval '9 days', now() - interval '9 days', 2, 1, 'digest', now()
+  )
+$$;
+create function pg_temp.claim()
+returns json
+language sql
+as $$
+  select logloom_private.claim_archive_work() -> 'work'
+$$;
+create function pg_temp.settle(p_work json, p_details jsonb default '{}')
+returns void
+language sql
+as $$
+  select logloom_private.settle_archive_work((p_work ->> 'claim_id')::uuid, null, p_details, '[]')
+$$;
+
+select pg_temp.add_part('00000000-0000-4000-8000-000000000001', 'acme', 'verified');
+select pg_temp.add_part('00000000-0000-4000-8000-000000000002', 'acme', 'missing');
+insert into logloom.retention_runs (
+  run_id, tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to
+)
+values (
+  '00000000-0000-4000-8000-0000000000aa', 'acme', 'erasure', 'running', 'alice',
+  '2026-11-21 12:00:00+00', 'user_id:u1', '1970-01-01', 'tomorrow'
+);
+select logloom_private.begin_archive_erasure(
+  r.run_id, r.tenant_id, r.query_dsl, r.requested_at, r.ts_from, r.ts_to
+)
+from logloom.retention_runs r;
+
+-- The database still deletes.
+create temp table work as select pg_temp.claim() as work;
+select is(w.work ->> 'kind', 'note', 'the note comes first') from work w;
+select is(
+  w.work ->> 'key', 'logloom/erasures/00000000-0000-4000-8000-0000000000aa.json',
+  'under the erasure''s id'
+)
+from work w;
+select is(
+  (w.work -> 'note')::jsonb - '{ts_to,requested_at,ts_from}'::text[],
+  jsonb_build_object(
+    'run_id', '00000000-0000-4000-8000-0000000000aa', 'tenant_id', 'acme',
+    'query_dsl', 'user_id:u1', 'emptied', '[]'::jsonb, 'deletes_tenant', false
+  ),
+  'it says what is erased'
+)
+from work w;
+select pg_temp.settle(w.work) from work w;
+select ok(pg_temp.claim() is null, 'files wait until the database has no match left');
+select is(
+  logloom_private.end_archive_erasure('00000000-0000-4000-8000-0000000000aa'), false,
+  'then they are looked at'
+);
+
+-- A file of nothing else.
+update work set work = pg_temp.claim();
+select is(
+  w.work ->> 'part_id', '00000000-0000-4000-8000-000000000001', 'the first file is given out'
+)
+from work w;
+update logloom_private.archive_claims c set records = 0 where c.kind = 'erase';
+select pg_temp.settle(w.work, '{"records": 0}') from work w;
+select is(
+  array(select p.part_id::text from logloom.archive_parts p),
+  array['00000000-0000-4000-8000-000000000002'], 'a file of nothing else is no more'
+);
+delete from logloom_private.archive_garbage g where true;
+update work set work = pg_temp.claim();
+select is(
+  w.work ->> 'part_id', '00000000-0000-4000-8000-000000000002',
+  'a file that was missing is looked for, too'
+)
+from work w;
+select pg_temp.settle(w.work, '{"missing": true}') from work w;
+update work set work = pg_temp.claim();
+select is(
+  w.work -> 'note' ->> 'emptied', '["00000000-0000-4000-8000-000000000001"]',
+  'at last the note says which files are no more'
+)
+from work w;
+select is(
+  logloom_private.end_archive_erasure('00000000-0000-4000-8000-0000000000aa'), false,
+  'the erasure is not done before'
+);
+select pg_temp.settle(w.work) from work w;
+select isnt(e.finished_at, null, 'and is then')
+from logloom_private.archive_erasures e;
+select results_eq(
+  'select n.object_key, n.is_read, n.to_repeat from logloom_private.archive_notes n',
+  $$values ('logloom/erasures/00000000-0000-4000-8000-0000000000aa.json', true, null::jsonb)$$,
+  'the note is known'
+);
+
+-- As in a database of before.
+create temp table note as select w.work -> 'note' as note from work w;
+delete from logloom_private.archive_notes n where true;
+delete from logloom_private.archive_erasures e where true;
+delete from logloom.retention_runs r where true;
+select pg_temp.add_part('00000000-0000-4000-8000-000000000001', 'acme', 'verified');
+select logloom_private.compare_archive(jsonb_build_object(
+  'through', null, 'keys', jsonb_build_array(
+    jsonb_build_object('age', 60, 'key',
+      'logloom/erasures/00000000-0000-4000-8000-0000000000aa.json'),
+    jsonb_build_object('age', 401 * 86400, 'key',
+      'logloom/erasures/00000000-0000-4000-8000-0000000000bb.json')
+  )
+));
+select is(
+  array(select g.object_key from logloom_private.archive_garbage g),
+  array['logloom/erasures/00000000-0000-4000-8000-0000000000bb.json'],
+  'a note goes when the receipt would'
+);
+update work set work = pg_temp.claim();
+select is(
+  w.work ->> 'kind' || ' ' || (w.work ->> 'key'),
+  'recall logloom/erasures/00000000-0000-4000-8000-0000000000aa.json',
+  'a note that is not known is read'
+)
+from work w;
+select pg_temp.settle(w.work, jsonb_build_object('note', n.note)) from work w, note n;
+select is(
+  array(select p.part_id::text from logloom.archive_parts p),
+  array['00000000-0000-4000-8000-000000000002'], 'what it emptied is known to be no more'
+);
+select ok(logloom_private.repeat_erasure(), 'its erasure is repeated');
+select results_eq(
+  $$ select r.run_id, r.status, r.query_dsl, r.requested_at from logloom.retention_runs r $$,
+  $$ values ('00000000-0000-4000-8000-0000000000aa'::uuid, 'queued', 'user_id:u1',
+      '2026-11-21 12:00:00+00'::timestamptz) $$,
+  'as it was asked for'
+);
+select ok(not logloom_private.repeat_erasure(), 'once');
+select is(
+  e.emptied, array['00000000-0000-4000-8000-000000000001'::uuid], 'and needs no other note'
+)
+from logloom_private.archive_erasures e
+where e.noted_at is not null;
+
+-- Tenants that were deleted.
+insert into logloom_private.archive_notes (object_key, to_repeat)
+select 'note-' || t, jsonb_build_object('tenant_id', t, 'deletes_tenant', true)
+from unnest(array['gone', 'nobody']) t;
+select logloom_private.repeat_erasure(), logloom_private.repeat_erasure();
+select is(
+  array(select d.tenant_id from logloom_private.tenant_deletions d), array['gone'],
+  'a tenant that was deleted is deleted again, if it is there'
+);
+delete from logloom_private.archive_garbage g where true;
+select pg_temp.add_part('00000000-0000-4000-8000-000000000003', 'gone', 'verified');
+insert into logloom_private.archive_notes (object_key, erased_tenant)
+values ('earlier', 'gone'), ('another', 'acme');
+select logloom_private.begin_archive_erasure(
+  r.run_id, r.tenant_id, r.query_dsl, r.requested_at, r.ts_from, r.ts_to
+)
+from logloom.retention_runs r
+where r.tenant_id = 'gone';
+update work set work = (
+  select pg_temp.claim() from generate_series(1, 1)
+);
+select pg_temp.settle(w.work) from work w;
+select is(
+  array(select g.object_key from logloom_private.archive_garbage g where g.tenant_id = 'gone'),
+  array['earlier'], 'its note takes the place of those before'
+);
+
+select * from finish();
+rollback;
