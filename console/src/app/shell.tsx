@@ -76,7 +76,7 @@ export function Shell({ queries }: { queries: QueryClient }) {
       >
         <Boundary
           key={screen}
-          what={isSearch ? "The search" : "This screen"}
+          what={isSearch ? say("The search") : say("This screen")}
           instead={<BrokenScreen />}
         >
           <Suspense fallback={<Skeleton />}>

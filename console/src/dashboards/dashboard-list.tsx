@@ -1,3 +1,4 @@
+import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { go } from "../address/address.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
@@ -5,7 +6,8 @@ import type { LogDashboard } from "../service/logloom.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, ScreenHead } from "../shared/controls.tsx";
-import { ago, count } from "../shared/format.ts";
+import { ago } from "../shared/format.ts";
+import { count } from "../shared/numbers.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { say } from "../shared/words.ts";
@@ -58,7 +60,7 @@ export function DashboardList() {
                 <button
                   type="button"
                   className="button small danger"
-                  aria-label={`${say("Delete")} ${one.name}`}
+                  aria-label={say("Delete {name}", { name: one.name })}
                   onClick={() => setDoomed(one)}
                 >
                   {say("Delete")}
@@ -77,7 +79,11 @@ export function DashboardList() {
           parameters={{ p_dashboard_id: doomed.dashboard_id }}
           onClose={() => setDoomed(null)}
         >
-          <strong>{plain(doomed.name)}</strong> {say("is gone for everyone who uses it.")}
+          <Said
+            words="{name} is gone for everyone who uses it."
+            of={{ name: plain(doomed.name) }}
+            strong
+          />
         </Confirm>
       )}
     </div>

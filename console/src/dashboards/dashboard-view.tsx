@@ -95,24 +95,24 @@ function Whole({ dashboard }: { dashboard: LogDashboard }) {
               <>
                 <IconButton
                   icon="back"
-                  label={`${say("Move to the front")}: ${panel.title}`}
+                  label={say("Move to the front: {title}", { title: panel.title })}
                   disabled={at === 0 || save.isPending}
                   onClick={() => put(moved(panels, at, -1))}
                 />
                 <IconButton
                   icon="chevron"
-                  label={`${say("Move to the back")}: ${panel.title}`}
+                  label={say("Move to the back: {title}", { title: panel.title })}
                   disabled={at === panels.length - 1 || save.isPending}
                   onClick={() => put(moved(panels, at, 1))}
                 />
                 <IconButton
                   icon="edit"
-                  label={`${say("Change")}: ${panel.title}`}
+                  label={say("Change: {title}", { title: panel.title })}
                   onClick={() => setEdited(at)}
                 />
                 <IconButton
                   icon="close"
-                  label={`${say("Remove")}: ${panel.title}`}
+                  label={say("Remove: {title}", { title: panel.title })}
                   disabled={save.isPending}
                   onClick={() => put(panels.filter((_, i) => i !== at))}
                 />

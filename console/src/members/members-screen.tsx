@@ -1,3 +1,4 @@
+import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { Member, Role } from "../service/logloom.ts";
@@ -8,9 +9,9 @@ import { Badge, Dialog, Empty, ErrorNote, ScreenHead } from "../shared/controls.
 import { ago } from "../shared/format.ts";
 import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 
-const may: Record<Role, string> = {
+const may: Record<Role, Words> = {
   owner: "everything, members too",
   admin: "also keys, settings and deletion",
   member: "reads, searches, keeps saved searches and alert rules",
@@ -33,9 +34,10 @@ export default function MembersScreen() {
     <div className="page">
       <ScreenHead
         title={say("Members")}
-        about={`Who belongs to this tenant, and what they may do.${
-          mayChange === false ? " An owner changes that." : ""
-        }`}
+        about={[
+          say("Who belongs to this tenant, and what they may do."),
+          mayChange === false && say("An owner changes that."),
+        ].filter(Boolean).join(" ")}
       >
         {members.data && mayChange && (
           <button
@@ -68,14 +70,15 @@ export default function MembersScreen() {
         {(member) => (
           <tr key={member.user_id}>
             <th scope="row">
-              {plain(member.email ?? "")} {member.user_id === me && <Badge tone="info">you</Badge>}
+              {plain(member.email ?? "")}{" "}
+              {member.user_id === me && <Badge tone="info">{say("you")}</Badge>}
               <code className="cell-code">{member.user_id}</code>
             </th>
             <td>
               {mayChange && !isLastOwner(member)
                 ? (
                   <select
-                    aria-label={`Role of ${member.email ?? member.user_id}`}
+                    aria-label={say("Role of {user}", { user: member.email ?? member.user_id })}
                     value={member.role}
                     disabled={set.isPending}
                     onChange={(event) =>
@@ -84,11 +87,11 @@ export default function MembersScreen() {
                         p_role: event.target.value as Role,
                       })}
                   >
-                    {member.role === "viewer" && <option>viewer</option>}
-                    {roles.map((role) => <option key={role}>{role}</option>)}
+                    {member.role === "viewer" && <option value="viewer">{say("viewer")}</option>}
+                    {roles.map((role) => <option key={role} value={role}>{say(role)}</option>)}
                   </select>
                 )
-                : <span>{member.role}</span>}
+                : <span>{say(member.role)}</span>}
               <span className="about role-words">{may[member.role]}</span>
             </td>
             <td>{ago(member.created_at)}</td>
@@ -115,8 +118,11 @@ export default function MembersScreen() {
           parameters={{ p_user_id: doomed.user_id }}
           onClose={() => setDoomed(null)}
         >
-          <strong>{plain(doomed.email ?? doomed.user_id)}</strong>{" "}
-          sees nothing of this tenant any more.
+          <Said
+            words="{user} sees nothing of this tenant any more."
+            of={{ user: plain(doomed.email ?? doomed.user_id) }}
+            strong
+          />
         </Confirm>
       )}
     </div>
@@ -153,9 +159,13 @@ function NewMember({ onClose }: { onClose: () => void }) {
         <label className="field">
           <span>{say("Role")}</span>
           <select value={role} onChange={(event) => setRole(event.target.value)}>
-            {roles.map((one) => <option key={one} value={one}>{one}: {may[one]}</option>)}
+            {roles.map((one) => (
+              <option key={one} value={one}>{`${say(one)}: ${say(may[one])}`}</option>
+            ))}
             {views.data?.map(({ view_id, name }) => (
-              <option key={view_id} value={view_id}>viewer: reads in {plain(name)}</option>
+              <option key={view_id} value={view_id}>
+                {say("viewer: reads in {view}", { view: plain(name) })}
+              </option>
             ))}
           </select>
         </label>

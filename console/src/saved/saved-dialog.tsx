@@ -38,7 +38,10 @@ export function SavedDialog({ initial, onClose }: {
       p_tags: tags.split(",").map((tag) => tag.trim()).filter(Boolean),
     }, { onSuccess: onClose });
   return (
-    <Dialog title={initial.id ? "Change the saved search" : "Save this search"} onClose={onClose}>
+    <Dialog
+      title={initial.id ? say("Change the saved search") : say("Save this search")}
+      onClose={onClose}
+    >
       <form
         className="form"
         onSubmit={(event) => {
@@ -52,8 +55,7 @@ export function SavedDialog({ initial, onClose }: {
             required
             maxLength={200}
             value={name}
-            onChange={(event) =>
-              setName(event.target.value)}
+            onChange={(event) => setName(event.target.value)}
           />
         </label>
         <label className="field">
@@ -63,8 +65,7 @@ export function SavedDialog({ initial, onClose }: {
             required
             spellCheck={false}
             value={query}
-            onChange={(event) =>
-              setQuery(event.target.value)}
+            onChange={(event) => setQuery(event.target.value)}
           />
         </label>
         <label className="field">

@@ -1,3 +1,4 @@
+import { Said } from "../shared/said.tsx";
 import { rowTime } from "../address/range.ts";
 import { clause } from "../language/edit.ts";
 import { useOperation } from "../service/hooks.ts";
@@ -29,7 +30,9 @@ export function ContextDialog(
   return (
     <Dialog title={say("Context")} onClose={onClose} wide>
       <p className="about">
-        {shared === "" ? "Records around this one" : <code>{shared}</code>}, the newest on top.
+        {shared === ""
+          ? say("Records around this one, the newest on top.")
+          : <Said words="{query}, the newest on top." of={{ query: <code>{shared}</code> }} />}
       </p>
       <Loaded answer={context} lines={14}>
         {(rows) => (

@@ -44,7 +44,7 @@ export function Detail({ record, onFilter }: {
         <div className="detail-tools">
           <time
             dateTime={record.ts}
-            title={`received ${wholeTime(record.received_at, zone)}`}
+            title={say("received {time}", { time: wholeTime(record.received_at, zone) })}
           >
             {wholeTime(record.ts, zone)}
           </time>

@@ -34,7 +34,7 @@ export function IconButton(
 }
 
 /** Copies a text and says so; without a clipboard it shows the text, selected. */
-export function CopyButton({ text, label = "Copy", icon = false }: {
+export function CopyButton({ text, label = say("Copy"), icon = false }: {
   text: string | (() => string);
   label?: string;
   icon?: boolean;
@@ -57,14 +57,14 @@ export function CopyButton({ text, label = "Copy", icon = false }: {
         ? (
           <IconButton
             icon={done ? "check" : "copy"}
-            label={done ? "Copied" : label}
+            label={done ? say("Copied") : label}
             onClick={copy}
           />
         )
         : (
           <button type="button" className="button small" onClick={copy}>
             <Icon name={done ? "check" : "copy"} />
-            {done ? "Copied" : label}
+            {done ? say("Copied") : label}
           </button>
         )}
       {shown !== null && (
@@ -97,7 +97,7 @@ function CopyByHand({ text, onClose }: { text: string; onClose: () => void }) {
   return (
     <Dialog title={say("Copy it by hand")} onClose={onClose}>
       <p>
-        The browser lets this page copy nothing. Press Ctrl+C (on a Mac ⌘C).
+        {say("The browser lets this page copy nothing. Press Ctrl+C (on a Mac ⌘C).")}
       </p>
       <textarea
         ref={field}
@@ -150,7 +150,7 @@ export function Dialog({ title, onClose, children, wide = false }: {
           <h2>{title}</h2>
           <IconButton icon="close" label={say("Close")} onClick={onClose} />
         </header>
-        <Boundary what="This part">{children}</Boundary>
+        <Boundary what={say("This part")}>{children}</Boundary>
       </div>
     </dialog>
   );
