@@ -384,7 +384,8 @@ begin
         'logloom_log_streams',
         'logloom_scopes_and_sessions',
         'logloom_logs_go_out',
-        'logloom_verified_archive'
+        'logloom_verified_archive',
+        'logloom_viewers_dashboards'
       ]
     );
   end if;

@@ -53,6 +53,13 @@ Deno.test("the dictionary has each sentence once, and none that nothing says", a
   assert.deepEqual(Object.values(remarks).filter((remark) => !sentences.has(remark)), []);
 });
 
+Deno.test("no file of components is longer than 200 lines", async () => {
+  const long = (await sources())
+    .filter(({ path, source }) => path.endsWith(".tsx") && source.split("\n").length > 201)
+    .map(({ path }) => path.slice(folder.pathname.length));
+  assert.deepEqual(long, []);
+});
+
 Deno.test("a sentence has its values, in the form for their number", () => {
   assert.equal(say("{count} records", { count: 1 }), "1 record");
   assert.equal(say("{count} records", { count: 1234 }), `${count(1234)} records`);

@@ -1,6 +1,7 @@
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { AlertDelivery, AlertRule } from "../service/logloom.ts";
-import { Badge, Dialog, ErrorNote } from "../shared/controls.tsx";
+import { Badge, ErrorNote } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { ago } from "../shared/format.ts";
 import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";

@@ -1,7 +1,9 @@
 import { useState } from "react";
 import { useChange, useSealedChange } from "../service/hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
-import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { ConditionFields } from "./condition-fields.tsx";
 import { MessagePreview } from "./message-preview.tsx";
 import { NotificationFields } from "./notification-fields.tsx";

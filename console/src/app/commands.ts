@@ -1,4 +1,4 @@
-import { change, go, lastPlace, type Screen, screens } from "../address/address.ts";
+import { change, go, lastPlace, type Screen } from "../address/address.ts";
 import { rankOf } from "../language/rank.ts";
 import { placeOf } from "../saved/display.ts";
 import type { LogDashboard, LogTenant, SavedSearch } from "../service/logloom.ts";
@@ -15,8 +15,11 @@ export interface Command {
   run: () => void;
 }
 
+const tabs = [["Log streams", "streams"], ["Archive", "archive"]] as const;
+
 /** What the palette offers: screens, saved searches, dashboards, tenants, choices. */
-export function commandsOf({ saved, dashboards, tenants, switchTo, onHelp, signOut }: {
+export function commandsOf({ screens, saved, dashboards, tenants, switchTo, onHelp, signOut }: {
+  screens: readonly Screen[];
   saved: SavedSearch[];
   dashboards: LogDashboard[];
   tenants: LogTenant[];
@@ -56,7 +59,7 @@ export function commandsOf({ saved, dashboards, tenants, switchTo, onHelp, signO
       kind: say("Switch tenant"),
       run: () => switchTo(tenant_id),
     })),
-    ...([["Log streams", "streams"], ["Archive", "archive"]] as const).map(([words, tab]) => ({
+    ...(screens.includes("settings") ? tabs : []).map(([words, tab]) => ({
       id: `tab-${tab}`,
       words: say(words),
       kind: say("Screen"),

@@ -1,4 +1,4 @@
-import { Dialog } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { say, type Words } from "../shared/words.ts";
 
 const keys: [string, Words][] = [

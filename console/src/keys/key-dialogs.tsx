@@ -2,7 +2,9 @@ import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { ApiKey, CreatedApiKey, Scope } from "../service/logloom.ts";
-import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/plain.ts";
 import { say, type Words } from "../shared/words.ts";
 

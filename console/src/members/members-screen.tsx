@@ -5,7 +5,8 @@ import type { Member, Role } from "../service/logloom.ts";
 import { roles, useMay, useMembers } from "../service/role.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Dialog, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
+import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { ago } from "../shared/format.ts";
 import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
@@ -27,7 +28,7 @@ export default function MembersScreen() {
   const owners = members.data?.filter(({ role }) => role === "owner").length;
   // A tenant with members has an owner: the last one stays.
   const isLastOwner = ({ role }: Member) => role === "owner" && owners === 1;
-  const touched = ["list_tenant_members"] as const;
+  const touched = ["list_tenant_members", "list_log_tenants"] as const;
   const set = useChange("set_tenant_member_role", touched);
   const remove = useChange("remove_tenant_member", touched);
   return (

@@ -3,7 +3,7 @@ import { rowTime } from "../address/range.ts";
 import { clause } from "../language/edit.ts";
 import { useOperation } from "../service/hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { Dialog } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { Loaded } from "../shared/list.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { oneLine } from "../shared/plain.ts";

@@ -5,7 +5,7 @@ import { wholeTime } from "../address/range.ts";
 import type { Mode } from "../language/edit.ts";
 import { exactJson } from "../service/numbers.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { CopyButton } from "../shared/controls.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { ContextDialog } from "./context-dialog.tsx";

@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { useChange, useService } from "../service/hooks.ts";
 import { useMay } from "../service/role.ts";
-import { CopyButton, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
 import { senders } from "./senders.ts";
 import { say } from "../shared/words.ts";
 

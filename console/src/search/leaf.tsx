@@ -1,7 +1,8 @@
 import { say } from "../shared/words.ts";
 import { attributeField, groupedBy, type Mode } from "../language/edit.ts";
 import { exactJson, ExactNumber } from "../service/numbers.ts";
-import { CopyButton, IconButton } from "../shared/controls.tsx";
+import { IconButton } from "../shared/controls.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
 import { plain } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
 import { shortText } from "./columns.ts";

@@ -688,6 +688,7 @@ export const dictionary = [
   "This view",
   "This view did not open",
   "This view has ended",
+  "Those that colleagues share are here.",
   "Threshold",
   "Time",
   "Times",

@@ -1,7 +1,7 @@
 import { wholeTime, type Zone } from "../address/range.ts";
 import { useOperation } from "../service/hooks.ts";
 import type { LogStream, LogStreamFailure } from "../service/logloom.ts";
-import { Dialog } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { ago } from "../shared/format.ts";
 import { ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
