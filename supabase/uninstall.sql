@@ -387,6 +387,7 @@ begin
         'logloom_verified_archive',
         'logloom_damaged_blocks',
         'logloom_erasure_notes',
+        'logloom_viewers_dashboards',
         'logloom_copies_of_before'
       ]
     );

@@ -1,3 +1,4 @@
+import { say } from "./shared/words.ts";
 import { QueryClient } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -26,13 +27,13 @@ try {
   });
   root.render(
     <StrictMode>
-      <Boundary what="The console">
+      <Boundary what={say("The console")}>
         <App config={config} session={session} queries={queries} />
       </Boundary>
     </StrictMode>,
   );
 } catch (error) {
-  const words = error instanceof StartError ? error.message : "The console could not start.";
+  const words = error instanceof StartError ? error.message : say("The console could not start.");
   root.render(
     <main className="start-error">
       <p role="alert">{words}</p>

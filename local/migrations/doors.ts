@@ -23,8 +23,13 @@ const schemas = `${checkout}/supabase/schemas`;
 /** A user makes a tenant for themselves, and goes to another one. */
 const forUsersAlone = ["create_tenant", "switch_log_tenant"];
 
-/** What concerns the user alone, whatever their role is. */
-export const ofOneself = ["list_log_tenants", "switch_log_tenant"];
+/** What a viewer may do by RPC alone: what concerns them, and dashboards to look at. */
+export const viewersByRpc = [
+  "get_log_dashboard",
+  "list_log_dashboards",
+  "list_log_tenants",
+  "switch_log_tenant",
+];
 
 /** Of every operation, from the lists and signatures in `supabase/schemas`. */
 export async function allDoors(): Promise<Doors[]> {
@@ -37,7 +42,7 @@ export async function allDoors(): Promise<Doors[]> {
     user: !internal.includes(operation),
     key: reading.includes(operation),
     client: reading.includes(operation),
-    viewer: reading.includes(operation) || ofOneself.includes(operation),
+    viewer: reading.includes(operation) || viewersByRpc.includes(operation),
     session: reading.includes(operation),
     service: internal.includes(operation) ||
       forTenants.includes(operation) && !forUsersAlone.includes(operation),

@@ -23,6 +23,8 @@ export interface Options {
   expected?: RegExp;
   url?: string;
   timezone?: string;
+  /** The language of the reader. */
+  locale?: string;
   /** Somebody who was never here, whom notes explain the page. */
   isFirstVisit?: boolean;
   /** Before the page is opened: routes that answer in the service's place. */
@@ -50,6 +52,7 @@ export async function openBrowser() {
       viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
       colorScheme: options.theme ?? "light",
       timezoneId: options.timezone ?? "UTC",
+      locale: options.locale,
       permissions: ["clipboard-read", "clipboard-write"],
     });
     const page = await context.newPage();

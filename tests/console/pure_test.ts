@@ -4,7 +4,6 @@ import { readAddress, writeAddress } from "../../console/src/address/address.ts"
 import { instant, resolve, typed, untyped, wider } from "../../console/src/address/range.ts";
 import { mended, suggestionOf } from "../../console/src/search/mend.ts";
 import { jsonIn, stackIn } from "../../console/src/search/message-parts.ts";
-import { dictionary } from "../../console/src/shared/dictionary.ts";
 import {
   aggregates,
   attributeField,
@@ -220,34 +219,3 @@ Deno.test("what a message holds: JSON, and a stack with one's own first frame", 
   assert.equal(stack?.tail, "ValueError: no");
   assert.equal(stackIn("a\n  b\n  c"), null);
 });
-
-Deno.test("all words that the page says are in its dictionary, once", async () => {
-  const root = new URL("../../console/src/", import.meta.url);
-  const texts: string[] = [];
-  for await (const path of filesBelow(root)) {
-    if (/\.tsx?$/.test(path) && !path.endsWith("/dictionary.ts")) {
-      texts.push(await Deno.readTextFile(path));
-    }
-  }
-  const source = texts.join("\n");
-  const said = [...source.matchAll(/\bsay\(\s*"((?:[^"\\]|\\.)*)",?\s*\)/g)].map(([, word]) =>
-    word
-  );
-  const known = new Set(dictionary);
-  assert.ok(said.length > 200, "there are words to look for");
-  assert.deepEqual([...new Set(said)].filter((word) => !known.has(word)), []);
-  assert.deepEqual(
-    dictionary.filter((word) => !source.includes(word)),
-    [],
-    "none is left over",
-  );
-  assert.equal(known.size, dictionary.length);
-});
-
-async function* filesBelow(folder: URL): AsyncGenerator<string> {
-  for await (const entry of Deno.readDir(folder)) {
-    const url = new URL(`${entry.name}${entry.isDirectory ? "/" : ""}`, folder);
-    if (entry.isDirectory) yield* filesBelow(url);
-    else yield url.pathname;
-  }
-}

@@ -1,3 +1,5 @@
+import { timeRange } from "../shared/format.ts";
+import { say, type Words } from "../shared/words.ts";
 /** A range as in the address: times, or words relative to now. */
 export interface Range {
   from: string;
@@ -10,7 +12,7 @@ export interface Instants {
   to: string;
 }
 
-export const presets: { from: string; label: string; minutes: number }[] = [
+export const presets: { from: string; label: Words; minutes: number }[] = [
   { from: "now-5m", label: "Last 5 minutes", minutes: 5 },
   { from: "now-15m", label: "Last 15 minutes", minutes: 15 },
   { from: "now-1h", label: "Last hour", minutes: 60 },
@@ -71,8 +73,8 @@ export function untyped(text: string, zone: Zone, now: number): string {
 
 /** The zone of typed times. */
 export function zoneWords(zone: Zone): string {
-  if (zone === "utc") return "Times without a zone are UTC.";
-  return `Times without a zone are local (${zoneName(zone)}).`;
+  if (zone === "utc") return say("Times without a zone are UTC.");
+  return say("Times without a zone are local ({zone}).", { zone: zoneName(zone) });
 }
 
 /** The displayed zone in a word: "UTC", "UTC+05:30". */
@@ -97,13 +99,12 @@ export function wider(range: Instants): (typeof presets)[number] | null {
 
 export function rangeLabel(range: Range, zone: Zone): string {
   const preset = presets.find(({ from }) => from === range.from && range.to === "now");
-  if (preset) return preset.label;
-  if (range.from.startsWith("now")) return `${range.from} to ${range.to}`;
+  if (preset) return say(preset.label);
+  if (range.from.startsWith("now")) return say("{from} to {to}", range);
   const now = Date.now();
   const [from, to] = [instant(range.from, now), instant(range.to, now)];
-  if (from === null || to === null) return "Invalid range";
-  const sameDay = dayOf(from, zone) === dayOf(to, zone);
-  return `${shortTime(from, zone)} – ${sameDay ? clock(to, zone) : shortTime(to, zone)}`;
+  if (from === null || to === null) return say("Invalid range");
+  return timeRange(from, to, zone);
 }
 
 export type Zone = "local" | "utc";
@@ -129,12 +130,6 @@ export function dayOf(time: number, zone: Zone): string {
 
 export function clock(time: number, zone: Zone): string {
   return parts(time, zone).clock;
-}
-
-/** `11-21 19:15`, or with seconds if they are not zero. */
-export function shortTime(time: number, zone: Zone): string {
-  const { day, clock } = parts(time, zone);
-  return `${day.slice(5)} ${clock.endsWith(":00") ? clock.slice(0, 5) : clock}`;
 }
 
 /** The times of rows, all of the same width: `11-21 19:15:13.750`. */

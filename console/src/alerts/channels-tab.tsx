@@ -1,3 +1,4 @@
+import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { AlertRule, Channel } from "../service/logloom.ts";
@@ -95,8 +96,13 @@ export function ChannelsTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
           }}
           onClose={() => setDoomed(null)}
         >
-          <strong>{plain(doomed.rule.name)}</strong> tells {labelOf(doomed.channel)}{" "}
-          nothing any more. Its address stays in the rule.
+          <Said
+            words="{rule} tells {channel} nothing any more. Its address stays in the rule."
+            of={{
+              rule: <strong>{plain(doomed.rule.name)}</strong>,
+              channel: labelOf(doomed.channel),
+            }}
+          />
         </Confirm>
       )}
     </>

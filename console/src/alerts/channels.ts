@@ -1,7 +1,8 @@
+import { type Words } from "../shared/words.ts";
 import type { AlertRule, Channel } from "../service/logloom.ts";
 
 interface Place {
-  label: string;
+  label: Words;
   sample: string;
 }
 
@@ -36,7 +37,7 @@ export const secretPlaces = {
   pagerduty: {
     label: "PagerDuty",
     key: "pagerduty_key",
-    sample: "Routing key of 32 characters",
+    sample: "R0123456789ABCDEFGHIJKLMNOPQRSTU",
   },
 } as const satisfies Partial<Record<Channel, Place & { key: string }>>;
 

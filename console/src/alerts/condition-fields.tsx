@@ -5,9 +5,9 @@ import { useOperation } from "../service/hooks.ts";
 import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { Comparison } from "../service/logloom.ts";
 import { type Draft, signs } from "./rules.ts";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 
-const words: Record<Comparison, string> = {
+const words: Record<Comparison, Words> = {
   gt: "more than",
   gte: "at least",
   lt: "less than",
@@ -31,7 +31,7 @@ export function ConditionFields({ draft, onChange }: {
     <>
       <div>
         <p className="field-words">
-          Query: a filter counts its records; | rate(), | p95(attrs.ms) and others work too
+          {say("Query: a filter counts its records; | rate(), | p95(attrs.ms) and others work too")}
         </p>
         <div className="query-field">
           <QueryBox
@@ -55,7 +55,7 @@ export function ConditionFields({ draft, onChange }: {
             onChange={(event) => onChange({ comparison: event.target.value as Comparison })}
           >
             {(Object.keys(signs) as Comparison[]).map((one) => (
-              <option key={one} value={one}>{signs[one]} {words[one]}</option>
+              <option key={one} value={one}>{signs[one]} {say(words[one])}</option>
             ))}
           </select>
         </label>

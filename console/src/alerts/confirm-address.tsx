@@ -33,13 +33,13 @@ export function ConfirmAddress({ rule, rules, email }: {
   return (
     <form className="confirm-address" onSubmit={submit}>
       <span className="field-error">
-        {plain(email)} gets nothing before it is confirmed
+        {say("{email} gets nothing before it is confirmed", { email: plain(email) })}
       </span>
       {isMailed
         ? (
           <>
             <input
-              aria-label={`Code mailed to ${email}`}
+              aria-label={say("Code mailed to {email}", { email })}
               placeholder={say("Code of the mail")}
               inputMode="numeric"
               autoComplete="one-time-code"
@@ -68,7 +68,7 @@ export function ConfirmAddress({ rule, rules, email }: {
           resend.mutate({ p_rule_id: rule.rule_id });
         }}
       >
-        {resend.isSuccess ? "Asked for" : isMailed ? "New code" : "Mail a code"}
+        {resend.isSuccess ? say("Asked for") : isMailed ? say("New code") : say("Mail a code")}
       </button>
       <ErrorNote error={confirm.error ?? resend.error} />
     </form>
@@ -79,11 +79,11 @@ export function ConfirmAddress({ rule, rules, email }: {
 function MailNote({ mail, zone }: { mail: AlertDelivery; zone: Zone }) {
   const { word, about } = standingOf(mail, zone);
   if (mail.last_error === null) {
-    return <span className="about">Its code is {word}.</span>;
+    return <span className="about">{say("Its code: {state}", { state: say(word) })}</span>;
   }
   return (
     <span className="field-error">
-      Its code could not be mailed: {plain(mail.last_error)}
+      {say("Its code could not be mailed: {error}", { error: plain(mail.last_error) })}
       {about !== null && <span className="about">, {about}</span>}
     </span>
   );

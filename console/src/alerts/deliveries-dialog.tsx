@@ -1,14 +1,15 @@
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { AlertDelivery, AlertRule } from "../service/logloom.ts";
-import { Badge, Dialog, ErrorNote } from "../shared/controls.tsx";
+import { Badge, ErrorNote } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { ago } from "../shared/format.ts";
 import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { standingOf } from "./deliveries.ts";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 
-const purposes: Record<AlertDelivery["purpose"], string> = {
+const purposes: Record<AlertDelivery["purpose"], Words> = {
   alert: "an alert",
   recovery: "a recovery",
   test: "a test",
@@ -23,7 +24,7 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
   }, { every: 3000 });
   const retry = useChange("retry_alert_delivery", ["list_alert_deliveries"]);
   return (
-    <Dialog title={`Deliveries: ${plain(rule.name)}`} onClose={onClose} wide>
+    <Dialog title={say("Deliveries: {rule}", { rule: plain(rule.name) })} onClose={onClose} wide>
       <ErrorNote error={retry.error} />
       <ListTable
         answer={list}

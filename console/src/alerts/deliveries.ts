@@ -1,9 +1,10 @@
-import { shortTime, type Zone } from "../address/range.ts";
+import { say, type Words } from "../shared/words.ts";
+import { type Zone } from "../address/range.ts";
 import type { AlertDelivery } from "../service/logloom.ts";
-import { ago } from "../shared/format.ts";
+import { ago, shortTime } from "../shared/format.ts";
 
 interface Standing {
-  word: string;
+  word: Words;
   tone: "good" | "bad" | "warn" | "plain";
   /** The time of the next attempt, and of the last one. */
   about: string | null;
@@ -20,8 +21,10 @@ export function standingOf(delivery: AlertDelivery, zone: Zone, now = Date.now()
     return { word: "on its way", tone: "plain", about: null };
   }
   const next = Date.parse(next_attempt_at) <= now
-    ? "next attempt now"
-    : `next attempt ${ago(next_attempt_at, now)}`;
-  const until = gives_up_at === null ? "" : `, until ${shortTime(Date.parse(gives_up_at), zone)}`;
-  return { word: "retrying", tone: "warn", about: next + until };
+    ? say("next attempt now")
+    : say("next attempt {when}", { when: ago(next_attempt_at, now) });
+  const about = gives_up_at === null
+    ? next
+    : say("{next}, until {end}", { next, end: shortTime(Date.parse(gives_up_at), zone) });
+  return { word: "retrying", tone: "warn", about };
 }

@@ -4,7 +4,8 @@ import { standingOf } from "./deliveries.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { Alert, AlertRule } from "../service/logloom.ts";
 import { Badge, ErrorNote } from "../shared/controls.tsx";
-import { ago, measure } from "../shared/format.ts";
+import { ago } from "../shared/format.ts";
+import { measure } from "../shared/numbers.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
@@ -36,7 +37,7 @@ export function HistoryTab() {
       <ListTable
         answer={alerts}
         empty={{
-          title: isOpenOnly ? "Everything is acknowledged" : "No rule has fired yet",
+          title: isOpenOnly ? say("Everything is acknowledged") : say("No rule has fired yet"),
         }}
         more={{ limit, onMore: () => setLimit(mostAtOnce) }}
         label={say("Alerts")}
@@ -81,9 +82,9 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
     <tr>
       <td title={alert.triggered_at}>{ago(alert.triggered_at)}</td>
       <th scope="row">
-        {plain(rule?.name ?? "A deleted rule")}
+        {plain(rule?.name ?? say("A deleted rule"))}
         {group.map(([field, value]) => (
-          <Badge key={field} tone="plain">{plain(`${field}: ${value ?? "none"}`)}</Badge>
+          <Badge key={field} tone="plain">{plain(`${field}: ${value ?? say("none")}`)}</Badge>
         ))}
       </th>
       <td className="number">{measure(alert.value)}</td>
@@ -95,10 +96,10 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
         {alert.acknowledged
           ? (
             <span title={alert.acknowledged_by ?? undefined}>
-              <Badge tone="good">acknowledged</Badge> {ago(alert.acknowledged_at)}
+              <Badge tone="good">{say("acknowledged")}</Badge> {ago(alert.acknowledged_at)}
             </span>
           )
-          : <Badge tone="warn">open</Badge>}
+          : <Badge tone="warn">{say("open")}</Badge>}
       </td>
       <td className="tools">
         {rule && (
@@ -140,7 +141,7 @@ function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
   const failed = new Set(failure ? [failure] : []);
   for (const { channel, status, last_error } of own) {
     if (status === "delivered") reached.add(channel);
-    else if (status === "failed") failed.add(`${channel}: ${last_error ?? "not delivered"}`);
+    else if (status === "failed") failed.add(`${channel}: ${last_error ?? say("not delivered")}`);
   }
   const pending = own.filter(({ status }) => status === "pending");
   const isNobody = reached.size === 0 && failed.size === 0 && pending.length === 0;

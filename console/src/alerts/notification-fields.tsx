@@ -41,7 +41,7 @@ export function NotificationFields({ draft, isSet, onChange }: {
             {check(name, label)}
             <input
               type={type}
-              aria-label={`Address for ${name}`}
+              aria-label={say("Address for {channel}", { channel: name })}
               placeholder={sample}
               required={isOn(name) && draft.enabled}
               value={draft[key]}
@@ -60,7 +60,7 @@ export function NotificationFields({ draft, isSet, onChange }: {
               ? (
                 <SecretField
                   name={key}
-                  label={`Address for ${name}`}
+                  label={say("Address for {channel}", { channel: name })}
                   isSet={isSet(key)}
                   isNeeded={draft.enabled}
                   sample={sample}

@@ -58,7 +58,7 @@ export function PreviewChart({ draft, onThreshold }: {
           ? " "
           : data
           ? <PreviewWords preview={data} keys={keys} zone={zone} />
-          : "Evaluating the last 24 hours…"}
+          : say("Evaluating the last 24 hours…")}
       </p>
       {answer.error && answer.error.position === null && <ErrorNote error={answer.error} />}
       <div className="preview-chart">
@@ -74,9 +74,12 @@ export function PreviewChart({ draft, onThreshold }: {
                 range={range}
                 hooks={hooks}
                 most={top / 1.06}
-                label={`Value of the query over the last 24 hours; the threshold is ${
-                  signs[draft.comparison]
-                } ${draft.threshold}`}
+                label={say(
+                  "Value of the query over the last 24 hours; the threshold is {threshold}",
+                  {
+                    threshold: `${signs[draft.comparison]} ${draft.threshold}`,
+                  },
+                )}
               />
               {Number.isFinite(threshold) && (
                 <Threshold

@@ -1,6 +1,9 @@
-import { shortTime, type Zone } from "../address/range.ts";
+import { shortTime } from "../shared/format.ts";
+import { say } from "../shared/words.ts";
+import { Said } from "../shared/said.tsx";
+import { type Zone } from "../address/range.ts";
 import type { AlertPreview } from "../service/logloom.ts";
-import { count, measure } from "../shared/format.ts";
+import { measure } from "../shared/numbers.ts";
 import { groupLabel } from "../shared/groups.ts";
 import type { ChartSeries } from "../shared/time-chart.tsx";
 
@@ -14,13 +17,25 @@ export function PreviewWords({ preview, keys, zone }: {
   const last = alerts.at(-1);
   return (
     <>
-      In the last 24 hours it would have fired <strong>{times(total)}</strong>
+      <Said
+        words="In the last 24 hours it would have fired {times}"
+        of={{ times: times(total) }}
+        strong
+      />
       {last && (
         <span className="about">
-          , last with {measure(last.value)} at {shortTime(Date.parse(last.window_end), zone)}
+          {", "}
+          {say("last with {value} at {time}", {
+            value: measure(last.value),
+            time: shortTime(Date.parse(last.window_end), zone),
+          })}
           {last.group && (
             <>
-              , for <bdi>{groupLabel(last.group, keys)}</bdi>
+              {", "}
+              <Said
+                words="for {group}"
+                of={{ group: <bdi>{groupLabel(last.group, keys)}</bdi> }}
+              />
             </>
           )}
         </span>
@@ -42,17 +57,18 @@ export function PreviewGroups({ preview, lines }: { preview: AlertPreview; lines
           <span className="about">{times(preview.groups?.[i]?.alerts ?? 0)}</span>
         </span>
       ))}
-      {more > 0 && <span className="about">and {count(more)} more</span>}
+      {more > 0 && <span className="about">{say("and {number} more", { number: more })}</span>}
     </p>
   );
 }
 
 function times(number: number): string {
-  if (number === 0) return "never";
-  return number === 1 ? "once" : `${count(number)} times`;
+  return number === 0 ? say("never") : say("{count} times", { count: number });
 }
 
 function crowdedWords(windows: number): string {
-  const where = windows === 1 ? "one window" : `${count(windows)} windows`;
-  return `In ${where} there were more groups than a rule may have; it fires for none there`;
+  return say(
+    "In {count} windows there were more groups than a rule may have; it fires for none there",
+    { count: windows },
+  );
 }

@@ -1,7 +1,9 @@
 import { useState } from "react";
 import { useChange, useSealedChange } from "../service/hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
-import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { ConditionFields } from "./condition-fields.tsx";
 import { MessagePreview } from "./message-preview.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
@@ -25,7 +27,11 @@ export function RuleDialog({ initial, onClose, onSaved }: {
     touched,
   );
   return (
-    <Dialog title={draft.rule_id ? "Alert rule" : "New alert rule"} onClose={onClose} wide>
+    <Dialog
+      title={draft.rule_id ? say("Alert rule") : say("New alert rule")}
+      onClose={onClose}
+      wide
+    >
       <form
         className="form"
         onSubmit={(event) => {
@@ -79,7 +85,7 @@ export function RuleDialog({ initial, onClose, onSaved }: {
           </label>
           <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
           <button type="submit" className="button primary" disabled={save.isPending}>
-            {draft.rule_id ? "Save" : "Make the rule"}
+            {draft.rule_id ? say("Save") : say("Make the rule")}
           </button>
         </div>
       </form>
@@ -111,13 +117,14 @@ function RuleTools({ ruleId }: { ruleId: string }) {
       </button>
       {test.isSuccess && (
         <p role="status" className="about">
-          On its way to {test.data.length}{" "}
-          destination{test.data.length === 1 ? "" : "s"}: see its deliveries.
+          {say("On its way to {count} destinations: see its deliveries.", {
+            count: test.data.length,
+          })}
         </p>
       )}
       {rotate.data && (
         <p role="status">
-          Shown this once: <code className="secret">{rotate.data.secret}</code>{" "}
+          {say("Shown this once:")} <code className="secret">{rotate.data.secret}</code>{" "}
           <CopyButton text={rotate.data.secret} label={say("Copy the secret")} icon />
         </p>
       )}

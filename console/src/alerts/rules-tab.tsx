@@ -1,9 +1,11 @@
+import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge } from "../shared/controls.tsx";
-import { ago, measure } from "../shared/format.ts";
+import { ago } from "../shared/format.ts";
+import { measure, minutes } from "../shared/numbers.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { ConfirmAddress } from "./confirm-address.tsx";
@@ -30,7 +32,10 @@ export function RulesTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
     <>
       {plan.data && (
         <p className="about">
-          {`${plan.data.currentCount} of ${plan.data.maxCount} in this plan`}
+          {say("{used} of {most} in this plan", {
+            used: plan.data.currentCount,
+            most: plan.data.maxCount,
+          })}
         </p>
       )}
       <ListTable
@@ -77,7 +82,11 @@ export function RulesTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
           parameters={{ p_rule_id: doomed.rule_id }}
           onClose={() => setDoomed(null)}
         >
-          <strong>{plain(doomed.name)}</strong> is not evaluated any more. Its history stays.
+          <Said
+            words="{rule} is not evaluated any more. Its history stays."
+            of={{ rule: plain(doomed.name) }}
+            strong
+          />
         </Confirm>
       )}
     </>
@@ -110,7 +119,9 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
       <td className="number">{measure(rule.last_value)}</td>
       <td>
         {signs[rule.comparison]} {measure(rule.threshold)}{" "}
-        <span className="about">in {rule.window_minutes} min</span>
+        <span className="about">
+          {say("in {span}", { span: minutes(rule.window_minutes) })}
+        </span>
       </td>
       <td>{rule.last_evaluated_at ? ago(rule.last_evaluated_at) : "–"}</td>
       <td className="tools">

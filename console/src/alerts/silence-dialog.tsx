@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
-import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/plain.ts";
 import { say } from "../shared/words.ts";
 

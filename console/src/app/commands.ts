@@ -1,4 +1,4 @@
-import { change, go, lastPlace, type Screen, screens } from "../address/address.ts";
+import { change, go, lastPlace, type Screen } from "../address/address.ts";
 import { rankOf } from "../language/rank.ts";
 import { placeOf } from "../saved/display.ts";
 import type { LogDashboard, LogTenant, SavedSearch } from "../service/logloom.ts";
@@ -15,8 +15,11 @@ export interface Command {
   run: () => void;
 }
 
+const tabs = [["Log streams", "streams"], ["Archive", "archive"]] as const;
+
 /** What the palette offers: screens, saved searches, dashboards, tenants, choices. */
-export function commandsOf({ saved, dashboards, tenants, switchTo, onHelp, signOut }: {
+export function commandsOf({ screens, saved, dashboards, tenants, switchTo, onHelp, signOut }: {
+  screens: readonly Screen[];
   saved: SavedSearch[];
   dashboards: LogDashboard[];
   tenants: LogTenant[];
@@ -25,13 +28,13 @@ export function commandsOf({ saved, dashboards, tenants, switchTo, onHelp, signO
   signOut: () => void;
 }): Command[] {
   const screen = (name: Screen): Command => ({
-    id: `screen ${name}`,
+    id: `screen-${name}`,
     words: say(labels[name]),
     kind: say("Screen"),
     run: () => go(lastPlace(name)),
   });
   const choice = (words: string, run: () => void): Command => ({
-    id: `choice ${words}`,
+    id: `choice-${words}`,
     words,
     kind: say("Choice"),
     run,
@@ -39,25 +42,25 @@ export function commandsOf({ saved, dashboards, tenants, switchTo, onHelp, signO
   return [
     ...screens.map(screen),
     ...saved.map((one) => ({
-      id: `saved ${one.id}`,
+      id: `saved-${one.id}`,
       words: oneLine(one.name, 100),
       kind: say("Saved search"),
       run: () => go({ screen: "search", parameters: placeOf(one) }),
     })),
     ...dashboards.map((one) => ({
-      id: `dashboard ${one.dashboard_id}`,
+      id: `dashboard-${one.dashboard_id}`,
       words: oneLine(one.name, 100),
       kind: say("Dashboard"),
       run: () => go({ screen: "dashboards", parameters: { id: one.dashboard_id } }),
     })),
     ...tenants.filter(({ is_current }) => !is_current).map(({ tenant_id }) => ({
-      id: `tenant ${tenant_id}`,
+      id: `tenant-${tenant_id}`,
       words: oneLine(tenant_id, 100),
       kind: say("Switch tenant"),
       run: () => switchTo(tenant_id),
     })),
-    ...([["Log streams", "streams"], ["Archive", "archive"]] as const).map(([words, tab]) => ({
-      id: `tab ${tab}`,
+    ...(screens.includes("settings") ? tabs : []).map(([words, tab]) => ({
+      id: `tab-${tab}`,
       words: say(words),
       kind: say("Screen"),
       run: () => go({ screen: "settings", parameters: { tab } }),

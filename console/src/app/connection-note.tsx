@@ -1,3 +1,4 @@
+import { say } from "../shared/words.ts";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { LogloomError } from "../service/logloom.ts";
@@ -40,7 +41,7 @@ export function ConnectionNote() {
   if (!isAway) return null;
   return (
     <p className="connection" role="status">
-      The service cannot be reached. Trying again…
+      {say("The service cannot be reached. Trying again…")}
     </p>
   );
 }

@@ -1,7 +1,7 @@
-import { Dialog } from "../shared/controls.tsx";
-import { say } from "../shared/words.ts";
+import { Dialog } from "../shared/dialog.tsx";
+import { say, type Words } from "../shared/words.ts";
 
-const keys: [string, string][] = [
+const keys: [string, Words][] = [
   ["Ctrl K", "go to a screen, a saved search, a dashboard, a tenant"],
   ["/", "to the search box"],
   ["Enter", "in the box: run the query; Ctrl+Enter adds a line"],
@@ -14,7 +14,7 @@ const keys: [string, string][] = [
   ["?", "this help"],
 ];
 
-const examples: [string, string][] = [
+const examples: [string, Words][] = [
   ["*", "every record"],
   ["timeout", "the word anywhere in msg"],
   ['"connection refused"', "the phrase"],
@@ -38,7 +38,7 @@ export function Help({ onClose }: { onClose: () => void }) {
                 <dt>
                   {key.split("  ").map((one) => <kbd key={one}>{one}</kbd>)}
                 </dt>
-                <dd>{what}</dd>
+                <dd>{say(what)}</dd>
               </div>
             ))}
           </dl>
@@ -51,7 +51,7 @@ export function Help({ onClose }: { onClose: () => void }) {
                 <dt>
                   <code>{query}</code>
                 </dt>
-                <dd>{what}</dd>
+                <dd>{say(what)}</dd>
               </div>
             ))}
           </dl>

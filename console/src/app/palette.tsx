@@ -1,10 +1,12 @@
 import { type KeyboardEvent, useMemo, useState } from "react";
 import { useOperation } from "../service/hooks.ts";
 import { useSession } from "../service/session.ts";
-import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { mostAtOnce } from "../shared/list.tsx";
 import { say } from "../shared/words.ts";
 import { type Command, commandsOf, found } from "./commands.ts";
+import { useScreens } from "./use-screens.ts";
 import { useSwitch } from "./tenant-switcher.tsx";
 
 /** Everything that one can go to or choose, by its name (Ctrl-K). */
@@ -16,21 +18,23 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
   const dashboards = useOperation("list_log_dashboards", { p_limit: mostAtOnce });
   const tenants = useOperation("list_log_tenants", { p_limit: mostAtOnce });
   const { switchTo, error, note } = useSwitch();
+  const screens = useScreens();
   const all = useMemo(() =>
     commandsOf({
+      screens,
       saved: saved.data ?? [],
       dashboards: dashboards.data ?? [],
       tenants: tenants.data ?? [],
       switchTo,
       onHelp,
       signOut: () => void session.signOut(),
-    }), [saved.data, dashboards.data, tenants.data]);
+    }), [screens, saved.data, dashboards.data, tenants.data]);
   const shown = found(all, typed);
   const active = shown[Math.min(at, shown.length - 1)];
   const run = (command: Command | undefined) => {
     if (!command) return;
     // Switching takes a moment, and may be refused.
-    if (!command.id.startsWith("tenant ")) onClose();
+    if (!command.id.startsWith("tenant-")) onClose();
     command.run();
   };
   const onKeyDown = (event: KeyboardEvent) => {

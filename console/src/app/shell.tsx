@@ -3,6 +3,8 @@ import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
 import { useAddress } from "../address/address.ts";
 import { OverviewScreen } from "../overview/overview-screen.tsx";
 import { ExportNote } from "../search/export-menu.tsx";
+import { allFeatures, FeaturesContext, viewersFeatures } from "../search/features.ts";
+import { useMay } from "../service/role.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import { Boundary } from "../shared/boundary.tsx";
 import { Empty, Skeleton } from "../shared/controls.tsx";
@@ -44,6 +46,7 @@ export function Shell({ queries }: { queries: QueryClient }) {
     if (screen === "dashboards" && parameters.id) return;
     document.title = titleOf({ screen, parameters });
   }, [screen, parameters]);
+  const isViewer = useMay("member") === false;
   const isSearch = screen === "search";
   const Screen: ComponentType = isSearch
     ? SearchScreen
@@ -76,11 +79,13 @@ export function Shell({ queries }: { queries: QueryClient }) {
       >
         <Boundary
           key={screen}
-          what={isSearch ? "The search" : "This screen"}
+          what={isSearch ? say("The search") : say("This screen")}
           instead={<BrokenScreen />}
         >
           <Suspense fallback={<Skeleton />}>
-            <Screen />
+            <FeaturesContext value={isViewer ? viewersFeatures : allFeatures}>
+              <Screen />
+            </FeaturesContext>
           </Suspense>
         </Boundary>
       </main>

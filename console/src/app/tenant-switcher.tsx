@@ -17,7 +17,7 @@ export function TenantSwitcher() {
       <button
         type="button"
         className="tenant"
-        title={`${say("Tenant")} ${tenant}`}
+        title={say("Tenant {tenant}", { tenant })}
         popoverTarget={id}
       >
         <span className="hidden">{say("Tenant")}:</span>

@@ -1,9 +1,9 @@
 import type { Address, Screen } from "../address/address.ts";
 import { rangeLabel, standardRange } from "../address/range.ts";
 import { oneLine, plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 
-export const labels: Record<Screen, string> = {
+export const labels: Record<Screen, Words> = {
   overview: "Overview",
   search: "Search",
   dashboards: "Dashboards",
@@ -24,7 +24,7 @@ export function titleOf({ screen, parameters }: Address): string {
     from: parameters.from || standardRange.from,
     to: parameters.to || standardRange.to,
   };
-  const when = parameters.live === "1" ? say("Live") : say(rangeLabel(range, "utc"));
+  const when = parameters.live === "1" ? say("Live") : rangeLabel(range, "utc");
   const what = query === "" ? say("All records") : plain(oneLine(query, 60));
   return `${what} · ${when} · Logloom`;
 }

@@ -1,18 +1,13 @@
 import { type MouseEvent, useId, useRef } from "react";
-import {
-  go,
-  lastPlace,
-  type Screen,
-  screens,
-  useAddress,
-  writeAddress,
-} from "../address/address.ts";
+import { go, lastPlace, type Screen, useAddress, writeAddress } from "../address/address.ts";
 import { useIsNarrow } from "../search/use-is-narrow.ts";
 import { useOperation } from "../service/hooks.ts";
+import { useMay } from "../service/role.ts";
 import { IconButton } from "../shared/controls.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { say } from "../shared/words.ts";
 import { labels } from "./title.ts";
+import { useScreens } from "./use-screens.ts";
 import { TenantSwitcher } from "./tenant-switcher.tsx";
 import { UserMenu } from "./user-menu.tsx";
 
@@ -69,10 +64,12 @@ function NavMenu({ screen }: { screen: Screen }) {
 /** The screens as one left them; the present one from its beginning. */
 function NavLinks({ screen, onGo }: { screen: Screen; onGo?: () => void }) {
   useAddress();
+  const screens = useScreens();
+  const mayAlert = useMay("member");
   const open = useOperation("list_alert_incidents", {
     p_state: "open",
     p_limit: 100,
-  }, { every: 60_000 });
+  }, { every: 60_000, enabled: mayAlert === true });
   const waiting = open.data?.length ?? 0;
   const place = (name: Screen) =>
     name === screen ? { screen: name, parameters: {} } : lastPlace(name);

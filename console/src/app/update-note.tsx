@@ -9,7 +9,7 @@ export function UpdateNote() {
   if (!isShown) return null;
   return (
     <p className="connection update" role="status">
-      The console was updated and reloaded.
+      {say("The console was updated and reloaded.")}
       <IconButton icon="close" label={say("Close this note")} onClick={() => setShown(false)} />
     </p>
   );

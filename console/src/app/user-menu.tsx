@@ -23,7 +23,7 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
       />
       <div ref={menu} id="user-menu" popover="auto" className="popover menu">
         <p className="menu-who">
-          <strong>{claims?.email ?? "Signed in"}</strong>
+          <strong>{claims?.email ?? say("Signed in")}</strong>
           <code>{claims?.user}</code>
         </p>
         <fieldset className="segments">

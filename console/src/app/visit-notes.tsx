@@ -1,10 +1,10 @@
 import { useEffect, useState } from "react";
 import { useAddress } from "../address/address.ts";
 import { prefer, usePreferences } from "../shared/preferences.ts";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 
 /** What a first visit is told, and the places that it is about. */
-const notes: [place: string, words: string][] = [
+const notes: [place: string, words: Words][] = [
   [".services", "Your services, beside the day before. A click leads to their records."],
   [
     ".nav a[href*=search], .nav-button",
@@ -39,6 +39,7 @@ export function VisitNotes() {
     return () => clearInterval(timer);
   }, [knowsItsWay, seen, screen]);
   if (knowsItsWay || place === null) return null;
+  const note = notes[place.at];
   const end = () => prefer({ knowsItsWay: true });
   const go = () => {
     const told = new Set(seen).add(place.at);
@@ -52,7 +53,7 @@ export function VisitNotes() {
       aria-label={say("A first look")}
       style={{ left: place.left, top: place.top, width }}
     >
-      <p role="status">{say(notes[place.at]?.[1] ?? "")}</p>
+      <p role="status">{note && say(note[1])}</p>
       <div className="row">
         <span className="about">{seen.size + 1}/{notes.length}</span>
         <span className="spring" />

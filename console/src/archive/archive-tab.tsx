@@ -1,7 +1,7 @@
 import { useWholeList } from "../service/hooks.ts";
 import { useMay } from "../service/role.ts";
 import { Badge, Empty } from "../shared/controls.tsx";
-import { bytes, count } from "../shared/format.ts";
+import { bytes, count } from "../shared/numbers.ts";
 import { Loaded, Table } from "../shared/list.tsx";
 import { say } from "../shared/words.ts";
 import { type Span, spansOf, sumOf } from "./files.ts";
@@ -75,7 +75,9 @@ function Spans({ spans }: { spans: Span[] }) {
       {spans.map((span) => (
         <tr key={`${span.first} ${span.last}`}>
           <th scope="row">
-            {span.first === span.last ? span.first : `${span.first} to ${span.last}`}
+            {span.first === span.last
+              ? span.first
+              : say("{from} to {to}", { from: span.first, to: span.last })}
           </th>
           <td className="number">{count(span.files)}</td>
           <td className="number">{count(span.records)}</td>
@@ -83,7 +85,7 @@ function Spans({ spans }: { spans: Span[] }) {
           <td>
             {span.missing === 0
               ? <Badge tone="good">{say("verified")}</Badge>
-              : <Badge tone="bad">{`${count(span.missing)} missing`}</Badge>}
+              : <Badge tone="bad">{say("{count} missing", { count: span.missing })}</Badge>}
           </td>
         </tr>
       ))}

@@ -1,3 +1,4 @@
+import { say } from "../shared/words.ts";
 import { dayOf, instant, wholeTime, type Zone } from "../address/range.ts";
 import type { ArchivedFile } from "../service/logloom.ts";
 
@@ -83,8 +84,8 @@ export function estimateOf(files: ArchivedFile[], [from, to]: [string, string]):
 export function rangeWords(from: string, to: string, zone: Zone): string {
   const [start, end] = [Date.parse(from), Date.parse(to)];
   if (start % day !== 0 || end % day !== 0) {
-    return `${wholeTime(from, zone)} to ${wholeTime(to, zone)}`;
+    return say("{from} to {to}", { from: wholeTime(from, zone), to: wholeTime(to, zone) });
   }
   const [first, last] = [dayOf(start, "utc"), dayOf(end - 1, "utc")];
-  return first === last ? first : `${first} to ${last}`;
+  return first === last ? first : say("{from} to {to}", { from: first, to: last });
 }

@@ -3,7 +3,7 @@ import { zoneWords } from "../address/range.ts";
 import { useChange } from "../service/hooks.ts";
 import type { ArchivedFile } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
-import { bytes, count } from "../shared/format.ts";
+import { bytes } from "../shared/numbers.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { say } from "../shared/words.ts";
 import { estimateOf, rangeOf, type Sum } from "./files.ts";
@@ -72,7 +72,7 @@ export function RestoreForm({ files }: { files: ArchivedFile[] }) {
         </p>
         <p role="status">
           {estimate === null
-            ? <span className="field-error">Write days as 2026-11-21, or times.</span>
+            ? <span className="field-error">{say("Write days as 2026-11-21, or times.")}</span>
             : estimateWords(estimate)}
         </p>
         <ErrorNote error={restore.error} />
@@ -91,9 +91,11 @@ export function RestoreForm({ files }: { files: ArchivedFile[] }) {
 }
 
 function estimateWords({ files, days, records, bytes: size }: Sum): string {
-  if (files === 0) return "Nothing is archived of this range.";
-  const several = (number: number, word: string) =>
-    `${count(number)} ${word}${number === 1 ? "" : "s"}`;
-  const read = `${several(files, "file")} with ${several(records, "record")}, ${bytes(size)}`;
-  return `It reads ${read}, and counts as ${several(days, "day")} of your plan.`;
+  if (files === 0) return say("Nothing is archived of this range.");
+  return say("It reads {files} with {records}, {size}, and counts as {days} of your plan.", {
+    files: say("{count} files", { count: files }),
+    records: say("{count} records", { count: records }),
+    size: bytes(size),
+    days: say("{count} days", { count: days }),
+  });
 }

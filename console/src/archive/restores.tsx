@@ -3,7 +3,8 @@ import { writeAddress } from "../address/address.ts";
 import { useOperation } from "../service/hooks.ts";
 import type { ArchiveRestore } from "../service/logloom.ts";
 import { Badge, ErrorNote } from "../shared/controls.tsx";
-import { ago, bytes, count } from "../shared/format.ts";
+import { ago } from "../shared/format.ts";
+import { bytes, count } from "../shared/numbers.ts";
 import { actions, mostAtOnce, Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
@@ -66,7 +67,7 @@ function RestoreRow({ restore, zone }: { restore: ArchiveRestore; zone: Zone }) 
           </Badge>
           {(status === "queued" || status === "running") && (
             <span role="status" className="about">
-              {count(files_done)} of {count(files)} {files === 1 ? "file" : "files"}
+              {say("{done} of {count} files", { done: files_done, count: files })}
             </span>
           )}
           {restore.error && <span className="field-error">{plain(restore.error)}</span>}

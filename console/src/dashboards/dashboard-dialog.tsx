@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { LogDashboard, LogPanel } from "../service/logloom.ts";
-import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { say } from "../shared/words.ts";
 
 /** Makes a dashboard, or changes its name and who sees it. */

@@ -1,11 +1,14 @@
+import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { go } from "../address/address.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { LogDashboard } from "../service/logloom.ts";
+import { useMay } from "../service/role.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, ScreenHead } from "../shared/controls.tsx";
-import { ago, count } from "../shared/format.ts";
+import { ago } from "../shared/format.ts";
+import { count } from "../shared/numbers.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { say } from "../shared/words.ts";
@@ -16,6 +19,7 @@ export function DashboardList() {
   const me = useSession().claims()?.user;
   const list = useOperation("list_log_dashboards", { p_limit: mostAtOnce });
   const remove = useChange("delete_log_dashboard", ["list_log_dashboards"]);
+  const mayMake = useMay("member");
   const [isNew, setNew] = useState(false);
   const [doomed, setDoomed] = useState<LogDashboard | null>(null);
   const open = (one: LogDashboard) =>
@@ -26,9 +30,11 @@ export function DashboardList() {
         title={say("Dashboards")}
         about={say("Queries that are shown together, over one range.")}
       >
-        <button type="button" className="button primary" onClick={() => setNew(true)}>
-          {say("New dashboard")}
-        </button>
+        {mayMake && (
+          <button type="button" className="button primary" onClick={() => setNew(true)}>
+            {say("New dashboard")}
+          </button>
+        )}
       </ScreenHead>
       <ListTable
         answer={list}
@@ -36,7 +42,9 @@ export function DashboardList() {
         columns={[say("Name"), { name: say("Panels"), is: "number" }, say("Changed"), actions]}
         empty={{
           title: say("No dashboards yet"),
-          about: say("Make one, or add the numbers of a search to one."),
+          about: mayMake === false
+            ? say("Those that colleagues share are here.")
+            : say("Make one, or add the numbers of a search to one."),
         }}
       >
         {(one) => (
@@ -54,11 +62,11 @@ export function DashboardList() {
             <td className="number">{count(one.panels.length)}</td>
             <td>{ago(one.updated_at)}</td>
             <td className="number">
-              {one.created_by === me && (
+              {mayMake && one.created_by === me && (
                 <button
                   type="button"
                   className="button small danger"
-                  aria-label={`${say("Delete")} ${one.name}`}
+                  aria-label={say("Delete {name}", { name: one.name })}
                   onClick={() => setDoomed(one)}
                 >
                   {say("Delete")}
@@ -77,7 +85,11 @@ export function DashboardList() {
           parameters={{ p_dashboard_id: doomed.dashboard_id }}
           onClose={() => setDoomed(null)}
         >
-          <strong>{plain(doomed.name)}</strong> {say("is gone for everyone who uses it.")}
+          <Said
+            words="{name} is gone for everyone who uses it."
+            of={{ name: plain(doomed.name) }}
+            strong
+          />
         </Confirm>
       )}
     </div>

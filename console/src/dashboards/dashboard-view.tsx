@@ -4,8 +4,10 @@ import { resolve, standardRange } from "../address/range.ts";
 import { RangePicker } from "../search/range-picker.tsx";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { LogDashboard, LogPanel } from "../service/logloom.ts";
+import { useMay } from "../service/role.ts";
 import { useSession } from "../service/session.ts";
-import { CopyButton, Empty, ErrorNote, IconButton, ScreenHead } from "../shared/controls.tsx";
+import { Empty, ErrorNote, IconButton, ScreenHead } from "../shared/controls.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
 import { Loaded } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { say } from "../shared/words.ts";
@@ -41,7 +43,8 @@ export function DashboardView({ id }: { id: string }) {
 
 function Whole({ dashboard }: { dashboard: LogDashboard }) {
   const { parameters } = useAddress();
-  const isMine = useSession().claims()?.user === dashboard.created_by;
+  const mayChange = useMay("member");
+  const isMine = useSession().claims()?.user === dashboard.created_by && mayChange === true;
   const range = {
     from: parameters.from || standardRange.from,
     to: parameters.to || standardRange.to,
@@ -95,24 +98,24 @@ function Whole({ dashboard }: { dashboard: LogDashboard }) {
               <>
                 <IconButton
                   icon="back"
-                  label={`${say("Move to the front")}: ${panel.title}`}
+                  label={say("Move to the front: {title}", { title: panel.title })}
                   disabled={at === 0 || save.isPending}
                   onClick={() => put(moved(panels, at, -1))}
                 />
                 <IconButton
                   icon="chevron"
-                  label={`${say("Move to the back")}: ${panel.title}`}
+                  label={say("Move to the back: {title}", { title: panel.title })}
                   disabled={at === panels.length - 1 || save.isPending}
                   onClick={() => put(moved(panels, at, 1))}
                 />
                 <IconButton
                   icon="edit"
-                  label={`${say("Change")}: ${panel.title}`}
+                  label={say("Change: {title}", { title: panel.title })}
                   onClick={() => setEdited(at)}
                 />
                 <IconButton
                   icon="close"
-                  label={`${say("Remove")}: ${panel.title}`}
+                  label={say("Remove: {title}", { title: panel.title })}
                   disabled={save.isPending}
                   onClick={() => put(panels.filter((_, i) => i !== at))}
                 />

@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { LogPanel } from "../service/logloom.ts";
-import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { say } from "../shared/words.ts";
 import { kinds, widths } from "./panels.ts";
 

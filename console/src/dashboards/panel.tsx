@@ -9,7 +9,7 @@ import { useOperation } from "../service/hooks.ts";
 import type { LogPanel } from "../service/logloom.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { Empty, IconButton } from "../shared/controls.tsx";
-import { count, measure } from "../shared/format.ts";
+import { measure } from "../shared/numbers.ts";
 import { Loaded } from "../shared/list.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { oneLine, plain } from "../shared/plain.ts";
@@ -48,17 +48,19 @@ export function Panel({ panel, range, instants, tools }: {
         <PanelNote
           answer={stats.data}
           isBusy={stats.isFetching}
-          of={all > rows.length ? `${count(rows.length)} of ${count(all)}` : null}
+          of={all > rows.length
+            ? say("{part} of {whole}", { part: rows.length, whole: all })
+            : null}
         />
         <span className="spring" />
         <IconButton
           icon="search"
-          label={`${say("Search")}: ${panel.title}`}
+          label={say("Search: {title}", { title: panel.title })}
           onClick={() => open(panel.query_dsl)}
         />
         {tools}
       </header>
-      <Boundary what="This panel" of={stats.data}>
+      <Boundary what={say("This panel")} of={stats.data}>
         <Loaded answer={stats} lines={4}>
           {() =>
             panel.kind === "number"

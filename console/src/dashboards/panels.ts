@@ -1,16 +1,17 @@
+import { type Words } from "../shared/words.ts";
 import type { LogPanel } from "../service/logloom.ts";
 
 /** The most panels of a dashboard. */
 export const mostPanels = 20;
 
-export const kinds: Record<LogPanel["kind"], string> = {
+export const kinds: Record<LogPanel["kind"], Words> = {
   lines: "Over time",
   bars: "By group",
   number: "A number",
 };
 
 /** Widths that people choose from, of twelve columns. */
-export const widths: [number, string][] = [
+export const widths: [number, Words][] = [
   [3, "A quarter"],
   [4, "A third"],
   [6, "Half"],

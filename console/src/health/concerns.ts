@@ -1,10 +1,10 @@
 import type { HealthReport } from "../service/logloom.ts";
-import { seconds } from "../shared/format.ts";
+import { seconds } from "../shared/numbers.ts";
 import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 
 interface Concern {
-  title: string;
+  title: Words;
   words: string;
   tone: "good" | "warn" | "bad";
 }
@@ -21,7 +21,7 @@ export function concerns({ checks, status }: HealthReport): Concern[] {
   const jobs = (checks.jobs ?? {}) as Record<string, Check>;
   const waiting = Number(queue?.oldest_item_age_seconds ?? 0);
   const reason = (check: Check | undefined) => plain(String(check?.reason ?? ""));
-  const ofJob = (title: string, name: string, well: string): Concern[] => {
+  const ofJob = (title: Words, name: string, well: Words): Concern[] => {
     const job = jobs[name];
     if (!job) return [];
     return [{
@@ -43,7 +43,7 @@ export function concerns({ checks, status }: HealthReport): Concern[] {
       words: isWell(writer)
         ? waiting < 5
           ? say("A few seconds.")
-          : `${say("The oldest that waits was sent before")} ${seconds(waiting)}.`
+          : say("The oldest that waits was sent before {span}.", { span: seconds(waiting) })
         : reason(writer),
       tone: isWell(writer) ? "good" : "bad",
     },

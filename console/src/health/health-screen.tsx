@@ -3,13 +3,14 @@ import { useState } from "react";
 import type { HealthReport, LogloomError } from "../service/logloom.ts";
 import { useService } from "../service/hooks.ts";
 import { Badge, ScreenHead } from "../shared/controls.tsx";
-import { ago, count, seconds } from "../shared/format.ts";
+import { ago } from "../shared/format.ts";
+import { count, seconds, took } from "../shared/numbers.ts";
 import { Loaded, Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 import { concerns } from "./concerns.ts";
 
-const words: Record<string, string> = {
+const words: Record<HealthReport["status"], Words> = {
   healthy: "All is well",
   degraded: "It works, but something needs attention",
   unhealthy: "Something is down",
@@ -34,7 +35,9 @@ export default function HealthScreen() {
     <div className="page">
       <ScreenHead
         title={say("Health")}
-        about={data ? `As of ${ago(data.timestamp)}; updated every five seconds.` : undefined}
+        about={data
+          ? say("As of {when}; updated every five seconds.", { when: ago(data.timestamp) })
+          : undefined}
       >
         {data && <Badge tone={tone(data.status)}>{data.status}</Badge>}
       </ScreenHead>
@@ -49,14 +52,14 @@ function Checks({ report }: { report: HealthReport }) {
   return (
     <>
       <p className={`verdict-line ${tone(report.status)}`}>
-        {say(words[report.status] ?? report.status)}
+        {say(words[report.status])}
       </p>
       <div className="tiles">
         {concerns(report).map(({ title, words, tone }) => (
           <section className="tile" key={title}>
             <h2>{say(title)}</h2>
             <p>
-              <Badge tone={tone}>{say(tone === "good" ? "fine" : "look at it")}</Badge> {words}
+              <Badge tone={tone}>{tone === "good" ? say("fine") : say("look at it")}</Badge> {words}
             </p>
           </section>
         ))}
@@ -125,7 +128,7 @@ function Jobs({ jobs }: { jobs: Record<string, Job> }) {
               {job.reason && <div>{plain(job.reason)}</div>}
             </th>
             <td>{ago(job.last_success)}</td>
-            <td>{job.last_failure ? ago(job.last_failure) : "none"}</td>
+            <td>{job.last_failure ? ago(job.last_failure) : say("none")}</td>
           </tr>
         ))}
       </Table>
@@ -138,15 +141,15 @@ function fact(key: string, value: unknown) {
   if (key === "status") return <Badge tone={tone(value)}>{String(value)}</Badge>;
   if (value === null || value === undefined) return "–";
   if (typeof value === "boolean") {
-    return value ? "yes" : "no";
+    return value ? say("yes") : say("no");
   }
   if (typeof value === "number") {
     if (key.endsWith("_seconds") || key.startsWith("seconds_")) return seconds(value);
-    return key.endsWith("_ms") ? `${count(Math.round(value))} ms` : count(value);
+    return key.endsWith("_ms") ? took(value) : count(value);
   }
   if (typeof value === "string") {
     return /^\d{4}-\d\d-\d\dT/.test(value) ? ago(value) : plain(value);
   }
-  if (Array.isArray(value) && value.length === 0) return "none";
+  if (Array.isArray(value) && value.length === 0) return say("none");
   return <code>{plain(JSON.stringify(value))}</code>;
 }

@@ -1,3 +1,4 @@
+import { measure } from "../shared/numbers.ts";
 import { useMemo } from "react";
 import type uPlot from "uplot";
 import { useOperation } from "../service/hooks.ts";
@@ -53,7 +54,9 @@ export function IncidentCourse({ incident, range: { from, to } }: {
         hooks={hooks}
         most={incident.threshold * 1.1}
         isUnfinished={incident.resolved_at === null}
-        label={`${say("Value over time; the threshold is")} ${incident.threshold}`}
+        label={say("Value over time; the threshold is {threshold}", {
+          threshold: measure(incident.threshold),
+        })}
       />
     </section>
   );

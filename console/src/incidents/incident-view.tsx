@@ -1,12 +1,12 @@
 import { change, go } from "../address/address.ts";
 import { standingOf } from "../alerts/deliveries.ts";
 import { signs } from "../alerts/rules.ts";
-import { rowTime } from "../address/range.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { AlertDelivery, AlertIncidentDetails } from "../service/logloom.ts";
 import { useMembers } from "../service/role.ts";
 import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
-import { ago, count, measure } from "../shared/format.ts";
+import { ago, shortTime } from "../shared/format.ts";
+import { count, measure, minutes } from "../shared/numbers.ts";
 import { Loaded, Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
@@ -95,21 +95,26 @@ function Facts({ incident }: { incident: AlertIncidentDetails }) {
   const members = useMembers();
   const by = members.data?.find(({ user_id }) => user_id === incident.acknowledged_by)?.email ??
     incident.acknowledged_by;
-  const when = (ts: string) => `${rowTime(ts, zone)} (${ago(ts)})`;
+  const when = (ts: string) => `${shortTime(Date.parse(ts), zone)} (${ago(ts)})`;
   const facts: [string, string][] = [
     [say("Open since"), when(incident.opened_at)],
     [say("Last fired"), `${when(incident.last_fired_at)}, ${count(incident.fired_count)}×`],
     [
       say("Value"),
-      `${measure(incident.value)}, ${say("peak")} ${measure(incident.peak_value)} (${
-        incident.comparison ? signs[incident.comparison] : ""
-      } ${measure(incident.threshold)} ${say("in")} ${incident.window_minutes} min)`,
+      say("{value}, peak {peak} ({threshold} in {span})", {
+        value: measure(incident.value),
+        peak: measure(incident.peak_value),
+        threshold: `${incident.comparison ? signs[incident.comparison] : ""} ${
+          measure(incident.threshold)
+        }`,
+        span: minutes(incident.window_minutes),
+      }),
     ],
     [
       say("Acknowledged"),
       incident.acknowledged_at === null
         ? say("by nobody yet")
-        : `${when(incident.acknowledged_at)} ${say("by")} ${by ?? "–"}`,
+        : say("{when} by {user}", { when: when(incident.acknowledged_at), user: by ?? "–" }),
     ],
     [
       say("Resolved"),
@@ -143,7 +148,7 @@ function Alerts({ incident }: { incident: AlertIncidentDetails }) {
       >
         {incident.alerts.map((alert) => (
           <tr key={alert.alert_id}>
-            <th scope="row">{rowTime(alert.triggered_at, zone)}</th>
+            <th scope="row">{shortTime(Date.parse(alert.triggered_at), zone)}</th>
             <td className="number">{measure(alert.value)}</td>
           </tr>
         ))}

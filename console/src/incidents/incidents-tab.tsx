@@ -4,7 +4,8 @@ import { signs } from "../alerts/rules.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { AlertIncident } from "../service/logloom.ts";
 import { Badge, ErrorNote } from "../shared/controls.tsx";
-import { ago, count, measure } from "../shared/format.ts";
+import { ago } from "../shared/format.ts";
+import { count, measure } from "../shared/numbers.ts";
 import { ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { say } from "../shared/words.ts";
@@ -72,7 +73,7 @@ export function IncidentsTab() {
                 p_incident_ids: wanted.map(({ incident_id }) => incident_id),
               }, { onSuccess: () => setChosen(new Set()) })}
           >
-            {say("Acknowledge")} {count(wanted.length)}
+            {say("Acknowledge {count}", { count: wanted.length })}
           </button>
         )}
       </div>
@@ -118,7 +119,7 @@ function IncidentRow({ incident, isChosen, onChoose }: {
         {incident.state === "open" && (
           <input
             type="checkbox"
-            aria-label={`${say("Choose")} ${incident.rule_name}`}
+            aria-label={say("Choose {name}", { name: incident.rule_name })}
             checked={isChosen}
             onChange={(event) => onChoose(event.target.checked)}
           />

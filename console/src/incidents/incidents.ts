@@ -1,16 +1,17 @@
+import { type Words } from "../shared/words.ts";
 import { filterOf, seriesOf, withClause } from "../language/edit.ts";
 import type { AlertIncident } from "../service/logloom.ts";
 
 export const states: Record<
   AlertIncident["state"],
-  { word: string; tone: "bad" | "warn" | "good" }
+  { word: Words; tone: "bad" | "warn" | "good" }
 > = {
   open: { word: "open", tone: "bad" },
   acknowledged: { word: "acknowledged", tone: "warn" },
   resolved: { word: "resolved", tone: "good" },
 };
 
-export const resolutions: Record<NonNullable<AlertIncident["resolution"]>, string> = {
+export const resolutions: Record<NonNullable<AlertIncident["resolution"]>, Words> = {
   recovered: "the condition holds no longer",
   rule_changed: "the rule was changed",
   rule_disabled: "the rule was switched off",

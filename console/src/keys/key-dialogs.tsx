@@ -1,16 +1,19 @@
+import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { ApiKey, CreatedApiKey, Scope } from "../service/logloom.ts";
-import { CopyButton, Dialog, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 
-const lives: [string, string][] = [["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], [
+const lives: [string, Words][] = [["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], [
   "365",
   "in a year",
 ]];
 
-const rights: [string, string][] = [
+const rights: [string, Words][] = [
   ["ingest", "send events"],
   ["read", "read all records"],
   ["ingest read", "send and read"],
@@ -77,7 +80,7 @@ export function NewKeyDialog({ onMade, onClose }: {
   );
 }
 
-const overlaps: [number, string][] = [[0, "none"], [60, "an hour"], [1440, "a day"], [
+const overlaps: [number, Words][] = [[0, "none"], [60, "an hour"], [1440, "a day"], [
   10080,
   "a week",
 ]];
@@ -102,9 +105,10 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
         }}
       >
         <p>
-          A new key takes the place of <strong>{plain(apiKey.name)}</strong>{" "}
-          ({apiKey.key_prefix}…). Both work during the overlap, so that no event is refused while
-          you change it over.
+          <Said
+            words="A new key takes the place of {key} ({prefix}…). Both work during the overlap, so that no event is refused while you change it over."
+            of={{ key: <strong>{plain(apiKey.name)}</strong>, prefix: apiKey.key_prefix }}
+          />
         </p>
         <label className="field">
           <span>{say("Overlap")}</span>
@@ -129,7 +133,11 @@ export function SecretDialog({ made, onClose }: { made: CreatedApiKey; onClose: 
   return (
     <Dialog title={say("Copy the key now")} onClose={onClose}>
       <p>
-        This is the only time that <strong>{plain(made.name)}</strong> is shown.
+        <Said
+          words="This is the only time that {key} is shown."
+          of={{ key: plain(made.name) }}
+          strong
+        />
       </p>
       <div className="snippet">
         <pre tabIndex={0} data-testid="key-value">{made.key_value}</pre>

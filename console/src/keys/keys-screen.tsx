@@ -1,3 +1,4 @@
+import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { ApiKey, CreatedApiKey } from "../service/logloom.ts";
@@ -31,9 +32,10 @@ export default function KeysScreen() {
     <div className="page">
       <ScreenHead
         title={say("API keys")}
-        about={`Programs send events with a key, and read with one that may.${
-          mayChange === false ? " An admin makes, rotates and revokes them." : ""
-        }`}
+        about={[
+          say("Programs send events with a key, and read with one that may."),
+          mayChange === false && say("An admin makes, rotates and revokes them."),
+        ].filter(Boolean).join(" ")}
       >
         {mayChange && (
           <button
@@ -84,8 +86,10 @@ export default function KeysScreen() {
           parameters={{ p_key_id: doomed.key_id }}
           onClose={() => setDoomed(null)}
         >
-          The next request with <strong>{plain(doomed.name)}</strong>{" "}
-          ({doomed.key_prefix}…) is refused. This cannot be taken back.
+          <Said
+            words="The next request with {key} ({prefix}…) is refused. This cannot be taken back."
+            of={{ key: <strong>{plain(doomed.name)}</strong>, prefix: doomed.key_prefix }}
+          />
         </Confirm>
       )}
     </div>

@@ -1,3 +1,4 @@
+import { say, type Words } from "../shared/words.ts";
 import {
   type Completion,
   type CompletionContext,
@@ -10,7 +11,7 @@ import { syntaxTree } from "@codemirror/language";
 import type { EditorView } from "@codemirror/view";
 import { fieldKinds, remarks } from "../../../supabase/functions/_shared/record_fields.ts";
 import type { Field } from "../service/logloom.ts";
-import { count as number } from "../shared/format.ts";
+import { count as number } from "../shared/numbers.ts";
 import { quoted } from "./edit.ts";
 import { rankOf } from "./rank.ts";
 
@@ -24,15 +25,14 @@ export interface Known {
   saved: Saved[];
 }
 
-const columns: [string, string][] = [
-  ...Object.keys(fieldKinds).filter((name) => name !== "attrs").map((name): [string, string] => [
-    name,
-    remarks[name] ?? "",
-  ]),
-  ["any", "anywhere in the record"],
-];
+const columns = Object.keys(fieldKinds).filter((name) => name !== "attrs");
+/** The dictionary has all of them: a test compares. */
+const remarkOn = (name: string) => {
+  const remark = remarks[name] as Words | undefined;
+  return remark && say(remark);
+};
 
-const aggregates: [string, string][] = [
+const aggregates: [string, Words][] = [
   ["count()", "how many"],
   ["rate()", "how many a minute"],
   ["count_distinct()", "different values of a field"],
@@ -46,7 +46,7 @@ const aggregates: [string, string][] = [
   ["p99()", "99th percentile"],
 ];
 
-const stages: [string, string][] = [
+const stages: [string, Words][] = [
   ["patterns", "messages by their form"],
   ["where ", "filters what the stages before it made"],
   ["sort by ", "another order"],
@@ -132,9 +132,9 @@ function valueOptions(text: string, from: number, known: Known): CompletionResul
     boost: -i,
     type: "value",
   }));
-  options.push({ label: "*", detail: "has a value", boost: -90, type: "value" });
+  options.push({ label: "*", detail: say("has a value"), boost: -90, type: "value" });
   if (field?.type === "number") {
-    options.push({ label: ">=", detail: "at least", boost: -80, type: "value" });
+    options.push({ label: ">=", detail: say("at least"), boost: -80, type: "value" });
   }
   return { from: at, options };
 }
@@ -154,9 +154,9 @@ function takeField(
 }
 
 function fieldOptions(known: Known, apply?: Completion["apply"]): Completion[] {
-  const options = columns.map(([label, detail]): Completion => ({
+  const options = [...columns, "any"].map((label): Completion => ({
     label,
-    detail,
+    detail: label === "any" ? say("anywhere in the record") : remarkOn(label),
     apply,
     type: "field",
     boost: 2,
@@ -179,13 +179,18 @@ function afterBar(
     return { from, options: fieldOptions(known) };
   }
   if (/\)\s+[a-z]*$/.test(rest)) {
-    return { from, options: [{ label: "by", apply: "by ", detail: "a row for each group" }] };
+    return { from, options: [{ label: "by", apply: "by ", detail: say("a row for each group") }] };
   }
   return {
     from,
     options: [
-      ...aggregates.map(([label, detail]) => ({ label, detail, type: "function" })),
-      ...stages.map(([label, detail]) => ({ label, detail, type: "keyword", boost: -10 })),
+      ...aggregates.map(([label, words]) => ({ label, detail: say(words), type: "function" })),
+      ...stages.map(([label, words]) => ({
+        label,
+        detail: say(words),
+        type: "keyword",
+        boost: -10,
+      })),
     ],
   };
 }

@@ -1,16 +1,18 @@
+import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { Member, Role } from "../service/logloom.ts";
 import { roles, useMay, useMembers } from "../service/role.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Dialog, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
+import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { ago } from "../shared/format.ts";
 import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 
-const may: Record<Role, string> = {
+const may: Record<Role, Words> = {
   owner: "everything, members too",
   admin: "also keys, settings and deletion",
   member: "reads, searches, keeps saved searches and alert rules",
@@ -26,16 +28,17 @@ export default function MembersScreen() {
   const owners = members.data?.filter(({ role }) => role === "owner").length;
   // A tenant with members has an owner: the last one stays.
   const isLastOwner = ({ role }: Member) => role === "owner" && owners === 1;
-  const touched = ["list_tenant_members"] as const;
+  const touched = ["list_tenant_members", "list_log_tenants"] as const;
   const set = useChange("set_tenant_member_role", touched);
   const remove = useChange("remove_tenant_member", touched);
   return (
     <div className="page">
       <ScreenHead
         title={say("Members")}
-        about={`Who belongs to this tenant, and what they may do.${
-          mayChange === false ? " An owner changes that." : ""
-        }`}
+        about={[
+          say("Who belongs to this tenant, and what they may do."),
+          mayChange === false && say("An owner changes that."),
+        ].filter(Boolean).join(" ")}
       >
         {members.data && mayChange && (
           <button
@@ -68,14 +71,15 @@ export default function MembersScreen() {
         {(member) => (
           <tr key={member.user_id}>
             <th scope="row">
-              {plain(member.email ?? "")} {member.user_id === me && <Badge tone="info">you</Badge>}
+              {plain(member.email ?? "")}{" "}
+              {member.user_id === me && <Badge tone="info">{say("you")}</Badge>}
               <code className="cell-code">{member.user_id}</code>
             </th>
             <td>
               {mayChange && !isLastOwner(member)
                 ? (
                   <select
-                    aria-label={`Role of ${member.email ?? member.user_id}`}
+                    aria-label={say("Role of {user}", { user: member.email ?? member.user_id })}
                     value={member.role}
                     disabled={set.isPending}
                     onChange={(event) =>
@@ -84,11 +88,11 @@ export default function MembersScreen() {
                         p_role: event.target.value as Role,
                       })}
                   >
-                    {member.role === "viewer" && <option>viewer</option>}
-                    {roles.map((role) => <option key={role}>{role}</option>)}
+                    {member.role === "viewer" && <option value="viewer">{say("viewer")}</option>}
+                    {roles.map((role) => <option key={role} value={role}>{say(role)}</option>)}
                   </select>
                 )
-                : <span>{member.role}</span>}
+                : <span>{say(member.role)}</span>}
               <span className="about role-words">{may[member.role]}</span>
             </td>
             <td>{ago(member.created_at)}</td>
@@ -115,8 +119,11 @@ export default function MembersScreen() {
           parameters={{ p_user_id: doomed.user_id }}
           onClose={() => setDoomed(null)}
         >
-          <strong>{plain(doomed.email ?? doomed.user_id)}</strong>{" "}
-          sees nothing of this tenant any more.
+          <Said
+            words="{user} sees nothing of this tenant any more."
+            of={{ user: plain(doomed.email ?? doomed.user_id) }}
+            strong
+          />
         </Confirm>
       )}
     </div>
@@ -153,9 +160,13 @@ function NewMember({ onClose }: { onClose: () => void }) {
         <label className="field">
           <span>{say("Role")}</span>
           <select value={role} onChange={(event) => setRole(event.target.value)}>
-            {roles.map((one) => <option key={one} value={one}>{one}: {may[one]}</option>)}
+            {roles.map((one) => (
+              <option key={one} value={one}>{`${say(one)}: ${say(may[one])}`}</option>
+            ))}
             {views.data?.map(({ view_id, name }) => (
-              <option key={view_id} value={view_id}>viewer: reads in {plain(name)}</option>
+              <option key={view_id} value={view_id}>
+                {say("viewer: reads in {view}", { view: plain(name) })}
+              </option>
             ))}
           </select>
         </label>

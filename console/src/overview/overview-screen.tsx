@@ -5,7 +5,6 @@ import { EmptyProject } from "../search/empty-project.tsx";
 import { RangePicker } from "../search/range-picker.tsx";
 import { useOperation } from "../service/hooks.ts";
 import { Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
-import { count } from "../shared/format.ts";
 import { Loaded } from "../shared/list.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { say } from "../shared/words.ts";
@@ -51,8 +50,10 @@ export function OverviewScreen() {
         about={
           <>
             {overview.data &&
-              `${total > services.length ? `${count(services.length)} of ` : ""}${count(total)} ${
-                total === 1 ? say("service") : say("services")
+              `${
+                total > services.length
+                  ? say("{part} of {count} services", { part: services.length, count: total })
+                  : say("{count} services", { count: total })
               } · `}
             <PanelNote answer={overview.data} isBusy={overview.isFetching} hasTimes />
           </>
@@ -61,13 +62,13 @@ export function OverviewScreen() {
         <RangePicker range={range} isLive={false} />
       </ScreenHead>
       {!isWhole && (
-        <ErrorNote error={new Error("This range is invalid, or ends before it begins.")} />
+        <ErrorNote error={new Error(say("This range is invalid, or ends before it begins."))} />
       )}
       <Loaded answer={overview} lines={8}>
         {(data) => (
           <>
             {data.warnings.map(({ message }) => (
-              <p key={message} className="about">{say("Mind that")} {message}.</p>
+              <p key={message} className="about">{say("Mind that {what}.", { what: message })}</p>
             ))}
             {data.services.length === 0
               ? (

@@ -4,7 +4,8 @@ import { clause } from "../language/edit.ts";
 import { marksOld } from "../service/hooks.ts";
 import type { LogOverview, LogService, Series } from "../service/logloom.ts";
 import { Badge } from "../shared/controls.tsx";
-import { ago, change, count, since } from "../shared/format.ts";
+import { ago, since } from "../shared/format.ts";
+import { change, count } from "../shared/numbers.ts";
 import { oneLine, plain } from "../shared/plain.ts";
 import { SortHead, useSorted } from "../shared/sorting.tsx";
 import { Sparkline } from "../shared/sparkline.tsx";
@@ -81,7 +82,11 @@ function ServiceRow({ service, course, range }: {
         <button type="button" className="group-value" onClick={() => open()}>
           {name === null ? say("without a service") : plain(oneLine(name, 80))}
         </button>{" "}
-        {isSilent && <Badge tone="warn">{say("not seen for")} {since(service.last_seen)}</Badge>}
+        {isSilent && (
+          <Badge tone="warn">
+            {say("not seen for {span}", { span: since(service.last_seen) })}
+          </Badge>
+        )}
         {service.records_before === 0 && <Badge tone="info">{say("new since yesterday")}</Badge>}
       </th>
       <td className="course" data-column={say("Course")}>
@@ -97,7 +102,10 @@ function ServiceRow({ service, course, range }: {
             type="button"
             className="group-value bad"
             onClick={() => open(" level:error")}
-            aria-label={`${count(service.errors)} ${say("errors of")} ${name ?? ""}`}
+            aria-label={say("{count} errors of {service}", {
+              count: service.errors,
+              service: name ?? say("without a service"),
+            })}
           >
             {count(service.errors)}
           </button>
@@ -115,7 +123,7 @@ function Change({ now, before, isBad = false }: { now: number; before: number; i
   if (words === null || now === before) return <span className="change" />;
   const tone = isBad ? now > before ? " bad" : " good" : "";
   return (
-    <span className={`change${tone}`} title={`${count(before)} ${say("the day before")}`}>
+    <span className={`change${tone}`} title={say("{number} the day before", { number: before })}>
       {words}
     </span>
   );

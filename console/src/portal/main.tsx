@@ -6,7 +6,7 @@ import { standardRange } from "../address/range.ts";
 import { type Config, loadConfig, StartError } from "../service/config.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { keepPreferencesInMemory, prefer } from "../shared/preferences.ts";
-import { takeLabels } from "../shared/words.ts";
+import { say, takeLabels } from "../shared/words.ts";
 import "../styles/index.css";
 import "../styles/portal.css";
 import { ParentPage, type Said } from "./parent-page.ts";
@@ -26,12 +26,14 @@ try {
   const isLinked = parent === self && linked.startsWith("llc_");
   if (parent === self && !isLinked) {
     throw new StartError(
-      "This page shows logs within another page, or by a link that is good once.",
+      say("This page shows logs within another page, or by a link that is good once."),
     );
   }
   const config = await loadConfig();
   if (config.portalOrigins.length === 0 && !isLinked) {
-    throw new StartError("No page may show these logs: portalOrigins in config.json names none.");
+    throw new StartError(
+      say("No page may show these logs: portalOrigins in config.json names none."),
+    );
   }
   const page = new ParentPage(config.portalOrigins, (said) => show(said));
   const session = new PortalSession(
@@ -44,10 +46,10 @@ try {
   });
 
   const isNew = changes();
-  const show = ({ token, renews, query, range, theme, labels }: Said) => {
+  const show = ({ token, renews, query, range, theme, labels, language }: Said) => {
     if (Object(theme) === theme && theme && isNew("theme", theme)) dress(theme);
-    if (Object(labels) === labels && isNew("labels", labels)) {
-      takeLabels(labels as Record<string, unknown>);
+    if (Object(labels) === labels && isNew("labels", [labels, language])) {
+      takeLabels(labels as Record<string, unknown>, language);
     }
     const place = placeOf(query, range);
     if (place) change(place, { replace: true });
@@ -68,13 +70,13 @@ try {
   else page.begin();
   root.render(
     <StrictMode>
-      <Boundary what="This view">
+      <Boundary what={say("This view")}>
         <Portal config={config} session={session} page={page} queries={queries} />
       </Boundary>
     </StrictMode>,
   );
 } catch (error) {
-  const words = error instanceof StartError ? error.message : "The logs could not be shown.";
+  const words = error instanceof StartError ? error.message : say("The logs could not be shown.");
   root.render(
     <main className="start-error">
       <p role="alert">{words}</p>
@@ -119,7 +121,7 @@ function dress(theme: Parameters<typeof propertiesOf>[0]): void {
 
 /** Whether a value differs from the last one of its name. The host repeats itself. */
 function changes(): (name: string, value: unknown) => boolean {
-  const known: Record<string, string> = { labels: "{}" };
+  const known: Record<string, string> = { labels: "[{},null]" };
   return (name, value) => {
     const text = JSON.stringify(value);
     if (known[name] === text) return false;

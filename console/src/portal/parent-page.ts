@@ -9,6 +9,8 @@ export interface Said {
   range?: unknown;
   theme?: Theme;
   labels?: unknown;
+  /** Of the labels: `de`. */
+  language?: unknown;
 }
 
 export type Told =

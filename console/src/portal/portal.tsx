@@ -31,7 +31,7 @@ export function Portal({ config, session, page, queries }: Props) {
   const { state, reader } = session;
   useEffect(() => {
     if (state !== "ended") return;
-    const message = reader === 0 ? "No token came." : "The token was refused.";
+    const message = reader === 0 ? say("No token came.") : say("The token was refused.");
     page.tell({ logloom: "error", status: 401, message });
   }, [state, reader, page]);
   if (state === "open") {
@@ -87,7 +87,7 @@ function Search({ config, session, page, queries }: Props) {
       <ServiceContext value={service}>
         <FeaturesContext value={features}>
           <main id="main" tabIndex={-1} className="portal">
-            <Boundary what="The search">
+            <Boundary what={say("The search")}>
               <SearchScreen />
             </Boundary>
           </main>

@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { SavedSearch } from "../service/logloom.ts";
-import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { say } from "../shared/words.ts";
 
 const touched = [
@@ -38,7 +39,10 @@ export function SavedDialog({ initial, onClose }: {
       p_tags: tags.split(",").map((tag) => tag.trim()).filter(Boolean),
     }, { onSuccess: onClose });
   return (
-    <Dialog title={initial.id ? "Change the saved search" : "Save this search"} onClose={onClose}>
+    <Dialog
+      title={initial.id ? say("Change the saved search") : say("Save this search")}
+      onClose={onClose}
+    >
       <form
         className="form"
         onSubmit={(event) => {
@@ -52,8 +56,7 @@ export function SavedDialog({ initial, onClose }: {
             required
             maxLength={200}
             value={name}
-            onChange={(event) =>
-              setName(event.target.value)}
+            onChange={(event) => setName(event.target.value)}
           />
         </label>
         <label className="field">
@@ -63,8 +66,7 @@ export function SavedDialog({ initial, onClose }: {
             required
             spellCheck={false}
             value={query}
-            onChange={(event) =>
-              setQuery(event.target.value)}
+            onChange={(event) => setQuery(event.target.value)}
           />
         </label>
         <label className="field">

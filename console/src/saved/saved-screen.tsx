@@ -1,3 +1,4 @@
+import { Said } from "../shared/said.tsx";
 import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
 import { marksOld, useChange, useOperation, useService } from "../service/hooks.ts";
@@ -39,7 +40,11 @@ export default function SavedScreen() {
     <div className="page">
       <ScreenHead
         title={say("Saved searches")}
-        about={plan.data && `${plan.data.currentCount} of ${plan.data.maxCount} in this plan`}
+        about={plan.data &&
+          say("{used} of {most} in this plan", {
+            used: plan.data.currentCount,
+            most: plan.data.maxCount,
+          })}
       >
         <button type="button" className="button primary" onClick={() => setEdited({})}>
           {say("New saved search")}
@@ -56,7 +61,7 @@ export default function SavedScreen() {
                 checked={whose === one}
                 onChange={() => setWhose(one)}
               />
-              {one === "all" ? "mine and shared" : "mine"}
+              {one === "all" ? say("mine and shared") : say("mine")}
             </label>
           ))}
         </fieldset>
@@ -107,7 +112,11 @@ export default function SavedScreen() {
           parameters={{ p_id: doomed.id }}
           onClose={() => setDoomed(null)}
         >
-          <strong>{plain(doomed.name)}</strong> is gone for everyone who uses it.
+          <Said
+            words="{name} is gone for everyone who uses it."
+            of={{ name: plain(doomed.name) }}
+            strong
+          />
         </Confirm>
       )}
     </div>
@@ -135,16 +144,17 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
         {saved.tags.map((tag) => <Badge key={tag} tone="plain">#{plain(tag)}</Badge>)}
         <span className="card-tools">
           <span className="about">
-            {saved.run_count === 0
-              ? "never run"
-              : `run ${saved.run_count}×, ${ago(saved.last_run_at)}`}
+            {saved.run_count === 0 ? say("never run") : say("run {number}×, {when}", {
+              number: saved.run_count,
+              when: ago(saved.last_run_at),
+            })}
           </span>
           {isMine && (
             <>
               <button
                 type="button"
                 className="button small"
-                aria-label={`Change ${saved.name}`}
+                aria-label={say("Change {name}", { name: saved.name })}
                 onClick={onEdit}
               >
                 {say("Change")}
@@ -152,7 +162,7 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
               <button
                 type="button"
                 className="button small danger"
-                aria-label={`Delete ${saved.name}`}
+                aria-label={say("Delete {name}", { name: saved.name })}
                 onClick={onDelete}
               >
                 {say("Delete")}

@@ -5,7 +5,6 @@ import { groupKeys, splitQuery } from "../language/edit.ts";
 import { marksOld, useOperation } from "../service/hooks.ts";
 import type { StatRow } from "../service/logloom.ts";
 import { Empty, Skeleton } from "../shared/controls.tsx";
-import { count } from "../shared/format.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { say } from "../shared/words.ts";
 import { useFeatures } from "./features.ts";
@@ -88,6 +87,7 @@ export function AggregateView({ run, onFilter }: {
 /** "3 groups", or "200 of 1,204 groups". */
 function groupsOf(rows: StatRow[]): string {
   const all = Math.max(rows[0]?.total_groups ?? 0, rows.length);
-  const of = all > rows.length ? `${count(rows.length)} of ${count(all)}` : count(all);
-  return `${of} group${all === 1 ? "" : "s"}`;
+  return all > rows.length
+    ? say("{part} of {count} groups", { part: rows.length, count: all })
+    : say("{count} groups", { count: all });
 }

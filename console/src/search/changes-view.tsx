@@ -1,9 +1,9 @@
-import { rowTime } from "../address/range.ts";
+import { shortTime } from "../shared/format.ts";
 import { filterOf, withClause } from "../language/edit.ts";
 import { useOperation } from "../service/hooks.ts";
 import type { LogChange } from "../service/logloom.ts";
 import { Badge, Empty } from "../shared/controls.tsx";
-import { count } from "../shared/format.ts";
+import { count } from "../shared/numbers.ts";
 import { Loaded, Table } from "../shared/list.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { oneLine } from "../shared/plain.ts";
@@ -41,9 +41,12 @@ export function ChangesView({ run }: { run: Run }) {
         {({ changes: found, records, records_before, before_from, ts_from, warnings }) => (
           <div className="aggregate">
             <p className="about">
-              {count(records)} records, after {count(records_before)} from{" "}
-              {rowTime(before_from, zone)} to {rowTime(ts_from, zone)}.
-              {warnings.map(({ message }) => ` Mind that ${message}.`)}{" "}
+              {say("{count} records, after {before} from {from} to {to}.", {
+                count: records,
+                before: records_before,
+                from: shortTime(Date.parse(before_from), zone),
+                to: shortTime(Date.parse(ts_from), zone),
+              })} {warnings.map(({ message }) => `${say("Mind that {what}.", { what: message })} `)}
               <PanelNote answer={changes.data} isBusy={changes.isFetching} hasTimes />
             </p>
             {found.length === 0

@@ -1,8 +1,9 @@
+import { Said } from "../shared/said.tsx";
 import { rowTime } from "../address/range.ts";
 import { clause } from "../language/edit.ts";
 import { useOperation } from "../service/hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { Dialog } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { Loaded } from "../shared/list.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { oneLine } from "../shared/plain.ts";
@@ -29,7 +30,9 @@ export function ContextDialog(
   return (
     <Dialog title={say("Context")} onClose={onClose} wide>
       <p className="about">
-        {shared === "" ? "Records around this one" : <code>{shared}</code>}, the newest on top.
+        {shared === ""
+          ? say("Records around this one, the newest on top.")
+          : <Said words="{query}, the newest on top." of={{ query: <code>{shared}</code> }} />}
       </p>
       <Loaded answer={context} lines={14}>
         {(rows) => (

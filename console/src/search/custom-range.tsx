@@ -29,7 +29,7 @@ export function CustomRange({ range, zone, onChoose }: {
     const unread = [from, to].find((word) => instant(word, now, zone) === null);
     if (unread !== undefined) {
       return setWrong(
-        `"${unread}" is no time: write 2026-11-21T09:00 or now-3h.`,
+        say('"{text}" is no time: write 2026-11-21T09:00 or now-3h.', { text: unread }),
       );
     }
     const wanted = {
@@ -38,7 +38,7 @@ export function CustomRange({ range, zone, onChoose }: {
       to: to === typed(range.to, zone) ? range.to : untyped(to, zone, now),
     };
     if (resolve(wanted, now) === null) {
-      return setWrong("The range ends before it begins.");
+      return setWrong(say("The range ends before it begins."));
     }
     onChoose(wanted);
   };

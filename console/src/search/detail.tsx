@@ -5,7 +5,7 @@ import { wholeTime } from "../address/range.ts";
 import type { Mode } from "../language/edit.ts";
 import { exactJson } from "../service/numbers.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { CopyButton } from "../shared/controls.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { ContextDialog } from "./context-dialog.tsx";
@@ -44,7 +44,7 @@ export function Detail({ record, onFilter }: {
         <div className="detail-tools">
           <time
             dateTime={record.ts}
-            title={`received ${wholeTime(record.received_at, zone)}`}
+            title={say("received {time}", { time: wholeTime(record.received_at, zone) })}
           >
             {wholeTime(record.ts, zone)}
           </time>

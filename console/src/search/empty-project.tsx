@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { useChange, useService } from "../service/hooks.ts";
 import { useMay } from "../service/role.ts";
-import { CopyButton, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
 import { senders } from "./senders.ts";
 import { say } from "../shared/words.ts";
 
@@ -24,7 +25,7 @@ export function EmptyProject() {
         {key
           ? (
             <p>
-              Your key, shown this once: <code className="secret">{key}</code>{" "}
+              {say("Your key, shown this once:")} <code className="secret">{key}</code>{" "}
               <CopyButton text={key} label={say("Copy the key")} icon />
             </p>
           )
@@ -37,7 +38,7 @@ export function EmptyProject() {
               type="button"
               className="button primary"
               disabled={create.isPending}
-              onClick={() => create.mutate({ p_name: "first key" })}
+              onClick={() => create.mutate({ p_name: say("first key") })}
             >
               {say("Make a key and fill it in")}
             </button>
@@ -72,10 +73,10 @@ export function EmptyProject() {
           <pre tabIndex={0}>{text}</pre>
           <CopyButton text={text} label={say("Copy")} />
         </div>
-        <p className="about">{sender?.about}</p>
+        <p className="about">{sender && say(sender.about)}</p>
       </div>
       <p className="waiting" role="status">
-        <span className="pulse" aria-hidden="true" /> Waiting for the first event…
+        <span className="pulse" aria-hidden="true" /> {say("Waiting for the first event…")}
       </p>
     </div>
   );

@@ -1,8 +1,8 @@
+import { say } from "../shared/words.ts";
 import { useSyncExternalStore } from "react";
 import { filterOf } from "../language/edit.ts";
 import type { Service } from "../service/client.ts";
 import { LogloomError } from "../service/logloom.ts";
-import { count } from "../shared/format.ts";
 import { type Format, saveParts } from "./export.ts";
 import type { Run } from "./use-search.ts";
 
@@ -104,16 +104,20 @@ export async function startExport(service: Service, run: Run, format: Format): P
 
 function wordsOf(job: Job | null): string {
   if (job === null) return "";
-  if (job.state === "failed") return `Nothing was saved: ${job.error}`;
-  const of = job.of === null ? "" : ` of ${count(Math.max(job.of, job.saved))}`;
-  const records = `${count(job.saved)}${of} record${(job.of ?? job.saved) === 1 ? "" : "s"}`;
-  if (job.state === "running") return `Saving: ${records} so far.`;
+  if (job.state === "failed") return say("Nothing was saved: {error}", { error: job.error ?? "" });
+  const records = job.of === null ? say("{count} records", { count: job.saved }) : say(
+    "{part} of {count} records",
+    { part: job.saved, count: Math.max(job.of, job.saved) },
+  );
+  if (job.state === "running") return say("Saving: {records} so far.", { records });
   if (job.state === "done") {
     // An export ends where all that was received is visible.
     const isLess = job.of !== null && job.saved < job.of;
-    return `Saved ${records}.${
-      isLess ? " The newest, of the last half minute, are not in it." : ""
-    }`;
+    return isLess
+      ? say("Saved {records}. The newest, of the last half minute, are not in it.", { records })
+      : say("Saved {records}.", { records });
   }
-  return `Saved ${records}, the most at once. Choose a shorter range for the rest.`;
+  return say("Saved {records}, the most at once. Choose a shorter range for the rest.", {
+    records,
+  });
 }

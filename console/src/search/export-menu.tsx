@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import { useService } from "../service/hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
 import { IconButton } from "../shared/controls.tsx";
-import { bytes, count } from "../shared/format.ts";
+import { bytes } from "../shared/numbers.ts";
 import { say } from "../shared/words.ts";
 import { type Format, RecordFile } from "./export.ts";
 import {
@@ -41,8 +41,8 @@ export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {
       <div id="export-menu" popover="auto" className="popover menu">
         <p className="menu-about">
           {run.isLive
-            ? `${say("The rows that are shown")} (${count(rows.length)})`
-            : `${say("All matches, up to")} ${bytes(mostExported)}`}
+            ? say("The rows that are shown ({number})", { number: rows.length })
+            : say("All matches, up to {size}", { size: bytes(mostExported) })}
         </p>
         {formats.map(([format, name]) => (
           <button
@@ -53,7 +53,7 @@ export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {
             popoverTargetAction="hide"
             onClick={() => start(format)}
           >
-            {say("Save as")} {name}
+            {say("Save as {format}", { format: name })}
           </button>
         ))}
       </div>

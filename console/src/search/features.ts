@@ -32,6 +32,9 @@ export const allFeatures: Features = {
   export: true,
 };
 
+/** A viewer only reads. */
+export const viewersFeatures: Features = { ...allFeatures, saved: false, senders: false };
+
 export const FeaturesContext = createContext<Features>(allFeatures);
 
 export function useFeatures(): Features {

@@ -2,7 +2,7 @@ import { change, useAddress } from "../address/address.ts";
 import { groupedBy, hasClause, withClause, withoutClause } from "../language/edit.ts";
 import type { Field } from "../service/logloom.ts";
 import { IconButton } from "../shared/controls.tsx";
-import { count, short } from "../shared/format.ts";
+import { short } from "../shared/numbers.ts";
 import { Icon } from "../shared/icons.tsx";
 import { plain } from "../shared/plain.ts";
 import { columnsOf } from "./columns.ts";
@@ -35,7 +35,7 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
         </button>
         <span
           className="field-count"
-          title={`${count(field.count)} of the newest records`}
+          title={say("{count} of the newest records", { count: field.count })}
         >
           {short(field.count)}
         </span>
@@ -43,8 +43,8 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
           <IconButton
             icon={isColumn ? "minus" : "columns"}
             label={isColumn
-              ? `Take the column ${field.field} away`
-              : `Show ${field.field} as a column`}
+              ? say("Take the column {field} away", { field: field.field })
+              : say("Show {field} as a column", { field: field.field })}
             onClick={() =>
               change({
                 cols: (isColumn
@@ -54,7 +54,7 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
           />
           <IconButton
             icon="chart"
-            label={`Count by ${field.field}`}
+            label={say("Count by {field}", { field: field.field })}
             onClick={() => edit((text) => groupedBy(text, field.field))}
           />
         </span>
@@ -93,7 +93,10 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
                 <span className="field-tools">
                   <IconButton
                     icon="minus"
-                    label={`Without ${field.field} ${value.slice(0, 40)}`}
+                    label={say("Without {field} {value}", {
+                      field: field.field,
+                      value: value.slice(0, 40),
+                    })}
                     onClick={() => edit((text) => withClause(text, field.field, value, "out"))}
                   />
                 </span>

@@ -5,7 +5,6 @@ import type { LogloomError } from "../service/logloom.ts";
 import { marksOld } from "../service/hooks.ts";
 import type { Field } from "../service/logloom.ts";
 import { IconButton, Skeleton } from "../shared/controls.tsx";
-import { count } from "../shared/format.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { FieldRow } from "./field-row.tsx";
 import { say } from "../shared/words.ts";
@@ -68,12 +67,12 @@ export function FieldsPanel({ fields, query, onClose }: {
         ))}
         {found.length > most && (
           <p className="about">
-            {count(found.length - most)} more: find them by name.
+            {say("{count} more: find them by name.", { count: found.length - most })}
           </p>
         )}
         {fields.data && found.length === 0 && (
           <p className="about">
-            {text ? "No field matches." : "No fields here."}
+            {text ? say("No field matches.") : say("No fields here.")}
           </p>
         )}
       </div>
@@ -87,7 +86,7 @@ const sample = 5000;
 /** Every record has its time: that many were counted. */
 function sampleOf(fields: Field[]): string {
   const most = Math.max(...fields.map((field) => field.count));
-  return most < sample ? say("in all records") : `${say("in the newest")} ${count(sample)}`;
+  return most < sample ? say("in all records") : say("in the newest {number}", { number: sample });
 }
 
 function sorted(fields: Field[], text: string): Field[] {

@@ -1,7 +1,7 @@
 import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import type { Mode } from "../language/edit.ts";
 import type { StatRow } from "../service/logloom.ts";
-import { measure } from "../shared/format.ts";
+import { measure } from "../shared/numbers.ts";
 import { fieldsOf } from "../shared/groups.ts";
 import { oneLine } from "../shared/plain.ts";
 import { SortHead, useSorted } from "../shared/sorting.tsx";
@@ -23,7 +23,7 @@ function Single({ row }: { row: StatRow }) {
     <dl className="single">
       {valuesOf(row).map(([name, value]) => (
         <div key={name}>
-          <dt>{name === "value" ? "Value" : name}</dt>
+          <dt>{name === "value" ? say("Value") : name}</dt>
           <dd>{measure(value)}</dd>
         </div>
       ))}
@@ -58,7 +58,7 @@ function Bars({ rows: unsorted, keys, onFilter }: {
       <thead>
         <tr>
           {fields.map((field) => (
-            <SortHead key={field} name={`by ${field}`} label={field} sorting={sorting} />
+            <SortHead key={field} name={`by-${field}`} label={field} sorting={sorting} />
           ))}
           {names.map((name) => <SortHead key={name} name={name} sorting={sorting} isNumber />)}
           <th scope="col">
@@ -96,7 +96,7 @@ function Bars({ rows: unsorted, keys, onFilter }: {
 
 /** A cell to sort by: a field of the group, or a value. */
 function cellOf(row: StatRow, column: string): string | number | null {
-  if (column.startsWith("by ")) return row.group[column.slice(3)] ?? null;
+  if (column.startsWith("by-")) return row.group[column.slice(3)] ?? null;
   return valuesOf(row).find(([name]) => name === column)?.[1] ?? null;
 }
 
@@ -106,7 +106,7 @@ function GroupValue({ field, value, onFilter }: {
   onFilter: (field: string, value: string, mode: Mode) => void;
 }) {
   // A group without a value and a time bucket cannot become a filter with one click.
-  if (value === null) return <span className="about">none</span>;
+  if (value === null) return <span className="about">{say("none")}</span>;
   if (!labels.some((label) => label === field) && !/^attrs\../.test(field)) {
     return <LogText text={oneLine(value, 200)} />;
   }
@@ -114,10 +114,10 @@ function GroupValue({ field, value, onFilter }: {
     <button
       type="button"
       className="group-value"
-      title={`Only ${field} = this`}
+      title={say("Only {field} = this", { field })}
       onClick={() => onFilter(field, value, "in")}
     >
-      <LogText text={value === "" ? "(empty)" : oneLine(value, 200)} />
+      <LogText text={value === "" ? say("(empty)") : oneLine(value, 200)} />
     </button>
   );
 }

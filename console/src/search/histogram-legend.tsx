@@ -1,6 +1,7 @@
+import { say } from "../shared/words.ts";
 import { withOnly } from "../language/edit.ts";
 import type { Level } from "../service/logloom.ts";
-import { count } from "../shared/format.ts";
+import { count } from "../shared/numbers.ts";
 import { type Bucket, levels } from "./histogram-table.tsx";
 import { useEditQuery } from "./query-text.ts";
 
@@ -22,7 +23,7 @@ export function HistogramLegend({ buckets, at }: {
           type="button"
           className="legend-item"
           disabled={level === "none"}
-          title={level === "none" ? "Records without a level" : `Only ${level}`}
+          title={level === "none" ? say("Records without a level") : say("Only {level}", { level })}
           onClick={() => edit((query) => withOnly(query, "level", level))}
         >
           <span className={`swatch ${level}`} />

@@ -1,8 +1,8 @@
+import { Said } from "../shared/said.tsx";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { back } from "../address/address.ts";
 import { marksOld } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
-import { count } from "../shared/format.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
@@ -45,13 +45,9 @@ export function HistogramPanel({ run }: { run: Run }) {
       <div className="histogram-head">
         <p role="status" className="histogram-total">
           {data && !answer.error
-            ? (
-              <>
-                <strong>{count(data.total)}</strong> record{data.total === 1 ? "" : "s"}
-              </>
-            )
+            ? <Said words="{count} records" of={{ count: data.total }} strong />
             : " "}
-          {answer.isPlaceholderData && <span className="histogram-point">Updating…</span>}
+          {answer.isPlaceholderData && <span className="histogram-point">{say("Updating…")}</span>}
         </p>
         <PanelNote answer={data} isBusy={answer.isFetching} hasTimes />
         <HistogramLegend buckets={data?.buckets ?? []} at={bucket} />
@@ -83,7 +79,7 @@ export function HistogramPanel({ run }: { run: Run }) {
             onBrush={brush}
             onReset={() => back()}
             onPoint={setPoint}
-            label={`${count(data.total)} records over time, by level`}
+            label={say("{count} records over time, by level", { count: data.total })}
           />
         )
         : <div className="chart-wait" />}

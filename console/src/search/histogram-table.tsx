@@ -1,6 +1,7 @@
-import { shortTime, type Zone } from "../address/range.ts";
+import { shortTime } from "../shared/format.ts";
+import { type Zone } from "../address/range.ts";
 import type { Histogram, Level } from "../service/logloom.ts";
-import { count } from "../shared/format.ts";
+import { count } from "../shared/numbers.ts";
 import { say } from "../shared/words.ts";
 
 export type Bucket = Histogram["buckets"][number];
@@ -23,8 +24,8 @@ export function HistogramTable(
           <tr>
             <th scope="col">{say("From")}</th>
             {levels.map((level) => <th key={level} scope="col" className="number">{level}</th>)}
-            <th scope="col" className="number">none</th>
-            <th scope="col" className="number">all</th>
+            <th scope="col" className="number">{say("none")}</th>
+            <th scope="col" className="number">{say("all")}</th>
           </tr>
         </thead>
         <tbody>

@@ -1,6 +1,8 @@
+import { say } from "../shared/words.ts";
 import { attributeField, groupedBy, type Mode } from "../language/edit.ts";
 import { exactJson, ExactNumber } from "../service/numbers.ts";
-import { CopyButton, IconButton } from "../shared/controls.tsx";
+import { IconButton } from "../shared/controls.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
 import { plain } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
 import { shortText } from "./columns.ts";
@@ -49,20 +51,20 @@ export function Leaf({ name, value, path, onFilter }: {
           <>
             <IconButton
               icon="plus"
-              label={`Only ${field} = this`}
+              label={say("Only {field} = this", { field })}
               onClick={() => onFilter(field, text, "in")}
             />
             <IconButton
               icon="minus"
-              label={`Without ${field} = this`}
+              label={say("Without {field} = this", { field })}
               onClick={() => onFilter(field, text, "out")}
             />
             {(isNumber || field === "level") && (
               <button
                 type="button"
                 className="icon-button text"
-                aria-label={`${field} at least this`}
-                title={`${field} at least this`}
+                aria-label={say("{field} at least this", { field })}
+                title={say("{field} at least this", { field })}
                 onClick={() => onFilter(field, text, "least")}
               >
                 ≥
@@ -73,11 +75,11 @@ export function Leaf({ name, value, path, onFilter }: {
         {onFilter && (
           <IconButton
             icon="chart"
-            label={`Count by ${field}`}
+            label={say("Count by {field}", { field })}
             onClick={() => edit((query) => groupedBy(query, field))}
           />
         )}
-        <CopyButton text={text} label={`Copy ${name}`} icon />
+        <CopyButton text={text} label={say("Copy {name}", { name })} icon />
       </span>
     </li>
   );

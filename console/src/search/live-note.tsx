@@ -1,4 +1,4 @@
-import { count } from "../shared/format.ts";
+import { say } from "../shared/words.ts";
 import { mostLive, type TailState } from "./use-tail.ts";
 
 /** The state of the live view: following, paused, behind, unreachable. */
@@ -10,12 +10,12 @@ export function LiveNote({ tail, isPaused, onPause }: {
   const words = tail.error
     ? `${tail.error.message} ${tail.error.hint ?? ""}`
     : isPaused
-    ? "Paused. Nothing is lost; new records appear when you continue."
+    ? say("Paused. Nothing is lost; new records appear when you continue.")
     : tail.isBehind
-    ? "More arrives than the page can show; it is catching up. A narrower query helps."
+    ? say("More arrives than the page can show; it is catching up. A narrower query helps.")
     : tail.isStarted
-    ? "Following new records."
-    : "Starting…";
+    ? say("Following new records.")
+    : say("Starting…");
   return (
     <div
       className={tail.error ? "live-note bad" : tail.isBehind ? "live-note warn" : "live-note"}
@@ -26,10 +26,10 @@ export function LiveNote({ tail, isPaused, onPause }: {
       />
       <p role="status">
         {words}
-        {tail.dropped > 0 && ` Shown are the last ${count(mostLive)}.`}
+        {tail.dropped > 0 && ` ${say("Shown are the last {number}.", { number: mostLive })}`}
       </p>
       <button type="button" className="button small" onClick={onPause}>
-        {isPaused ? "Go on" : "Pause"}
+        {isPaused ? say("Go on") : say("Pause")}
       </button>
     </div>
   );

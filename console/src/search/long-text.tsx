@@ -1,5 +1,6 @@
+import { say } from "../shared/words.ts";
 import { useState } from "react";
-import { bytes } from "../shared/format.ts";
+import { bytes } from "../shared/numbers.ts";
 import { LogText } from "../shared/text.tsx";
 
 /** The part of a message that is shown at once; the rest on request. */
@@ -21,7 +22,9 @@ export function LongText(
           className="button small quiet"
           onClick={() => setWhole(!isWhole)}
         >
-          {isWhole ? "Show less" : `Show all (${bytes(new Blob([text]).size)})`}
+          {isWhole
+            ? say("Show less")
+            : say("Show all ({size})", { size: bytes(new Blob([text]).size) })}
         </button>
       )}
     </div>

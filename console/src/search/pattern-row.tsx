@@ -4,7 +4,7 @@ import { rowTime } from "../address/range.ts";
 import { filterOf, withClause } from "../language/edit.ts";
 import { useService } from "../service/hooks.ts";
 import { Badge, IconButton } from "../shared/controls.tsx";
-import { count } from "../shared/format.ts";
+import { count } from "../shared/numbers.ts";
 import { oneLine } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { Sparkline } from "../shared/sparkline.tsx";
@@ -48,7 +48,7 @@ export function PatternRow({ pattern, run, isNew }: {
       <td>
         <IconButton
           icon="minus"
-          label={`${say("Without")} ${oneLine(pattern.text, 60)}`}
+          label={say("Without {text}", { text: oneLine(pattern.text, 60) })}
           disabled={literal === ""}
           onClick={() => edit((query) => withPattern(query, pattern.text, "out"))}
         />

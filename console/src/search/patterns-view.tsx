@@ -2,7 +2,6 @@ import { useMemo } from "react";
 import { filterOf } from "../language/edit.ts";
 import { marksOld, useOperation } from "../service/hooks.ts";
 import { Empty, Skeleton } from "../shared/controls.tsx";
-import { count } from "../shared/format.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { SortHead, useSorted } from "../shared/sorting.tsx";
 import { say } from "../shared/words.ts";
@@ -41,8 +40,10 @@ export function PatternsView({ run }: { run: Run }) {
       <div className="rows-bar">
         <p className="rows-count" role="status">
           {answer.data &&
-            `${all > patterns.length ? `${count(patterns.length)} of ` : ""}${count(all)} ${
-              all === 1 ? say("pattern") : say("patterns")
+            `${
+              all > patterns.length
+                ? say("{part} of {count} patterns", { part: patterns.length, count: all })
+                : say("{count} patterns", { count: all })
             } · `}
           <PanelNote answer={answer.data} isBusy={answer.isFetching} of={warning?.message} />
         </p>

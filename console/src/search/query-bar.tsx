@@ -107,7 +107,9 @@ export function QueryBar({ run, fields, ref }: {
               className={run.isLive ? "button live on" : "button live"}
               aria-pressed={run.isLive}
               disabled={run.isAggregate}
-              title={run.isAggregate ? "Statistics have no live view" : "Follow new records (l)"}
+              title={run.isAggregate
+                ? say("Statistics have no live view")
+                : say("Follow new records (l)")}
               onClick={() => change({ live: run.isLive ? "" : "1" })}
             >
               <Icon name={run.isLive ? "pause" : "play"} />

@@ -1,3 +1,4 @@
+import { say } from "../shared/words.ts";
 import { autocompletion, completionKeymap } from "@codemirror/autocomplete";
 import { history, historyKeymap } from "@codemirror/commands";
 import {
@@ -101,7 +102,7 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
           placeholder('level:error service:api "slow query"'),
           EditorView.lineWrapping,
           EditorView.domEventHandlers({ beforeinput: replaceSelected }),
-          EditorView.contentAttributes.of({ "aria-label": "Query", spellcheck: "false" }),
+          EditorView.contentAttributes.of({ "aria-label": say("Query"), spellcheck: "false" }),
           EditorView.updateListener.of((update) => {
             if (!update.docChanged) return;
             const wasTyped = update.transactions.some((one) => one.isUserEvent("input"));

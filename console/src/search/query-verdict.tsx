@@ -44,7 +44,9 @@ export function QueryVerdict({ text, onMend }: {
         </code>
         <span>
           <strong>{verdict.error}</strong>
-          {verdict.position !== null && <>{" "}at position {verdict.position}</>}
+          {verdict.position !== null && (
+            <>{" "}{say("at position {position}", { position: verdict.position })}</>
+          )}
           {verdict.hint && <>{" "}— {verdict.hint}</>}
         </span>
         <MendButton text={text} verdict={verdict} onMend={onMend} />

@@ -1,3 +1,4 @@
+import { wholeDay } from "../shared/format.ts";
 import { useState } from "react";
 import { type DateRange, DayPicker } from "react-day-picker";
 import "react-day-picker/style.css";
@@ -47,7 +48,7 @@ const pad = (value: number) => String(value).padStart(2, "0");
 /** The whole name of a day, which holds the number that is shown. */
 function dayName(day: Date): string {
   const utc = new Date(Date.UTC(day.getFullYear(), day.getMonth(), day.getDate()));
-  return utc.toLocaleDateString(undefined, { dateStyle: "full", timeZone: "UTC" });
+  return wholeDay(utc);
 }
 
 /** The day in the calendar's own zone. */

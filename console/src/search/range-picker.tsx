@@ -26,7 +26,7 @@ export function RangePicker(
         <Icon name="clock" />
         <span className="hidden">{say("Range:")}</span>
         <span className="range-label">
-          {isLive ? say("Live") : say(rangeLabel(range, zone))}
+          {isLive ? say("Live") : rangeLabel(range, zone)}
         </span>
         <Icon name="down" />
       </button>
@@ -61,7 +61,7 @@ export function RangePicker(
                 checked={zone === one}
                 onChange={() => prefer({ zone: one })}
               />
-              {one === "utc" ? "UTC" : "local"}
+              {one === "utc" ? "UTC" : say("local")}
             </label>
           ))}
         </fieldset>

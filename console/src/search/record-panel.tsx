@@ -45,7 +45,7 @@ export function RecordPanel({ id, ts, onFilter }: {
       {!record && <ErrorNote error={answer.error} />}
       {!record && answer.isPending && <Skeleton lines={8} />}
       {record && (
-        <Boundary what="This record" of={record}>
+        <Boundary what={say("This record")} of={record}>
           <Detail key={record.id} record={record} onFilter={onFilter} />
         </Boundary>
       )}

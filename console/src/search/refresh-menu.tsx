@@ -1,3 +1,4 @@
+import { seconds } from "../shared/numbers.ts";
 import { useEffect, useRef, useState } from "react";
 import { IconButton } from "../shared/controls.tsx";
 import type { Run } from "./use-search.ts";
@@ -33,7 +34,7 @@ export function RefreshMenu({ run }: { run: Run & { again: () => void } }) {
       >
         {choices.map((one) => (
           <option key={one} value={one}>
-            {one === 0 ? "Off" : `${one} s`}
+            {one === 0 ? say("Off") : seconds(one)}
           </option>
         ))}
       </select>

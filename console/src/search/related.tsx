@@ -1,7 +1,8 @@
+import { offset } from "../shared/numbers.ts";
+import { Said } from "../shared/said.tsx";
 import { clause, filterOf } from "../language/edit.ts";
 import { useOperation } from "../service/hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { count, seconds } from "../shared/format.ts";
 import { Loaded } from "../shared/list.tsx";
 import { oneLine } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
@@ -39,9 +40,9 @@ export function Related({ record, tie }: {
     p_limit: most,
   });
   return (
-    <section className="related" aria-label={`${say("The same")} ${tie.field}`}>
+    <section className="related" aria-label={say("The same {field}", { field: tie.field })}>
       <h3>
-        {say("The same")} <code>{tie.field}</code>
+        <Said words="The same {field}" of={{ field: <code>{tie.field}</code> }} />
         <button type="button" className="button small quiet" onClick={() => runQuery(query)}>
           {say("Show in the list")}
         </button>
@@ -50,8 +51,9 @@ export function Related({ record, tie }: {
         {({ logs, next_cursor }) => (
           <>
             <p className="about">
-              {count(logs.length)}
-              {next_cursor === null ? "" : "+"} {logs.length === 1 ? say("record") : say("records")}
+              {next_cursor === null
+                ? say("{count} records", { count: logs.length })
+                : say("more than {count} records", { count: logs.length })}
               {logs.length > 1 && `, ${spanOf(logs)}`}
             </p>
             <ol className="time-line" tabIndex={0}>
@@ -80,7 +82,7 @@ function Moment({ one, record, logs }: {
         aria-current={isThis ? "true" : undefined}
         onClick={() => openRecord(one)}
       >
-        <span className="moment-time">{offsetOf(at(one) - at(record))}</span>
+        <span className="moment-time">{offset(at(one) - at(record))}</span>
         <svg
           className="moment-place"
           viewBox="0 0 100 8"
@@ -98,15 +100,7 @@ function Moment({ one, record, logs }: {
   );
 }
 
-/** "+12 ms" after the record, "−1.5 s" before it. */
-function offsetOf(ms: number): string {
-  const size = Math.abs(ms);
-  const sign = ms < 0 ? "\u2212" : "+";
-  if (size < 1000) return `${sign}${size} ms`;
-  return `${sign}${size < 10_000 ? `${(size / 1000).toFixed(2)} s` : seconds(size / 1000)}`;
-}
-
 function spanOf(logs: LogRecord[]): string {
   const span = Date.parse(logs.at(-1)?.ts ?? "") - Date.parse(logs[0]?.ts ?? "");
-  return offsetOf(span).slice(1);
+  return offset(span, "never");
 }

@@ -117,7 +117,7 @@ function NothingFound({ run }: { run: Run }) {
             className="button primary"
             onClick={() => runRange({ from: next.from, to: "now" })}
           >
-            Look at the {next.label.toLowerCase()}
+            {say("Show: {range}", { range: say(next.label) })}
           </button>
         )}
         {run.query !== "" && (

@@ -42,7 +42,7 @@ interface Props {
 export const Row = memo(function Row(props: Props) {
   return (
     <Boundary
-      what="This record"
+      what={say("This record")}
       of={props.record}
       instead={<BrokenRow {...props} />}
     >

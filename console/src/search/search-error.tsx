@@ -1,3 +1,4 @@
+import { seconds } from "../shared/numbers.ts";
 import { useEffect, useState } from "react";
 import { presets } from "../address/range.ts";
 import type { LogloomError } from "../service/logloom.ts";
@@ -37,7 +38,9 @@ export function SearchError({ error, run, retry }: {
       <div className="note warn" role="alert">
         <p>
           <strong>{error.message}</strong> {error.hint}{" "}
-          {left > 0 ? `Trying again in ${left} s.` : "Trying again…"}
+          {left > 0
+            ? say("Trying again in {span}.", { span: seconds(left) })
+            : say("Trying again…")}
         </p>
       </div>
     );
@@ -59,7 +62,7 @@ export function SearchError({ error, run, retry }: {
           className="button"
           onClick={() => runRange({ from: narrower.from, to: "now" })}
         >
-          Look at the {narrower.label.toLowerCase()} alone
+          {say("Show only: {range}", { range: say(narrower.label) })}
         </button>
       )}
     </div>

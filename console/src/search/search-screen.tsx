@@ -69,13 +69,13 @@ export function SearchScreen() {
           />
         )}
         {!run.isLive && features.histogram && (
-          <Boundary what="The chart" of={run}>
+          <Boundary what={say("The chart")} of={run}>
             <HistogramPanel run={run} />
           </Boundary>
         )}
         <div className="search-body">
           {features.fields && (
-            <Boundary what="The list of fields" of={fields.data}>
+            <Boundary what={say("The list of fields")} of={fields.data}>
               <FieldsPanel
                 fields={fields}
                 query={run.query}
@@ -83,7 +83,7 @@ export function SearchScreen() {
               />
             </Boundary>
           )}
-          <Boundary what="The result" of={run}>
+          <Boundary what={say("The result")} of={run}>
             <div className="result-column">
               {!run.isAggregate && !run.isLive && <ResultTabs tab={tab} />}
               {run.isAggregate

@@ -1,6 +1,7 @@
+import { type Words } from "../shared/words.ts";
 export interface Sender {
   name: string;
-  about: string;
+  about: Words;
   text: (url: string, key: string) => string;
 }
 

@@ -1,5 +1,4 @@
 import { useState } from "react";
-import { count } from "../shared/format.ts";
 import { LogText } from "../shared/text.tsx";
 import { say } from "../shared/words.ts";
 import type { Stack } from "./message-parts.ts";
@@ -29,7 +28,7 @@ export function StackText({ stack }: { stack: Stack }) {
         >
           {isWhole
             ? say("Only one's own first frame")
-            : `${say("All frames")} (${count(frames.length)})`}
+            : say("All frames ({number})", { number: frames.length })}
         </button>
       )}
     </div>

@@ -1,3 +1,4 @@
+import { say } from "../shared/words.ts";
 import { useState } from "react";
 import { ExactNumber } from "../service/numbers.ts";
 import { Icon } from "../shared/icons.tsx";
@@ -33,7 +34,7 @@ export function Tree({ value, path, onFilter }: {
             className="button small quiet"
             onClick={() => setLimit(limit * 10)}
           >
-            {entries.length - limit} more
+            {say("{count} more", { count: entries.length - limit })}
           </button>
         </li>
       )}
@@ -100,7 +101,7 @@ function Items({ items, path, onFilter }: {
             className="button small quiet"
             onClick={() => setLimit(limit * 10)}
           >
-            {items.length - limit} more
+            {say("{count} more", { count: items.length - limit })}
           </button>
         </li>
       )}

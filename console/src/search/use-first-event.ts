@@ -14,17 +14,17 @@ export const everything = { p_query_dsl: "", p_ts_from: "now-366d", p_ts_to: "no
  * then shown. If it arrives between the search and the question, the search runs again, once.
  */
 export function useFirstEvent(run: Run & { again: () => void }, isNothing: boolean) {
-  const [known, setKnown] = useState<"nothing" | "empty" | "in use">("nothing");
+  const [known, setKnown] = useState<"nothing" | "empty" | "used">("nothing");
   const any = useOperation("search_logs", everything, {
-    enabled: isNothing && known !== "in use",
+    enabled: isNothing && known !== "used",
     every: known === "empty" ? 2000 : false,
   });
   const page = any.data;
   useEffect(() => {
-    if (!isNothing || !page || known === "in use") return;
+    if (!isNothing || !page || known === "used") return;
     const [record] = page.logs;
     if (!record) return setKnown("empty");
-    setKnown("in use");
+    setKnown("used");
     if (known === "empty") show(record, run);
     else if (isAfterStart(record, run)) run.again();
   }, [isNothing, page, known, run]);

@@ -1,3 +1,4 @@
+import { say } from "../shared/words.ts";
 /** A deployment's `config.json`, beside `index.html`. */
 export interface Config {
   /** The project's address, or "" for the address that served the page. */
@@ -21,7 +22,7 @@ export async function loadConfig(): Promise<Config> {
   const response = await fetch("config.json", { cache: "no-store" }).catch(() => null);
   if (!response?.ok) {
     throw new StartError(
-      "config.json could not be read. It lies beside index.html and names the project.",
+      say("config.json could not be read. It lies beside index.html and names the project."),
     );
   }
   return readConfig(await response.json().catch(() => null));
@@ -33,12 +34,12 @@ export function readConfig(value: unknown): Config {
   >;
   if (typeof given.url !== "string") {
     throw new StartError(
-      'config.json lacks "url", the address of the project.',
+      say('config.json lacks "url", the address of the project.'),
     );
   }
   if (given.auth !== "token" && given.auth !== "supabase") {
     throw new StartError(
-      'config.json lacks "auth": "supabase", or "token" on a local stack.',
+      say('config.json lacks "auth": "supabase", or "token" on a local stack.'),
     );
   }
   return {

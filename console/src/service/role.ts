@@ -1,6 +1,5 @@
 import { useOperation } from "./hooks.ts";
 import type { Role } from "./logloom.ts";
-import { useSession } from "./session.ts";
 
 /** From the least to the most rights. */
 export const roles: readonly Role[] = ["member", "admin", "owner"];
@@ -14,18 +13,14 @@ export function useMembers() {
 
 /**
  * Whether the caller has a role, null before it is known; other actions are not offered. The service decides in the
- * end.
+ * end. A viewer has none of them.
  */
 export function useMay(least: Role): boolean | null {
-  const me = useSession().claims()?.user;
-  const members = useMembers();
+  const tenants = useOperation("list_log_tenants", { p_limit: most });
   // A database without members answers PostgREST's own 404: there everybody may do everything.
-  if (members.error?.status === 404) return true;
-  if (!members.data) return null;
-  const mine = members.data.find(({ user_id }) => user_id === me)?.role;
-  // A tenant without members does not use roles; in a very long list one may not be found.
-  if (mine === undefined) {
-    return members.data.length === 0 || members.data.length === most;
-  }
-  return roles.indexOf(mine) >= roles.indexOf(least);
+  if (tenants.error?.status === 404) return true;
+  if (!tenants.data) return null;
+  const mine = tenants.data.find(({ is_current }) => is_current)?.role;
+  // In a very long list it may not be found.
+  return mine === undefined || roles.indexOf(mine) >= roles.indexOf(least);
 }

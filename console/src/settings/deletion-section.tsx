@@ -1,10 +1,12 @@
+import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { instant, wholeTime, zoneWords } from "../address/range.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { RetentionRun } from "../service/logloom.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, ErrorNote } from "../shared/controls.tsx";
-import { ago, count } from "../shared/format.ts";
+import { ago } from "../shared/format.ts";
+import { count } from "../shared/numbers.ts";
 import { Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
@@ -43,7 +45,7 @@ export function DeletionSection() {
     const now = Date.now();
     const [start, end] = [instant(from, now, zone), instant(to, now, zone)];
     if (start === null || end === null) {
-      return setWrong("Write a time as 2026-11-21T09:00 or now-30d.");
+      return setWrong(say("Write a time as 2026-11-21T09:00 or now-30d."));
     }
     setWrong(null);
     const wanted = {
@@ -79,23 +81,22 @@ export function DeletionSection() {
           ask();
         }}
       >
-        {field("Query: * for all in the range", query, setQuery)}
+        {field(say("Query: * for all in the range"), query, setQuery)}
         <div className="form-pair">
-          {field("From", from, setFrom)}
-          {field("To", to, setTo)}
+          {field(say("From"), from, setFrom)}
+          {field(say("To"), to, setTo)}
         </div>
         <p className="about">{zoneWords(zone)}</p>
         {wrong && <p className="field-error" role="alert">{wrong}</p>}
         <ErrorNote error={dry.error} />
         <div className="row">
           <button type="submit" className="button" disabled={dry.isPending}>
-            {dry.isPending ? "Counting…" : "Count what it would delete"}
+            {dry.isPending ? say("Counting…") : say("Count what it would delete")}
           </button>
           {counted && (
             <>
               <span role="status">
-                <strong>{count(counted.records)}</strong> record
-                {counted.records === 1 ? "" : "s"}
+                <Said words="{count} records" of={{ count: counted.records }} strong />
               </span>
               {counted.records > 0 && (
                 <button
@@ -103,7 +104,7 @@ export function DeletionSection() {
                   className="button danger"
                   onClick={() => setAsking(true)}
                 >
-                  Delete them…
+                  {say("Delete them…")}
                 </button>
               )}
             </>
@@ -113,7 +114,7 @@ export function DeletionSection() {
       {isAsking && counted && (
         <Confirm
           title={say("Delete these records?")}
-          action={`Delete ${count(counted.records)} records`}
+          action={say("Delete {count} records", { count: counted.records })}
           change={real}
           parameters={{ ...counted.wanted, p_dry_run: false }}
           onClose={() => {
@@ -121,10 +122,14 @@ export function DeletionSection() {
             setCounted(null);
           }}
         >
-          What <code>{plain(counted.wanted.p_query_dsl)}</code> finds from{" "}
-          {wholeTime(counted.wanted.p_ts_from, zone)} to {wholeTime(counted.wanted.p_ts_to, zone)}
-          {" "}
-          is deleted within a minute or so. This cannot be taken back.
+          <Said
+            words="What {query} finds from {from} to {to} is deleted within a minute or so. This cannot be taken back."
+            of={{
+              query: <code>{plain(counted.wanted.p_query_dsl)}</code>,
+              from: wholeTime(counted.wanted.p_ts_from, zone),
+              to: wholeTime(counted.wanted.p_ts_to, zone),
+            }}
+          />
         </Confirm>
       )}
       <Runs runs={(runs.data ?? []).filter((run) => !run.dry_run)} />
@@ -147,7 +152,7 @@ function Runs({ runs }: { runs: RetentionRun[] }) {
       {runs.map((run) => (
         <tr key={run.run_id}>
           <th scope="row">
-            {run.query_dsl ? <code>{plain(run.query_dsl)}</code> : "by age"}
+            {run.query_dsl ? <code>{plain(run.query_dsl)}</code> : say("by age")}
           </th>
           <td>
             <Badge

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { TenantSettings } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
-import { bytes } from "../shared/format.ts";
+import { bytes } from "../shared/numbers.ts";
 import { say } from "../shared/words.ts";
 
 export function SettingsForm({ settings, mayChange }: {
@@ -60,16 +60,17 @@ export function SettingsForm({ settings, mayChange }: {
           onChange={(event) => setDays(event.target.value)}
         />
       </label>
-      {check("Compress days that are over", isCompressed, setCompressed)}
+      {check(say("Compress days that are over"), isCompressed, setCompressed)}
       <p className="about">
-        Now {bytes(settings.stored.sealed_bytes)} are compressed, {bytes(settings.stored.hot_bytes)}
-        {" "}
-        are not.
+        {say("Now {compressed} are compressed, {rows} are not.", {
+          compressed: bytes(settings.stored.sealed_bytes),
+          rows: bytes(settings.stored.hot_bytes),
+        })}
       </p>
       <h2>{say("Notifications")}</h2>
-      {check("Alerts may send email", preferences.email_enabled, (email_enabled) =>
+      {check(say("Alerts may send email"), preferences.email_enabled, (email_enabled) =>
         setPreferences({ ...preferences, email_enabled }))}
-      {check("Alerts may call webhooks", preferences.webhook_enabled, (webhook_enabled) =>
+      {check(say("Alerts may call webhooks"), preferences.webhook_enabled, (webhook_enabled) =>
         setPreferences({ ...preferences, webhook_enabled }))}
       <ErrorNote error={save.error} />
       <div className="row">

@@ -28,7 +28,7 @@ export default function SettingsScreen() {
     <div className="page">
       <ScreenHead
         title={say("Settings")}
-        about={mayChange === false ? "Only admins can change these." : undefined}
+        about={mayChange === false ? say("Only admins can change these.") : undefined}
       />
       <Tabs
         label={say("Settings")}

@@ -47,8 +47,8 @@ function BrokenPart({ what, onAgain }: { what: string; onAgain: () => void }) {
   return (
     <div className="note error" role="alert">
       <p>
-        <strong>{what} cannot be shown.</strong>{" "}
-        The answer contains something that this page does not understand.
+        <strong>{say("{what} cannot be shown.", { what })}</strong>{" "}
+        {say("The answer contains something that this page does not understand.")}
       </p>
       <button
         type="button"

@@ -1,6 +1,7 @@
+import { tickTime } from "./format.ts";
 import uPlot from "uplot";
 import { clock, dayOf, type Zone } from "../address/range.ts";
-import { short } from "./format.ts";
+import { short } from "./numbers.ts";
 
 export interface ChartSeries {
   label: string;
@@ -210,7 +211,6 @@ function labelsOf(splits: number[], zone: Zone): string[] {
     const time = clock(seconds * 1000, zone);
     const isNew = now !== day && (day !== "" || time === "00:00:00");
     day = now;
-    if (isNew) return now.slice(5);
-    return time.endsWith(":00") ? time.slice(0, 5) : time;
+    return tickTime(seconds * 1000, zone, isNew);
   });
 }

@@ -1,7 +1,8 @@
 import type { UseMutationResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { LogloomError } from "../service/logloom.ts";
-import { Dialog, ErrorNote } from "./controls.tsx";
+import { ErrorNote } from "./controls.tsx";
+import { Dialog } from "./dialog.tsx";
 import { say } from "./words.ts";
 
 /** Asks before an irreversible action. */

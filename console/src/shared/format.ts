@@ -1,53 +1,8 @@
+import type { Zone } from "../address/range.ts";
+import { inWords, locale } from "./numbers.ts";
 import { say } from "./words.ts";
 
-/** The reader's own language for numbers and times; what the page says is English. */
-const locale = globalThis.navigator?.languages?.[0] ?? globalThis.navigator?.language;
-const whole = new Intl.NumberFormat(locale);
-const rounded = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 });
-const compact = new Intl.NumberFormat(locale, {
-  notation: "compact",
-  maximumFractionDigits: 1,
-});
-const signed = new Intl.NumberFormat(locale, {
-  style: "percent",
-  signDisplay: "exceptZero",
-  maximumFractionDigits: 0,
-});
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "always" });
-
-export const count = (value: number): string => whole.format(value);
-export const short = (value: number): string => compact.format(value);
-
-/** "+25%": the change from before to now; null where there was nothing before. */
-export function change(now: number, before: number): string | null {
-  return before === 0 ? null : signed.format(now / before - 1);
-}
-
-/** A value of an aggregate: three decimal places, more for small ones. */
-export function measure(value: number | string | null | undefined): string {
-  if (value === null || value === undefined) return "–";
-  if (typeof value === "string") return value;
-  if (value !== 0 && Math.abs(value) < 0.001) return value.toPrecision(3);
-  return rounded.format(value);
-}
-
-/** Decimal units, like plans. */
-export function bytes(value: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  let size = value;
-  let unit = 0;
-  while (size >= 1000 && unit < units.length - 1) {
-    size /= 1000;
-    unit += 1;
-  }
-  const digits = unit > 0 && size < 10 ? 1 : 0;
-  const number = new Intl.NumberFormat(locale, {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
-  return `${number.format(size)} ${units[unit]}`;
-}
-
 const minute = 60;
 
 /** A span in the greatest unit that leaves more than one of it. */
@@ -72,19 +27,48 @@ export function ago(ts: string | null, now = Date.now()): string {
 /** "3 minutes": how long ago. */
 export function since(ts: string, now = Date.now()): string {
   const [number, unit] = inUnits(Math.max(0, (now - Date.parse(ts)) / 1000));
-  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(number);
+  return inWords(number, unit);
 }
 
-export function seconds(value: number | null | undefined): string {
-  if (value === null || value === undefined) return "–";
-  if (value < 90) return `${Math.round(value)} s`;
-  if (value < 5400) return `${Math.round(value / 60)} min`;
-  return `${Math.round(value / 3600)} h`;
+const day = { month: "short", day: "numeric" } as const;
+const clock = { hour: "numeric", minute: "2-digit" } as const;
+const exactClock = { ...clock, second: "2-digit" } as const;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Made once: a chart asks for each of its labels. */
+function timeFormat(zone: Zone, parts: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${zone} ${JSON.stringify(parts)}`;
+  const known = formats.get(key) ??
+    new Intl.DateTimeFormat(locale, { ...parts, timeZone: zone === "utc" ? "UTC" : undefined });
+  formats.set(key, known);
+  return known;
 }
 
-/** How long something took: "18 ms", "1.2 s". */
-export function took(ms: number): string {
-  return ms < 1000
-    ? `${Math.max(1, Math.round(ms))} ms`
-    : `${measure(Math.round(ms / 100) / 10)} s`;
+/** With seconds where there are any. */
+const clockOf = (...times: number[]) =>
+  times.every((time) => time % 60_000 === 0) ? clock : exactClock;
+
+/** "Nov 21, 7:15 PM". */
+export function shortTime(time: number, zone: Zone): string {
+  return timeFormat(zone, { ...day, ...clockOf(time) }).format(time);
+}
+
+/** "Nov 21, 7:15 – 9:00 PM". */
+export function timeRange(from: number, to: number, zone: Zone): string {
+  return timeFormat(zone, { ...day, ...clockOf(from, to) }).formatRange(from, to);
+}
+
+/** A label under a chart: "7:15 PM", or "Nov 21" where a day begins. */
+export function tickTime(time: number, zone: Zone, isDay: boolean): string {
+  return timeFormat(zone, isDay ? day : clockOf(time)).format(time);
+}
+
+/** "Nov 21, 2026": a day of UTC that is written 2026-11-21. */
+export function dayInWords(written: string): string {
+  return timeFormat("utc", { dateStyle: "medium" }).format(Date.parse(written));
+}
+
+/** "Saturday, November 21, 2026". */
+export function wholeDay(utc: Date): string {
+  return timeFormat("utc", { dateStyle: "full" }).format(utc);
 }

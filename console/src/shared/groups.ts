@@ -1,3 +1,4 @@
+import { say } from "./words.ts";
 import type { Group } from "../service/logloom.ts";
 import { plain } from "./plain.ts";
 
@@ -11,7 +12,7 @@ export function fieldsOf(group: Group, keys: string[]): string[] {
 }
 
 export function groupLabel(group: Group | null, keys: string[]): string {
-  if (group === null) return "all others";
-  return fieldsOf(group, keys).map((name) => plain(group[name] ?? "none").slice(0, 60))
-    .join(", ") || "value";
+  if (group === null) return say("all others");
+  return fieldsOf(group, keys).map((name) => plain(group[name] ?? say("none")).slice(0, 60))
+    .join(", ") || say("value");
 }

@@ -24,7 +24,7 @@ export function Loaded<Result>({ answer, missing, lines, children }: {
       <ErrorNote error={answer.error} retry={() => void answer.refetch()} />
       {answer.isPending && !answer.error && <Skeleton lines={lines} />}
       {answer.data !== undefined && (
-        <Boundary what="This answer" of={answer.data}>
+        <Boundary what={say("This answer")} of={answer.data}>
           <Shown result={answer.data}>{children}</Shown>
         </Boundary>
       )}

@@ -1,6 +1,6 @@
 import { zoneName } from "../address/range.ts";
 import { tookOf } from "../service/took.ts";
-import { took } from "./format.ts";
+import { took } from "./numbers.ts";
 import { usePreferences } from "./preferences.ts";
 import { say } from "./words.ts";
 

@@ -1,10 +1,10 @@
 import { type KeyboardEvent, useRef } from "react";
-import { say } from "./words.ts";
+import { say, type Words } from "./words.ts";
 
 /** Tabs with the arrow keys; the panel is `panel-NAME`. */
 export function Tabs<Name extends string>({ label, tabs, chosen, onChoose, className = "tabs" }: {
   label: string;
-  tabs: readonly (readonly [Name, string])[];
+  tabs: readonly (readonly [Name, Words])[];
   chosen: Name;
   onChoose: (name: Name) => void;
   className?: string;

@@ -1,8 +1,8 @@
+import { shortTime } from "./format.ts";
 import { useEffect, useRef, useState } from "react";
 import "uplot/dist/uPlot.min.css";
-import { shortTime } from "../address/range.ts";
 import { bucketUnder, type ChartSeries, drawChart, type Drawing } from "./chart-plot.ts";
-import { measure } from "./format.ts";
+import { measure } from "./numbers.ts";
 import { usePreferences } from "./preferences.ts";
 import { say } from "./words.ts";
 
@@ -95,7 +95,9 @@ export function TimeChart(props: Props) {
         ref={place}
         className="chart"
         role="img"
-        aria-label={isUnfinished ? `${label}; ${say("the last bucket is not over yet")}` : label}
+        aria-label={isUnfinished
+          ? say("{chart}; the last bucket is not over yet", { chart: label })
+          : label}
         data-unfinished={isUnfinished || undefined}
       />
       {tip && tip.index < times.length && <ChartTip {...props} tip={tip} />}

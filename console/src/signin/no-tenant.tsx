@@ -1,3 +1,4 @@
+import { Said } from "../shared/said.tsx";
 import { type FormEvent, useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { Session } from "../service/session.ts";
@@ -11,22 +12,28 @@ export function NoTenant({ session }: { session: Session }) {
   // A token reflects the moment it was issued: a new one may name a tenant.
   const renew = async (unchanged: string) => {
     const isNew = await session.renew();
-    setStays(isNew ? unchanged : "Sign in again: your next token names the tenant.");
+    setStays(isNew ? unchanged : say("Sign in again: your next token names the tenant."));
   };
   return (
     <main className="gate">
       <div className="gate-box">
         <h1>{say("You belong to no tenant yet")}</h1>
         <p>
-          You are signed in as{" "}
-          <strong>{claims?.email ?? claims?.user}</strong>, but your access token carries no{" "}
-          <code>tenant_id</code>. Logs belong to tenants, so there is nothing to show.
+          <Said
+            words="You are signed in as {user}, but your access token carries no {claim}. Logs belong to tenants, so there is nothing to show."
+            of={{
+              user: <strong>{claims?.email ?? claims?.user}</strong>,
+              claim: <code>tenant_id</code>,
+            }}
+          />
         </p>
         <NewTenant
           onMade={() =>
-            renew("The tenant was created, but your new token does not name it: check the hook.")}
+            renew(
+              say("The tenant was created, but your new token does not name it: check the hook."),
+            )}
         />
-        <p className="or-line">or</p>
+        <p className="or-line">{say("or")}</p>
         <ul>
           <li>{say("Ask an owner of a tenant to add you as a member, then try again.")}</li>
           <li>
@@ -40,7 +47,7 @@ export function NoTenant({ session }: { session: Session }) {
           <button
             type="button"
             className="button"
-            onClick={() => void renew("Your token still names no tenant.")}
+            onClick={() => void renew(say("Your token still names no tenant."))}
           >
             {say("Try again")}
           </button>

@@ -1,3 +1,4 @@
+import { Said } from "../shared/said.tsx";
 import { lazy, Suspense, useState } from "react";
 import { loadPart } from "../app/update.ts";
 import type { Config } from "../service/config.ts";
@@ -43,7 +44,10 @@ function TokenSignIn({ session }: { session: TokenSession }) {
     >
       <h1>{say("Sign in")}</h1>
       <p>
-        Open the link that <code>npm start</code> printed, or paste it, or an access token, here.
+        <Said
+          words="Open the link that {command} printed, or paste it, or an access token, here."
+          of={{ command: <code>npm start</code> }}
+        />
       </p>
       <label className="field">
         <span>{say("Link or token")}</span>

@@ -1,3 +1,4 @@
+import { Said } from "../shared/said.tsx";
 import { type FormEvent, useState } from "react";
 import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
@@ -49,8 +50,11 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
       <div role="status">
         <h1>{say("Look into your mail")}</h1>
         <p>
-          A link that signs you in is on its way to{" "}
-          <strong>{email}</strong>. Open it in this browser.
+          <Said
+            words="A link that signs you in is on its way to {email}. Open it in this browser."
+            of={{ email }}
+            strong
+          />
         </p>
         <button type="button" className="button" onClick={() => setSent(false)}>
           {say("Back")}
@@ -92,7 +96,7 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
       >
         {say("Send me a link instead")}
       </button>
-      {config.providers.length > 0 && <p className="or-line">or</p>}
+      {config.providers.length > 0 && <p className="or-line">{say("or")}</p>}
       {config.providers.map((provider) => (
         <button
           key={provider}
@@ -101,7 +105,7 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
           disabled={isBusy}
           onClick={() => byProvider(provider)}
         >
-          Continue with {provider}
+          {say("Continue with {provider}", { provider })}
         </button>
       ))}
     </form>

@@ -1,8 +1,8 @@
 import { wholeTime, type Zone } from "../address/range.ts";
 import { useOperation } from "../service/hooks.ts";
 import type { LogStream, LogStreamFailure } from "../service/logloom.ts";
-import { Dialog } from "../shared/controls.tsx";
-import { ago, count } from "../shared/format.ts";
+import { Dialog } from "../shared/dialog.tsx";
+import { ago } from "../shared/format.ts";
 import { ListTable, mostAtOnce } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
@@ -17,7 +17,11 @@ export function FailuresDialog({ stream, onClose }: { stream: LogStream; onClose
     p_limit: mostAtOnce,
   });
   return (
-    <Dialog title={`Not sent: ${plain(stream.name)}`} onClose={onClose} wide>
+    <Dialog
+      title={say("Not sent: {stream}", { stream: plain(stream.name) })}
+      onClose={onClose}
+      wide
+    >
       <ListTable
         answer={failures}
         empty={{ title: say("Everything was sent") }}
@@ -38,11 +42,15 @@ export function FailuresDialog({ stream, onClose }: { stream: LogStream; onClose
 
 function whatOf(failure: LogStreamFailure, zone: Zone) {
   const time = (ts: string | null) => ts === null ? "–" : wholeTime(ts, zone);
-  if (failure.kind === "gap") return `${time(failure.ts_from)} to ${time(failure.ts_to)}`;
-  if (failure.kind === "rejected") return `${count(failure.records ?? 0)} records of a batch`;
+  if (failure.kind === "gap") {
+    return say("{from} to {to}", { from: time(failure.ts_from), to: time(failure.ts_to) });
+  }
+  if (failure.kind === "rejected") {
+    return say("{count} records of a batch", { count: failure.records ?? 0 });
+  }
   return (
     <>
-      the record of {time(failure.record_ts)}
+      {say("the record of {time}", { time: time(failure.record_ts) })}
       <code className="cell-code">{failure.record_id}</code>
     </>
   );

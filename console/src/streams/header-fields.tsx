@@ -3,6 +3,7 @@ import { SecretField, type Secrets } from "../shared/secret-field.tsx";
 import { say } from "../shared/words.ts";
 
 const prefix = "header.";
+const standard = prefix + "authorization";
 
 /** Headers that go with each batch, most often `authorization`; their values are secrets. */
 export function HeaderFields({ known, secrets, onChange }: {
@@ -12,7 +13,7 @@ export function HeaderFields({ known, secrets, onChange }: {
   onChange: (secrets: Secrets) => void;
 }) {
   const [added, setAdded] = useState<string[]>(
-    known.length === 0 ? [`${prefix}authorization`] : [],
+    known.length === 0 ? [standard] : [],
   );
   const [name, setName] = useState("");
   const names = [...new Set([...known, ...added])];
@@ -30,7 +31,7 @@ export function HeaderFields({ known, secrets, onChange }: {
           name={one}
           label={one.slice(prefix.length)}
           isSet={known.includes(one)}
-          sample={one === `${prefix}authorization` ? "Bearer …" : undefined}
+          sample={one === standard ? "Bearer …" : undefined}
           secrets={secrets}
           onChange={onChange}
         />

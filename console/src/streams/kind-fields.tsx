@@ -14,7 +14,7 @@ export function KindFields({ draft, isSet, onChange }: {
     <>
       {settings.map(({ name, label, sample, isNeeded }) => (
         <label key={name} className="field">
-          <span>{say(label)}{isNeeded ? "" : `, ${say("optional")}`}</span>
+          <span>{isNeeded ? say(label) : say("{label}, optional", { label: say(label) })}</span>
           <input
             className="mono"
             spellCheck={false}
@@ -31,7 +31,7 @@ export function KindFields({ draft, isSet, onChange }: {
         <SecretField
           key={name}
           name={name}
-          label={isNeeded ? say(label) : `${say(label)}, ${say("optional")}`}
+          label={isNeeded ? say(label) : say("{label}, optional", { label: say(label) })}
           isSet={isSet(name)}
           isNeeded={isNeeded}
           secrets={draft.secrets}

@@ -1,35 +1,36 @@
+import { type Words } from "../shared/words.ts";
 import type { LogStream } from "../service/logloom.ts";
 
 export type StreamKind = LogStream["kind"];
 
 interface Setting {
   name: string;
-  label: string;
+  label: Words;
   sample: string;
   isNeeded: boolean;
 }
 
 interface Secret {
   name: string;
-  label: string;
+  label: Words;
   isNeeded: boolean;
 }
 
 export interface Kind {
-  label: string;
+  label: Words;
   settings: Setting[];
   secrets: Secret[];
   takesHeaders: boolean;
 }
 
-const needed = (name: string, label: string, sample: string): Setting => ({
+const needed = (name: string, label: Words, sample: string): Setting => ({
   name,
   label,
   sample,
   isNeeded: true,
 });
 
-const optional = (name: string, label: string, sample: string): Setting => ({
+const optional = (name: string, label: Words, sample: string): Setting => ({
   name,
   label,
   sample,

@@ -1,15 +1,14 @@
 import type { LogStream, LogStreamFailure } from "../service/logloom.ts";
-import { count } from "../shared/format.ts";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 
 interface Standing {
-  word: string;
+  word: Words;
   tone: "good" | "bad" | "warn" | "plain";
   /** Why, in a sentence. */
   about: string | null;
 }
 
-const reasons: Record<NonNullable<LogStream["pause_reason"]>, string> = {
+const reasons: Record<NonNullable<LogStream["pause_reason"]>, Words> = {
   failing: "Nothing arrived for too long.",
   refused: "The receiver refused too many records in a row.",
   maker: "Whoever made it is no admin any more.",
@@ -59,8 +58,8 @@ export function missedWords(failures: LogStreamFailure[]): string | null {
   const gaps = failures.filter(({ kind }) => kind === "gap").length;
   const others = failures.length - gaps;
   const parts = [
-    gaps > 0 && (gaps === 1 ? "1 gap" : `${count(gaps)} gaps`),
-    others > 0 && `${count(others)} refused`,
+    gaps > 0 && say("{count} gaps", { count: gaps }),
+    others > 0 && say("{count} refused", { count: others }),
   ].filter(Boolean);
   return parts.length === 0 ? null : parts.join(", ");
 }

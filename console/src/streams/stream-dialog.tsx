@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from "react";
 import { useOperation, useSealedChange } from "../service/hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
-import { Dialog, ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/controls.tsx";
+import { Dialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/plain.ts";
 import { say } from "../shared/words.ts";
 import { changedBy, createdBy, type Draft, draftOf } from "./draft.ts";

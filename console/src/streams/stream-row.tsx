@@ -1,7 +1,8 @@
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
 import { Badge, ErrorNote } from "../shared/controls.tsx";
-import { ago, count, seconds } from "../shared/format.ts";
+import { ago } from "../shared/format.ts";
+import { count, seconds } from "../shared/numbers.ts";
 import { plain } from "../shared/plain.ts";
 import { say } from "../shared/words.ts";
 import { kinds } from "./kinds.ts";
@@ -86,7 +87,7 @@ function State({ stream }: { stream: LogStream }) {
       {hasFailed && failed && <span className="field-error">{plain(failed)}</span>}
       {stream.status === "failing" && stream.next_attempt_at && (
         <span className="about">
-          {say("next attempt")} {ago(stream.next_attempt_at)}
+          {say("next attempt {when}", { when: ago(stream.next_attempt_at) })}
         </span>
       )}
       <TestWords stream={stream} />
@@ -103,7 +104,7 @@ function TestWords({ stream }: { stream: LogStream }) {
       <span role="status">
         {stream.test_error === null
           ? say("The test arrived")
-          : `${say("The test failed.")} ${plain(failed ?? "")}`}
+          : say("The test failed. {error}", { error: plain(failed ?? "") })}
       </span>
       {stream.test_error === null ? ", " : " "}
       {ago(stream.test_finished_at)}

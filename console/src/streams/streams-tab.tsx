@@ -1,3 +1,4 @@
+import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
@@ -64,9 +65,11 @@ export function StreamsTab() {
           parameters={{ p_stream_id: doomed.stream_id }}
           onClose={() => setDoomed(null)}
         >
-          <strong>{plain(doomed.name)}</strong>{" "}
-          sends nothing any more. Its secrets and its list of what was not sent go with it. This
-          cannot be taken back.
+          <Said
+            words="{stream} sends nothing any more. Its secrets and its list of what was not sent go with it. This cannot be taken back."
+            of={{ stream: plain(doomed.name) }}
+            strong
+          />
         </Confirm>
       )}
     </>

@@ -1,8 +1,9 @@
+import { dayInWords } from "../shared/format.ts";
 import { useMemo } from "react";
 import { useOperation } from "../service/hooks.ts";
 import type { Usage } from "../service/logloom.ts";
 import { Empty, ScreenHead } from "../shared/controls.tsx";
-import { bytes, count, short } from "../shared/format.ts";
+import { bytes, count, percent, short } from "../shared/numbers.ts";
 import { Loaded, Table } from "../shared/list.tsx";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { say } from "../shared/words.ts";
@@ -15,7 +16,7 @@ export default function UsageScreen() {
       <ScreenHead
         title={say("Usage")}
         about={tenant.data &&
-          `Plan ${tenant.data.plan_name}. A month is a calendar month in UTC.`}
+          say("Plan {plan}. A month is a calendar month in UTC.", { plan: tenant.data.plan_name })}
       />
       <Loaded
         answer={usage}
@@ -44,9 +45,13 @@ export default function UsageScreen() {
               />
             </div>
             <p className="about">
-              Stored: {bytes(data.stored.sealed_bytes)} compressed, {bytes(data.stored.hot_bytes)}
-              {" "}
-              as rows of days that are not compressed.
+              {say(
+                "Stored: {compressed} compressed, {rows} as rows of days that are not compressed.",
+                {
+                  compressed: bytes(data.stored.sealed_bytes),
+                  rows: bytes(data.stored.hot_bytes),
+                },
+              )}
             </p>
             <Days days={data.days} />
           </>
@@ -70,24 +75,26 @@ function Meter({ title, used, limit, projected, format }: {
     <section className="tile">
       <h2>{title}</h2>
       <p className="tile-number">
-        {format(used)} <span className="about">of {format(limit)}</span>
+        {format(used)} <span className="about">{say("of {limit}", { limit: format(limit) })}</span>
       </p>
       <svg
         className={`meter ${tone}`}
         viewBox="0 0 100 4"
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${share.toFixed(1)} percent used`}
+        aria-label={say("{share} used", { share: percent(share / 100) })}
       >
         <rect className="meter-ahead" width={ahead} height="4" />
         <rect className="meter-used" width={Math.max(share, 0.4)} height="4" />
       </svg>
       <p className="about">
         {used >= limit
-          ? "The limit is reached: further events are refused until the month ends."
+          ? say("The limit is reached: further events are refused until the month ends.")
           : projected > limit
-          ? `At this pace ${format(projected)} by the end of the month: more than the plan allows.`
-          : `At this pace ${format(projected)} by the end of the month.`}
+          ? say("At this pace {amount} by the end of the month: more than the plan allows.", {
+            amount: format(projected),
+          })
+          : say("At this pace {amount} by the end of the month.", { amount: format(projected) })}
       </p>
     </section>
   );
@@ -97,7 +104,7 @@ function Days({ days }: { days: Usage["days"] }) {
   const sorted = useMemo(() => [...days].sort((a, b) => a.day < b.day ? -1 : 1), [days]);
   const times = useMemo(() => sorted.map(({ day }) => Date.parse(day) / 1000), [sorted]);
   const series = useMemo<ChartSeries[]>(() => [
-    { label: "events", colour: "--series-1", values: sorted.map(({ events }) => events) },
+    { label: say("events"), colour: "--series-1", values: sorted.map(({ events }) => events) },
   ], [sorted]);
   const first = times[0];
   const last = times.at(-1);
@@ -129,7 +136,7 @@ function Days({ days }: { days: Usage["days"] }) {
       >
         {sorted.toReversed().map((day) => (
           <tr key={day.day}>
-            <th scope="row">{day.day}</th>
+            <th scope="row">{dayInWords(day.day)}</th>
             <td className="number">{count(day.events)}</td>
             <td className="number">{bytes(day.bytes)}</td>
           </tr>

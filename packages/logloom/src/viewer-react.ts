@@ -5,9 +5,16 @@ import type {
   LogloomViewer as Element,
   QueryChanged,
   ViewerFailure,
+  ViewerLabel,
 } from "./viewer/element.ts";
 
-export type { GetToken, QueryChanged, ViewerFailure, ViewerToken } from "./viewer/element.ts";
+export type {
+  GetToken,
+  QueryChanged,
+  ViewerFailure,
+  ViewerLabel,
+  ViewerToken,
+} from "./viewer/element.ts";
 
 export interface LogloomViewerProps {
   src: string;
@@ -16,7 +23,7 @@ export interface LogloomViewerProps {
   /** `24h`, or `FROM/TO`. */
   range?: string;
   theme?: "light" | "dark" | "auto";
-  labels?: Record<string, string>;
+  labels?: Record<string, ViewerLabel>;
   className?: string;
   /** The custom properties of its looks, too: `{ "--logloom-accent": "#c026d3" }`. */
   style?: Record<string, string | number>;

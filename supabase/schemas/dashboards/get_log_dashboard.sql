@@ -6,17 +6,15 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_row logloom.log_dashboards;
+  v_found public.logloom_log_dashboard;
 begin
   perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
-  select d.* into v_row
-  from logloom.log_dashboards d
-  where d.tenant_id = v_tenant_id and d.dashboard_id = p_dashboard_id;
+  select (logloom_private.log_dashboard_of(d)).* into v_found
+  from logloom_private.read_log_dashboards(p_dashboard_id) d;
   if not found then
-    perform logloom_private.refuse_log_dashboard(p_dashboard_id);
+    perform logloom_private.refuse('dashboards.not_found');
   end if;
-  return logloom_private.log_dashboard_of(v_row);
+  return v_found;
 end;
 $$;
 

@@ -9,14 +9,12 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_after constant timestamptz := logloom_private.page_place(
     p_after::text, 'dashboard', 'dashboard_id',
-    (
-      select d.created_at from logloom.log_dashboards d
-      where d.tenant_id = v_tenant_id and d.dashboard_id = p_after
-    )
+    case when p_after is not null then (
+      select d.created_at from logloom_private.read_log_dashboards(p_after) d
+    ) end
   );
 begin
   return query
@@ -30,10 +28,9 @@ begin
       ) as bytes_before
     from (
       select o as item
-      from logloom.log_dashboards d
+      from logloom_private.read_log_dashboards() d
       cross join lateral logloom_private.log_dashboard_of(d) o
-      where d.tenant_id = v_tenant_id
-        and (p_after is null or (d.created_at, d.dashboard_id) < (v_after, p_after))
+      where p_after is null or (d.created_at, d.dashboard_id) < (v_after, p_after)
       order by d.created_at desc, d.dashboard_id desc
       limit v_limit
     ) o
@@ -43,6 +40,7 @@ end;
 $$;
 
 comment on function public.list_log_dashboards(integer, uuid) is
-  'The caller''s dashboards and those that colleagues share, newest first. p_limit 1 to 1000 '
-  '(default 100), p_after: dashboard_id of the last item of the page before. '
+  'The caller''s dashboards and those that colleagues share, newest first; a viewer''s are the '
+  'shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the '
+  'page before. '
   'Errors: PT400, PT401, PT403.';

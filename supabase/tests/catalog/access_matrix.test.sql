@@ -50,8 +50,10 @@ create temp table operations as
 select
   p.proname::text as operation,
   p.proname in (select r.operation from logloom_private.reading_operations() r) as is_reading,
-  -- Of one's own memberships, which a viewer has as well.
-  p.proname in ('list_log_tenants', 'switch_log_tenant') as is_ones_own
+  -- Of one's own memberships, and dashboards to look at, which a viewer has as well.
+  p.proname in (
+    'list_log_tenants', 'switch_log_tenant', 'get_log_dashboard', 'list_log_dashboards'
+  ) as is_viewers
 from pg_proc p
 where p.pronamespace = 'public'::regnamespace;
 
@@ -70,8 +72,9 @@ select is(
     when 'listed_client' then c.owner
     when 'unlisted_client' then case when o.is_reading then c.owner else 'PT403' end
     when 'viewer' then case
-      when not (o.is_reading or o.is_ones_own) then 'PT403'
+      when not (o.is_reading or o.is_viewers) then 'PT403'
       when c.arguments ~ 'private_search' then 'PT400'
+      when c.arguments ~ 'private_dashboard' then c.colleague
       else c.owner
     end
     when 'anon' then 'PT401'
@@ -89,8 +92,9 @@ order by c.id, a.actor;
 select matches(
   pg_temp.request(a.actor, c.operation, c.arguments, false),
   case
-    when not o.is_reading and (a.actor <> 'viewer' or not o.is_ones_own) then 'PT403|42501'
+    when not o.is_reading and (a.actor <> 'viewer' or not o.is_viewers) then 'PT403|42501'
     when a.actor = 'viewer' and c.arguments ~ 'private_search' then 'PT400'
+    when a.actor = 'viewer' and c.arguments ~ 'private_dashboard' then c.colleague
     else c.owner
   end,
   format('%s(%s) by %s, unchecked', c.operation, c.arguments, a.actor)

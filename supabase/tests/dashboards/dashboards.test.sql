@@ -1,7 +1,7 @@
 -- Dashboards: checked, counted by the plan, private or shared, in the audit log.
 begin;
 \ir ../actors.psql
-select plan(29);
+select plan(34);
 
 create function pg_temp.panel(p_changes jsonb default '{}')
 returns jsonb
@@ -95,6 +95,35 @@ select is(
   pg_temp.attempt(format('select public.delete_log_dashboard(%L)', m.dashboard_id)),
   'PT403 Only its creator may change or delete a dashboard', 'nor to delete'
 ) from made m;
+
+-- Viewers.
+select pg_temp.act_as_postgres();
+insert into logloom.log_views (tenant_id, name, hidden_fields, created_by)
+values ('acme', 'view', '{user_id}', 'alice');
+insert into logloom.tenant_members (tenant_id, user_id, role, view_id)
+select 'acme', u.user_id, u.role, case u.role when 'viewer' then v.view_id end
+from logloom.log_views v
+cross join (values ('alice', 'owner'), ('bob', 'member'), ('vera', 'viewer')) u (user_id, role);
+select pg_temp.act_as_user('acme', 'vera');
+select is(
+  array(select d.name from public.list_log_dashboards() d), '{Shop}', 'a viewer has the shared one'
+);
+select is(
+  to_jsonb(public.get_log_dashboard(m.dashboard_id)), to_jsonb(m), 'to look at, as it is'
+) from made m;
+select is(
+  pg_temp.attempt(format('select public.get_log_dashboard(%L)', p.dashboard_id)),
+  'PT404 Dashboard not found', 'not the private one'
+) from private p;
+select is(
+  pg_temp.attempt(format(c.call, m.dashboard_id)), 'PT403 A viewer may only read', c.call
+)
+from made m
+cross join (
+  values
+    ('select public.update_log_dashboard(%L, ''mine'')'),
+    ('select public.delete_log_dashboard(%L)')
+) c (call);
 
 -- Another tenant.
 select pg_temp.act_as_user('umbrella', 'alice');

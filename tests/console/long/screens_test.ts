@@ -249,7 +249,7 @@ inBrowser(
     });
     const { page } = tab;
     await page.getByText("The search took too long").waitFor();
-    await page.getByRole("button", { name: /Look at the last 15 minutes alone/ }).waitFor();
+    await page.getByRole("button", { name: "Show only: Last 15 minutes" }).waitFor();
     mode = "away";
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByText("The service cannot be reached. Trying again…").waitFor();

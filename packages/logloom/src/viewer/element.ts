@@ -12,6 +12,9 @@ export interface QueryChanged {
   readonly to: string;
 }
 
+/** The page's label for an English one; for each plural category of a number that decides it, where there are several. */
+export type ViewerLabel = string | { readonly [category in Intl.LDMLPluralRule]?: string };
+
 export interface ViewerFailure {
   /** 0 without an answer of the service. */
   readonly status: number;
@@ -35,7 +38,7 @@ export class LogloomViewer extends Base {
   static readonly observedAttributes: readonly string[] = ["src", "query", "range", "theme"];
 
   #getToken: GetToken | null = null;
-  #labels: Record<string, string> = {};
+  #labels: Record<string, ViewerLabel> = {};
   #token: ViewerToken | null = null;
   #frame: HTMLIFrameElement | null = null;
   #origin = "";
@@ -64,11 +67,11 @@ export class LogloomViewer extends Base {
   }
 
   /** Labels in another language, by the English ones. */
-  get labels(): Record<string, string> {
+  get labels(): Record<string, ViewerLabel> {
     return this.#labels;
   }
 
-  set labels(value: Record<string, string>) {
+  set labels(value: Record<string, ViewerLabel>) {
     this.#labels = value;
     this.#show();
   }
@@ -159,7 +162,8 @@ export class LogloomViewer extends Base {
     for (const name of ["accent", "font", "radius", "density"]) {
       theme[name] = style.getPropertyValue(`--logloom-${name}`).trim().replace(/px$/, "");
     }
-    const said: Record<string, unknown> = { theme, labels: this.#labels };
+    const language = this.closest<HTMLElement>("[lang]")?.lang;
+    const said: Record<string, unknown> = { theme, labels: this.#labels, language };
     for (const name of names) said[name] = this.getAttribute(name) ?? undefined;
     this.#say(said);
   }

@@ -1,0 +1,82 @@
+import { useEffect, useRef, useState } from "react";
+import { IconButton } from "./controls.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Icon } from "./icons.tsx";
+import { say } from "./words.ts";
+
+/** Copies a text and says so; without a clipboard it shows the text, selected. */
+export function CopyButton({ text, label = say("Copy"), icon = false }: {
+  text: string | (() => string);
+  label?: string;
+  icon?: boolean;
+}) {
+  const [done, setDone] = useState(false);
+  const [shown, setShown] = useState<string | null>(null);
+  useEffect(() => {
+    if (!done) return;
+    const timer = setTimeout(() => setDone(false), 1600);
+    return () => clearTimeout(timer);
+  }, [done]);
+  const copy = async () => {
+    const wanted = typeof text === "string" ? text : text();
+    if (await copyText(wanted)) setDone(true);
+    else setShown(wanted);
+  };
+  return (
+    <>
+      {icon
+        ? (
+          <IconButton
+            icon={done ? "check" : "copy"}
+            label={done ? say("Copied") : label}
+            onClick={copy}
+          />
+        )
+        : (
+          <button type="button" className="button small" onClick={copy}>
+            <Icon name={done ? "check" : "copy"} />
+            {done ? say("Copied") : label}
+          </button>
+        )}
+      {shown !== null && (
+        <CopyByHand
+          text={shown}
+          onClose={() => setShown(null)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Whether the clipboard has the text now. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // A page over plain HTTP has no clipboard, and a browser may refuse it.
+    return false;
+  }
+}
+
+function CopyByHand({ text, onClose }: { text: string; onClose: () => void }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  return (
+    <Dialog title={say("Copy it by hand")} onClose={onClose}>
+      <p>
+        {say("The browser lets this page copy nothing. Press Ctrl+C (on a Mac ⌘C).")}
+      </p>
+      <textarea
+        ref={field}
+        className="mono by-hand"
+        aria-label={say("The text to copy")}
+        readOnly
+        value={text}
+      />
+    </Dialog>
+  );
+}

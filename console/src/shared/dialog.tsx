@@ -1,0 +1,65 @@
+import { type ReactNode, useLayoutEffect, useRef } from "react";
+import { Boundary } from "./boundary.tsx";
+import { IconButton } from "./controls.tsx";
+import { say } from "./words.ts";
+
+/**
+ * A native modal dialog. Its buttons and Escape close it, a click outside does not, because it would lose the form. The
+ * focus starts in the form and returns to the element that opened the dialog.
+ */
+export function Dialog({ title, onClose, children, wide = false }: {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  wide?: boolean;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  // Before the element is removed, which would lose the focus of a dialog that is still open.
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    const opener = document.activeElement;
+    element?.showModal();
+    element?.querySelector<HTMLElement>("form :is(input, textarea, select)")
+      ?.focus();
+    return () => {
+      element?.close();
+      giveFocusBack(opener);
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      className={wide ? "dialog wide" : "dialog"}
+      aria-label={title}
+      onCancel={(event) => {
+        // Cancelling a file choice has an event of the same name, which bubbles.
+        if (event.target !== dialog.current) return;
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div className="dialog-inner">
+        <header className="dialog-head">
+          <h2>{title}</h2>
+          <IconButton icon="close" label={say("Close")} onClick={onClose} />
+        </header>
+        <Boundary what={say("This part")}>{children}</Boundary>
+      </div>
+    </dialog>
+  );
+}
+
+/** If the opener is gone, the screen's beginning gets the focus. */
+function giveFocusBack(opener: Element | null): void {
+  queueMicrotask(() => {
+    if (
+      document.querySelector("dialog[open]")?.contains(document.activeElement)
+    ) return;
+    const isThere = opener instanceof HTMLElement && opener.isConnected &&
+      opener !== document.body;
+    if (isThere) opener.focus();
+    if (document.activeElement === document.body && opener !== document.body) {
+      document.getElementById("main")?.focus();
+    }
+  });
+}

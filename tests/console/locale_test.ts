@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { newUser } from "../support/users.ts";
+import { inBrowser, openBrowser } from "./browser.ts";
+import { isSeen, send } from "./steps.ts";
+
+const browser = await openBrowser();
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
+
+inBrowser("numbers and times are written as the reader's language writes them", async () => {
+  const user = await newUser();
+  const at = (day: string, minute: number) => `${day}T17:${String(minute).padStart(2, "0")}:00Z`;
+  const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  await send(
+    user.token,
+    Array.from({ length: 1200 }, (_, i) => ({ ts: at(day, i % 60), level: "info", msg: `m${i}` })),
+  );
+  const hash = `q=&from=${at(day, 0)}&to=${day}T18:00:00Z`;
+  const date = (language: string) =>
+    new Date(day).toLocaleDateString(language, { month: "short", day: "numeric", timeZone: "UTC" });
+  for (
+    const [language, number, range] of [
+      ["de-DE", "1.200 records", `${date("de")}, 17:00–18:00 Uhr`],
+      ["en-US", "1,200 records", `${date("en")}, 5:00\u2009–\u20096:00\u202fPM`],
+    ] as const
+  ) {
+    await using tab = await browser.open(user.token, { hash, locale: language });
+    const { page } = tab;
+    await isSeen(page, "m1199");
+    await page.locator(".histogram-total", { hasText: number }).waitFor();
+    assert.equal(await page.locator(".range-label").innerText(), range);
+    // The time of a record is the one that is copied.
+    await page.getByRole("row").filter({ hasText: "17:59:00.000" }).first().waitFor();
+  }
+});

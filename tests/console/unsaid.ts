@@ -1,0 +1,91 @@
+/** A text of a source file that people may read and that `say` does not say. */
+export interface Unsaid {
+  line: number;
+  text: string;
+}
+
+/** What these attributes hold is read aloud or shown. */
+const spoken = /^(title|label|aria-label|aria-description|alt|about|what)$/;
+const silent = /^(className|style|d|viewBox|href|rel|autoComplete)$/;
+/** Nobody translates what stands in these. */
+const codeElement = /^(code|kbd)$/;
+const twoWords = /[A-Za-z]{2,}[,.:;]? [A-Za-z]/;
+const word = /(^|[ ("])[A-Za-z]{2,}([ .,:;?!)"]|$)/;
+/** Queries, styles, selectors, commands. */
+const code = /^["']|[|*=<>[\]\\]|\w:\S|[\w-]\(|\/\w|\d(px|ch)/;
+const names = /^(px|UTC|Bearer|Ctrl K|Fluent Bit|Supabase log drain|ingest read|sort by)$/;
+
+const isSpoken = (text: string, pattern: RegExp) => {
+  const words = text.replace(/logloom/gi, "").trim();
+  return pattern.test(words) && !code.test(words) && !names.test(words);
+};
+
+/** Texts of elements, spoken attributes, literals of two words and templates with one, which `known` does not hold. */
+export function unsaidIn(path: string, source: string, known: ReadonlySet<string>): Unsaid[] {
+  const found = Deno.lint.runPlugin(pluginFor(known), path, source);
+  return found.map(({ range, message }) => ({
+    line: source.slice(0, range[0]).split("\n").length,
+    text: message,
+  }));
+}
+
+function pluginFor(known: ReadonlySet<string>): Deno.lint.Plugin {
+  return {
+    name: "words",
+    rules: {
+      unsaid: {
+        create(context) {
+          const tell = (node: Deno.lint.Node, text: string) => {
+            if (!isSilent(node)) context.report({ node, message: text.trim() });
+          };
+          return {
+            JSXText(node) {
+              if (isSpoken(node.value, /[A-Za-z]{2,}/)) tell(node, node.value);
+            },
+            Literal(node) {
+              if (typeof node.value !== "string") return;
+              const { value, parent } = node;
+              const isRead = parent.type === "JSXAttribute" && spoken.test(nameOf(parent));
+              if (isRead ? /[A-Za-z]{2,}/.test(value) : isSpoken(value, twoWords)) {
+                if (isRead || !known.has(value)) tell(node, value);
+              }
+            },
+            TemplateLiteral(node) {
+              const texts = node.quasis.map(({ raw }) => raw);
+              const isGlued = node.expressions.some(isSay) && texts.slice(1, -1).includes(" ");
+              if (
+                texts.some((text) => isSpoken(text, word)) && !code.test(texts.join("")) || isGlued
+              ) {
+                tell(node, texts.join("${}"));
+              }
+            },
+          };
+        },
+      },
+    },
+  };
+}
+
+const nameOf = ({ name }: Deno.lint.JSXAttribute) => name.type === "JSXIdentifier" ? name.name : "";
+
+const isSay = (node: Deno.lint.Expression) =>
+  node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "say";
+
+/** Whether it stands where nobody reads it: an attribute for programs, an element of code, an error of programs. */
+function isSilent(node: Deno.lint.Node): boolean {
+  for (
+    let at = node;
+    at.type !== "Program";
+    at = (at as { parent: Deno.lint.Node } & object).parent
+  ) {
+    if (at.type === "JSXAttribute") return silent.test(nameOf(at));
+    if (at.type === "JSXElement") {
+      const { name } = at.openingElement;
+      return name.type === "JSXIdentifier" && codeElement.test(name.name);
+    }
+    if (at.type === "NewExpression" && at.callee.type === "Identifier") {
+      return at.callee.name === "Error";
+    }
+  }
+  return false;
+}

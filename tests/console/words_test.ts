@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { dictionary, singular } from "../../console/src/shared/dictionary.ts";
+import { partsOf, say, takeLabels } from "../../console/src/shared/words.ts";
+import { remarks } from "../../supabase/functions/_shared/record_fields.ts";
+import { count } from "../../console/src/shared/numbers.ts";
+import { unsaidIn } from "./unsaid.ts";
+
+const sentences: ReadonlySet<string> = new Set([...dictionary, ...Object.keys(singular)]);
+const folder = new URL("../../console/src/", import.meta.url);
+/** Words of the language, not of people. */
+const grammar = /\/language\/(highlighting|regex|tokenizer)\.ts$/;
+
+async function sources(): Promise<{ path: string; source: string }[]> {
+  const found = [];
+  for await (const path of filesBelow(folder)) {
+    if (!/\.tsx?$/.test(path) || path.endsWith("/dictionary.ts")) continue;
+    found.push({ path, source: await Deno.readTextFile(path) });
+  }
+  return found;
+}
+
+Deno.test("nothing that people read is said beside the dictionary", async () => {
+  const unsaid = (await sources()).filter(({ path }) => !grammar.test(path))
+    .flatMap(({ path, source }) =>
+      unsaidIn(path, source, sentences)
+        .map(({ line, text }) => `${path.slice(folder.pathname.length)}:${line} ${text}`)
+    );
+  assert.deepEqual(unsaid, []);
+});
+
+Deno.test("what is said beside the dictionary is found", () => {
+  const found = (source: string) => unsaidIn("x.tsx", source, new Set(["Two words"]));
+  assert.deepEqual(found("const a = <p>\n  Hello {name}\n</p>;"), [{ line: 1, text: "Hello" }]);
+  assert.deepEqual(found('<b title="Close" />'), [{ line: 1, text: "Close" }]);
+  assert.deepEqual(found('say("Two words"); tell("Other words")'), [
+    { line: 1, text: "Other words" },
+  ]);
+  assert.deepEqual(found("const a = `${n} records`;"), [{ line: 1, text: "${} records" }]);
+  assert.deepEqual(found('const a = `${say("Two words")} ${n}`;'), [{ line: 1, text: "${} ${}" }]);
+  assert.deepEqual(
+    found('<p className="two words"><code>npm start</code>{`a${b}c`}{new Error("two words")}</p>'),
+    [],
+  );
+});
+
+Deno.test("the dictionary has each sentence once, and none that nothing says", async () => {
+  const source = (await sources()).map(({ source }) => source).join("\n");
+  assert.equal(sentences.size, dictionary.length + Object.keys(singular).length);
+  const isThere = (sentence: string) =>
+    source.includes(sentence.replaceAll('"', '\\"')) ||
+    source.includes(sentence) || Object.values(remarks).includes(sentence);
+  assert.deepEqual([...sentences].filter((sentence) => !isThere(sentence)), []);
+  assert.deepEqual(Object.values(remarks).filter((remark) => !sentences.has(remark)), []);
+});
+
+Deno.test("no file of components is longer than 200 lines", async () => {
+  const long = (await sources())
+    .filter(({ path, source }) => path.endsWith(".tsx") && source.split("\n").length > 201)
+    .map(({ path }) => path.slice(folder.pathname.length));
+  assert.deepEqual(long, []);
+});
+
+Deno.test("a sentence has its values, in the form for their number", () => {
+  assert.equal(say("{count} records", { count: 1 }), "1 record");
+  assert.equal(say("{count} records", { count: 1234 }), `${count(1234)} records`);
+  assert.equal(say("Delete {name}", { name: "{count}" }), "Delete {count}");
+  assert.deepEqual(partsOf("The same {field}", undefined), ["The same ", "field", ""]);
+  // A label may lack a value, and name it elsewhere.
+  takeLabels({
+    "Delete {name}": "{name} löschen",
+    "{count} records": { one: "{count} wpis", few: "{count} wpisy", many: "{count} wpisów" },
+    Copy: { nothing: 7 },
+  }, "pl");
+  assert.equal(say("Delete {name}", { name: "a" }), "a löschen");
+  assert.deepEqual(
+    [1, 3, 5].map((count) => say("{count} records", { count })),
+    ["1 wpis", "3 wpisy", "5 wpisów"],
+  );
+  assert.equal(say("Copy"), "Copy");
+  takeLabels({ "{count} records": { other: "{count} Einträge" } }, "no language!");
+  assert.equal(say("{count} records", { count: 1 }), "1 Einträge");
+  takeLabels({}, undefined);
+});
+
+async function* filesBelow(folder: URL): AsyncGenerator<string> {
+  for await (const entry of Deno.readDir(folder)) {
+    const url = new URL(`${entry.name}${entry.isDirectory ? "/" : ""}`, folder);
+    if (entry.isDirectory) yield* filesBelow(url);
+    else yield url.pathname;
+  }
+}
