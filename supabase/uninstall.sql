@@ -388,7 +388,8 @@ begin
         'logloom_damaged_blocks',
         'logloom_erasure_notes',
         'logloom_viewers_dashboards',
-        'logloom_copies_of_before'
+        'logloom_copies_of_before',
+        'logloom_deleted_once'
       ]
     );
   end if;

@@ -46,6 +46,12 @@ begin
     v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
     perform logloom_private.require_role(v_tenant_id, 'owner');
     perform logloom_private.lock_members(v_tenant_id);
+    -- Another request may have been first.
+    select d.* into v_deletion
+    from logloom_private.tenant_deletions d
+    where d.tenant_id = v_tenant_id and d.finished_at is null;
+  end if;
+  if v_deletion.deletion_id is null then
     if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then
       perform logloom_private.refuse('tenants.not_found');
     end if;

@@ -95,6 +95,7 @@ set seal_day_records = 3, seal_block_records = 3, seal_week_records = 2,
   -- No operation is refused for the time that the tester takes.
   partition_drop_lock_timeout = '1 minute', writer_flip_lock_timeout = '1 minute',
   provision_by_secret_key = true;
+delete from logloom_private.retention_place where true;
 update logloom.plans set retention_days_default = 30, retention_days_max = 400;
 insert into logloom.tenants (tenant_id, plan_id)
 values ('acme', 'pro'), ('umbrella', 'pro'), ('keeper', 'pro');
@@ -113,11 +114,12 @@ select
 select interleavings.write_all();
 
 -- The sealed day was looked at long ago, and is due again; the others were looked at.
-update logloom_private.sealing_days set checked_at = '-infinity' where true;
-insert into logloom_private.sealing_days (day, checked_at)
-select d, 'infinity'
-from unnest(logloom_private.partition_days()) d
-where d <> interleavings.day('sealed');
+insert into logloom_private.sealing_days as d (day, checked_at)
+select
+  p,
+  case when p = interleavings.day('sealed') then '-infinity' else 'infinity' end::timestamptz
+from unnest(logloom_private.partition_days()) p
+on conflict (day) do update set checked_at = excluded.checked_at, checked_through = null;
 
 -- What deletes does it to the end.
 create function interleavings.delete_all()
