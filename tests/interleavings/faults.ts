@@ -7,7 +7,7 @@ import { runPair } from "./pair.ts";
 import { randomOf, shuffled, stepsOf } from "./permutations.ts";
 
 /** Orders of a pair that are tried before a fault counts as unnoticed. */
-const tries = 400;
+const tries = 60;
 
 /** What removing a lock between two operations did. */
 export interface FaultRun {

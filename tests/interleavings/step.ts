@@ -2,63 +2,91 @@ import { Failure } from "../../local/failure.ts";
 import { type Context, type Step, type StepResult } from "../runner/step.ts";
 import { connect, Databases } from "./database.ts";
 import { type Operation, pairsOf, readOperations } from "./operations.ts";
+import { type FaultRun, tryFaults } from "./faults.ts";
 import { type PairRun, runPair } from "./pair.ts";
 import { type Order, randomOf, shuffled, stepsOf } from "./permutations.ts";
 import { installTester } from "./tester.ts";
 
-// A run is repeated by its seed: INTERLEAVINGS_SEED=…; INTERLEAVINGS_COUNT is how many orders of each pair,
-// or "all"; INTERLEAVINGS_PAIRS="flip enqueue,write seal" names pairs.
+// A run is repeated by its seed: INTERLEAVINGS_SEED=…; INTERLEAVINGS_COUNT is how many orders of each pair, or "all",
+// and then it takes the time that it takes; INTERLEAVINGS_PAIRS="flip enqueue,write seal" names pairs.
+// INTERLEAVINGS_FAULTS=1 removes the locks that the two of a pair share, and tells which of that the invariant notices.
 
 export const interleavings: Step = {
   name: "interleavings",
-  title: "pairs of operations, cut into steps, in an order drawn by a seed",
+  title: "pairs of operations, cut into steps, in orders drawn by a seed",
   needsStack: true,
-  run: (context) => interleave(context, 6),
+  run: (context) => interleave(context, { count: 6, seconds: 40 }),
 };
 
 export const interleavingsAll: Step = {
   name: "interleavings-all",
   title: "pairs of operations, cut into steps, in many orders",
   needsStack: true,
-  run: (context) => interleave(context, 60),
+  run: (context) => interleave(context, { count: 20, seconds: 210 }),
 };
 
-async function interleave({ stack: testStack }: Context, count: number): Promise<StepResult> {
+/** How many orders of a pair are drawn, and after how long no further pair is begun. */
+interface Sample {
+  count: number;
+  seconds: number;
+}
+
+async function interleave({ stack: testStack }: Context, sample: Sample): Promise<StepResult> {
   if (!testStack) throw new Failure("The interleavings need a stack.");
   const { stack, system } = testStack;
-  const wanted = Deno.env.get("INTERLEAVINGS_COUNT") ?? `${count}`;
+  const named = Deno.env.get("INTERLEAVINGS_COUNT");
+  const count = named === "all" ? Infinity : Number(named ?? sample.count);
   const seed = Number(Deno.env.get("INTERLEAVINGS_SEED") ?? Math.floor(Math.random() * 2 ** 31));
-  console.log(
-    `  ${wanted === "all" ? "all" : `${wanted} drawn`} orders of each pair, seed ${seed}`,
-  );
+  const isForFaults = Deno.env.has("INTERLEAVINGS_FAULTS");
   await installTester(system, (step) => console.log(`  ${step} …`));
   const folder = `${stack.folder}/interleavings`;
   await Deno.mkdir(folder, { recursive: true });
-  const pairs = chosenPairs(await readOperations());
+  const all = pairsOf(await readOperations());
+  const pairs = chosenPairs(all) ?? shuffled(all, randomOf(seed));
+  console.log(
+    `  ${count === Infinity ? "all" : `${count} drawn`} orders of each pair, seed ${seed}`,
+  );
+  const isTimed = !named && !isForFaults && pairs.length === all.length;
+  const until = performance.now() + sample.seconds * 1000;
   const runs: PairRun[] = [];
+  const faults: FaultRun[] = [];
   let next = 0;
   await using databases = await Databases.make(stack, navigator.hardwareConcurrency);
   const work = async (database: string) => {
     const sql = connect(stack, database);
-    while (next < pairs.length) {
+    while (next < pairs.length && !(isTimed && runs.length > 0 && performance.now() > until)) {
       const at = next++;
+      const pair = pairs[at];
+      const options = { system, stack, database, sql, folder };
+      if (isForFaults) {
+        const tried = await tryFaults(pair, { ...options, seed });
+        faults.push(...tried);
+        for (const one of tried) console.log(`  ${faultRow(one)}`);
+        continue;
+      }
       const random = randomOf(seed + at);
-      const run = await runPair(pairs[at], {
-        system,
-        stack,
-        database,
-        sql,
-        folder,
-        ...wanted !== "all" &&
-          { draw: (orders: Order[]) => shuffled(orders, random).slice(0, Number(wanted)) },
-      }).catch((error) => notBegun(pairs[at], error));
+      const draw = (orders: Order[]) => shuffled(orders, random).slice(0, count);
+      const run = await runPair(pair, { ...options, ...count < Infinity && { draw } })
+        .catch((error) => notBegun(pair, error));
       runs.push(run);
       show(run);
     }
     await sql.end();
   };
   await Promise.all(databases.names.map(work));
-  return summary(runs);
+  return isForFaults ? faultSummary(faults) : summary(runs, all.length);
+}
+
+function faultRow({ pair, removed, noticed }: FaultRun): string {
+  const verdict = removed === "" ? "they share no lock" : noticed === "" ? "no" : `yes, ${noticed}`;
+  return `| ${pair} | ${removed} | ${verdict} |`;
+}
+
+/** A pair passes where the invariant notices one lock that is missing. */
+function faultSummary(faults: FaultRun[]): StepResult {
+  const sharing = new Set(faults.filter(({ removed }) => removed !== "").map(({ pair }) => pair));
+  const noticed = new Set(faults.filter(({ noticed }) => noticed !== "").map(({ pair }) => pair));
+  return { passed: noticed.size, failed: sharing.size - noticed.size };
 }
 
 /** A pair that fails without any interleaving. */
@@ -74,11 +102,9 @@ function notBegun(pair: [Operation, Operation], error: Error): PairRun {
   };
 }
 
-function chosenPairs(operations: Operation[]): [Operation, Operation][] {
-  const pairs = pairsOf(operations);
-  const named = Deno.env.get("INTERLEAVINGS_PAIRS");
-  if (!named) return pairs;
-  return named.split(",").map((pair) => {
+/** The pairs that INTERLEAVINGS_PAIRS names. */
+function chosenPairs(pairs: [Operation, Operation][]): [Operation, Operation][] | undefined {
+  return Deno.env.get("INTERLEAVINGS_PAIRS")?.split(",").map((pair) => {
     const [a, b] = pair.trim().split(" ");
     const found = pairs.find(([one, other]) =>
       one.name === a && other.name === b || one.name === b && other.name === a
@@ -99,11 +125,11 @@ function show({ pair, places, orders, run, leftOut, faults, seconds }: PairRun):
   }
 }
 
-function summary(runs: PairRun[]): StepResult {
+function summary(runs: PairRun[], pairs: number): StepResult {
   const sum = (of: (run: PairRun) => number) => runs.reduce((total, run) => total + of(run), 0);
   const failed = sum(({ faults }) => faults.length);
   console.log(
-    `  ${runs.length} pairs, ${sum(({ orders }) => orders)} orders of their steps: ` +
+    `  ${runs.length} of ${pairs} pairs, ${sum(({ orders }) => orders)} orders of their steps: ` +
       `${sum(({ run }) => run)} run, ${
         sum(({ leftOut }) => leftOut)
       } as good as others, ${failed} failed`,
