@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { localBucket } from "../../local/bucket.ts";
+import { decodeFile } from "../../supabase/functions/logloom-archive/parquet.ts";
 import { newTenant, type Tenant } from "../support/client.ts";
 import { callAsOwner, type Database } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { putOnPlan } from "../support/plans.ts";
 import { asUser } from "../support/users.ts";
 import { type Row, row } from "../sealing/arbitrary.ts";
+import type { PlainBucket } from "./bucket.ts";
 
 /** A tenant whose plan has an archive. */
 export async function archivingTenant(
@@ -204,6 +206,56 @@ export async function hurry(sql: Database, tenant: Tenant): Promise<void> {
   await sql`
     update logloom_private.archive_garbage set next_attempt_at = now()
     where tenant_id = ${tenant.id} and next_attempt_at > now()`;
+}
+
+/** Lets what the function had taken up be given out again: its five minutes are over. */
+export async function endClaims(sql: Database): Promise<void> {
+  await sql`
+    update logloom_private.archive_claims set expires_at = now() - interval '1 second'
+    where expires_at > now()`;
+}
+
+/**
+ * Waits until the bucket has the files that list_log_archive names, and no other object of the tenant: then each record
+ * that was accepted is in one file or in the database, and none is in two files. How many are in files, and here.
+ */
+export async function isAllThere(
+  sql: Database,
+  bucket: PlainBucket,
+  tenant: Tenant,
+  accepted: string[],
+): Promise<{ archived: number; kept: number }> {
+  const { client } = asUser(tenant);
+  const files = await eventually("the bucket has what is listed, and no more", async () => {
+    await hurry(sql, tenant);
+    const listed = await client.call("list_log_archive", { p_limit: 1000 });
+    const keys = (await bucket.keys()).filter((key) => key.includes(`/tenant=${tenant.id}/`));
+    return JSON.stringify(listed.map(({ key }) => key).sort()) === JSON.stringify(keys.sort()) &&
+      listed;
+  });
+  const archived = new Set<string>();
+  for (const { key, records, status } of files) {
+    assert.equal(status, "verified");
+    const { id } = await decodeFile(await bucket.get(key));
+    assert.equal(id.length, records);
+    for (const one of id) {
+      assert.ok(!archived.has(one), `${one} is in two files`);
+      archived.add(one);
+    }
+  }
+  const idsOf = (records: string[]) => records.map((text) => JSON.parse(text).id as string);
+  const kept = new Set(idsOf(await storedRecords(sql, tenant)));
+  assert.deepEqual([...archived.union(kept)].sort(), idsOf(accepted).sort());
+  assert.deepEqual(await differencesOf(sql, tenant), []);
+  return { archived: archived.size, kept: kept.size };
+}
+
+/** What health says of the archive. */
+export async function archiveHealth(
+  sql: Database,
+): Promise<{ status: string; reason: string | null; garbage: number; passes: number }> {
+  const [{ check }] = await sql`select logloom_private.archive_health(now()) as check`;
+  return check;
 }
 
 /** Retention as of today, whether it ran already or not. */

@@ -10,22 +10,30 @@ export interface Asked {
   readonly key: string;
 }
 
-/** What becomes of a request: undefined lets it through; null closes the connection. */
-export type Fault = (asked: Asked, pass: () => Promise<Response>) =>
-  | Promise<Response | null>
-  | undefined;
+/** Sends a request on to the bucket, its first bytes only if so many are given. */
+export type Pass = (bytes?: number) => Promise<Response>;
 
-/** A server of buckets at the address that the function knows, which can be made to fail. */
-export interface TestBucket extends AsyncDisposable {
-  fault: Fault;
-  readonly asked: Asked[];
-  /** The address without faults. */
-  readonly url: string;
+/** What becomes of a request: undefined lets it through; null is no answer of a bucket. */
+export type Fault = (asked: Asked, pass: Pass) => Promise<Response | null> | undefined;
+
+/** What a test asks of a bucket. */
+export interface PlainBucket {
   keys(): Promise<string[]>;
   remove(key: string): Promise<void>;
   put(key: string, body: Uint8Array): Promise<void>;
   get(key: string): Promise<Uint8Array>;
   versioning(status: "Enabled" | "Suspended"): Promise<void>;
+}
+
+/** A server of buckets at the address that the function knows, which can be made to fail. */
+export interface TestBucket extends PlainBucket, AsyncDisposable {
+  fault: Fault;
+  readonly asked: Asked[];
+  /** The address without faults. */
+  readonly url: string;
+  /** Nobody listens at the address, until it is back with what it held. */
+  goAway(): Promise<void>;
+  comeBack(): void;
 }
 
 export async function startBucket(): Promise<TestBucket> {
@@ -43,20 +51,16 @@ export async function startBucket(): Promise<TestBucket> {
   const url = `http://127.0.0.1:${port}/${localBucket}`;
   await eventually("the server of buckets", () => createBucketOf(port).catch(() => false));
   const asked: Asked[] = [];
-  const proxy = Deno.serve({
-    hostname: "127.0.0.1",
-    port: Number(Deno.env.get("LOGLOOM_BUCKET_PORT")),
-    onListen: () => {},
-  }, async (request) => {
+  const answered = async (request: Request): Promise<Response> => {
     const { pathname, search } = new URL(request.url);
     const body = request.body === null ? undefined : await request.arrayBuffer();
-    const pass = () => {
+    const pass: Pass = (bytes) => {
       const headers = new Headers(request.headers);
-      headers.delete("host");
+      for (const name of ["host", "content-length"]) headers.delete(name);
       return fetch(`http://127.0.0.1:${port}${pathname}${search}`, {
         method: request.method,
         headers,
-        body,
+        body: body?.slice(0, bytes),
       });
     };
     const one = {
@@ -67,7 +71,33 @@ export async function startBucket(): Promise<TestBucket> {
     const answer = await (bucket.fault(one, pass) ?? pass());
     // An answer that says too much is taken for none.
     return answer ?? new Response("", { status: 502 });
-  });
+  };
+  const listen = () =>
+    Deno.serve({
+      hostname: "127.0.0.1",
+      port: Number(Deno.env.get("LOGLOOM_BUCKET_PORT")),
+      onListen: () => {},
+    }, answered);
+  let proxy = listen();
+  const bucket: TestBucket = {
+    ...bucketAt(port),
+    fault: () => undefined,
+    asked,
+    url,
+    goAway: () => proxy.shutdown(),
+    comeBack: () => void (proxy = listen()),
+    [Symbol.asyncDispose]: async () => {
+      await proxy.shutdown();
+      server.kill("SIGTERM");
+      await server.status;
+    },
+  };
+  return bucket;
+}
+
+/** The bucket of a server at a port. */
+export function bucketAt(port: number): PlainBucket {
+  const url = `http://127.0.0.1:${port}/${localBucket}`;
   const key = { region: "us-east-1", accessKeyId: "local", secretAccessKey: "local" };
   const plain = async (method: string, path: string, body?: Uint8Array) => {
     const asking = { method, url: `${url}${path}`, body };
@@ -77,10 +107,7 @@ export async function startBucket(): Promise<TestBucket> {
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
     return bytes;
   };
-  const bucket: TestBucket = {
-    fault: () => undefined,
-    asked,
-    url,
+  return {
     keys: async () => {
       const text = new TextDecoder().decode(await plain("GET", "?list-type=2"));
       return [...text.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key]) => key);
@@ -96,13 +123,7 @@ export async function startBucket(): Promise<TestBucket> {
           `<VersioningConfiguration><Status>${status}</Status></VersioningConfiguration>`,
         ),
       ),
-    [Symbol.asyncDispose]: async () => {
-      await proxy.shutdown();
-      server.kill("SIGTERM");
-      await server.status;
-    },
   };
-  return bucket;
 }
 
 function encoded(key: string): string {

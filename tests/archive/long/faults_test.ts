@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import { openDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import { killProcess } from "../../support/processes.ts";
+import { asUser } from "../../support/users.ts";
 import {
   addRecords,
+  archiveHealth,
   archiveInto,
   archivingTenant,
   daysAgo,
+  endClaims,
   hurry,
+  isAllThere,
   isArchived,
   recordsOf,
   restored,
@@ -36,7 +39,46 @@ const faults: { name: string; fault: (times: () => number) => Fault; error: RegE
           new Response("<Error><Code>RequestTimeTooSkewed</Code></Error>", { status: 403 }),
         )
         : undefined,
+    error: /^The function's clock differs too much from the bucket's$/,
+  },
+  {
+    name: "a key that may not write",
+    fault: (times) => ({ method, key }) =>
+      method === "PUT" && isFile(key) && times() < 1
+        ? Promise.resolve(
+          new Response("<Error><Code>AccessDenied</Code></Error>", { status: 403 }),
+        )
+        : undefined,
     error: /may not have the bucket take an object/,
+  },
+  {
+    name: "a full disk, which takes half of a file and answers 507",
+    fault: (times) => ({ method, key }, pass) =>
+      method === "PUT" && isFile(key) && times() < 1
+        ? pass(1000).then(async (answer) => {
+          await answer.body?.cancel();
+          return new Response("", { status: 507 });
+        })
+        : undefined,
+    error: /did not take an object: it answered 507/,
+  },
+  {
+    name: "an answer that breaks off",
+    fault: (times) => ({ method, key }, pass) =>
+      method === "GET" && isFile(key) && times() < 1
+        ? pass().then(async (answer) => {
+          const bytes = new Uint8Array(await answer.arrayBuffer());
+          return new Response(
+            new ReadableStream({
+              start(controller) {
+                controller.enqueue(bytes.subarray(0, bytes.length >> 1));
+                controller.error(new Error("cut"));
+              },
+            }),
+          );
+        })
+        : undefined,
+    error: /The bucket does not answer/,
   },
   {
     name: "another body than was written",
@@ -106,11 +148,8 @@ for (const { name, fault, error } of faults) {
     const parts = await isArchived(sql, tenant);
     assert.ok(met > 0);
     assert.deepEqual(parts.map(({ records }) => records), [1100]);
-    await eventually("nothing else is left in the bucket", async () => {
-      await hurry(sql, tenant);
-      const keys = (await bucket.keys()).filter(isFile);
-      return keys.length === 1 && keys[0] === parts[0].object_key;
-    });
+    assert.deepEqual(await isAllThere(sql, bucket, tenant, before), { archived: 1100, kept: 1100 });
+    assert.equal((await archiveHealth(sql)).status, "healthy");
     await runRetention(sql);
     assert.deepEqual(await storedRecords(sql, tenant), []);
     assert.equal(await restored(sql, tenant, day, day), 1100);
@@ -118,54 +157,147 @@ for (const { name, fault, error } of faults) {
   });
 }
 
-/** The function is killed when it asks for this. */
-const kills: { name: string; at: (method: string, times: number) => boolean }[] = [
-  { name: "before a file is written", at: (method) => method === "PUT" },
-  { name: "before it is read back", at: (method) => method === "GET" },
-];
-
-for (const { name, at } of kills) {
-  Deno.test(`a function that is killed ${name} loses no record and leaves no object`, async () => {
-    await using sql = openDatabase();
-    await using bucket = await startBucket();
-    await using _into = await archiveInto(sql, `kill-${crypto.randomUUID()}`);
-    const tenant = await archivingTenant(sql);
-    const day = daysAgo(45);
-    await addRecords(sql, tenant, recordsOf(day, 1100, 8));
-    const before = await storedRecords(sql, tenant);
-    let killed = 0;
-    bucket.fault = ({ method, key }, pass) => {
-      if (!isFile(key) || killed > 0 || !at(method, killed)) return undefined;
-      killed += 1;
-      return (async () => {
-        const answer = await pass();
-        await killProcess("logloom-archive");
-        return answer;
-      })();
-    };
+Deno.test("a bucket that is away holds up days and erasures, and health says so", async () => {
+  await using sql = openDatabase();
+  await using bucket = await startBucket();
+  await using _into = await archiveInto(sql, `away-${crypto.randomUUID()}`);
+  const tenant = await archivingTenant(sql);
+  const [early, late] = [daysAgo(50), daysAgo(45)];
+  const rowsOf = (day: string, seed: number) =>
+    recordsOf(day, 1100, seed).map((row, n) => ({ ...row, user_id: n < 100 ? "u-1" : "u-2" }));
+  await addRecords(sql, tenant, rowsOf(early, 1));
+  const archived = await storedRecords(sql, tenant);
+  await isArchived(sql, tenant);
+  await runRetention(sql);
+  await bucket.goAway();
+  await addRecords(sql, tenant, rowsOf(late, 2));
+  const kept = await storedRecords(sql, tenant);
+  assert.equal(kept.length, 1100);
+  const told = await eventually("health says that the day is not archived", async () => {
     await sql`
       update logloom_private.archive_bucket set planned_at = null, planned_through = null`;
-    await eventually("the function is killed", () => Promise.resolve(killed > 0));
-    // What it had taken up is given out again when its time is over.
-    await eventually("the claim is there", async () => {
-      const { count } = await sql`
-        update logloom_private.archive_claims set expires_at = now() - interval '1 second'
-        where tenant_id = ${tenant.id}`;
-      return count > 0;
-    });
-    const parts = await isArchived(sql, tenant);
-    assert.deepEqual(parts.map(({ records }) => records), [1100]);
-    await eventually("nothing else is left in the bucket", async () => {
-      await hurry(sql, tenant);
-      const keys = (await bucket.keys()).filter(isFile);
-      return keys.length === 1 && keys[0] === parts[0].object_key;
-    });
-    await runRetention(sql);
-    assert.deepEqual(await storedRecords(sql, tenant), []);
-    assert.equal(await restored(sql, tenant, day, day), 1100);
-    assert.deepEqual(await storedRecords(sql, tenant), before);
+    await hurry(sql, tenant);
+    const health = await archiveHealth(sql);
+    return /tenants are not archived/.test(health.reason ?? "") && health;
   });
-}
+  assert.equal(told.status, "degraded");
+  const [pass] = await sql`
+    select error from logloom_private.archive_passes where tenant_id = ${tenant.id}`;
+  assert.equal(pass.error, "The bucket does not answer");
+  await runRetention(sql);
+  assert.deepEqual(await storedRecords(sql, tenant), kept, "retention waits");
+
+  const { client } = asUser(tenant);
+  await client.call("delete_logs", {
+    p_query_dsl: "user_id:u-1",
+    p_ts_from: "1970-01-01T00:00:00Z",
+    p_ts_to: "now",
+    p_dry_run: false,
+  });
+  const erasure = async () =>
+    (await client.call("list_log_retention_runs", { p_kind: "erasure" }))[0];
+  await eventually("the erasure meets the bucket that is away", async () => {
+    await hurry(sql, tenant);
+    const [run] = await sql`
+      select error from logloom_private.archive_erasures where tenant_id = ${tenant.id}`;
+    return run?.error === "The bucket does not answer";
+  });
+  assert.equal((await erasure()).status, "running");
+
+  bucket.comeBack();
+  await sql`update logloom_private.archive_bucket set checked_at = null`;
+  const run = await eventually("the erasure is done", async () => {
+    await hurry(sql, tenant);
+    const run = await erasure();
+    return run.status === "done" && run;
+  });
+  assert.deepEqual(
+    { here: run.records, archive: run.archive_records, files: run.archive_files },
+    { here: 100, archive: 100, files: 1 },
+  );
+  await isArchived(sql, tenant);
+  const left = [...archived, ...kept].filter((text) => JSON.parse(text).user_id !== "u-1");
+  assert.deepEqual(await isAllThere(sql, bucket, tenant, left), { archived: 2000, kept: 1000 });
+  assert.equal((await archiveHealth(sql)).status, "healthy");
+});
+
+Deno.test("a slow bucket holds nothing up for good", async () => {
+  await using sql = openDatabase();
+  await using bucket = await startBucket();
+  await using _into = await archiveInto(sql, `slow-${crypto.randomUUID()}`);
+  const tenant = await archivingTenant(sql);
+  const day = daysAgo(45);
+  await addRecords(sql, tenant, recordsOf(day, 1100, 3));
+  const accepted = await storedRecords(sql, tenant);
+  bucket.fault = (_, pass) => new Promise((resolve) => setTimeout(() => resolve(pass()), 1500));
+  await isArchived(sql, tenant);
+  await runRetention(sql);
+  assert.deepEqual(await isAllThere(sql, bucket, tenant, accepted), { archived: 1100, kept: 0 });
+});
+
+Deno.test("a database without room for what was done is asked again, and nothing is lost or doubled", async () => {
+  await using sql = openDatabase();
+  await using bucket = await startBucket();
+  await using _into = await archiveInto(sql, `room-${crypto.randomUUID()}`);
+  const tenant = await archivingTenant(sql);
+  const day = daysAgo(45);
+  await addRecords(sql, tenant, recordsOf(day, 1100, 4));
+  const accepted = await storedRecords(sql, tenant);
+  // Each new row, or state, of the table is an error meanwhile.
+  const full = async (table: string, work: () => Promise<void>) => {
+    await sql.unsafe(`alter table ${table} add constraint no_room check (false) not valid`);
+    try {
+      await work();
+    } finally {
+      await sql.unsafe(`alter table ${table} drop constraint no_room`);
+    }
+  };
+  const failures = async (table: string) => {
+    await endClaims(sql);
+    await hurry(sql, tenant);
+    const [row] = await sql`
+      select failures from ${sql(table)} where tenant_id = ${tenant.id}`;
+    return row?.failures > 0;
+  };
+  // A draft is a row already when its claim is settled.
+  await sql`
+    alter table logloom.archive_parts
+    add constraint no_room check (status <> 'verified') not valid`;
+  try {
+    await sql`
+      update logloom_private.archive_bucket set planned_at = null, planned_through = null`;
+    await eventually(
+      "a file is written",
+      () =>
+        Promise.resolve(bucket.asked.some(({ method, key }) => method === "PUT" && isFile(key))),
+    );
+    await eventually(
+      "what was written is not kept",
+      () => failures("logloom_private.archive_passes"),
+    );
+  } finally {
+    await sql`alter table logloom.archive_parts drop constraint no_room`;
+  }
+  await isArchived(sql, tenant);
+  assert.deepEqual(await isAllThere(sql, bucket, tenant, accepted), { archived: 1100, kept: 1100 });
+  await runRetention(sql);
+  const { client } = asUser(tenant);
+  await full("logloom_private.blocks", async () => {
+    await client.call("restore_log_archive", {
+      p_from: `${day}T00:00:00Z`,
+      p_to: `${daysAgo(44)}T00:00:00Z`,
+    });
+    await eventually("what was read is not kept", () => failures("logloom.archive_restores"));
+  });
+  await eventually("the records are back", async () => {
+    await endClaims(sql);
+    await hurry(sql, tenant);
+    const [{ status, error }] = await client.call("list_log_archive_restores", {});
+    assert.notEqual(status, "failed", `${error}`);
+    return status === "done";
+  });
+  assert.deepEqual(await isAllThere(sql, bucket, tenant, accepted), { archived: 1100, kept: 1100 });
+});
 
 Deno.test("a bucket that keeps versions is refused", async () => {
   await using sql = openDatabase();

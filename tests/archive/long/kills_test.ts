@@ -1,0 +1,251 @@
+import assert from "node:assert/strict";
+import type { ProcessIdentity } from "../../../local/identity.ts";
+import { type Database, openDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { isBack, killProcess, type ProcessName } from "../../support/processes.ts";
+import { asUser } from "../../support/users.ts";
+import {
+  addRecords,
+  archiveInto,
+  archivingTenant,
+  daysAgo,
+  endClaims,
+  hurry,
+  isAllThere,
+  isArchived,
+  partsOf,
+  recordsOf,
+  restored,
+  runRetention,
+  storedRecords,
+} from "../archive.ts";
+import { type Asked, startBucket, type TestBucket } from "../bucket.ts";
+
+const generation = (key: string) => Number(/_(\d+)\.parquet$/.exec(key)?.[1] ?? 0);
+
+/** A request to the bucket at which a process is killed, and whether the bucket still gets it. */
+interface Kill {
+  readonly name: string;
+  readonly at: (asked: Asked) => boolean;
+  readonly passes: boolean;
+  readonly process?: ProcessName;
+}
+
+/** Kills at the first such request. Once it is over what the function had taken up is given out again. */
+function kill(
+  sql: Database,
+  bucket: TestBucket,
+  { name, at, passes, process = "logloom-archive" }: Kill,
+): { isOver: () => Promise<void> } {
+  let begun = false;
+  let killed: ProcessIdentity | undefined;
+  bucket.fault = (asked, pass) => {
+    if (begun || !at(asked)) return undefined;
+    begun = true;
+    return (async () => {
+      const answer = passes ? await pass() : null;
+      killed = await killProcess(process);
+      return answer;
+    })();
+  };
+  return {
+    isOver: async () => {
+      // Nothing is asked of a database that is away: the client may wait for it for ever.
+      await isBack(process, await eventually(name, () => Promise.resolve(killed)));
+      await endClaims(sql);
+    },
+  };
+}
+
+function databaseFor({ process }: Kill): Database {
+  return openDatabase(undefined, 2, { isCut: process === "postgres" });
+}
+
+const archiving: Kill[] = [
+  {
+    name: "the function is killed before a file is written",
+    at: ({ method, key }) => method === "PUT" && generation(key) === 1,
+    passes: false,
+  },
+  {
+    name: "the function is killed when a file is written",
+    at: ({ method, key }) => method === "PUT" && generation(key) === 1,
+    passes: true,
+  },
+  {
+    name: "the function is killed before a file is read back",
+    at: ({ method, key }) => method === "GET" && generation(key) === 1,
+    passes: true,
+  },
+  {
+    name: "the database is killed while a file is written",
+    at: ({ method, key }) => method === "PUT" && generation(key) === 1,
+    passes: true,
+    process: "postgres",
+  },
+];
+
+for (const one of archiving) {
+  Deno.test(`archiving: ${one.name}`, async () => {
+    await using sql = databaseFor(one);
+    await using bucket = await startBucket();
+    await using _into = await archiveInto(sql, `kill-${crypto.randomUUID()}`);
+    const tenant = await archivingTenant(sql);
+    const day = daysAgo(45);
+    await addRecords(sql, tenant, recordsOf(day, 1100, 8));
+    const accepted = await storedRecords(sql, tenant);
+    const killed = kill(sql, bucket, one);
+    await sql`
+      update logloom_private.archive_bucket set planned_at = null, planned_through = null`;
+    await killed.isOver();
+    const parts = await isArchived(sql, tenant);
+    assert.deepEqual(parts.map(({ records }) => records), [1100]);
+    assert.deepEqual(
+      await isAllThere(sql, bucket, tenant, accepted),
+      { archived: 1100, kept: 1100 },
+    );
+    await runRetention(sql);
+    assert.deepEqual(
+      await isAllThere(sql, bucket, tenant, accepted),
+      { archived: 1100, kept: 0 },
+    );
+    assert.equal(await restored(sql, tenant, day, day), 1100);
+    assert.deepEqual(await storedRecords(sql, tenant), accepted);
+  });
+}
+
+const erasing: Kill[] = [
+  {
+    name: "the function is killed when it has written the note",
+    at: ({ method, key }) => method === "PUT" && key.includes("/erasures/"),
+    passes: true,
+  },
+  {
+    name: "the function is killed when it reads a file",
+    at: ({ method, key }) => method === "GET" && generation(key) === 1,
+    passes: true,
+  },
+  {
+    name: "the function is killed before it writes a file anew",
+    at: ({ method, key }) => method === "PUT" && generation(key) === 2,
+    passes: false,
+  },
+  {
+    name: "the function is killed when it has written a file anew",
+    at: ({ method, key }) => method === "PUT" && generation(key) === 2,
+    passes: true,
+  },
+  {
+    name: "the function is killed before it deletes the old file",
+    at: ({ method, key }) => method === "DELETE" && generation(key) === 1,
+    passes: false,
+  },
+  {
+    name: "the function is killed when it has deleted the old file",
+    at: ({ method, key }) => method === "DELETE" && generation(key) === 1,
+    passes: true,
+  },
+  {
+    name: "the database is killed while a file is written anew",
+    at: ({ method, key }) => method === "PUT" && generation(key) === 2,
+    passes: true,
+    process: "postgres",
+  },
+];
+
+for (const one of erasing) {
+  Deno.test(`erasing: ${one.name}`, async () => {
+    await using sql = databaseFor(one);
+    await using bucket = await startBucket();
+    await using _into = await archiveInto(sql, `kill-${crypto.randomUUID()}`);
+    const tenant = await archivingTenant(sql);
+    const [mixed, full] = [daysAgo(50), daysAgo(51)];
+    await addRecords(sql, tenant, [
+      ...recordsOf(mixed, 1200, 2).map((row, n) => ({ ...row, user_id: n % 3 ? "u-2" : "u-1" })),
+      ...recordsOf(full, 1100, 3).map((row) => ({ ...row, user_id: "u-1" })),
+    ]);
+    const left = (await storedRecords(sql, tenant))
+      .filter((text) => JSON.parse(text).user_id !== "u-1");
+    assert.equal(left.length, 800);
+    await isArchived(sql, tenant);
+    await runRetention(sql);
+    const { client } = asUser(tenant);
+    const killed = kill(sql, bucket, one);
+    await client.call("delete_logs", {
+      p_query_dsl: "user_id:u-1",
+      p_ts_from: "1970-01-01T00:00:00Z",
+      p_ts_to: "now",
+      p_dry_run: false,
+    });
+    await killed.isOver();
+    const run = await eventually("the erasure is done", async () => {
+      await hurry(sql, tenant);
+      const [run] = await client.call("list_log_retention_runs", { p_kind: "erasure" });
+      return run.status === "done" && run;
+    });
+    assert.deepEqual(
+      { records: run.archive_records, files: run.archive_files },
+      { records: 1500, files: 2 },
+    );
+    assert.deepEqual(
+      (await partsOf(sql, tenant)).map(({ first_day, records, generation }) => [
+        first_day,
+        records,
+        generation,
+      ]),
+      [[mixed, 800, 2]],
+    );
+    assert.deepEqual(await isAllThere(sql, bucket, tenant, left), { archived: 800, kept: 0 });
+    assert.equal(await restored(sql, tenant, full, mixed), 800);
+    assert.deepEqual(await storedRecords(sql, tenant), left);
+  });
+}
+
+const restoring: Kill[] = [
+  {
+    name: "the function is killed when it reads a file",
+    at: ({ method, key }) => method === "GET" && generation(key) === 1,
+    passes: true,
+  },
+  {
+    name: "the database is killed when the function reads a file",
+    at: ({ method, key }) => method === "GET" && generation(key) === 1,
+    passes: true,
+    process: "postgres",
+  },
+];
+
+for (const one of restoring) {
+  Deno.test(`restoring: ${one.name}`, async () => {
+    await using sql = databaseFor(one);
+    await using bucket = await startBucket();
+    await using _into = await archiveInto(sql, `kill-${crypto.randomUUID()}`);
+    const tenant = await archivingTenant(sql);
+    const days = [daysAgo(50), daysAgo(51)];
+    for (const [n, day] of days.entries()) {
+      await addRecords(sql, tenant, recordsOf(day, 1100, n));
+    }
+    const accepted = await storedRecords(sql, tenant);
+    await isArchived(sql, tenant);
+    await runRetention(sql);
+    const killed = kill(sql, bucket, one);
+    const { client } = asUser(tenant);
+    await client.call("restore_log_archive", {
+      p_from: `${days[1]}T00:00:00Z`,
+      p_to: `${daysAgo(49)}T00:00:00Z`,
+    });
+    await killed.isOver();
+    const { records } = await eventually("the records are back", async () => {
+      await hurry(sql, tenant);
+      const [restore] = await client.call("list_log_archive_restores", {});
+      assert.notEqual(restore.status, "failed", `${restore.error}`);
+      return restore.status === "done" && restore;
+    });
+    assert.equal(records, 2200);
+    assert.deepEqual(await storedRecords(sql, tenant), accepted);
+    assert.deepEqual(
+      await isAllThere(sql, bucket, tenant, accepted),
+      { archived: 2200, kept: 2200 },
+    );
+  });
+}
