@@ -39,6 +39,8 @@ export async function furnishedTenant(url: string): Promise<Tenant> {
   await addSearches(tenant);
   await addRules(tenant);
   await addDashboard(tenant);
+  await addStreams(tenant);
+  await addSilence(tenant);
   return tenant;
 }
 
@@ -128,6 +130,30 @@ async function addDashboard({ call }: Tenant): Promise<void> {
         kind: "lines",
       },
     ],
+  });
+}
+
+/** One that nobody receives, and one that is switched off. */
+async function addStreams({ call }: Tenant): Promise<void> {
+  await call("create_log_stream", {
+    p_name: "Warehouse",
+    p_kind: "webhook",
+    p_query_dsl: "level:>=warn",
+    p_config: { url: "https://logs.acme.example/in" },
+  });
+  await call("create_log_stream", {
+    p_name: "Loki of the platform team",
+    p_kind: "loki",
+    p_config: { url: "https://loki.acme.example/loki/api/v1/push" },
+    p_enabled: false,
+  });
+}
+
+async function addSilence({ call }: Tenant): Promise<void> {
+  await call("create_alert_silence", {
+    p_matcher: { group: { service: "worker" } },
+    p_to: new Date(Date.now() + 2 * 3_600_000).toISOString(),
+    p_comment: "The worker moves to another machine tonight.",
   });
 }
 
