@@ -228,11 +228,10 @@ export const shots: Shot[] = [
   },
   { name: "streams", hash: "/settings?tab=streams", then: table },
   {
-    name: "stream-new",
+    name: "stream-change",
     hash: "/settings?tab=streams",
     then: async (page) => {
-      await table(page);
-      await press(page, "New stream");
+      await page.getByRole("button", { name: "Warehouse" }).click();
       await dialog(page);
     },
   },

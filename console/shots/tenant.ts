@@ -39,7 +39,7 @@ export async function furnishedTenant(url: string): Promise<Tenant> {
   await addSearches(tenant);
   await addRules(tenant);
   await addDashboard(tenant);
-  await addStreams(tenant);
+  await addStream(tenant);
   await addSilence(tenant);
   return tenant;
 }
@@ -133,19 +133,13 @@ async function addDashboard({ call }: Tenant): Promise<void> {
   });
 }
 
-/** One that nobody receives, and one that is switched off. */
-async function addStreams({ call }: Tenant): Promise<void> {
+/** Nobody receives it. */
+async function addStream({ call }: Tenant): Promise<void> {
   await call("create_log_stream", {
     p_name: "Warehouse",
     p_kind: "webhook",
     p_query_dsl: "level:>=warn",
     p_config: { url: "https://logs.acme.example/in" },
-  });
-  await call("create_log_stream", {
-    p_name: "Loki of the platform team",
-    p_kind: "loki",
-    p_config: { url: "https://loki.acme.example/loki/api/v1/push" },
-    p_enabled: false,
   });
 }
 
