@@ -101,6 +101,8 @@ async function picture(
   });
   try {
     const page = await context.newPage();
+    // A busy machine is no failure.
+    page.setDefaultTimeout(90_000);
     await page.addInitScript(() =>
       localStorage.setItem("logloom-preferences", JSON.stringify({ knowsItsWay: true }))
     );

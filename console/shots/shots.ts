@@ -169,6 +169,8 @@ export const shots: Shot[] = [
   },
   { name: "rules", hash: "/alerts?tab=rules", then: table },
   { name: "history", hash: "/alerts?tab=history", then: table },
+  { name: "channels", hash: "/alerts?tab=channels", then: table },
+  { name: "silences", hash: "/alerts?tab=silences", then: table },
   { name: "dashboards", hash: "/dashboards", then: table },
   {
     name: "dashboard",
@@ -223,6 +225,20 @@ export const shots: Shot[] = [
     name: "settings",
     hash: "/settings",
     then: (page) => page.locator("main h2").first().waitFor(),
+  },
+  { name: "streams", hash: "/settings?tab=streams", then: table },
+  {
+    name: "stream-change",
+    hash: "/settings?tab=streams",
+    then: async (page) => {
+      await page.getByRole("button", { name: "Warehouse" }).click();
+      await dialog(page);
+    },
+  },
+  {
+    name: "archive",
+    hash: "/settings?tab=archive",
+    then: (page) => page.getByText("Nothing is archived yet").waitFor(),
   },
   { name: "members", hash: "/members", then: table },
   {

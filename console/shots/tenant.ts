@@ -39,6 +39,8 @@ export async function furnishedTenant(url: string): Promise<Tenant> {
   await addSearches(tenant);
   await addRules(tenant);
   await addDashboard(tenant);
+  await addStream(tenant);
+  await addSilence(tenant);
   return tenant;
 }
 
@@ -128,6 +130,24 @@ async function addDashboard({ call }: Tenant): Promise<void> {
         kind: "lines",
       },
     ],
+  });
+}
+
+/** Nobody receives it. */
+async function addStream({ call }: Tenant): Promise<void> {
+  await call("create_log_stream", {
+    p_name: "Warehouse",
+    p_kind: "webhook",
+    p_query_dsl: "level:>=warn",
+    p_config: { url: "https://logs.acme.example/in" },
+  });
+}
+
+async function addSilence({ call }: Tenant): Promise<void> {
+  await call("create_alert_silence", {
+    p_matcher: { group: { service: "worker" } },
+    p_to: new Date(Date.now() + 2 * 3_600_000).toISOString(),
+    p_comment: "The worker moves to another machine tonight.",
   });
 }
 

@@ -103,10 +103,11 @@ as $$
 declare
   v_found public.logloom_log_dashboard;
 begin
-  perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
+  -- Whoever may not look is told so before what is missing.
   select (logloom_private.log_dashboard_of(d)).* into v_found
   from logloom_private.read_log_dashboards(p_dashboard_id) d;
-  if not found then
+  perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
+  if v_found.dashboard_id is null then
     perform logloom_private.refuse('dashboards.not_found');
   end if;
   return v_found;

@@ -20,14 +20,16 @@ inBrowser("numbers and times are written as the reader's language writes them", 
   for (
     const [language, number, range] of [
       ["de-DE", "1.200 records", `${date("de")}, 17:00–18:00 Uhr`],
-      ["en-US", "1,200 records", `${date("en")}, 5:00\u2009–\u20096:00\u202fPM`],
+      ["en-US", "1,200 records", `${date("en")}, 5:00 – 6:00 PM`],
     ] as const
   ) {
     await using tab = await browser.open(user.token, { hash, locale: language });
     const { page } = tab;
     await isSeen(page, "m1199");
     await page.locator(".histogram-total", { hasText: number }).waitFor();
-    assert.equal(await page.locator(".range-label").innerText(), range);
+    // Browsers differ in their blanks.
+    const label = await page.locator(".range-label").innerText();
+    assert.equal(label.replace(/\s/g, " "), range);
     // The time of a record is the one that is copied.
     await page.getByRole("row").filter({ hasText: "17:59:00.000" }).first().waitFor();
   }

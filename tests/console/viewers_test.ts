@@ -66,7 +66,7 @@ inBrowser("a viewer reads within the view: overview, search and shared dashboard
   const records = page.getByRole("region", { name: "Records" });
   await records.getByText("3", { exact: true }).waitFor();
   const byStatus = page.getByRole("region", { name: "By status" });
-  await byStatus.getByText("The field attrs.status is hidden from you").waitFor();
+  await byStatus.getByText('The field "attrs.status" is hidden from you').waitFor();
   assert.equal(await page.getByRole("button", { name: "New panel" }).count(), 0);
   assert.equal(await page.getByRole("button", { name: "Remove: Records" }).count(), 0);
 });

@@ -41,7 +41,8 @@ inBrowser("axe finds nothing on any screen, in either theme, on a phone neither"
     .concat(["/alerts?tab=channels", "/alerts?tab=silences"])
     .concat(["/usage", "/health", "/settings", "/settings?tab=streams", "/settings?tab=archive"])
     .concat(["/members"]);
-  for (const [theme, width] of [["light", 1280], ["dark", 1280], ["light", 390]] as const) {
+  const looks = [["light", 1280], ["dark", 1280], ["light", 390], ["dark", 390]] as const;
+  for (const [theme, width] of looks) {
     await using tab = await browser.open(user.token, { theme, width });
     await isSeen(tab.page, "x");
     for (const hash of screens) {
