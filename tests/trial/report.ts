@@ -7,7 +7,7 @@ const lines: [counts: string, what: string, wanted: number | null][] = [
   ["queries", "… read by the compiler and by the evaluator", null],
   ["sealedQueries", "… over rows and over blocks", null],
   ["hiddenQueries", "… of readers from whom fields are hidden", null],
-  ["comparisons", "records judged by both compiler and evaluator", null],
+  ["comparisons", "records judged by both the compiler and evaluator", null],
   ["runs", "runs of the model", null],
   ["commands", "commands in them", null],
 ];
