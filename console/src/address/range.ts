@@ -1,4 +1,4 @@
-import { timeRange } from "../shared/format.ts";
+import { timeRange, type Zone } from "../shared/format.ts";
 import { say, type Words } from "../shared/words.ts";
 /** A range as in the address: times, or words relative to now. */
 export interface Range {
@@ -107,7 +107,7 @@ export function rangeLabel(range: Range, zone: Zone): string {
   return timeRange(from, to, zone);
 }
 
-export type Zone = "local" | "utc";
+export type { Zone };
 
 const pad = (value: number, width = 2) => String(value).padStart(width, "0");
 

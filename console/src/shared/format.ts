@@ -1,6 +1,8 @@
-import type { Zone } from "../address/range.ts";
 import { inWords, locale } from "./numbers.ts";
 import { say } from "./words.ts";
+
+/** The time zone of what is shown: the reader's, or UTC. */
+export type Zone = "local" | "utc";
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "always" });
 const minute = 60;

@@ -166,16 +166,14 @@ begin
       select c.*
       from logloom_private.blocks c
       where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-        and c.damaged_at is null
-        and (v_candidates is null or c.block_id = any(v_candidates))
+        and c.damaged_at is null and (v_candidates is null or c.block_id = any(v_candidates))
       order by c.last_ts desc;
   else
     open v_blocks for
       select c.*
       from logloom_private.blocks c
       where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-        and c.damaged_at is null
-        and (v_candidates is null or c.block_id = any(v_candidates))
+        and c.damaged_at is null and (v_candidates is null or c.block_id = any(v_candidates))
       order by c.first_ts;
   end if;
   loop
