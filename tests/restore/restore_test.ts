@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
-import postgres from "postgres";
 import { pushMigrations } from "../../local/database.ts";
-import { bareDatabase } from "../../local/migrations/databases.ts";
 import { dumpInto, dumps, restoreFrom } from "../../local/restore.ts";
-import { checkout, databaseUrl, type Stack } from "../../local/stack.ts";
+import { checkout } from "../../local/stack.ts";
 import { createKey, health, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
 import { type Database, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { grantsUntilOctober2026 } from "../support/grants.ts";
 import { stack, system } from "../support/servers.ts";
+import { beginAnew } from "./begin_anew.ts";
 
 // After this test the stack's database is the restored one: what follows is tested in that.
 
@@ -22,30 +20,6 @@ async function manual(): Promise<
     .map(([, options, file]) => ({ file, options: options.trim().split(" ").filter(Boolean) }));
   const psql = /^\$ psql "\$DATABASE_URL" (.*)$/m.exec(section)?.[1] ?? "";
   return { dumps, files: [...psql.matchAll(/-f (\S+)/g)].map(([, file]) => file) };
-}
-
-/** Puts a project's database before its first migration in the place of the stack's. */
-async function beginAnew(of: Stack): Promise<void> {
-  const sql = postgres(databaseUrl("supabase_admin", of.ports.postgres, "template1"), {
-    max: 1,
-    onnotice: () => {},
-  });
-  try {
-    for (const name of ["postgres", bareDatabase]) {
-      await sql`alter database ${sql(name)} with allow_connections false`;
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
-    }
-    await sql`alter database postgres rename to before_the_restore`;
-    await sql`create database postgres template ${sql(bareDatabase)} owner postgres`;
-    await sql`alter database postgres set pgrst.db_schemas to 'public'`;
-    await sql`alter role authenticator reset pgrst.db_pre_request`;
-  } finally {
-    await sql`alter database ${sql(bareDatabase)} with allow_connections true`;
-    await sql.end();
-  }
-  const empty = postgres(of.adminDatabaseUrl, { max: 1 });
-  await empty.unsafe(grantsUntilOctober2026);
-  await empty.end();
 }
 
 async function tenantWithRecords(sql: Database): Promise<Tenant> {

@@ -14,7 +14,7 @@ const contract = ["isolation", "api_keys", "authentication", "ingest", "audit"]
   .map((name) => `tests/e2e/${name}_test.ts`);
 
 async function dumpAndRestore({ files }: Context): Promise<StepResult> {
-  const stack = await startReleasedStack("checkout");
+  const stack = await startReleasedStack("checkout", 0, { archive: true });
   try {
     return sum([
       await denoTests(["tests/restore"], { files: [], stack }),

@@ -25,6 +25,7 @@ export interface ReleasedStack {
 export async function startReleasedStack(
   version: "released" | "checkout" = "released",
   workers = 0,
+  { archive = false } = {},
 ): Promise<ReleasedStack> {
   const progress = (step: string) => console.log(`  ${step} …`);
   const stack = stackNamed("scratch");
@@ -37,6 +38,7 @@ export async function startReleasedStack(
     progress,
     project,
     workers,
+    archive,
     beforeMigrations: async () => {
       await cloneDatabase(stack, "postgres", bareDatabase);
     },
