@@ -92,8 +92,9 @@ $$;
 
 update logloom_private.settings
 set seal_day_records = 3, seal_block_records = 3, seal_week_records = 2,
-  -- No operation is refused for the time that the tester takes.
-  partition_drop_lock_timeout = '1 minute', writer_flip_lock_timeout = '1 minute',
+  -- Long enough for the steps of the tester, and less than deadlock_timeout, as the default is: who
+  -- drops a partition gives up before two that wait for each other are found.
+  partition_drop_lock_timeout = '700 milliseconds', writer_flip_lock_timeout = '1 minute',
   provision_by_secret_key = true;
 delete from logloom_private.retention_place where true;
 update logloom.plans set retention_days_default = 30, retention_days_max = 400;
