@@ -43,19 +43,7 @@ begin
     if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then
       perform logloom_private.refuse('tenants.not_found');
     end if;
-    insert into logloom_private.tenant_deletions (tenant_id, requested_by)
-    values (v_tenant_id, logloom_private.actor())
-    returning * into v_deletion;
-    delete from logloom.api_keys k where k.tenant_id = v_tenant_id;
-    delete from logloom.log_streams s where s.tenant_id = v_tenant_id;
-    delete from logloom_private.ingest_tokens t where t.tenant_id = v_tenant_id;
-    delete from logloom.tenant_members m where m.tenant_id = v_tenant_id;
-    update logloom.alert_rules r set enabled = false
-    where r.tenant_id = v_tenant_id and r.enabled;
-    -- Also those that say that the rules ended.
-    delete from logloom_private.notifications n
-    where n.tenant_id = v_tenant_id and n.status = 'pending';
-    perform logloom_private.request_erasure(v_tenant_id);
+    v_deletion := logloom_private.begin_tenant_deletion(v_tenant_id);
   end if;
   return row(
     v_deletion.deletion_id, v_deletion.tenant_id, v_deletion.requested_at

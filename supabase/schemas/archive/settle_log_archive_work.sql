@@ -66,8 +66,8 @@ begin
     where e.run_id = p_claim.run_id;
   elsif v_left < v_part.records then
     update logloom.archive_parts p
-    set status = 'verified', generation = p.generation + 1, object_key = p_claim.object_key, records = v_left,
-      first_ts = p_claim.first_ts, last_ts = p_claim.last_ts,
+    set status = 'verified', generation = p.generation + 1, object_key = p_claim.object_key,
+      records = v_left, first_ts = p_claim.first_ts, last_ts = p_claim.last_ts,
       bytes = (p_details ->> 'bytes')::bigint, sha256 = p_details ->> 'sha256',
       verified_at = clock_timestamp()
     where p.part_id = v_part.part_id;

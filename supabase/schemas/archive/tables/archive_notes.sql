@@ -11,8 +11,8 @@ where not is_read or to_repeat is not null;
 
 comment on table logloom_private.archive_notes is
   'Notes of erasures that the bucket has. One that is not here was made after the state that the '
-  'database was brought back to, so its erasure is repeated. They outlive their tenant, whose id may '
-  'be given again; hence no tenant_id.';
+  'database was brought back to, so its erasure is repeated. They outlive their tenant, whose id '
+  'may be given again; hence no tenant_id.';
 
 comment on column logloom_private.archive_notes.is_read is
   'False: found in the bucket, and yet to be read.';
