@@ -45,18 +45,19 @@ begin
         'page_of_addresses', 'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams',
         'page_place', 'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
         'put_back_delivery', 'read_alert_history', 'read_alert_rules', 'read_archive', 'read_log',
-        'read_log_changes', 'read_log_context', 'read_log_dashboards', 'read_log_export',
-        'read_log_fields', 'read_log_histogram', 'read_log_overview', 'read_log_page',
-        'read_log_series', 'read_log_stats', 'read_log_tail', 'read_members', 'read_memberships',
-        'read_query_validity', 'read_saved_search', 'read_saved_searches', 'reads_again',
-        'reads_only', 'refuse_for_now', 'refuse_log_dashboard', 'refuse_saved_search',
-        'refuse_with_headers', 'remove_log_stream', 'remove_log_view', 'replace_webhook_secret',
-        'request_deletion', 'request_restore', 'request_stream_test', 'require_groups',
-        'require_parameter', 'require_role', 'require_room_for', 'require_room_for_api_key',
-        'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
-        'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
-        'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_secrets',
-        'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space'
+        'read_log_changes', 'read_log_context', 'read_log_export', 'read_log_fields',
+        'read_log_histogram', 'read_log_overview', 'read_log_page', 'read_log_series',
+        'read_log_stats', 'read_log_tail', 'read_members', 'read_memberships',
+        'read_query_validity', 'read_saved_search', 'read_saved_searches', 'read_shown_dashboards',
+        'reads_again', 'reads_only', 'refuse_for_now', 'refuse_log_dashboard',
+        'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream', 'remove_log_view',
+        'replace_webhook_secret', 'request_deletion', 'request_restore', 'request_stream_test',
+        'require_groups', 'require_parameter', 'require_role', 'require_room_for',
+        'require_room_for_api_key', 'require_room_for_log_dashboard', 'require_rule_in_view',
+        'require_view_by_admin', 'require_view_for_key', 'require_writing_client',
+        'resolve_tenant_to_change', 'retention_days', 'saved_search_of', 'sent_claims',
+        'service_operations', 'shown_secrets', 'tags_are_valid', 'tenant_with_plan',
+        'time_parameter', 'token_is_valid', 'trim_space'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
@@ -68,7 +69,7 @@ begin
 end;
 $$;
 
-create function logloom_private.read_log_dashboards(p_dashboard_id uuid default null)
+create function logloom_private.read_shown_dashboards(p_dashboard_id uuid default null)
 returns setof logloom.log_dashboards
 language plpgsql
 stable
@@ -105,7 +106,7 @@ declare
 begin
   -- Whoever may not look is told so before what is missing.
   select (logloom_private.log_dashboard_of(d)).* into v_found
-  from logloom_private.read_log_dashboards(p_dashboard_id) d;
+  from logloom_private.read_shown_dashboards(p_dashboard_id) d;
   perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
   if v_found.dashboard_id is null then
     perform logloom_private.refuse('dashboards.not_found');
@@ -129,7 +130,7 @@ declare
   v_after constant timestamptz := logloom_private.page_place(
     p_after::text, 'dashboard', 'dashboard_id',
     case when p_after is not null then (
-      select d.created_at from logloom_private.read_log_dashboards(p_after) d
+      select d.created_at from logloom_private.read_shown_dashboards(p_after) d
     ) end
   );
 begin
@@ -144,7 +145,7 @@ begin
       ) as bytes_before
     from (
       select o as item
-      from logloom_private.read_log_dashboards() d
+      from logloom_private.read_shown_dashboards() d
       cross join lateral logloom_private.log_dashboard_of(d) o
       where p_after is null or (d.created_at, d.dashboard_id) < (v_after, p_after)
       order by d.created_at desc, d.dashboard_id desc

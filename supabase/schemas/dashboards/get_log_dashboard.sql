@@ -10,7 +10,7 @@ declare
 begin
   -- Whoever may not look is told so before what is missing.
   select (logloom_private.log_dashboard_of(d)).* into v_found
-  from logloom_private.read_log_dashboards(p_dashboard_id) d;
+  from logloom_private.read_shown_dashboards(p_dashboard_id) d;
   perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
   if v_found.dashboard_id is null then
     perform logloom_private.refuse('dashboards.not_found');

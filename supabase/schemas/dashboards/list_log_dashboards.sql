@@ -13,7 +13,7 @@ declare
   v_after constant timestamptz := logloom_private.page_place(
     p_after::text, 'dashboard', 'dashboard_id',
     case when p_after is not null then (
-      select d.created_at from logloom_private.read_log_dashboards(p_after) d
+      select d.created_at from logloom_private.read_shown_dashboards(p_after) d
     ) end
   );
 begin
@@ -28,7 +28,7 @@ begin
       ) as bytes_before
     from (
       select o as item
-      from logloom_private.read_log_dashboards() d
+      from logloom_private.read_shown_dashboards() d
       cross join lateral logloom_private.log_dashboard_of(d) o
       where p_after is null or (d.created_at, d.dashboard_id) < (v_after, p_after)
       order by d.created_at desc, d.dashboard_id desc

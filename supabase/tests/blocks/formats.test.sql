@@ -89,7 +89,7 @@ select is((pg_temp.block()).format, 1::smallint, 'a block is of the newest forma
 select ok(logloom_private.block_is_intact(pg_temp.block()), 'it is what was stored');
 select results_eq(
   $$select u from pg_temp.unseen('logloom_private.blocks') u order by u collate "C"$$,
-  $$values ('block_id'), ('bytes'), ('checksum'), ('sealed_at')$$,
+  $$values ('block_id'), ('bytes'), ('checksum'), ('damaged_at'), ('sealed_at')$$,
   'its checksum sees every value but what is no record''s'
 );
 select results_eq(

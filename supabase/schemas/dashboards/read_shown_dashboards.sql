@@ -1,6 +1,6 @@
 -- Dashboards that the caller may look at: their own and those that colleagues share; a viewer those
 -- that are shared. All of them, or one.
-create function logloom_private.read_log_dashboards(p_dashboard_id uuid default null)
+create function logloom_private.read_shown_dashboards(p_dashboard_id uuid default null)
 returns setof logloom.log_dashboards
 language plpgsql
 stable
