@@ -631,7 +631,7 @@ Change or remove them, then run this again.`,
       ]);
 
       for (const name of await migrations(folder)) {
-        if (/_logloom(_|\.)/.test(name) && !name.includes("notes")) {
+        if (/_logloom(_|\.)/.test(name) && !name.endsWith("_logloom_notes.sql")) {
           await Deno.remove(`${folder}/${name}`);
         }
       }
