@@ -27,6 +27,7 @@ begin
     "object_key"    text    NOT NULL,
     "erased_tenant" text,
     "is_read"       boolean NOT NULL DEFAULT true,
+    "is_ours"       boolean NOT NULL DEFAULT true,
     "to_repeat"     jsonb,
     CONSTRAINT "archive_notes_pkey" PRIMARY KEY (object_key)
   );
@@ -39,6 +40,9 @@ begin
 
   ALTER TABLE "logloom_private"."archive_bucket"
     ADD COLUMN "restored_at" timestamp WITH time zone;
+
+  ALTER TABLE "logloom_private"."archive_bucket"
+    ADD COLUMN "note_key" bytea NOT NULL DEFAULT extensions.gen_random_bytes(32);
 
   ALTER TABLE "logloom_private"."archive_erasures"
     ADD COLUMN "noted_at" timestamp WITH time zone;
@@ -145,6 +149,7 @@ declare
   v_passes record;
   v_erasures record;
   v_garbage record;
+  v_foreign_notes bigint;
 begin
   select s.* into v_settings from logloom_private.settings s;
   select b.* into v_bucket from logloom_private.archive_bucket b;
@@ -168,6 +173,7 @@ begin
     count(*) filter (where g.reason = 'later') as later
   into v_garbage
   from logloom_private.archive_garbage g;
+  select count(*) into v_foreign_notes from logloom_private.archive_notes n where not n.is_ours;
   return logloom_private.health_grade(
     null,
     concat_ws(
@@ -199,6 +205,13 @@ begin
           'The bucket has %s files from after the state that the database was brought back to: '
             'logloom_private.archive_garbage has them',
           v_garbage.later
+        )
+      end,
+      case when v_foreign_notes > 0 then
+        format(
+          'The bucket has %s notes of erasures that Logloom did not write: '
+            'logloom_private.archive_notes has them',
+          v_foreign_notes
         )
       end
     )
@@ -744,6 +757,24 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.note_signature (
+  p_note jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select encode(
+      extensions.hmac(convert_to((p_note - 'signature')::text, 'UTF8'), b.note_key, 'sha256'), 'hex'
+    )
+    from logloom_private.archive_bucket b
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.erasure_note (
   p_erasure logloom_private.archive_erasures,
   OUT       key text,
@@ -766,6 +797,7 @@ begin
     'emptied', to_jsonb(p_erasure.emptied),
     'deletes_tenant', logloom_private.is_being_deleted(p_erasure.tenant_id)
   );
+  note := note || jsonb_build_object('signature', logloom_private.note_signature(note));
 end;
 $function$;
 
@@ -838,7 +870,12 @@ begin
   end if;
   update logloom_private.archive_notes n set to_repeat = null where n.object_key = v_key;
   v_tenant_id := v_note ->> 'tenant_id';
-  if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then
+  -- A tenant that was given the id since is another one.
+  if not exists (
+    select
+    from logloom.tenants t
+    where t.tenant_id = v_tenant_id and t.created_at <= (v_note ->> 'requested_at')::timestamptz
+  ) then
     return true;
   elsif (v_note ->> 'deletes_tenant')::boolean then
     if not logloom_private.is_being_deleted(v_tenant_id) then
@@ -1091,6 +1128,14 @@ begin
   if p_details ->> 'missing' = 'true' then
     delete from logloom_private.archive_notes n where n.object_key = p_claim.object_key;
     return;
+  elsif jsonb_typeof(v_note) is distinct from 'object'
+    or v_note ->> 'signature' is distinct from logloom_private.note_signature(v_note)
+    or p_claim.object_key not like '%/' || (v_note ->> 'run_id') || '.json'
+  then
+    update logloom_private.archive_notes n
+    set is_read = true, is_ours = false
+    where n.object_key = p_claim.object_key;
+    return;
   end if;
   update logloom_private.archive_notes n
   set erased_tenant = v_note ->> 'tenant_id', is_read = true, to_repeat = v_note
@@ -1135,5 +1180,9 @@ begin
   perform set_config('lock_timeout', '0', true);
 end;
 $ddl$;
+
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."note_key" IS 'Signs the notes of erasures: whoever may write to the bucket can have nothing erased here.';
+
+COMMENT ON COLUMN "logloom_private"."archive_notes"."is_ours" IS 'False: it was read and is not signed by archive_bucket.note_key, so nothing came of it.';
 
 select logloom_private.finish_migration();

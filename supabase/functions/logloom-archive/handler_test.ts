@@ -143,7 +143,7 @@ Deno.test("the note of an erasure is written, and read again", async () => {
   ]);
 });
 
-Deno.test("a note that cannot be read is named", async () => {
+Deno.test("a note that cannot be read is none", async () => {
   const bucket = memoryBucket();
   await bucket.put("p/erasures/r.json", new TextEncoder().encode("{"));
   const { wake, calls } = archive(
@@ -153,6 +153,6 @@ Deno.test("a note that cannot be read is named", async () => {
   await wake();
   assert.deepEqual(calls[1], ["settle_log_archive_work", {
     p_claim_id: "c",
-    p_error: "The note of an erasure cannot be read: p/erasures/r.json",
+    p_details: { note: null },
   }]);
 });

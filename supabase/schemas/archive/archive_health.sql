@@ -16,6 +16,7 @@ declare
   v_passes record;
   v_erasures record;
   v_garbage record;
+  v_foreign_notes bigint;
 begin
   select s.* into v_settings from logloom_private.settings s;
   select b.* into v_bucket from logloom_private.archive_bucket b;
@@ -39,6 +40,7 @@ begin
     count(*) filter (where g.reason = 'later') as later
   into v_garbage
   from logloom_private.archive_garbage g;
+  select count(*) into v_foreign_notes from logloom_private.archive_notes n where not n.is_ours;
   return logloom_private.health_grade(
     null,
     concat_ws(
@@ -70,6 +72,13 @@ begin
           'The bucket has %s files from after the state that the database was brought back to: '
             'logloom_private.archive_garbage has them',
           v_garbage.later
+        )
+      end,
+      case when v_foreign_notes > 0 then
+        format(
+          'The bucket has %s notes of erasures that Logloom did not write: '
+            'logloom_private.archive_notes has them',
+          v_foreign_notes
         )
       end
     )

@@ -23,6 +23,23 @@ begin
 end;
 $$;
 
+-- What proves that a note is of this installation: HMAC-SHA-256 of its JSON without that.
+create function logloom_private.note_signature(p_note jsonb)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select encode(
+      extensions.hmac(convert_to((p_note - 'signature')::text, 'UTF8'), b.note_key, 'sha256'), 'hex'
+    )
+    from logloom_private.archive_bucket b
+  );
+end;
+$$;
+
 -- The note of an erasure, and where it is in the bucket.
 create function logloom_private.erasure_note(
   p_erasure logloom_private.archive_erasures,
@@ -45,6 +62,7 @@ begin
     'emptied', to_jsonb(p_erasure.emptied),
     'deletes_tenant', logloom_private.is_being_deleted(p_erasure.tenant_id)
   );
+  note := note || jsonb_build_object('signature', logloom_private.note_signature(note));
 end;
 $$;
 
@@ -121,7 +139,8 @@ end;
 $$;
 
 -- A note was read that the database does not know: retention is to repeat its erasure, and what
--- that emptied is not missing.
+-- that emptied is not missing. Of one that is not signed, or is for another erasure than its key
+-- says, nothing comes but a word in health.
 create function logloom_private.settle_recall(
   p_claim logloom_private.archive_claims,
   p_details jsonb
@@ -135,6 +154,14 @@ declare
 begin
   if p_details ->> 'missing' = 'true' then
     delete from logloom_private.archive_notes n where n.object_key = p_claim.object_key;
+    return;
+  elsif jsonb_typeof(v_note) is distinct from 'object'
+    or v_note ->> 'signature' is distinct from logloom_private.note_signature(v_note)
+    or p_claim.object_key not like '%/' || (v_note ->> 'run_id') || '.json'
+  then
+    update logloom_private.archive_notes n
+    set is_read = true, is_ours = false
+    where n.object_key = p_claim.object_key;
     return;
   end if;
   update logloom_private.archive_notes n

@@ -21,7 +21,12 @@ begin
   end if;
   update logloom_private.archive_notes n set to_repeat = null where n.object_key = v_key;
   v_tenant_id := v_note ->> 'tenant_id';
-  if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then
+  -- A tenant that was given the id since is another one.
+  if not exists (
+    select
+    from logloom.tenants t
+    where t.tenant_id = v_tenant_id and t.created_at <= (v_note ->> 'requested_at')::timestamptz
+  ) then
     return true;
   elsif (v_note ->> 'deletes_tenant')::boolean then
     if not logloom_private.is_being_deleted(v_tenant_id) then

@@ -2,14 +2,14 @@
 -- not know a note repeats its erasure.
 begin;
 \ir ../actors.psql
-select plan(21);
+select plan(27);
 
 update logloom.plans set archive_days = 100;
 update logloom_private.settings set archive_bucket = 'bucket';
 update logloom_private.archive_bucket b
 set bucket = 'bucket', prefix = 'logloom', checked_at = now(), compared_at = now();
-insert into logloom.tenants (tenant_id, plan_id)
-select t.tenant_id, p.plan_id
+insert into logloom.tenants (tenant_id, plan_id, created_at)
+select t.tenant_id, p.plan_id, '2026-11-01'
 from logloom.plans p, unnest(array['acme', 'gone']) t (tenant_id)
 where p.is_default;
 
@@ -62,7 +62,7 @@ select is(
 )
 from work w;
 select is(
-  (w.work -> 'note')::jsonb - '{ts_to,requested_at,ts_from}'::text[],
+  (w.work -> 'note')::jsonb - '{ts_to,requested_at,ts_from,signature}'::text[],
   jsonb_build_object(
     'run_id', '00000000-0000-4000-8000-0000000000aa', 'tenant_id', 'acme',
     'query_dsl', 'user_id:u1', 'emptied', '[]'::jsonb, 'deletes_tenant', false
@@ -142,6 +142,51 @@ select is(
   'a note that is not known is read'
 )
 from work w;
+
+-- Whoever may write to the bucket writes notes, too.
+-- Whether the note is read, ours and to be repeated, and whether health warns, if this was read.
+create function pg_temp.recalled(p_note jsonb)
+returns text
+language plpgsql
+as $$
+declare
+  v_work constant json := (select w.work from work w);
+begin
+  perform pg_temp.settle(v_work, jsonb_build_object('note', p_note));
+  raise sqlstate 'ZZ001' using message = (
+    select format(
+      '%s %s %s %s', n.is_read, n.is_ours, n.to_repeat is not null,
+      strpos(logloom_private.archive_health(now()) ->> 'reason', '1 notes of erasures') > 0
+    )
+    from logloom_private.archive_notes n
+    where n.object_key = v_work ->> 'key'
+  );
+exception
+  when sqlstate 'ZZ001' then
+    return sqlerrm;
+end;
+$$;
+select is(pg_temp.recalled('null'), 't f f t', 'what is no JSON is no note');
+select is(pg_temp.recalled('"x"'), 't f f t', 'nor is a text');
+select is(
+  pg_temp.recalled(n.note::jsonb - 'signature'), 't f f t', 'nor what is not signed'
+)
+from note n;
+select is(
+  pg_temp.recalled(n.note::jsonb || '{"deletes_tenant": true}'), 't f f t', 'nor what was changed'
+)
+from note n;
+select is(
+  pg_temp.recalled(
+    x.note || jsonb_build_object('signature', logloom_private.note_signature(x.note))
+  ),
+  't f f t', 'nor the note of another erasure in its place'
+)
+from note n, lateral (
+  select n.note::jsonb || '{"run_id": "00000000-0000-4000-8000-0000000000cc"}' as note
+) x;
+select is(pg_temp.recalled(n.note::jsonb), 't t t f', 'its own is one') from note n;
+
 select pg_temp.settle(w.work, jsonb_build_object('note', n.note)) from work w, note n;
 select is(
   array(select p.part_id::text from logloom.archive_parts p),
@@ -163,12 +208,20 @@ where e.noted_at is not null;
 
 -- Tenants that were deleted.
 insert into logloom_private.archive_notes (object_key, to_repeat)
-select 'note-' || t, jsonb_build_object('tenant_id', t, 'deletes_tenant', true)
+select 'note-' || t, jsonb_build_object(
+  'tenant_id', t, 'deletes_tenant', true, 'requested_at', '2026-11-21 12:00:00+00'
+)
 from unnest(array['gone', 'nobody']) t;
-select logloom_private.repeat_erasure(), logloom_private.repeat_erasure();
+insert into logloom.tenants (tenant_id, plan_id, created_at)
+select 'given again', p.plan_id, '2026-11-22' from logloom.plans p where p.is_default;
+insert into logloom_private.archive_notes (object_key, to_repeat)
+values ('note-again', '{
+  "tenant_id": "given again", "deletes_tenant": true, "requested_at": "2026-11-21 12:00:00+00"
+}');
+select logloom_private.repeat_erasure() from generate_series(1, 3);
 select is(
   array(select d.tenant_id from logloom_private.tenant_deletions d), array['gone'],
-  'a tenant that was deleted is deleted again, if it is there'
+  'a tenant that was deleted is deleted again, if it is there and not another one'
 );
 delete from logloom_private.archive_garbage g where true;
 select pg_temp.add_part('00000000-0000-4000-8000-000000000003', 'gone', 'verified');

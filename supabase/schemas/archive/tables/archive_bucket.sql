@@ -10,6 +10,7 @@ create table logloom_private.archive_bucket (
   compared_at timestamptz,
   compared_through text,
   restored_at timestamptz,
+  note_key bytea not null default extensions.gen_random_bytes(32),
   constraint archive_bucket_has_one_row check (singleton)
 );
 
@@ -37,3 +38,6 @@ comment on column logloom_private.archive_bucket.compared_through is
 comment on column logloom_private.archive_bucket.restored_at is
   'When the database was last repaired: what the bucket had by then and nobody knows is of a later '
   'state.';
+
+comment on column logloom_private.archive_bucket.note_key is
+  'Signs the notes of erasures: whoever may write to the bucket can have nothing erased here.';

@@ -2,6 +2,7 @@ create table logloom_private.archive_notes (
   object_key text primary key,
   erased_tenant text,
   is_read boolean not null default true,
+  is_ours boolean not null default true,
   to_repeat jsonb
 );
 
@@ -19,3 +20,6 @@ comment on column logloom_private.archive_notes.is_read is
 
 comment on column logloom_private.archive_notes.to_repeat is
   'What was read: an erasure that retention is to repeat.';
+
+comment on column logloom_private.archive_notes.is_ours is
+  'False: it was read and is not signed by archive_bucket.note_key, so nothing came of it.';
