@@ -4,7 +4,7 @@ import type { System } from "../../local/system.ts";
 import type { Fault, Side } from "./database.ts";
 import type { Operation } from "./operations.ts";
 import { runPair } from "./pair.ts";
-import { randomOf, shuffled, stepsOf } from "./permutations.ts";
+import { shuffled, stepsOf } from "./permutations.ts";
 
 /** Orders of a pair that are tried before a fault counts as unnoticed. */
 const tries = 60;
@@ -35,7 +35,7 @@ export async function tryFaults(
     runPair(pair, {
       ...options,
       faults,
-      draw: (orders) => shuffled(orders, randomOf(options.seed)).slice(0, count),
+      draw: (orders) => shuffled(orders, options.seed).slice(0, count),
       isForOneFault: true,
     });
   const { places } = await run([], 0);

@@ -1,3 +1,5 @@
+import { randomOf } from "../support/random.ts";
+
 /** An order of the steps of two operations: whose turn it is, step after step, such as "abba". */
 export type Order = string;
 
@@ -21,23 +23,12 @@ export function orderOf(steps: string[]): Order {
   return steps.map((step) => step[0]).join("");
 }
 
-/** Numbers from 0 to below 1 that are the same for the same seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** The same orders, shuffled. */
-export function shuffled<T>(items: readonly T[], random: () => number): T[] {
+/** The same items, shuffled as a seed says. */
+export function shuffled<T>(items: readonly T[], seed: number): T[] {
+  const random = randomOf(seed);
   const left = [...items];
   for (let n = left.length - 1; n > 0; n -= 1) {
-    const other = Math.floor(random() * (n + 1));
+    const other = random(n + 1);
     [left[n], left[other]] = [left[other], left[n]];
   }
   return left;
