@@ -18,7 +18,7 @@ export function connect(stack: Stack, database: string, role = "supabase_admin")
     max: 1,
     onnotice: () => {},
     fetch_types: false,
-    connection: { TimeZone: "UTC", statement_timeout: 0 },
+    connection: { TimeZone: "UTC", DateStyle: "ISO", statement_timeout: 0 },
   });
 }
 

@@ -71,7 +71,11 @@ export async function runSpec(
   const child = new Deno.Command(head, {
     args,
     cwd: "/",
-    env: { PGISOLATIONTIMEOUT: "90", LC_ALL: "C.UTF-8", PGOPTIONS: "-c statement_timeout=0" },
+    env: {
+      PGISOLATIONTIMEOUT: "90",
+      LC_ALL: "C.UTF-8",
+      PGOPTIONS: "-c statement_timeout=0 -c datestyle=ISO",
+    },
     stdin: "piped",
     stdout: "piped",
     stderr: "null",

@@ -254,7 +254,8 @@ begin
 end;
 $$;
 
--- The operation's own session, as postgres, who runs the jobs.
+-- The operation's own session, as postgres, who runs the jobs. Jobs and requests write dates as ISO
+-- does, whatever the project's way is.
 create function interleavings.connect(p_side text, p_notes_places boolean default false)
 returns void
 language plpgsql
@@ -274,7 +275,8 @@ begin
     p_side,
     format(
       'host=127.0.0.1 port=%s dbname=%I user=postgres password=postgres options=''-c '
-        || 'interleavings.side=%s -c interleavings.notes_places=%s -c statement_timeout=0''',
+        || 'interleavings.side=%s -c interleavings.notes_places=%s -c statement_timeout=0 '
+        || '-c datestyle=ISO''',
       current_setting('port'), current_database(), p_side,
       case when p_notes_places then 'on' else 'off' end
     )
