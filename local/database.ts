@@ -144,7 +144,8 @@ async function describeArchive(sql: postgres.Sql, stack: Stack): Promise<void> {
   // The bucket is gone with what it held.
   await sql`
     with was as (
-      update logloom_private.settings set archive_bucket = null
+      update logloom_private.settings
+      set archive_bucket = null, archive_plan_every = default
       where archive_bucket = ${localBucket}
       returning archive_bucket
     ), parts as (
@@ -160,12 +161,14 @@ async function describeArchive(sql: postgres.Sql, stack: Stack): Promise<void> {
     where archive_days = 365 and exists (select from was)`;
 }
 
-/** Lets every plan archive into the local bucket. */
+/** Lets every plan archive into the local bucket, and soon, for whoever watches it. */
 export async function archiveInto(stack: Stack): Promise<void> {
   const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
   try {
     await sql`
-      update logloom_private.settings set archive_bucket = ${localBucket} where singleton`;
+      update logloom_private.settings
+      set archive_bucket = ${localBucket}, archive_plan_every = '10 seconds'
+      where singleton`;
     await sql`update logloom.plans set archive_days = 365 where archive_days = 0`;
   } finally {
     await sql.end();

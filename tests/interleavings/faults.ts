@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import type { Stack } from "../../local/stack.ts";
 import type { System } from "../../local/system.ts";
-import type { Fault, Side } from "./database.ts";
+import type { Fault } from "./database.ts";
 import type { Operation } from "./operations.ts";
 import { runPair } from "./pair.ts";
 import { shuffled, stepsOf } from "./permutations.ts";
@@ -18,7 +18,10 @@ export interface FaultRun {
   noticed: string;
 }
 
-/** Removes the locks that two operations share, one after the other, until the invariant notices it. */
+/**
+ * Removes the locks that two operations share: all of them, and where the invariant notices that, one after the other
+ * until it notices one.
+ */
 export async function tryFaults(
   pair: [Operation, Operation],
   options: {
@@ -40,19 +43,23 @@ export async function tryFaults(
     });
   const { places } = await run([], 0);
   const shared = sharedLocks(places.a, places.b);
+  if (shared.length === 0) return [{ pair: `${a} ${b}`, removed: "", noticed: "" }];
   const runs: FaultRun[] = [];
-  for (const faults of faultsOf(shared)) {
-    const { faults: noticed } = await run(faults, tries);
-    const removed = faults.map(({ side, lock }) => `${lock} of ${side === "a" ? a : b}`).join(", ");
-    const [first] = noticed;
+  const [all, ...single] = faultsOf(shared);
+  for (const faults of [all, ...single]) {
+    const { faults: found } = await run(faults, tries);
+    const [first] = found;
     runs.push({
       pair: `${a} ${b}`,
-      removed,
+      removed: faults === all
+        ? `all that they share: ${[...new Set(shared.flat())].join(", ")}`
+        : faults.map(({ side, lock }) => `${lock} of ${side === "a" ? a : b}`).join(", "),
       noticed: first ? `${stepsOf(first.order).join(" ")}: ${first.fault}` : "",
     });
-    if (first) break;
+    // What the invariant does not notice of all, it does not notice of one.
+    if (faults === all ? !first : first) break;
   }
-  return shared.length > 0 ? runs : [{ pair: `${a} ${b}`, removed: "", noticed: "" }];
+  return runs;
 }
 
 /** What both take, in the order in which they do: advisory locks, and rows, of which each has its own name. */
@@ -67,13 +74,13 @@ function sharedLocks(a: string[], b: string[]): [string, string][] {
   );
 }
 
-/** One lock of one side, then of the other, then all of one side. */
+/** All of both sides, then one lock of one side after the other. */
 function faultsOf(shared: [string, string][]): Fault[][] {
-  const single = shared.flatMap(([a, b]): Fault[][] => [
-    [{ side: "a", lock: a }],
-    [{ side: "b", lock: b }],
-  ]);
-  const all = (side: Side): Fault[] =>
-    shared.map((names) => ({ side, lock: side === "a" ? names[0] : names[1] }));
-  return shared.length > 1 ? [...single, all("a"), all("b")] : single;
+  const single = shared.flatMap(([a, b]): Fault[] => [
+    { side: "a", lock: a },
+    { side: "b", lock: b },
+  ]).filter((fault, n, faults) =>
+    faults.findIndex(({ side, lock }) => side === fault.side && lock === fault.lock) === n
+  );
+  return [single, ...single.map((fault) => [fault])];
 }

@@ -20,7 +20,7 @@ export interface PairRun {
 }
 
 /** So many permutations are given to the tester at a time: what it learns from them saves others. */
-const roundLength = 150;
+const roundLength = { all: 150, untilOneFails: 20 };
 
 interface PairOptions {
   system: System;
@@ -61,8 +61,9 @@ export async function runPair(
   const done: Order[] = [];
   while (waiting.length > 0 && !(isForOneFault && result.faults.length > 0)) {
     // Far apart from each other.
-    const stride = Math.max(1, Math.floor(waiting.length / roundLength));
-    const round = waiting.filter((_, n) => n % stride === 0).slice(0, roundLength);
+    const length = isForOneFault ? roundLength.untilOneFails : roundLength.all;
+    const stride = Math.max(1, Math.floor(waiting.length / length));
+    const round = waiting.filter((_, n) => n % stride === 0).slice(0, length);
     const { outcomes, text } = await runSpec(
       system,
       stack,
