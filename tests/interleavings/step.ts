@@ -22,7 +22,7 @@ export const interleavingsAll: Step = {
   name: "interleavings-all",
   title: "pairs of operations, cut into steps, in many orders",
   needsStack: true,
-  run: (context) => interleave(context, { count: 20, seconds: 210 }),
+  run: (context) => interleave(context, { count: 20, seconds: 120 }),
 };
 
 /** How many orders of a pair are drawn, and after how long no further pair is begun. */

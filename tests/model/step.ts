@@ -19,6 +19,6 @@ export const model: Step = {
 export const modelAll: Step = {
   ...model,
   name: "model-all",
-  title: "the same for three minutes",
-  run: runFor(180),
+  title: "the same for two minutes",
+  run: runFor(120),
 };

@@ -64,7 +64,7 @@ export const steps: Step[] = [
   hosted,
   {
     name: "unit",
-    title: "functions, command line and stack, each by itself",
+    title: "command line, package and stack, each by itself",
     needsStack: false,
     isBeside: true,
     isPure: true,
@@ -126,8 +126,8 @@ export const longSteps: Step[] = [
   hostedAll,
 ];
 
+/** The functions' own tests are of the step hosted: on the Deno that they run on there. */
 const unitTests = [
-  "supabase/functions",
   "cli",
   "local",
   "citus/local",
