@@ -49,7 +49,9 @@ await run(async () => {
       await prepareSystem((step) => console.log(`  ${step} …`));
       beside = new Beside(chosen.filter((step) => !shared.includes(step)));
     }
-    const rowsBeside = [beside?.work("beside") ?? [], beside?.work() ?? []];
+    // The long ones mostly wait, and a third stack costs them little; the others keep two processors busy.
+    const stacksBeside = ["beside", isLong ? "aside" : undefined] as const;
+    const rowsBeside = stacksBeside.map((name) => beside?.work(name) ?? []);
     for (const step of shared) {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");

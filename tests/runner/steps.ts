@@ -110,9 +110,9 @@ export const steps: Step[] = [
 
 /** What takes too long for every change: `npm test -- long`. */
 export const longSteps: Step[] = [
+  archiveAll,
   sendersAll,
   consoleAll,
-  archiveAll,
   interleavingsAll,
   memory,
   {

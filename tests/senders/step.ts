@@ -15,6 +15,7 @@ export const sendersAll: Step = {
   name: "senders-all",
   title: "every sender, each also through an outage of five seconds",
   needsStack: true,
+  isBeside: true,
   run: (context) => send("all", context, { LOGLOOM_LONG: "1" }),
 };
 
