@@ -22,6 +22,7 @@ import { columnsOf, segmentsOf } from "../../console/src/search/columns.ts";
 import { csvOf, mostSaved, RecordFile } from "../../console/src/search/export.ts";
 import { marksOf } from "../../console/src/search/query-marks.ts";
 import { exactJson, parseExactly } from "../../console/src/service/numbers.ts";
+import { change, took } from "../../console/src/shared/numbers.ts";
 import { ansiSpans, oneLine, plain } from "../../console/src/shared/plain.ts";
 
 Deno.test("an address says the screen and what is on it, and is read back as written", () => {
@@ -218,4 +219,12 @@ Deno.test("what a message holds: JSON, and a stack with one's own first frame", 
   assert.equal(stack?.frames[stack.own], '  File "/app/main.py", line 2, in b');
   assert.equal(stack?.tail, "ValueError: no");
   assert.equal(stackIn("a\n  b\n  c"), null);
+});
+
+Deno.test("a change is told in percent, a large one in times, and none from nothing", () => {
+  assert.deepEqual(
+    [change(125, 100), change(50, 100), change(999, 100), change(1284, 1), change(1, 0)],
+    ["+25%", "-50%", "+899%", "×1,284", null],
+  );
+  assert.deepEqual([took(0.2), took(18.4), took(1349)], ["1 ms", "18 ms", "1.3 sec"]);
 });

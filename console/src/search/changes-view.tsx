@@ -69,7 +69,7 @@ export function ChangesView({ run }: { run: Run }) {
                       <th scope="row">
                         <button
                           type="button"
-                          className="button small quiet"
+                          className="group-value"
                           onClick={() => narrow(change)}
                         >
                           {change.kind === "value" && (

@@ -58,7 +58,8 @@ export function drawChart(element: HTMLElement, drawing: Drawing, handlers: Hand
       height,
       tzDate: (seconds) =>
         zone === "utc" ? uPlot.tzDate(new Date(seconds * 1000), "UTC") : new Date(seconds * 1000),
-      padding: [6, 16, 0, 2],
+      // To the right, half of the longest time: "12:00 PM".
+      padding: [6, 28, 0, 2],
       legend: { show: false },
       cursor: {
         y: false,

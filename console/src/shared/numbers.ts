@@ -13,9 +13,10 @@ export const count = (value: number): string => whole.format(value);
 export const short = (value: number): string => compact.format(value);
 export const percent = (value: number): string => share.format(value);
 
-/** "+25%": the change from before to now; null where there was nothing before. */
+/** "+25%", from ten times as much on "×12": the change from before to now; null where there was nothing before. */
 export function change(now: number, before: number): string | null {
-  return before === 0 ? null : signed.format(now / before - 1);
+  if (before === 0) return null;
+  return now < 10 * before ? signed.format(now / before - 1) : `×${whole.format(now / before)}`;
 }
 
 /** A value of an aggregate: three decimal places, more for small ones. */
@@ -25,9 +26,22 @@ export function measure(value: number | string | null | undefined): string {
   return (value !== 0 && Math.abs(value) < 0.001 ? small : rounded).format(value);
 }
 
-const inUnit = (value: number, unit: string, options: Intl.NumberFormatOptions = {}) =>
-  format({ style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 0, ...options })
-    .format(value);
+// To make one takes longer than to use it a hundred times.
+const inUnits = new Map<string, Intl.NumberFormat>();
+
+function inUnit(value: number, unit: string, options: Intl.NumberFormatOptions = {}): string {
+  const wanted = {
+    style: "unit" as const,
+    unit,
+    unitDisplay: "short" as const,
+    maximumFractionDigits: 0,
+    ...options,
+  };
+  const key = JSON.stringify(wanted);
+  const made = inUnits.get(key) ?? format(wanted);
+  inUnits.set(key, made);
+  return made.format(value);
+}
 
 const sizes = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
