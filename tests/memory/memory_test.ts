@@ -83,8 +83,10 @@ for (const [name, shape] of Object.entries(shapes)) {
       if (!Deno.env.has("MEMORY_SEALED")) await round("rows");
       const sealing = await measured(async (sealer) => {
         for (let chunks = 1;; chunks++) {
+          // Under the job's lock, as it calls it: the job is at work beside it.
           const [{ sealed }] = await sealer.unsafe(
-            `select logloom_private.seal_block($1, '{2026-11-02}') as sealed`,
+            `select pg_advisory_xact_lock(logloom_private.lock_key('deletion')),
+              logloom_private.seal_block($1, '{2026-11-02}') as sealed`,
             [tenant],
           );
           if (sealed === 0) return [{ chunks: chunks - 1 }];
