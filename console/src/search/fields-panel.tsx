@@ -13,8 +13,10 @@ import { say } from "../shared/words.ts";
 const most = 150;
 const left = new Set(["id", "ts", "received_at", "msg", "tenant_id"]);
 
-export function FieldsPanel({ fields, query, onClose }: {
+export function FieldsPanel({ fields, total, query, onClose }: {
   fields: UseQueryResult<Field[], LogloomError>;
+  /** How many records there are, where that is known. */
+  total: number | null;
   query: string;
   onClose: () => void;
 }) {
@@ -48,7 +50,11 @@ export function FieldsPanel({ fields, query, onClose }: {
       </div>
       {fields.data && fields.data.length > 0 && (
         <p className="fields-note">
-          <PanelNote answer={fields.data} isBusy={fields.isFetching} of={sampleOf(fields.data)} />
+          <PanelNote
+            answer={fields.data}
+            isBusy={fields.isFetching}
+            of={sampleOf(fields.data, total)}
+          />
         </p>
       )}
       <div className="fields-list" {...marksOld(fields.isPlaceholderData)}>
@@ -80,13 +86,12 @@ export function FieldsPanel({ fields, query, onClose }: {
   );
 }
 
-/** The service counts so many records, the newest. */
-const sample = 5000;
-
-/** Every record has its time: that many were counted. */
-function sampleOf(fields: Field[]): string {
-  const most = Math.max(...fields.map((field) => field.count));
-  return most < sample ? say("in all records") : say("in the newest {number}", { number: sample });
+/** Every record has its time: that many were counted, the newest ones within the service's limits. */
+function sampleOf(fields: Field[], total: number | null): string {
+  const counted = Math.max(...fields.map((field) => field.count));
+  return total !== null && counted >= total
+    ? say("in all records")
+    : say("in the newest {number}", { number: counted });
 }
 
 function sorted(fields: Field[], text: string): Field[] {

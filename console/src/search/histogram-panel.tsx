@@ -12,7 +12,11 @@ import { type Run, runRange, useHistogram } from "./use-search.ts";
 import { say } from "../shared/words.ts";
 
 /** The number of records over time, by level: drag for a narrower range, double-click to go back. */
-export function HistogramPanel({ run }: { run: Run }) {
+export function HistogramPanel({ run, onTotal }: {
+  run: Run;
+  /** Told how many records there are, and null while that is not known. */
+  onTotal: (total: number | null) => void;
+}) {
   const { zone } = usePreferences();
   const [point, setPoint] = useState<number | null>(null);
   const [isTable, setTable] = useState(false);
@@ -20,6 +24,8 @@ export function HistogramPanel({ run }: { run: Run }) {
   const buckets = width === 0 ? 0 : Math.max(12, Math.min(120, Math.floor(width / 11)));
   const answer = useHistogram(run, buckets);
   const { data } = answer;
+  const total = answer.isPlaceholderData ? null : data?.total ?? null;
+  useEffect(() => onTotal(total), [onTotal, total]);
   const series = useMemo(() => data ? seriesOf(data.buckets) : [], [data]);
   const times = useMemo(
     () => data?.buckets.map(({ ts }) => Date.parse(ts) / 1000) ?? [],

@@ -28,6 +28,8 @@ export function SearchScreen() {
   const bar = useRef<BarHandle>(null);
   const fields = useFields(run, features.fields);
   const tab = useTab(run);
+  // What the chart counts, the list of fields is measured by.
+  const [total, setTotal] = useState<number | null>(null);
 
   const toggleFields = () => {
     if (globalThis.matchMedia("(max-width: 760px)").matches) setDrawn(!isDrawn);
@@ -70,7 +72,7 @@ export function SearchScreen() {
         )}
         {!run.isLive && features.histogram && (
           <Boundary what={say("The chart")} of={run}>
-            <HistogramPanel run={run} />
+            <HistogramPanel run={run} onTotal={setTotal} />
           </Boundary>
         )}
         <div className="search-body">
@@ -78,6 +80,7 @@ export function SearchScreen() {
             <Boundary what={say("The list of fields")} of={fields.data}>
               <FieldsPanel
                 fields={fields}
+                total={run.isLive ? null : total}
                 query={run.query}
                 onClose={() => setDrawn(false)}
               />
