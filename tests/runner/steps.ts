@@ -110,6 +110,8 @@ export const steps: Step[] = [
 
 /** What takes too long for every change: `npm test -- long`. */
 export const longSteps: Step[] = [
+  // Of the beside ones first those that take longest.
+  hostedAll,
   archiveAll,
   sendersAll,
   consoleAll,
@@ -123,7 +125,6 @@ export const longSteps: Step[] = [
     run: (context) => denoTests(["tests/chaos"], context),
   },
   modelAll,
-  hostedAll,
 ];
 
 /** The functions' own tests are of the step hosted: on the Deno that they run on there. */
