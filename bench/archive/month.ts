@@ -53,12 +53,15 @@ export async function monthFigures(
     from (
       select (date_trunc('month', now() at time zone 'UTC') - interval '1 month')::date as first
     ) m, generate_series(0, ${days}::integer - 1) n`;
+  // They would drop a day that is still empty, and seal while it is written.
+  await setJobs(bench, false);
   for (const [n, day] of list.entries()) {
     console.error(`  Writing ${day} …`);
     await writeDay(bench, kinds, day, n);
   }
   console.error("  Sealing …");
   await seal(bench);
+  await setJobs(bench, true);
   await sql`vacuum analyze logloom_private.blocks`;
   const [{ accepted }] = await sql`
     select (
@@ -241,6 +244,13 @@ async function writeDay(
       [name, tenants, aDay, day, n * kinds.length + k],
     );
   }
+}
+
+/** Whether the jobs that take days away are at work. */
+async function setJobs({ sql }: BenchStack, active: boolean): Promise<void> {
+  await sql`
+    select cron.alter_job(job_id := jobid, active := ${active})
+    from cron.job where jobname in ('logloom_seal_logs', 'logloom_run_retention')`;
 }
 
 /** Seals as the job does, until no day is due. */
