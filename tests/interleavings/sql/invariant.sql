@@ -238,6 +238,13 @@ begin
     );
 
   return query
+  select format('%s have claimed the stream at once', string_agg(b.side, ' and ' order by b.side))
+  from interleavings.batches b
+  where b.side <> ''
+  group by b.stream_id
+  having count(*) > 1;
+
+  return query
   select
     format('the stream says that it sent %s, the receiver has %s', l.sent_records, d.records)
   from logloom.log_streams l
