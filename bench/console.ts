@@ -1,5 +1,5 @@
 import { buildConsole, installConsolePackages, publishConsole } from "../local/console.ts";
-import { installChromium } from "../local/browser.ts";
+import { headlessShell, installBrowser } from "../local/browser.ts";
 import { userToken } from "../local/keys.ts";
 import { portalOrigins } from "../local/processes/gateway.ts";
 import { prepareSystem } from "../local/system.ts";
@@ -13,7 +13,7 @@ import { startBenchStack } from "./support/stack.ts";
 export async function run(): Promise<void> {
   const step = (text: string) => console.error(`  ${text}`);
   await installConsolePackages("all");
-  await installChromium(step);
+  await installBrowser(headlessShell, step);
   await buildConsole(step);
   // The browser driver is one of the console's packages, which are not installed before.
   const { measureDrawing } = await import(

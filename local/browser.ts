@@ -2,21 +2,29 @@ import { command } from "./command.ts";
 import { Failure } from "./failure.ts";
 import { exists } from "./files.ts";
 
-/** The browser for the console's tests, pictures and benchmark: without the window that the whole Chromium draws unseen. */
-export const chromium = Deno.env.get("LOGLOOM_CHROMIUM") ?? "/usr/bin/chromium-headless-shell";
+/**
+ * The browser for the console's tests, pictures and benchmark: the part of Chromium that shows pages, without the window
+ * that the whole of it draws unseen. It takes a quarter less time.
+ */
+export const headlessShell = Deno.env.get("LOGLOOM_CHROMIUM") ?? "/usr/bin/chromium-headless-shell";
 
-/** Installs Debian's Chromium, the part that shows pages, if it is missing and we are root. */
-export async function installChromium(progress: (step: string) => void): Promise<void> {
-  if (await exists(chromium)) return;
+/** The whole of it, which also sends what a page that is closed has left to send. */
+export const chromium = Deno.env.get("LOGLOOM_CHROMIUM") ?? "/usr/bin/chromium";
+
+/** Installs one of them from Debian if it is missing and we are root. */
+export async function installBrowser(
+  program: string,
+  progress: (step: string) => void,
+): Promise<void> {
+  if (await exists(program)) return;
+  const name = program.slice(program.lastIndexOf("/") + 1);
   if (Deno.uid() !== 0 || !(await exists("/etc/debian_version"))) {
-    throw new Failure(
-      "a browser is missing: install chromium-headless-shell, or name one by LOGLOOM_CHROMIUM.",
-    );
+    throw new Failure(`a browser is missing: install ${name}, or name one by LOGLOOM_CHROMIUM.`);
   }
-  progress("Installing chromium");
+  progress(`Installing ${name}`);
   const env = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
-  const options = { env, failure: "Installing chromium failed" };
+  const options = { env, failure: `Installing ${name} failed` };
   await command(["apt-get", "update"], options);
-  const packages = ["chromium-headless-shell", "fonts-dejavu-core"];
+  const packages = [name, "fonts-dejavu-core"];
   await command(["apt-get", "install", "--yes", "--no-install-recommends", ...packages], options);
 }

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // @deno-types="../node_modules/playwright-core/index.d.ts"
 import { chromium, type Page } from "../node_modules/playwright-core/index.mjs";
-import { chromium as executablePath } from "../../local/browser.ts";
+import { headlessShell as executablePath } from "../../local/browser.ts";
 
 export interface Drawing {
   /** Milliseconds from the end of each search's answer until its rows are painted. */

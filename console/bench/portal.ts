@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // @deno-types="../node_modules/playwright-core/index.d.ts"
 import { type Browser, chromium } from "../node_modules/playwright-core/index.mjs";
-import { chromium as executablePath } from "../../local/browser.ts";
+import { headlessShell as executablePath } from "../../local/browser.ts";
 import { portalOrigins } from "../../local/processes/gateway.ts";
 import { checkout } from "../../local/stack.ts";
 

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // @deno-types="../node_modules/playwright-core/index.d.ts"
 import { type Browser, chromium } from "../node_modules/playwright-core/index.mjs";
-import { chromium as executablePath, installChromium } from "../../local/browser.ts";
+import { headlessShell as executablePath, installBrowser } from "../../local/browser.ts";
 import { buildConsole, publishConsole } from "../../local/console.ts";
 import { Failure } from "../../local/failure.ts";
 import { userToken } from "../../local/keys.ts";
@@ -31,7 +31,7 @@ export async function takePictures(names: string[]): Promise<void> {
   const wanted = shots.filter(({ name }) => names.length === 0 || names.includes(name));
   await Deno.mkdir(folder, { recursive: true });
   const progress = (step: string) => console.log(`  ${step} …`);
-  await installChromium(progress);
+  await installBrowser(executablePath, progress);
   await buildConsole(progress);
   await publishConsole(await prepareSystem(progress), stack);
   progress("Sending a day of logs");

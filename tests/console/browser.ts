@@ -6,7 +6,7 @@ import {
   chromium,
   type Page,
 } from "../../console/node_modules/playwright-core/index.mjs";
-import { chromium as executablePath } from "../../local/browser.ts";
+import { headlessShell as executablePath } from "../../local/browser.ts";
 import { stack } from "../support/stack.ts";
 
 const axe = new URL("../../console/node_modules/axe-core/axe.min.js", import.meta.url);

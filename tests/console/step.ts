@@ -1,4 +1,4 @@
-import { installChromium } from "../../local/browser.ts";
+import { headlessShell, installBrowser } from "../../local/browser.ts";
 import { command } from "../../local/command.ts";
 import { buildConsole, installConsolePackages, publishConsole } from "../../local/console.ts";
 import { checkout } from "../../local/stack.ts";
@@ -34,7 +34,7 @@ async function prepare({ stack, system }: TestStack): Promise<void> {
   const progress = (step: string) => console.log(`  ${step} …`);
   await Deno.mkdir(`${checkout}/.logloom`, { recursive: true });
   await installConsolePackages("all");
-  await installChromium(progress);
+  await installBrowser(headlessShell, progress);
   await command(["node", "node_modules/typescript/bin/tsc", "--project", "."], {
     cwd: `${checkout}/console`,
     log,

@@ -1,4 +1,4 @@
-import { installChromium } from "../../local/browser.ts";
+import { chromium, installBrowser } from "../../local/browser.ts";
 import { command } from "../../local/command.ts";
 import { installConsolePackages } from "../../local/console.ts";
 import { buildPackage, packageTool } from "../../local/package.ts";
@@ -24,7 +24,7 @@ export const npmPackage: Step = {
     );
     await makeProject(tarball);
     await addLibraries();
-    await installChromium(progress);
+    await installBrowser(chromium, progress);
     await installConsolePackages("all");
     const { program } = await findRuntime(hostedVersion, progress);
     const sources = (await walk(["tests/package"])).filter((path) =>

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chromium, installChromium } from "../../local/browser.ts";
+import { chromium, installBrowser } from "../../local/browser.ts";
 import { installConsolePackages } from "../../local/console.ts";
 import { checkout } from "../../local/stack.ts";
 import { found, isLong, runNode, withTrial } from "./sender.ts";
@@ -23,7 +23,7 @@ Deno.test({
   name: "a page of another origin may send, with every header that browsers' senders set",
   ignore: !isLong,
   fn: async () => {
-    await installChromium(console.log);
+    await installBrowser(chromium, console.log);
     await installConsolePackages("all");
     await withTrial("browser", async (trial) => {
       const key = { "X-API-Key": trial.key };
