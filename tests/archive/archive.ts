@@ -130,6 +130,7 @@ export async function storedRecords(sql: Database, tenant: Tenant): Promise<stri
 export async function sealDay(sql: Database, tenant: Tenant, day: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local role postgres`;
+    await tx`select pg_advisory_xact_lock(logloom_private.lock_key('deletion'))`;
     await tx`select logloom_private.seal_block(${tenant.id}, array[${day}::date])`;
     await tx`select logloom_private.leave_days(array[${tenant.id}], array[${day}::date])`;
   });

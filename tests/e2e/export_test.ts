@@ -251,7 +251,8 @@ Deno.test("an export goes on where a day was sealed and late records came meanwh
   await recordsOf(db, tenant.id, count + 1);
   await callAsOwner(
     db,
-    `select logloom_private.seal_block('${tenant.id}', array[date '${day}'])`,
+    `select pg_advisory_xact_lock(logloom_private.lock_key('deletion')),
+      logloom_private.seal_block('${tenant.id}', array[date '${day}'])`,
   );
   const [{ rows, blocks }] = await db`
     select

@@ -76,9 +76,8 @@ Deno.test("590,000 large numbers are a record of less than a mebibyte, as a row 
 
   await callAsOwner(
     db,
-    `select logloom_private.seal_block('${tenant.id}', array[date '${
-      dayBeforeYesterday.slice(0, 10)
-    }'])`,
+    `select pg_advisory_xact_lock(logloom_private.lock_key('deletion')),
+      logloom_private.seal_block('${tenant.id}', array[date '${dayBeforeYesterday.slice(0, 10)}'])`,
   );
   const [{ blocks }] = await db`
     select count(*)::integer as blocks

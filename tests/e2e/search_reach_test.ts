@@ -92,6 +92,7 @@ async function runBySamples(sql: postgres.Sql): Promise<Set<string>> {
       }
       if (days === 0) {
         await sql`update logloom_private.settings set seal_day_records = 1 where singleton`;
+        await sql`select pg_advisory_xact_lock(logloom_private.lock_key('deletion'))`;
         await sql`
           select logloom_private.seal_block(${tenant}, array[logloom_private.utc_day(now()) - d])
           from generate_series(2, 3) d`;
