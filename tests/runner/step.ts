@@ -142,8 +142,15 @@ export async function output(
     }
     if (rest !== "") show(rest);
   };
-  const [status] = await Promise.all([child.status, take(child.stdout), take(child.stderr)]);
-  return { code: status.code, text };
+  // A run that is ended leaves nobody behind who goes on in its folders.
+  const end = () => child.kill("SIGTERM");
+  globalThis.addEventListener("unload", end);
+  try {
+    const [status] = await Promise.all([child.status, take(child.stdout), take(child.stderr)]);
+    return { code: status.code, text };
+  } finally {
+    globalThis.removeEventListener("unload", end);
+  }
 }
 
 /** What several runs of a step come to together. */
