@@ -124,6 +124,7 @@ function calls({ tenantId }: Actor, known: Known, actors: Actor[]): Call[] {
       [200, 400],
       "saved_search",
     ),
+    call("create_saved_search", { p_name: name, p_query_dsl: "level:(" }, [400]),
     call("update_saved_search", { p_id, p_name: name }, [200, 403, 404]),
     call("delete_saved_search", { p_id }, [200, 403, 404]),
     call("get_saved_search_count"),
