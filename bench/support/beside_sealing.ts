@@ -47,11 +47,11 @@ export async function besideSealingFigures(
       body: body.stamped() as BodyInit,
     });
   await setSealing(bench, false);
-  await sql`update logloom_private.settings set seal_after = '6 hours' where singleton`;
+  // The template ended less than three days ago, the days that are sealed more.
+  await sql`update logloom_private.settings set seal_after = '3 days' where singleton`;
   const [{ days }] = await sql<{ days: string[] }[]>`
     select array_agg((logloom_private.utc_day(now()) - 3 - i)::text order by i) as days
     from generate_series(0, ${rounds}::integer) i`;
-  // Younger than any sealed day: it is only copied from.
   const [template, ...filled] = days;
   await makeDays(bench, "sealed", [template]);
   await fillDay(bench, "sealed", drawnAnew(events, drawnRecords), template, drawnRecords);
