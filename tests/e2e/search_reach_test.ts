@@ -26,7 +26,8 @@ const samples = [
   "host:web-1",
   "host:10.0.0.0/8",
   "route:/api*",
-  "ts:>now-2d",
+  // In the middle of a sealed day, at any hour.
+  `ts:>${new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10)}T12:00:00Z`,
   "attrs.status:*",
   "level:error | fields msg, attrs.status",
   "level:error | limit 5",
