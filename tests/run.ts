@@ -56,7 +56,9 @@ await run(async () => {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");
         // A signal that ends this stack ends those beside it.
-        for (const signal of signals) Deno.addSignalListener(signal, () => beside?.end());
+        if (beside) {
+          for (const signal of signals) Deno.addSignalListener(signal, () => beside?.end());
+        }
         stack = keep ? await keptStack() : await startTestStack();
       }
       console.log(`\n== ${step.name}: ${step.title}`);

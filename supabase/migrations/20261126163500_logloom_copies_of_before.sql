@@ -1,4 +1,5 @@
--- A day whose copy is from before a migration that changed logloom.logs is copied anew.
+-- A day whose copy is from before a migration that changed logloom.logs is copied anew. Counts are
+-- summed up while the partition of a day is replaced.
 
 set local check_function_bodies = off;
 
@@ -85,6 +86,36 @@ begin
       perform logloom_private.forget_replacement(p_day);
       return 'changed';
   end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.summarize_writes (
+  p_day date
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET lock_timeout TO '100ms'
+  AS $function$
+declare
+  v_index regclass;
+begin
+  select i.indexrelid into v_index
+  from pg_catalog.pg_index i
+  join pg_catalog.pg_class c on c.oid = i.indexrelid
+  join pg_catalog.pg_am a on a.oid = c.relam
+  where a.amname = 'brin'
+    and i.indrelid = to_regclass(format('logloom.%I', logloom_private.partition_name(p_day)));
+  perform brin_summarize_new_values(v_index);
+exception
+  when lock_not_available then
+    -- Vacuum is at it, which does the same.
+    null;
+  when internal_error or undefined_table then
+    -- The partition went while this waited for it.
+    if exists (select from pg_catalog.pg_class c where c.oid = v_index) then
+      raise;
+    end if;
 end;
 $function$;
 

@@ -25,18 +25,23 @@ export const interleavingsAll: Step = {
   run: (context) => interleave(context, { count: 20, seconds: 120 }),
 };
 
-/** How many orders of a pair are drawn, and after how long no further pair is begun. */
+/** How many orders of a pair are drawn, by which seed, and after how long no further pair is begun. */
 interface Sample {
   count: number;
   seconds: number;
+  seed?: number;
 }
 
-async function interleave({ stack: testStack }: Context, sample: Sample): Promise<StepResult> {
+export async function interleave(
+  { stack: testStack }: Pick<Context, "stack">,
+  sample: Sample,
+): Promise<StepResult> {
   if (!testStack) throw new Failure("The interleavings need a stack.");
   const { stack, system } = testStack;
   const named = Deno.env.get("INTERLEAVINGS_COUNT");
   const count = named === "all" ? Infinity : Number(named ?? sample.count);
-  const seed = Number(Deno.env.get("INTERLEAVINGS_SEED") ?? Math.floor(Math.random() * 2 ** 31));
+  const seed = sample.seed ??
+    Number(Deno.env.get("INTERLEAVINGS_SEED") ?? Math.floor(Math.random() * 2 ** 31));
   const isForFaults = Deno.env.has("INTERLEAVINGS_FAULTS");
   await installTester(system, (step) => console.log(`  ${step} …`));
   const folder = `${stack.folder}/interleavings`;

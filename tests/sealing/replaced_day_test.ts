@@ -36,6 +36,32 @@ Deno.test("a partition is not replaced by a copy that is out of date", async (t)
   });
 });
 
+Deno.test("counts are summed up while the partition of a day is replaced", async () => {
+  await using sql = await ownDatabase("summed_day", 3);
+  await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
+  await sql`select logloom_private.create_partition(${day})`;
+  await add(sql, 3);
+  const job = await sql.reserve();
+  const [{ pid }] = await job`select pg_backend_pid() as pid`;
+  let summing: Promise<unknown[]> | undefined;
+  await sql.begin(async (replacing) => {
+    await replacing.unsafe(`drop table logloom.logs_${day.replaceAll("-", "_")}`);
+    summing = job`select logloom_private.summarize_writes(${day}) as done`.execute();
+    // It waits for a tenth of a second at most: looked for without a way to here in between.
+    await replacing.unsafe(`
+      do $$
+      begin
+        for i in 1..1000 loop
+          exit when exists (select from pg_locks l where l.pid = ${pid} and not l.granted);
+          perform pg_sleep(0.001);
+        end loop;
+      end;
+      $$`);
+  });
+  deepStrictEqual((await summing)?.length, 1);
+  job.release();
+});
+
 /** The outcome where somebody with the writer's lock does something after the records were counted. */
 async function replacedWhile(
   sql: Database,

@@ -3,6 +3,7 @@ import type { State } from "./state.ts";
 const lines: [counts: string, what: string, wanted: number | null][] = [
   ["bodies", "fuzzed bodies, over all protocols", 1_000_000],
   ["kills", "parts killed", 1_000],
+  ["orders", "orders of the steps of two operations", 50_000],
   ["searches", "random queries, all kinds", 10_000_000],
   ["queries", "… read by the compiler and by the evaluator", null],
   ["sealedQueries", "… over rows and over blocks", null],

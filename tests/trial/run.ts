@@ -2,9 +2,8 @@ import { parseArgs } from "node:util";
 import { command } from "../../local/command.ts";
 import { Failure, run } from "../../local/failure.ts";
 import { checkout } from "../../local/stack.ts";
-import { denoTests } from "../runner/step.ts";
 import { startTestStack, type TestStack } from "../runner/test_stack.ts";
-import { talliesIn, type Tally } from "../support/tally.ts";
+import type { Tally } from "../support/tally.ts";
 import { reportOf } from "./report.ts";
 import { forgetState, readState, writeState } from "./state.ts";
 import { type Kind, nextKind } from "./turns.ts";
@@ -65,23 +64,16 @@ interface Turn {
   disagreement?: string;
 }
 
-async function turn({ step, file, env }: Kind, stack: TestStack): Promise<Turn> {
+async function turn({ run, repeat, env }: Kind, stack: TestStack): Promise<Turn> {
   const variables = env(Math.floor(Math.random() * 2 ** 31));
-  const tallyFile = await Deno.makeTempFile();
   const began = performance.now();
-  try {
-    const { failed, failures = [] } = await denoTests([file], { files: [], stack }, {
-      env: { ...variables, LOGLOOM_TALLY_FILE: tallyFile },
-    });
-    const named = Object.entries(variables).map((pair) => pair.join("="));
-    return {
-      tallies: await talliesIn(tallyFile),
-      took: (performance.now() - began) / 1000,
-      ...failed > 0 && {
-        disagreement: [`${named.join(" ")} npm test -- ${step} ${file}`, ...failures].join("\n"),
-      },
-    };
-  } finally {
-    await Deno.remove(tallyFile);
-  }
+  const { failed, failures = [], tallies } = await run({ files: [], stack }, variables);
+  const named = Object.entries(variables).map((pair) => pair.join("="));
+  return {
+    tallies,
+    took: (performance.now() - began) / 1000,
+    ...failed > 0 && {
+      disagreement: [`${named.join(" ")} npm test -- ${repeat}`, ...failures].join("\n"),
+    },
+  };
 }

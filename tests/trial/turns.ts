@@ -1,63 +1,100 @@
-import type { Tally } from "../support/tally.ts";
+import { interleave } from "../interleavings/step.ts";
+import { type Context, denoTests, type StepResult } from "../runner/step.ts";
+import { talliesIn, type Tally } from "../support/tally.ts";
 
 /** A kind of trial, whose turns come by how much it lacks of what is wanted. */
 export interface Kind {
   name: string;
-  /** The step of `npm test` that repeats one. */
-  step: string;
-  file: string;
-  /** What makes a turn of a minute or two of it. */
+  /** A turn of a minute or two. */
+  run(context: Pick<Context, "files" | "stack">, env: Record<string, string>): Promise<TurnResult>;
+  /** What `npm test` is called with, and by which variables it repeats a turn. */
+  repeat: string;
   env(seed: number): Record<string, string>;
   /** What its turns count of what is wanted, and how much that is in eight hours. */
   counts: string;
   wanted: number;
 }
 
+export type TurnResult = StepResult & { tallies: Tally[] };
+
+/** A turn of the tests of a file, which write down what they count. */
+function tests(step: string, file: string): Pick<Kind, "run" | "repeat"> {
+  return {
+    repeat: `${step} ${file}`,
+    run: async (context, env) => {
+      const tallyFile = await Deno.makeTempFile();
+      try {
+        const result = await denoTests([file], context, {
+          env: { ...env, LOGLOOM_TALLY_FILE: tallyFile },
+        });
+        return { ...result, tallies: await talliesIn(tallyFile) };
+      } finally {
+        await Deno.remove(tallyFile);
+      }
+    },
+  };
+}
+
+/** A turn of the interleavings: so many orders of as many pairs as fit into two minutes. */
+async function runInterleavings(
+  context: Pick<Context, "files" | "stack">,
+  env: Record<string, string>,
+): Promise<TurnResult> {
+  const result = await interleave(context, {
+    count: Number(env.INTERLEAVINGS_COUNT),
+    seed: Number(env.INTERLEAVINGS_SEED),
+    seconds: 120,
+  });
+  return { ...result, tallies: [{ orders: result.passed + result.failed }] };
+}
+
 export const kinds: Kind[] = [
   {
     name: "the model",
-    step: "model",
-    file: "tests/model/model_test.ts",
+    ...tests("model", "tests/model/model_test.ts"),
     env: (seed) => ({ MODEL_SEED: `${seed}`, MODEL_SECONDS: "60" }),
     counts: "commands",
     wanted: 15_000,
   },
   {
     name: "fuzzed bodies",
-    step: "e2e",
-    file: "tests/trial/bodies_test.ts",
+    ...tests("e2e", "tests/trial/bodies_test.ts"),
     env: (seed) => ({ BODIES_SEED: `${seed}`, BODIES: "10000" }),
     counts: "bodies",
     wanted: 1_000_000,
   },
   {
     name: "kills under load",
-    step: "chaos",
-    file: "tests/chaos/chaos_test.ts",
+    ...tests("chaos", "tests/chaos/chaos_test.ts"),
     env: (seed) => ({ LOGLOOM_CHAOS_SEED: `${seed}`, LOGLOOM_CHAOS_KILLS: "20" }),
     counts: "kills",
     wanted: 1_000,
   },
   {
+    name: "interleavings",
+    run: runInterleavings,
+    repeat: "interleavings",
+    env: (seed) => ({ INTERLEAVINGS_SEED: `${seed}`, INTERLEAVINGS_COUNT: "100" }),
+    counts: "orders",
+    wanted: 50_000,
+  },
+  {
     name: "queries, compiler and evaluator",
-    step: "query",
-    file: "tests/query/agreement_test.ts",
+    ...tests("query", "tests/query/agreement_test.ts"),
     env: (seed) => ({ QUERY_SEED: `${seed}`, QUERY_BATCHES: "200" }),
     counts: "queries",
     wanted: 9_000_000,
   },
   {
     name: "queries, rows and blocks",
-    step: "query",
-    file: "tests/sealing/queries_test.ts",
+    ...tests("query", "tests/sealing/queries_test.ts"),
     env: (seed) => ({ SEALING_SEED: `${seed}`, SEALING_BATCHES: "25" }),
     counts: "sealedQueries",
     wanted: 900_000,
   },
   {
     name: "queries, hidden fields",
-    step: "query",
-    file: "tests/query/hidden_test.ts",
+    ...tests("query", "tests/query/hidden_test.ts"),
     env: (seed) => ({ QUERY_SEED: `${seed}`, QUERY_COUNT: "200" }),
     counts: "hiddenQueries",
     wanted: 100_000,

@@ -6,16 +6,25 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
+declare
+  v_index regclass;
 begin
-  perform brin_summarize_new_values(i.indexrelid)
+  select i.indexrelid into v_index
   from pg_catalog.pg_index i
   join pg_catalog.pg_class c on c.oid = i.indexrelid
   join pg_catalog.pg_am a on a.oid = c.relam
   where a.amname = 'brin'
     and i.indrelid = to_regclass(format('logloom.%I', logloom_private.partition_name(p_day)));
-exception when lock_not_available then
-  -- Vacuum is at it, which does the same.
-  null;
+  perform brin_summarize_new_values(v_index);
+exception
+  when lock_not_available then
+    -- Vacuum is at it, which does the same.
+    null;
+  when internal_error or undefined_table then
+    -- The partition went while this waited for it.
+    if exists (select from pg_catalog.pg_class c where c.oid = v_index) then
+      raise;
+    end if;
 end;
 $$;
 

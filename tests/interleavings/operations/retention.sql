@@ -1,13 +1,25 @@
--- Retention takes what a tenant has of a day that another one keeps.
+-- Retention takes what a tenant has of a day that another one keeps: rows and a block of the day that
+-- others seal, erase and archive.
 -- set-up
+insert into logloom.tenant_settings (tenant_id, retention_days) values ('acme', 2)
+on conflict (tenant_id) do update set retention_days = excluded.retention_days;
 insert into logloom_private.retention_place (today, spans_through, done_through, day, tenant_through)
 values (
-  interleavings.day('today'), null, interleavings.day('dropped'), interleavings.day('expired'), ''
+  interleavings.day('today'), null, interleavings.day('sealed') - 1, interleavings.day('sealed'), ''
 )
 on conflict do nothing;
+insert into interleavings.goes (why, tenant_id, day, pattern, must)
+select 'retention', s.tenant_id, s.day, s.msg, true
+from interleavings.sent s
+where s.tenant_id = 'acme' and s.day = interleavings.day('sealed');
+-- What comes later may be seen or not.
 insert into interleavings.goes (why, tenant_id, day, must)
-values ('retention', 'acme', interleavings.day('expired'), true);
+values ('retention', 'acme', interleavings.day('sealed'), false);
 -- operation
+begin;
+select logloom_private.retention_step();
+select interleavings.pause('commit');
+commit;
 begin;
 select logloom_private.retention_step();
 select interleavings.pause('commit');

@@ -330,7 +330,8 @@ $$;
 
 -- Lets the operation pass the place where it stands, and waits until both stand. It answers where
 -- this one is then. One that does not stand cannot go on: with p_skips the order goes on without
--- this step; else it is left out, since it is as good as one in which this step comes later.
+-- this step; else it is left out, since it is as good as one in which this step comes later. One
+-- that has ended with fewer steps has those that are too many at the end of one order.
 create function interleavings.go(p_side text, p_step integer, p_skips boolean)
 returns text
 language plpgsql
@@ -342,6 +343,12 @@ declare
 begin
   if interleavings.is_left_out() then
     return 'nothing';
+  elsif not p_skips and v_from = 'has ended' then
+    perform setval('interleavings.has_too_many', 1);
+    return 'has ended before';
+  elsif not p_skips and (select s.last_value = 1 from interleavings.has_too_many s) then
+    perform setval('interleavings.left_out', 1);
+    return 'left out: goes on where the other had ended';
   elsif p_step = 1 then
     perform setval('interleavings.allowed_' || p_side, 1);
     perform interleavings.dblink_send_query(
@@ -383,6 +390,7 @@ end;
 $$;
 
 create sequence interleavings.left_out minvalue 0 start 0;
+create sequence interleavings.has_too_many minvalue 0 start 0;
 
 create function interleavings.is_left_out()
 returns boolean

@@ -270,7 +270,7 @@ begin
   perform
     setval('interleavings.reached_a', 0), setval('interleavings.reached_b', 0),
     setval('interleavings.allowed_a', 0), setval('interleavings.allowed_b', 0),
-    setval('interleavings.left_out', 0);
+    setval('interleavings.left_out', 0), setval('interleavings.has_too_many', 0);
 end;
 $$;
 
