@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
+import { createReader } from "../../packages/logloom/src/read.ts";
 import { apiKey, bearer, call, createKey, ingest, newTenant } from "../support/client.ts";
 import { callAsOwner, type Database, openDatabase, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -90,6 +91,29 @@ Deno.test("an export has each record as search_logs gives it, oldest first, and 
     body: JSON.stringify({ query: "one" }),
   });
   assert.equal(linesOf(await posted.text()).length, 2);
+});
+
+Deno.test("the package's reader exports by a read key, each record once, over all pages", async () => {
+  // A page has 2500 records at most.
+  const sent = Array.from({ length: 5200 }, (_, n) => ({
+    // Several of one instant.
+    ts: at(Math.floor(n / 7) / 10),
+    msg: `event ${n}`,
+  }));
+  const { tenant, headers } = await withRecords("export-reader", sent);
+  const reader = createReader({ url: stack.url, key: headers["x-api-key"] });
+  const pages = await Array.fromAsync(reader.export("", { since: "1h" }));
+  assert.ok(pages.length >= 3, `${pages.length} pages`);
+  for (const { text, records } of pages) assert.equal(text.split("\n").length - 1, records);
+  const lines = linesOf(pages.map(({ text }) => text).join(""));
+  assert.deepEqual(lines.map(({ msg }) => msg).sort(), sent.map(({ msg }) => msg).sort());
+  assert.deepEqual(lines.map(({ ts }) => ts), lines.map(({ ts }) => ts).sort());
+  await using db = openDatabase();
+  const stored = await recordsOf(db, tenant.id, sent.length);
+  assert.deepEqual(
+    lines.map(({ id }) => id).sort(),
+    stored.map(({ id }) => id).sort(),
+  );
 });
 
 Deno.test("a CSV has a header, quotes by RFC 4180, and no formulas", async () => {

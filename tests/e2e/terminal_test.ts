@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { checkout } from "../../local/stack.ts";
+import { createKey } from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
@@ -15,11 +16,16 @@ async function send(user: User, events: unknown[]): Promise<void> {
   assert.equal(response.status, 200, await response.text());
 }
 
-function command(name: "search" | "tail", user: User, args: string[]): Deno.Command {
+function command(
+  name: "search" | "tail",
+  user: Pick<User, "token">,
+  args: string[],
+  env: Record<string, string> = {},
+): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: ["run", "--allow-all", "--no-check", `${checkout}/cli/logloom.ts`, name, ...args],
     cwd: checkout,
-    env: { LOGLOOM_URL: stack.url, LOGLOOM_TOKEN: user.token, NO_COLOR: "1" },
+    env: { LOGLOOM_URL: stack.url, LOGLOOM_TOKEN: user.token, NO_COLOR: "1", ...env },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -27,7 +33,16 @@ function command(name: "search" | "tail", user: User, args: string[]): Deno.Comm
 }
 
 async function search(user: User, ...args: string[]) {
-  const { code, stdout, stderr } = await command("search", user, args).output();
+  return outcomeOf(await command("search", user, args).output());
+}
+
+/** As a machine where nobody is logged in. */
+async function searchByKey(key: string, home: string, ...args: string[]) {
+  const env = { LOGLOOM_API_KEY: key, XDG_CONFIG_HOME: home };
+  return outcomeOf(await command("search", { token: "" }, args, env).output());
+}
+
+function outcomeOf({ code, stdout, stderr }: Deno.CommandOutput) {
   const text = new TextDecoder();
   return { code, out: text.decode(stdout), err: text.decode(stderr) };
 }
@@ -104,6 +119,82 @@ Deno.test("search writes an export into a file, and goes on with one that was cu
     assert.match(wrong.err, /takes a file named \.ndjson/);
   } finally {
     await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("search exports by an API key that reads, each event once, and by no other", async () => {
+  const user = await newUser();
+  const tenant = { id: user.tenantId, userId: user.id, token: user.token, headers: {} };
+  const at = Date.now() - 600_000;
+  const sent = Array.from({ length: 2603 }, (_, n) => ({
+    // A millisecond apart, and so in their order in the file.
+    ts: new Date(at + n).toISOString(),
+    level: n % 3 === 0 ? "error" : "info",
+    msg: `line\n"${n}" 💡`,
+    attrs: { n },
+  }));
+  await send(user, sent);
+  await using db = openDatabase();
+  await recordsOf(db, user.tenantId, sent.length);
+  await db`
+    update logloom.logs set received_at = received_at - interval '5 minutes'
+    where tenant_id = ${user.tenantId}`;
+  const reads = await createKey(tenant, { p_scopes: ["read"] });
+  const home = await Deno.makeTempDir();
+  try {
+    const path = `${home}/all.ndjson`;
+    const done = await searchByKey(reads.key_value, home, "--export", path);
+    assert.deepEqual(done, {
+      code: 0,
+      out: "",
+      err: `logloom: 2,603 records are in ${path}.\n`,
+    });
+    const lines = (await Deno.readTextFile(path)).split("\n");
+    assert.equal(lines.pop(), "");
+    const records = lines.map((line) => JSON.parse(line));
+    assert.deepEqual(
+      records.map(({ ts, level, msg, attrs }) => ({
+        ts: new Date(ts).toISOString(),
+        level,
+        msg,
+        attrs,
+      })),
+      sent,
+    );
+    assert.equal(new Set(records.map(({ id }) => id)).size, sent.length);
+    // To the byte what its user gets.
+    const byUser = await search(user, "--export", `${home}/user.ndjson`);
+    assert.equal(byUser.code, 0, byUser.err);
+    assert.equal(await Deno.readTextFile(`${home}/user.ndjson`), `${lines.join("\n")}\n`);
+
+    await Deno.writeTextFile(path, lines.slice(0, 700).join("\n").slice(0, -5));
+    const resumed = await searchByKey(reads.key_value, home, "--export", path, "--resume");
+    assert.equal(resumed.err, `logloom: 1,904 records are in ${path}.\n`);
+    assert.equal(await Deno.readTextFile(path), `${lines.join("\n")}\n`);
+
+    const found = await searchByKey(reads.key_value, home, "--json", "--limit", "2603");
+    assert.deepEqual(
+      found.out.trimEnd().split("\n").map((line) => JSON.parse(line).attrs.n),
+      sent.map(({ attrs }) => attrs.n).reverse(),
+    );
+    const rows = await searchByKey(reads.key_value, home, "level:error | count()");
+    assert.deepEqual(rows, { code: 0, out: "count\n  868\n", err: "" });
+
+    const sends = await createKey(tenant);
+    const none = `${home}/none.ndjson`;
+    assert.deepEqual(await searchByKey(sends.key_value, home, "--export", none), {
+      code: 1,
+      out: "",
+      err: `logloom: This API key may only send
+  create_api_key makes one that reads: p_scopes ["read"].
+`,
+    });
+    await assert.rejects(Deno.stat(none), Deno.errors.NotFound);
+    const unknown = await searchByKey("ll_unknown", home, "--export", none);
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.err, /: the token or key is not accepted, or no longer\.\n/);
+  } finally {
+    await Deno.remove(home, { recursive: true });
   }
 });
 

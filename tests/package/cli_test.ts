@@ -412,6 +412,42 @@ Deno.test("keys are made, listed, replaced and revoked", async () => {
   );
 });
 
+Deno.test("a key is made with a view, reads what that shows, and doctor says that it only reads", async () => {
+  const tenant = await filled("cli-view", [
+    { service: "shop", msg: "of the shop" },
+    { service: "web", msg: "of the web" },
+  ]);
+  const view = await rpc(tenant.token, "create_log_view", {
+    p_name: "Shop",
+    p_query_dsl: "service:shop",
+  });
+  assert.equal(view.status, 200);
+  await using home = await newHome({ LOGLOOM_URL: stack.url });
+  const asUser = { LOGLOOM_TOKEN: tenant.token };
+  const create = ["keys", "create", "nightly", "--scopes", "read", "--json", "--view"];
+  for (const named of ["Shop", String(view.body.view_id)]) {
+    const made = JSON.parse((await home.run([...create, named], "", asUser)).out);
+    assert.deepEqual([made.scopes, made.view_id], [["read"], view.body.view_id]);
+    const byKey = { LOGLOOM_API_KEY: made.key_value };
+    const found = await home.run(["search", "of", "--json"], "", byKey);
+    assert.deepEqual([found.code, found.err], [0, ""]);
+    assert.deepEqual(found.out.trim().split("\n").map((line) => JSON.parse(line).msg), [
+      "of the shop",
+    ]);
+    const { out } = await home.run(["doctor", "--json"], "", byKey);
+    const findings: Finding[] = JSON.parse(out);
+    assert.deepEqual(findings.find(({ check }) => check === "API key"), {
+      check: "API key",
+      status: "ok",
+      message: "accepted, and only reads",
+    });
+    const login = await home.run(["login", "--api-key"], made.key_value);
+    assert.deepEqual([login.code, login.err], [0, ""]);
+  }
+  // The profile holds the last key, and no session.
+  assert.match((await home.run(["search", "of"])).out, /of the shop\n$/);
+});
+
 Deno.test("alert rules are made, tried, paused and deleted", async () => {
   const tenant = await filled("cli-alerts", [{ level: "error", msg: "a" }]);
   await using home = await newHome({ LOGLOOM_URL: stack.url, LOGLOOM_TOKEN: tenant.token });

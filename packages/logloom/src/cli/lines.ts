@@ -114,5 +114,5 @@ export function refusalLines(error: LogloomError, query: string): string[] {
 
 /** A refusal or a failure as a sentence. */
 export function reasonOf({ status, message }: LogloomError): string {
-  return status === 401 ? `${message}: the token is not accepted, or no longer.` : message;
+  return status === 401 ? `${message}: the token or key is not accepted, or no longer.` : message;
 }

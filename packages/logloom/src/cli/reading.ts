@@ -16,7 +16,9 @@ export interface ReadingOptions extends TargetOptions {
   readonly json?: true;
 }
 
-export const readingNotes = "Warnings of the service are on standard error.";
+export const readingNotes =
+  `Warnings of the service are on standard error. Without a session it reads
+with an API key that has the scope read: that of LOGLOOM_API_KEY, or of the profile.`;
 export const readingExit =
   "0 after an answer, even an empty one, 1 after an error, 130 after Ctrl-C.";
 

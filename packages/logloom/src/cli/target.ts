@@ -1,6 +1,6 @@
 import type { Command } from "./frame.ts";
 import { createReader, type Reader } from "../read/reader.ts";
-import type { ReaderOptions, Session } from "../read/service.ts";
+import type { ReaderOptions, ReadKey, Session } from "../read/service.ts";
 import { parseExactly } from "./exact.ts";
 import { Failure } from "./failure.ts";
 import type { Cli } from "./frame.ts";
@@ -65,16 +65,36 @@ export async function readSession(cli: Cli, options: TargetOptions): Promise<Ses
   if (found === undefined) return await localSession(cli, token);
   const { name, profile } = found;
   if (token === undefined && profile?.session === undefined) {
-    throw new Failure(
-      `an access token is needed for ${found.url}: ${cli.call("login")} asks for one, or set ` +
-        "LOGLOOM_TOKEN.",
-    );
+    throw needsToken(cli, found.url, "LOGLOOM_TOKEN");
   }
   return {
     url: found.url,
     token: token ?? (() => accessToken(name)),
     key: key ?? profile?.publishable_key,
   };
+}
+
+/**
+ * Who reads logs: a user, or an API key where no session is named. A session goes first, because LOGLOOM_API_KEY is
+ * often the key that an application sends with.
+ */
+async function readLogSource(cli: Cli, options: TargetOptions): Promise<Session | ReadKey> {
+  if (environment("LOGLOOM_TOKEN") !== undefined) return await readSession(cli, options);
+  const found = await findProject(cli, options);
+  if (found?.profile?.session !== undefined) return await readSession(cli, options);
+  const key = environment("LOGLOOM_API_KEY") ?? found?.profile?.api_key;
+  if (key === undefined) {
+    if (found === undefined) return await readSession(cli, options);
+    throw needsToken(cli, found.url, "LOGLOOM_TOKEN, or LOGLOOM_API_KEY to a key that reads");
+  }
+  // The demo user of a local stack is named by nobody, and may be of another tenant.
+  return { url: found?.url ?? (await localStack(cli)).url, key };
+}
+
+function needsToken(cli: Cli, url: string, variables: string): Failure {
+  return new Failure(
+    `an access token is needed for ${url}: ${cli.call("login")} asks for one, or set ${variables}.`,
+  );
 }
 
 async function localSession(cli: Cli, named: string | undefined): Promise<Session> {
@@ -133,8 +153,18 @@ export async function openReader(
   options: TargetOptions,
   what = "trying again",
 ): Promise<Reader> {
-  return createReader(await readSession(cli, options), {
-    parse: parseExactly,
-    onRetry: retrying(what),
-  });
+  return readerOf(await readSession(cli, options), what);
+}
+
+/** The reader of a user, or of an API key that may do no more than read logs. */
+export async function openLogReader(
+  cli: Cli,
+  options: TargetOptions,
+  what = "trying again",
+): Promise<Reader> {
+  return readerOf(await readLogSource(cli, options), what);
+}
+
+function readerOf(source: Session | ReadKey, what: string): Reader {
+  return createReader(source, { parse: parseExactly, onRetry: retrying(what) });
 }

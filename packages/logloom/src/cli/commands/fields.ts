@@ -10,7 +10,7 @@ import {
   type ReadingOptions,
   withRange,
 } from "../reading.ts";
-import { openReader } from "../target.ts";
+import { openLogReader } from "../target.ts";
 
 const shownValues = 5;
 
@@ -21,7 +21,7 @@ export function fields(cli: Cli): Command {
     .action(async (words: string[], options: ReadingOptions & Range) => {
       const query = queryOf(cli, words);
       const range = rangeOf(cli, options);
-      const reader = await openReader(cli, options);
+      const reader = await openLogReader(cli, options);
       const found = await reader.fields(query, range);
       const rows = found.map(({ field, type, count, values }) => {
         const few = values.slice(0, shownValues).map(({ value }) => value);

@@ -1,7 +1,8 @@
-import type { CreatedApiKey } from "../../read/types.ts";
+import type { Reader } from "../../read/reader.ts";
+import type { CreatedApiKey, LogView, Scope } from "../../read/types.ts";
 import { Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../frame.ts";
-import { columns, jsonLine } from "../lines.ts";
+import { columns, harmless, jsonLine } from "../lines.ts";
 import { wholeNumber } from "../options.ts";
 import { openReader, type TargetOptions, withTarget } from "../target.ts";
 
@@ -9,9 +10,15 @@ interface Options extends TargetOptions {
   json?: true;
 }
 
+interface CreateOptions extends Options {
+  expiresAt?: string;
+  scopes: string;
+  view?: string;
+}
+
 export function keys(cli: Cli): Command {
   return newCommand(cli, "keys", "Lists, creates, replaces and revokes API keys", {
-    examples: ["list", "create 'web server'"],
+    examples: ["list", "create 'web server'", "create grafana --scopes read"],
   }).addCommand(list(cli)).addCommand(create(cli)).addCommand(rotate(cli)).addCommand(revoke(cli));
 }
 
@@ -41,17 +48,56 @@ function list(cli: Cli): Command {
 
 function create(cli: Cli): Command {
   return withTarget(newCommand(cli, "keys create", "Creates a key, and prints it this once", {
-    examples: ["'web server'", "ci --expires-at 2027-01-31", "ci > key.txt"],
-    notes: "The key is on standard output, what there is to say about it on standard error.",
+    examples: [
+      "'web server'",
+      "ci --expires-at 2027-01-31",
+      "ci > key.txt",
+      "grafana --scopes read --view Shop",
+    ],
+    notes:
+      `The key is on standard output, what there is to say about it on standard error. A key with
+a view has the scope read alone, for a view limits nothing that is sent.`,
   }))
     .argument("<name>", "what it is for")
     .option("--expires-at <time>", "when it stops working, as 2027-01-31; else never")
+    .option("--scopes <scopes>", "what it may do: ingest, read or ingest,read", "ingest")
+    .option("--view <view>", "the name or id of the view that it reads in; else all records")
     .option("--json", "all of it as a JSON object")
-    .action(async (name: string, options: Options & { expiresAt?: string }) => {
+    .action(async (name: string, options: CreateOptions) => {
+      const scopes = scopesOf(options.scopes);
+      if (options.view !== undefined && scopes.includes("ingest")) {
+        throw new Failure("--view is for keys that only read: add --scopes read.");
+      }
       const reader = await openReader(cli, options);
-      const parameters = { p_name: name, p_expires_at: options.expiresAt };
+      const parameters = {
+        p_name: name,
+        p_expires_at: options.expiresAt,
+        p_scopes: scopes,
+        p_view_id: options.view === undefined ? undefined : await viewId(cli, reader, options.view),
+      };
       show(await reader.call("create_api_key", parameters, cli), options);
     });
+}
+
+function scopesOf(text: string): Scope[] {
+  const scopes = text.split(",").map((scope) => scope.trim());
+  if (scopes.every(isScope)) return [...new Set(scopes)];
+  throw new Failure(`--scopes takes ingest, read or ingest,read, not ${text}.`);
+}
+
+function isScope(text: string): text is Scope {
+  return text === "ingest" || text === "read";
+}
+
+/** The id of a view that is named by its id or its name. */
+async function viewId(cli: Cli, reader: Reader, named: string): Promise<string> {
+  const views: LogView[] = [];
+  for await (const view of reader.list("list_log_views", {}, cli)) views.push(view);
+  const found = views.find(({ view_id }) => view_id === named.toLowerCase()) ??
+    views.find(({ name }) => name === named);
+  if (found !== undefined) return found.view_id;
+  const names = views.map(({ name }) => harmless(name)).sort().join(", ");
+  throw new Failure(`there is no view ${named}; there ${names ? `are: ${names}` : "are none"}.`);
 }
 
 function rotate(cli: Cli): Command {

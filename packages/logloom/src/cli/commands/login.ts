@@ -4,11 +4,11 @@ import { createReader } from "../../read/reader.ts";
 import { ask, askSecret } from "../ask.ts";
 import { Failure } from "../failure.ts";
 import { type Cli, newCommand } from "../frame.ts";
+import { checkApiKey } from "../key_check.ts";
 import { reasonOf } from "../lines.ts";
 import { environment } from "../options.ts";
 import { type Profile, readProfile, writeProfile } from "../profiles.ts";
 import { claimsOf, signIn } from "../sessions.ts";
-import { exchange } from "../shipping/exchange.ts";
 import { addressOf, profileName } from "../target.ts";
 
 interface Options {
@@ -37,7 +37,7 @@ Profiles are in logloom/profiles.json below $XDG_CONFIG_HOME or ~/.config; only 
     .option("--email <address>", "sign in to Supabase Auth; the session renews itself")
     .option("--publishable-key <key>", "a hosted project's publishable key, which is no secret")
     .option("--access-token", "instead: the access token of a session, until it ends")
-    .option("--api-key", "also, or instead: an API key, ll_…, for ship")
+    .option("--api-key", "also, or instead: an API key, ll_…, for ship or to read")
     .option("--profile <name>", "the profile's name; else LOGLOOM_PROFILE, else default")
     .action(async (options: Options) => {
       const name = profileName(options);
@@ -65,14 +65,8 @@ Profiles are in logloom/profiles.json below $XDG_CONFIG_HOME or ~/.config; only 
 
 async function askKey(cli: Cli, url: string): Promise<string> {
   const key = await askSecret(cli, "API key");
-  // No events: the service says whether it knows the key, and stores nothing.
-  const { status, reason } = await exchange(`${url}/functions/v1/ingest`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "X-API-Key": key },
-    body: "[]",
-    signal: cli.signal,
-  });
-  if (status !== 200) throw new Failure(`${reason}. Nothing was stored.`);
+  const { scope, reason } = await checkApiKey(url, key, cli.signal);
+  if (scope === undefined) throw new Failure(`${reason}. Nothing was stored.`);
   return key;
 }
 

@@ -17,7 +17,7 @@ import {
   withRange,
   writeStats,
 } from "../reading.ts";
-import { openReader } from "../target.ts";
+import { openLogReader } from "../target.ts";
 
 interface Options extends ReadingOptions, Range {
   limit: string;
@@ -48,7 +48,7 @@ export function search(cli: Cli): Command {
       const limit = wholeNumber("--limit", options.limit, 1, 100_000);
       const asJson = options.json === true;
       if (options.export !== undefined) return await writeFile(options.export);
-      const reader = await openReader(cli, options);
+      const reader = await openLogReader(cli, options);
       const output = await openOutput({ page: !asJson && options.pager });
       try {
         if (aggregates(query)) {
@@ -61,7 +61,7 @@ export function search(cli: Cli): Command {
 
       async function writeFile(path: string): Promise<void> {
         const file = exportFileOf(path);
-        const reader = await openReader(cli, options);
+        const reader = await openLogReader(cli, options);
         const order = options.oldest ? "asc" : undefined;
         const isTold = process.stderr.isTTY === true;
         const records = await writeExport(

@@ -47,6 +47,21 @@ async function run(peer: Peer | undefined, args: string[], env = {}): Promise<Ru
   return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
 }
 
+/** A place for profiles that is nobody's. */
+async function newHome() {
+  const folder = await Deno.makeTempDir();
+  return {
+    folder,
+    env: { XDG_CONFIG_HOME: folder },
+    async store(profile: object): Promise<void> {
+      await Deno.mkdir(`${folder}/logloom`, { recursive: true });
+      const text = JSON.stringify({ default: profile });
+      await Deno.writeTextFile(`${folder}/logloom/profiles.json`, text);
+    },
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
+
 Deno.test("a search shows what the service warns of, and is no error", async () => {
   await using peer = startPeer(answer);
   assert.deepEqual(await run(peer, ["search", "service=api"]), {
@@ -111,6 +126,139 @@ Deno.test("an export says where it cannot write, and that an interrupted one goe
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+});
+
+Deno.test("without a session what reads logs reads by an API key, and by no other door", async () => {
+  const page = { logs: [], next_cursor: null, warnings: [], more: false };
+  await using peer = startPeer(({ path }) => {
+    const operation = path.split("/").at(-1);
+    if (operation === "export_logs") {
+      return Response.json({ text: "", records: 0, cursor: "c", next_cursor: null, logs: null });
+    }
+    if (operation === "tail_logs") return Response.json({ message: "enough" }, { status: 400 });
+    return Response.json(
+      operation === "search_logs" ? page : operation === "validate_query" ? { valid: true } : [],
+    );
+  });
+  await using home = await newHome();
+  const env = { ...home.env, LOGLOOM_TOKEN: "", LOGLOOM_API_KEY: "ll_reads" };
+  const commands: [string[], string[]][] = [
+    [["search", "x"], ["search_logs"]],
+    [["search", "| count()"], ["log_stats"]],
+    [["search", "x", "--export", `${home.folder}/a.csv`], ["export_logs"]],
+    [["logloom", "stats", "x"], ["log_stats"]],
+    [["logloom", "fields", "x"], ["list_log_fields"]],
+    [["tail", "x"], ["validate_query", "tail_logs"]],
+  ];
+  for (const [args] of commands) {
+    const { code, err } = await run(peer, args, env);
+    const isEnded = args[0] === "tail";
+    assert.deepEqual([code, err.includes("enough")], isEnded ? [1, true] : [0, false], err);
+  }
+  assert.deepEqual(
+    peer.requests.map(({ path, headers }) => [
+      path,
+      headers.get("x-api-key"),
+      headers.get("authorization"),
+    ]),
+    commands.flatMap(([, operations]) => operations).map((operation) => [
+      `/functions/v1/logloom-read/v1/${operation}`,
+      "ll_reads",
+      null,
+    ]),
+  );
+
+  // All else is a user's: a key is no user.
+  const needed = `logloom: an access token is needed for ${peer.url}: npm run logloom -- login ` +
+    "asks for one, or set LOGLOOM_TOKEN";
+  const keys = await run(peer, ["logloom", "keys", "list"], env);
+  assert.deepEqual(keys, { code: 1, out: "", err: `${needed}.\n` });
+  const nobody = await run(peer, ["search", "x"], { ...env, LOGLOOM_API_KEY: "" });
+  assert.deepEqual(nobody, {
+    code: 1,
+    out: "",
+    err: `${needed}, or LOGLOOM_API_KEY to a key that reads.\n`,
+  });
+});
+
+Deno.test("a session goes before an API key, and a named key before the profile's", async () => {
+  await using peer = startPeer(answer);
+  await using home = await newHome();
+  const search = async (profile: object, env: Record<string, string>) => {
+    await home.store({ url: peer.url, ...profile });
+    const before = peer.requests.length;
+    const asked = ["search", "x", "--limit", "1"];
+    const { code, err } = await run(peer, asked, { ...home.env, LOGLOOM_TOKEN: "", ...env });
+    assert.equal(code, 0, err);
+    const { path, headers } = peer.requests[before];
+    return [path, headers.get("authorization") ?? headers.get("x-api-key")];
+  };
+  const session = { session: { access_token: "stored" } };
+  const asUser = "/rest/v1/rpc/search_logs";
+  const byKey = "/functions/v1/logloom-read/v1/search_logs";
+  const key = { LOGLOOM_API_KEY: "ll_named" };
+  assert.deepEqual(await search({}, { ...key, LOGLOOM_TOKEN: "t" }), [asUser, "Bearer t"]);
+  assert.deepEqual(await search(session, key), [asUser, "Bearer stored"]);
+  assert.deepEqual(await search({ api_key: "ll_kept", ...session }, {}), [asUser, "Bearer stored"]);
+  assert.deepEqual(await search({ api_key: "ll_kept" }, key), [byKey, "ll_named"]);
+  assert.deepEqual(await search({ api_key: "ll_kept" }, {}), [byKey, "ll_kept"]);
+
+  // What was stored for one project is not sent to another.
+  const elsewhere = { ...session, api_key: "ll_kept", url: "http://127.0.0.1:9" };
+  assert.deepEqual(await search(elsewhere, key), [byKey, "ll_named"]);
+});
+
+Deno.test("a key that may not read is told so, with what to do, and no file is made", async () => {
+  await using peer = startPeer(() =>
+    Response.json({
+      code: "PT403",
+      message: "This API key may only send",
+      details: null,
+      hint: 'create_api_key makes one that reads: p_scopes ["read"].',
+    }, { status: 403 })
+  );
+  await using home = await newHome();
+  const path = `${home.folder}/a.ndjson`;
+  const env = { ...home.env, LOGLOOM_TOKEN: "", LOGLOOM_API_KEY: "ll_sends" };
+  assert.deepEqual(await run(peer, ["search", "x", "--export", path], env), {
+    code: 1,
+    out: "",
+    err: `logloom: This API key may only send
+  create_api_key makes one that reads: p_scopes ["read"].
+`,
+  });
+  await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+});
+
+Deno.test("a key that only reads is stored by login, and one that is unknown is not", async () => {
+  let status = 403;
+  await using peer = startPeer(() => {
+    const error = status === 403 ? "This API key may only read" : "Invalid token, API key";
+    return Response.json({ error }, { status });
+  });
+  await using home = await newHome();
+  const login = async () => {
+    const child = new Deno.Command("node", {
+      args: [`${checkout}local/run.mjs`, "logloom", "login", "--url", peer.url, "--api-key"],
+      env: home.env,
+      stdin: "piped",
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode("ll_reads\n"));
+    await writer.close();
+    return (await child.status).code;
+  };
+  const stored = `${home.folder}/logloom/profiles.json`;
+  status = 401;
+  assert.equal(await login(), 1);
+  await assert.rejects(Deno.stat(stored), Deno.errors.NotFound);
+  status = 403;
+  assert.equal(await login(), 0);
+  assert.deepEqual(JSON.parse(await Deno.readTextFile(stored)), {
+    default: { url: peer.url, api_key: "ll_reads" },
+  });
 });
 
 Deno.test("an option that npm took for itself is an error, for it would be left out", async () => {

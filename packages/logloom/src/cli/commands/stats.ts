@@ -12,7 +12,7 @@ import {
   withRange,
   writeStats,
 } from "../reading.ts";
-import { openReader } from "../target.ts";
+import { openLogReader } from "../target.ts";
 
 export function stats(cli: Cli): Command {
   return withRange(newReading(cli, "stats", "Counts, or what a query's last stage says", {
@@ -24,7 +24,7 @@ export function stats(cli: Cli): Command {
       const query = queryOf(cli, words);
       const limit = wholeNumber("--limit", options.limit, 1, 1000);
       const range = { ...rangeOf(cli, options), limit };
-      const reader = await openReader(cli, options);
+      const reader = await openLogReader(cli, options);
       const output = await openOutput({ page: false });
       await writeStats(reader, query, range, output, options.json === true);
     });

@@ -4,7 +4,7 @@ import { humanLine, jsonLine } from "../lines.ts";
 import { wholeNumber } from "../options.ts";
 import { isColoured, openOutput } from "../output.ts";
 import { newReading, queryOf, readingNotes, type ReadingOptions, warn } from "../reading.ts";
-import { openReader } from "../target.ts";
+import { openLogReader } from "../target.ts";
 
 export function tail(cli: Cli): Command {
   return newReading(cli, "tail", "Follows the logs", {
@@ -17,7 +17,7 @@ ${readingNotes}`,
     .action(async (words: string[], options: ReadingOptions & { backlog: string }) => {
       const query = queryOf(cli, words);
       const backlog = wholeNumber("--backlog", options.backlog, 0, 1000);
-      const reader = await openReader(cli, options, "waiting for it");
+      const reader = await openLogReader(cli, options, "waiting for it");
       const output = await openOutput({ page: false });
       warn((await reader.validate(query, cli)).warnings);
       for await (const record of reader.tail(query, { backlog, signal: cli.signal })) {

@@ -3,6 +3,7 @@ import { createReader } from "../../read/reader.ts";
 import type { Session } from "../../read/service.ts";
 import type { Cli } from "../frame.ts";
 import { functionNames } from "../guest/files.ts";
+import { checkApiKey } from "../key_check.ts";
 import { environment } from "../options.ts";
 import { readProfile } from "../profiles.ts";
 import { accessToken, claimsOf } from "../sessions.ts";
@@ -63,13 +64,10 @@ function graded({ body, reason }: Exchange): Finding[] {
 export async function checkKey(cli: Cli, options: TargetOptions): Promise<Finding> {
   const sender = await readSender(cli, options).catch(() => undefined);
   if (sender === undefined) return skipped("API key", "none is named");
-  const { status, reason } = await exchange(`${sender.url}/functions/v1/ingest`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "X-API-Key": sender.apiKey },
-    body: "[]",
-    signal: cli.signal,
-  });
-  if (status === 200) return ok("API key", "accepted");
+  const { status, reason, scope } = await checkApiKey(sender.url, sender.apiKey, cli.signal);
+  if (scope !== undefined) {
+    return ok("API key", scope === "sends" ? "accepted" : "accepted, and only reads");
+  }
   const make = `${cli.call("keys create")} NAME makes a key, ${cli.call("keys list")} lists them.`;
   return wrong("API key", reason, status === 401 ? make : "See whether the functions are healthy.");
 }

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import {
+  type Peer,
+  type PeerRequest,
+  startPeer,
+} from "../../../../../supabase/functions/_shared/testing.ts";
+
+const checkout = new URL("../../../../..", import.meta.url).pathname;
+
+const shop = { view_id: "7d1f0c2e-4a3b-4c5d-8e6f-9a0b1c2d3e4f", name: "Shop" };
+// Its name is the id of the other: an id goes before a name.
+const odd = { view_id: "11111111-1111-4111-8111-111111111111", name: shop.view_id };
+const made = { key_id: "6f6a4f0e-54b6-4c3f-9b6d-2f0c4f6f3f11", key_value: "ll_made" };
+
+/** A service with these views. */
+function service(views: readonly object[]): (request: PeerRequest) => Response {
+  return ({ path, body }) => {
+    if (path === "/rest/v1/rpc/create_api_key") return Response.json(made);
+    if (path !== "/rest/v1/rpc/list_log_views") return Response.json({}, { status: 404 });
+    return Response.json(JSON.parse(body).p_after === undefined ? views : []);
+  };
+}
+
+async function create(peer: Peer, ...args: string[]) {
+  const { code, stdout, stderr } = await new Deno.Command("node", {
+    args: [`${checkout}local/run.mjs`, "logloom", "keys", "create", ...args],
+    env: { LOGLOOM_URL: peer.url, LOGLOOM_TOKEN: "t", NO_COLOR: "1" },
+  }).output();
+  const decoder = new TextDecoder();
+  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+}
+
+/** What was asked of create_api_key, call by call. */
+function created({ requests }: Peer): unknown[] {
+  return requests.filter(({ path }) => path.endsWith("/create_api_key"))
+    .map(({ body }) => JSON.parse(body));
+}
+
+Deno.test("a key sends unless its scopes say otherwise", async () => {
+  await using peer = startPeer(service([]));
+  for (
+    const args of [
+      ["a"],
+      ["b", "--scopes", "read"],
+      ["c", "--scopes", "ingest,read", "--expires-at", "2027-01-31"],
+      ["d", "--scopes", "read, ingest,read"],
+    ]
+  ) {
+    assert.deepEqual(await create(peer, ...args), {
+      code: 0,
+      out: "ll_made\n",
+      err: `Its id is ${made.key_id}. The key is shown only now.\n`,
+    });
+  }
+  assert.deepEqual(created(peer), [
+    { p_name: "a", p_scopes: ["ingest"] },
+    { p_name: "b", p_scopes: ["read"] },
+    { p_name: "c", p_expires_at: "2027-01-31", p_scopes: ["ingest", "read"] },
+    { p_name: "d", p_scopes: ["read", "ingest"] },
+  ]);
+});
+
+Deno.test("a key that reads is bound to a view by the view's name or id", async () => {
+  await using peer = startPeer(service([odd, shop]));
+  for (const view of ["Shop", shop.view_id, shop.view_id.toUpperCase()]) {
+    const { code, err } = await create(peer, "grafana", "--scopes", "read", "--view", view);
+    assert.equal(code, 0, err);
+  }
+  const wanted = { p_name: "grafana", p_scopes: ["read"], p_view_id: shop.view_id };
+  assert.deepEqual(created(peer), [wanted, wanted, wanted]);
+});
+
+Deno.test("a wrong scope or an unknown view is one sentence, and no key is made", async () => {
+  await using peer = startPeer(service([shop, { ...odd, name: "Support" }]));
+  await using empty = startPeer(service([]));
+  const cases: [Peer, string[], string][] = [
+    [peer, ["--scopes", "write"], "--scopes takes ingest, read or ingest,read, not write."],
+    [peer, ["--scopes", "read,"], "--scopes takes ingest, read or ingest,read, not read,."],
+    [peer, ["--scopes", ""], "--scopes takes ingest, read or ingest,read, not ."],
+    [peer, ["--view", "Shop"], "--view is for keys that only read: add --scopes read."],
+    [
+      peer,
+      ["--scopes", "ingest,read", "--view", "Shop"],
+      "--view is for keys that only read: add --scopes read.",
+    ],
+    [
+      peer,
+      ["--scopes", "read", "--view", "shop"],
+      "there is no view shop; there are: Shop, Support.",
+    ],
+    [empty, ["--scopes", "read", "--view", "Shop"], "there is no view Shop; there are none."],
+    [empty, ["--scopes", "read", "--view", ""], "there is no view ; there are none."],
+  ];
+  for (const [at, args, sentence] of cases) {
+    assert.deepEqual(await create(at, "x", ...args), {
+      code: 1,
+      out: "",
+      err: `logloom: ${sentence}\n`,
+    });
+  }
+  assert.deepEqual([...created(peer), ...created(empty)], []);
+});
