@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { longSteps, steps } from "../runner/steps.ts";
 import { talliesIn, tell } from "../support/tally.ts";
 import { reportOf } from "../trial/report.ts";
 import { kinds, nextKind } from "../trial/turns.ts";
@@ -10,9 +11,12 @@ Deno.test("the kind that lacks most of what is wanted has the next turn", () => 
   assert.equal(nextKind({ ...reached, kills: 499, bodies: 0 }).name, "fuzzed bodies");
 });
 
-Deno.test("every kind is a test that is there, and counts in the report", async () => {
-  for (const { file, counts } of kinds) {
-    await Deno.stat(new URL(`../../${file}`, import.meta.url));
+Deno.test("every kind is a step, or a test of it that is there, and counts in the report", async () => {
+  const known = new Set([...steps, ...longSteps].map(({ name }) => name));
+  for (const { repeat, counts } of kinds) {
+    const [step, ...files] = repeat.split(" ");
+    assert.ok(known.has(step), repeat);
+    for (const file of files) await Deno.stat(new URL(`../../${file}`, import.meta.url));
     const report = reportOf({ ...state, reached: { [counts]: 123_456 } });
     assert.match(report, /^\| .* \| 123,456 +\|/m);
   }
