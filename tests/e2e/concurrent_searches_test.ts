@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
+import type { CreatedApiKey } from "../../packages/logloom/src/read.ts";
 import {
   type Answer,
+  apiKey,
   assertAnswer,
+  call,
+  createKey,
   ingest,
   newTenant,
   rpc,
@@ -96,6 +100,46 @@ Deno.test("a tenant with too many searches is refused at once, and others are se
   await flight.all;
   assert.deepEqual(flight.answers.slice(24).filter(({ status }) => status >= 429), []);
   assert.equal((await search(noisy)).status, 200);
+});
+
+Deno.test("a key is refused where a user's search has the slot, and a user where a key's has it", async () => {
+  await using db = openDatabase();
+  const [tenant, other] = [await newTenant("doors"), await newTenant("other")];
+  for (const one of [tenant, other]) {
+    await putOnPlan(db, one, { concurrent_searches: 1 });
+  }
+  const keys = await Promise.all(
+    [tenant, other].map((one) => createKey(one, { p_scopes: ["read"] })),
+  );
+  const byKey = ({ key_value }: CreatedApiKey) =>
+    call("/functions/v1/logloom-read/v1/search_logs", {
+      method: "POST",
+      headers: apiKey(key_value),
+      body: '{"p_query_dsl": "anything"}',
+    });
+  const doors = [() => search(tenant), () => byKey(keys[0])];
+  const flights: Flight[] = [];
+  for (const [holder, refused] of [doors, doors.toReversed()]) {
+    {
+      await using _held = await holdSearches(db);
+      flights.push(fly([holder()]));
+      await eventually("the first holds the slot", async () => (await slotsHeld(db)) === 1);
+      const { status, headers, body } = await refused();
+      assert.deepEqual([status, body.code, body.message, headers.get("retry-after")], [
+        429,
+        "PT429",
+        "Too many searches of this tenant are running",
+        "1",
+      ]);
+      // A key of another tenant has that one's slot.
+      flights.push(fly([byKey(keys[1])]));
+      await eventually("another tenant has one, too", async () => (await slotsHeld(db)) === 2);
+    }
+    await Promise.all(flights.map(({ all }) => all));
+    assert.equal((await refused()).status, 200);
+  }
+  const answers = flights.flatMap(({ answers }) => answers);
+  assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200]);
 });
 
 Deno.test("a tenant's first search has the parallel workers of its plan, those beside it have none", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  type Answer,
   apiKey,
   bearer,
   call,
@@ -9,7 +10,7 @@ import {
   rpc,
   type Tenant,
 } from "../support/client.ts";
-import { openDatabase, recordsOf } from "../support/database.ts";
+import { changeSettings, openDatabase, recordsOf } from "../support/database.ts";
 import { operations } from "../../supabase/functions/logloom-read/operations.ts";
 import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
@@ -78,14 +79,64 @@ Deno.test("another tenant's key is neither listed nor revoked nor told of", asyn
   assert.equal((await ingest(apiKey(key_value), [])).status, 200);
 });
 
-Deno.test("no door shows what is another tenant's", async () => {
+/** Who reads a tenant's records, and by which headers. */
+type Door = readonly [name: string, headers: Record<string, string>];
+
+/** Every kind of reader that a tenant may have. */
+async function doorsOf(tenant: Tenant): Promise<Door[]> {
+  const { body: view } = await rpc<{ view_id: string }>(tenant.token, "create_log_view", {
+    p_name: "all",
+    p_operations: operations,
+  });
+  const viewerId = crypto.randomUUID();
+  const viewer = { p_user_id: viewerId, p_role: "viewer", p_view_id: view.view_id };
+  assert.equal((await rpc(tenant.token, "add_tenant_member", viewer)).status, 200);
+  const key = await createKey(tenant, { p_scopes: ["read"] });
+  const keyInView = await createKey(tenant, { p_scopes: ["read"], p_view_id: view.view_id });
+  const session = await rpc<{ token: string }>(tenant.token, "create_log_portal_session", {
+    p_view_id: view.view_id,
+  });
+  const claims = { tenant_id: tenant.id, sub: tenant.userId };
+  return [
+    ["user", tenant.headers],
+    ["key", apiKey(key.key_value)],
+    ["key in a view", apiKey(keyInView.key_value)],
+    ["client", bearer(await userToken({ ...claims, client_id: crypto.randomUUID() }))],
+    ["viewer", bearer(await userToken({ ...claims, sub: viewerId }))],
+    ["session", bearer(session.body.token)],
+  ];
+}
+
+interface Neighbours {
+  mine: Tenant;
+  other: Tenant;
+  /** What each tenant's one record holds in each of its fields. */
+  own: string;
+  marker: string;
+  /** The record of the other. */
+  id: unknown;
+  ts: unknown;
+}
+
+async function neighbours(): Promise<Neighbours> {
   const [mine, other] = await Promise.all([newTenant("mine"), newTenant("other")]);
+  const own = `mine-${crypto.randomUUID()}`;
   const marker = `secret-of-${crypto.randomUUID()}`;
-  await ingest(mine.headers, [{ msg: "mine" }]);
-  await ingest(other.headers, [{ msg: marker, service: marker, card: marker }]);
+  for (const [tenant, text] of [[mine, own], [other, marker]] as const) {
+    await ingest(tenant.headers, [{ msg: text, service: text, card: text }]);
+  }
   await using db = openDatabase();
   await recordsOf(db, mine.id, 1);
   const [{ id, ts }] = await recordsOf(db, other.id, 1);
+  // An export has what the watermark has passed: as if they had come a while ago.
+  await db`
+    update logloom.logs set received_at = received_at - interval '5 minutes'
+    where tenant_id in (${mine.id}, ${other.id})`;
+  return { mine, other, own, marker, id, ts };
+}
+
+Deno.test("no door shows what is another tenant's", async () => {
+  const { mine, other, marker, id, ts } = await neighbours();
   await rpc(other.token, "create_saved_search", {
     p_name: marker,
     p_query_dsl: "level:error",
@@ -94,29 +145,7 @@ Deno.test("no door shows what is another tenant's", async () => {
   const { body: theirs } = await rpc<{ view_id: string }>(other.token, "create_log_view", {
     p_name: marker,
   });
-
-  const { body: view } = await rpc<{ view_id: string }>(mine.token, "create_log_view", {
-    p_name: "all",
-    p_operations: operations,
-  });
-  const viewerId = crypto.randomUUID();
-  const viewer = { p_user_id: viewerId, p_role: "viewer", p_view_id: view.view_id };
-  assert.equal((await rpc(mine.token, "add_tenant_member", viewer)).status, 200);
-  const key = await createKey(mine, { p_scopes: ["read"] });
-  const keyInView = await createKey(mine, { p_scopes: ["read"], p_view_id: view.view_id });
-  const session = await rpc<{ token: string }>(mine.token, "create_log_portal_session", {
-    p_view_id: view.view_id,
-  });
-  const claims = { tenant_id: mine.id, sub: mine.userId };
-  const doors: [string, Record<string, string>][] = [
-    ["user", mine.headers],
-    ["key", apiKey(key.key_value)],
-    ["key in a view", apiKey(keyInView.key_value)],
-    ["client", bearer(await userToken({ ...claims, client_id: crypto.randomUUID() }))],
-    ["viewer", bearer(await userToken({ ...claims, sub: viewerId }))],
-    ["session", bearer(session.body.token)],
-  ];
-  for (const [door, headers] of doors) {
+  for (const [door, headers] of await doorsOf(mine)) {
     for (const operation of operations) {
       const { status, body } = await call(`/functions/v1/logloom-read/v1/${operation}`, {
         method: "POST",
@@ -147,6 +176,109 @@ Deno.test("no door shows what is another tenant's", async () => {
     const asked = { ...parameters, p_view_id: theirs.view_id };
     assert.equal((await rpc(mine.token, operation, asked)).status, 404, operation);
   }
+});
+
+const reading = "/functions/v1/logloom-read";
+
+/** The other protocols, each asked for all that there is, and for records that hold a text. */
+const protocols: Record<
+  string,
+  (headers: Record<string, string>, text?: string) => Promise<Answer<unknown>>
+> = {
+  "an export": async (headers, text = "") => {
+    const query = new URLSearchParams({ query: text && `any:"${text}"` });
+    const answer = await fetch(`${stack.url}${reading}/v1/export?${query}`, { headers });
+    return { status: answer.status, headers: answer.headers, body: await answer.text() };
+  },
+  "Loki": (headers, text = "") => {
+    const query = '{service=~".+"}' + (text && ` |= "${text}"`);
+    return call(`${reading}/loki/api/v1/query_range?${new URLSearchParams({ query })}`, {
+      headers,
+    });
+  },
+  "MCP": (headers, text = "") =>
+    call(`${reading}/mcp`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...headers,
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "search_logs", arguments: text ? { query_dsl: `any:"${text}"` } : {} },
+      }),
+    }),
+};
+
+Deno.test("nor does another protocol, by any door", async () => {
+  const { mine, other, own, marker } = await neighbours();
+  for (const [protocol, ask] of Object.entries(protocols)) {
+    const { status, body } = await ask(other.headers, marker);
+    assert.equal(status, 200, protocol);
+    assert.match(JSON.stringify(body), /"card/, `${protocol} shows it to its own tenant`);
+  }
+  for (const [door, headers] of await doorsOf(mine)) {
+    for (const [protocol, ask] of Object.entries(protocols)) {
+      const [all, theirs] = [await ask(headers), await ask(headers, marker)];
+      const texts = [all, theirs].map(({ body }) => JSON.stringify(body));
+      assert.deepEqual([all.status, theirs.status], [200, 200], `${protocol} by ${door}: ${texts}`);
+      assert.ok(texts[0].includes(own), `${protocol} by ${door} shows the own record: ${texts[0]}`);
+      assert.ok(!texts[0].includes(marker), `${protocol} by ${door}: ${texts[0]}`);
+      // What was asked for may be repeated; no record of either comes with it.
+      for (const field of ['"card', own]) {
+        assert.ok(!texts[1].includes(field), `${protocol} by ${door}: ${texts[1]}`);
+      }
+    }
+  }
+});
+
+Deno.test("what only sends, or only opens a session, reads by no protocol", async () => {
+  const { mine, own } = await neighbours();
+  const sends = await rpc<{ token: string }>(mine.token, "create_ingest_token", {
+    p_service: "shop",
+  });
+  await using db = openDatabase();
+  let link: Answer<{ url: string }>;
+  {
+    await using _settings = await changeSettings(db, { portal_url: "https://logs.example/p.html" });
+    link = await rpc<{ url: string }>(mine.token, "create_log_portal_session", { p_link: true });
+  }
+  const code = link.body.url.split("#")[1];
+  for (const [value, prefix] of [[sends.body.token, "llt_"], [code, "llc_"]]) {
+    assert.ok(value.startsWith(prefix), value);
+    for (const headers of [bearer(value), apiKey(value)]) {
+      const answers = new Map<string, Answer<unknown>>();
+      for (const operation of operations) {
+        answers.set(
+          operation,
+          await call(`${reading}/v1/${operation}`, { method: "POST", headers, body: "{}" }),
+        );
+      }
+      for (const [protocol, ask] of Object.entries(protocols)) {
+        answers.set(protocol, await ask(headers));
+      }
+      for (const [name, { status, body }] of answers) {
+        assert.equal(status, 401, `${name} by ${prefix}`);
+        assert.ok(!JSON.stringify(body).includes(own), `${name} by ${prefix}`);
+      }
+    }
+  }
+  // Asking with it spent nothing: the code still opens its session, which reads.
+  const opened = await call<{ token: string }>(`${reading}/v1/portal/session`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ code }),
+  });
+  assert.equal(opened.status, 200);
+  const { body } = await call(`${reading}/v1/search_logs`, {
+    method: "POST",
+    headers: bearer(opened.body.token),
+    body: "{}",
+  });
+  assert.ok(JSON.stringify(body).includes(own));
 });
 
 /** What shows the most by an operation. */

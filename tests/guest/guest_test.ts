@@ -5,6 +5,7 @@ import { uninstall } from "../../packages/logloom/src/cli/commands/uninstall.ts"
 import { serviceRoleKey, signToken } from "../../local/keys.ts";
 import { migrations } from "../../local/migrations/released.ts";
 import { checkout, databaseUrl } from "../../local/stack.ts";
+import { sha256Hex } from "../../supabase/functions/_shared/auth.ts";
 import { eventually } from "../support/eventually.ts";
 import { answers, ofClub, openShop, rows, type Shop } from "./shop.ts";
 
@@ -318,14 +319,58 @@ async function uninstallCommand(shop: Shop, ...options: string[]): Promise<[numb
   return [code, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr)];
 }
 
-Deno.test("log streams, channels, silences and what is known of an archive go with it", async () => {
+type Made = (name: string, parameters: unknown) => Promise<Record<string, string>>;
+
+/** A view, with a viewer, a key and a portal session that read in it: each read something. */
+async function makeReaders({ sql, api }: Shop, made: Made): Promise<void> {
+  const { view_id } = await made("create_log_view", {
+    p_name: "errors",
+    p_query_dsl: "level:error",
+    p_hidden_fields: ["user_id"],
+  });
+  await made("add_tenant_member", {
+    p_user_id: crypto.randomUUID(),
+    p_role: "viewer",
+    p_view_id: view_id,
+  });
+  const { key_value } = await made("create_api_key", {
+    p_name: "dashboard",
+    p_scopes: ["read"],
+    p_view_id: view_id,
+  });
+  const { token } = await made("create_log_portal_session", { p_view_id: view_id });
+  for (const secret of [key_value, token]) {
+    // As the function logloom-read asks, which the shop does not serve.
+    const answer = await fetch(`${api}/rpc/read_logs`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        authorization: `Bearer ${serviceRoleKey}`,
+      },
+      body: JSON.stringify({ p_key_digest: sha256Hex(secret), p_operation: "search_logs" }),
+    });
+    assert.equal(answer.status, 200, await answer.text());
+  }
+  const readers = await sql`
+    select (select count(*)::integer from logloom.log_views) as views,
+      (select count(*)::integer from logloom.tenant_members where role = 'viewer') as viewers,
+      (select count(*)::integer from logloom_private.key_reads) as key_reads,
+      (select count(*)::integer from logloom.portal_sessions) as sessions,
+      (select count(*)::integer from logloom_private.portal_reads) as session_reads`;
+  assert.deepEqual([...readers], [
+    { views: 1, viewers: 1, key_reads: 1, sessions: 1, session_reads: 1 },
+  ]);
+}
+
+Deno.test("log streams, channels, silences, who reads in a view and what is known of an archive go with it", async () => {
   await using shop = await openEmpty();
   const { sql } = shop;
   await shop.serve();
   const token = tenantToken();
-  const made = async (name: string, parameters: unknown) => {
+  const made: Made = async (name, parameters) => {
     const [status, text] = await operation(shop, name, token, parameters);
     assert.equal(status, 200, `${name}: ${text}`);
+    return JSON.parse(text);
   };
   const sealed = (letter: string) => `lls1.abcdefgh.${letter.repeat(40)}`;
   await eventually(
@@ -356,6 +401,7 @@ Deno.test("log streams, channels, silences and what is known of an archive go wi
     p_to: new Date(Date.now() + 3_600_000).toISOString(),
     p_comment: "while it goes",
   });
+  await makeReaders(shop, made);
   await sql.unsafe(`
     update logloom_private.settings set archive_bucket = 'years', archive_prefix = 'shop'
     where singleton;

@@ -1,7 +1,7 @@
 -- A deleted tenant: refused at once, erased by the job, its id free when nothing is left.
 begin;
 \ir ../actors.psql
-select plan(15);
+select plan(32);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
 insert into logloom.tenant_members (tenant_id, user_id, role)
@@ -29,6 +29,107 @@ select public.ingest_logs(
   p_msg => array['a', 'b', 'c']
 )
 from (values ('acme'), ('umbrella')) t (tenant_id);
+
+-- Who reads in them: a view, a viewer and a key in it, portal sessions of a member and of the
+-- project, by token and by link.
+create temp table readers as
+select t.tenant_id, t.n, gen_random_uuid() as view_id, gen_random_uuid() as key_id
+from (values ('acme', 1), ('umbrella', 2)) t (tenant_id, n);
+insert into logloom.log_views (view_id, tenant_id, name, created_by)
+select r.view_id, r.tenant_id, 'v', 'ann' from readers r;
+insert into logloom.tenant_members (tenant_id, user_id, role, view_id)
+values ('umbrella', 'ann', 'owner', null);
+insert into logloom.tenant_members (tenant_id, user_id, role, view_id)
+select r.tenant_id, 'vic', 'viewer', r.view_id from readers r;
+insert into logloom.api_keys (key_id, tenant_id, name, key_prefix, key_digest, scopes, view_id)
+select
+  r.key_id, r.tenant_id, 'reads', 'll_bbbbbbb' || r.n,
+  sha256(convert_to('key of ' || r.tenant_id, 'UTF8')), '{read}', r.view_id
+from readers r;
+insert into logloom.portal_sessions (
+  tenant_id, view_id, created_by, token_digest, code_digest, code_expires_at, expires_at
+)
+select
+  r.tenant_id, r.view_id, s.created_by,
+  case when not s.is_link
+    then sha256(convert_to(s.name || ' of ' || r.tenant_id, 'UTF8')) end,
+  case when s.is_link
+    then sha256(convert_to(s.name || ' of ' || r.tenant_id, 'UTF8')) end,
+  case when s.is_link then now() + interval '10 minutes' end, now() + interval '1 hour'
+from readers r
+cross join (
+  values
+    ('session by ann', 'ann', false), ('session by the project', null, false),
+    ('link by ann', 'ann', true), ('link by the project', null, true),
+    ('opened link', null, true)
+) s (name, created_by, is_link);
+
+create function pg_temp.read_with(p_secret text)
+returns text
+language plpgsql
+as $$
+declare
+  v_answer text;
+begin
+  perform pg_temp.act_as_service_role();
+  v_answer := pg_temp.attempt(format(
+    'select public.read_logs(encode(sha256(convert_to(%L, ''UTF8'')), ''hex''), ''search_logs'')',
+    p_secret
+  ));
+  perform pg_temp.act_as_postgres();
+  return v_answer;
+end;
+$$;
+create function pg_temp.open_with(p_code text)
+returns text
+language plpgsql
+as $$
+declare
+  v_answer text;
+begin
+  perform pg_temp.act_as_service_role();
+  v_answer := pg_temp.attempt(format(
+    'select public.open_log_portal_session(encode(sha256(convert_to(%L, ''UTF8'')), ''hex''))',
+    p_code
+  ));
+  perform pg_temp.act_as_postgres();
+  return v_answer;
+end;
+$$;
+-- Reads of a key are counted by its id alone.
+create function pg_temp.readers_of(p_tenant_id text)
+returns table (
+  views bigint, viewers bigint, keys bigint, key_reads numeric, sessions bigint,
+  session_reads bigint
+)
+language sql
+as $$
+  select
+    (select count(*) from logloom.log_views v where v.tenant_id = p_tenant_id),
+    (
+      select count(*) from logloom.tenant_members m
+      where m.tenant_id = p_tenant_id and m.role = 'viewer'
+    ),
+    (select count(*) from logloom.api_keys k where k.tenant_id = p_tenant_id and k.name = 'reads'),
+    (
+      select sum(r.reads)
+      from logloom_private.key_reads r
+      where r.key_id = (select o.key_id from readers o where o.tenant_id = p_tenant_id)
+    ),
+    (select count(*) from logloom.portal_sessions s where s.tenant_id = p_tenant_id),
+    (select sum(r.reads) from logloom_private.portal_reads r where r.tenant_id = p_tenant_id)
+$$;
+
+select is(pg_temp.read_with(r.name || ' of ' || t.tenant_id), 'accepted', r.name || ' reads')
+from readers t
+cross join unnest(array['key', 'session by ann', 'session by the project']) r (name);
+select is(pg_temp.open_with('opened link of acme'), 'accepted', 'and a link opens a session');
+select results_eq(
+  format('select * from pg_temp.readers_of(%L)', t.tenant_id),
+  'values (1::bigint, 1::bigint, 1::bigint, 1::numeric, 5::bigint, 2::bigint)',
+  t.tenant_id || ' has all of these'
+)
+from readers t;
 
 create function pg_temp.by(p_user_id text, p_call text)
 returns text
@@ -71,6 +172,19 @@ select throws_ok(
 select throws_ok(
   $$select public.ingest_logs(p_tenant_id => 'acme', p_ts => array[now()])$$,
   'PT404', 'There is no tenant acme', 'for the project''s secret key there is no such tenant'
+);
+select is(
+  pg_temp.read_with(r.name || ' of acme'), 'PT401 Invalid token, API key, or missing tenant_id',
+  r.name || ' reads no more'
+)
+from unnest(array['key', 'session by ann', 'session by the project']) r (name);
+select is(
+  pg_temp.open_with(r.name || ' of acme'), 'PT401 This link has been used, or is too old',
+  r.name || ' opens nothing'
+)
+from unnest(array['link by ann', 'link by the project']) r (name);
+select is(
+  pg_temp.read_with('session by the project of umbrella'), 'accepted', 'but another tenant''s reads'
 );
 update logloom_private.settings set tenants_by_users = true;
 select pg_temp.act_as('authenticated', '{"sub": "newcomer"}');
@@ -128,8 +242,18 @@ begin
 end;
 $$;
 select is_empty($$select pg_temp.tables_with('acme')$$, 'nothing of the tenant is left anywhere');
+select results_eq(
+  $$select * from pg_temp.readers_of('acme')$$,
+  'values (0::bigint, 0::bigint, 0::bigint, null::numeric, 0::bigint, null::bigint)',
+  'nor of who read in it'
+);
 select ok(
   (select count(*) > 4 from pg_temp.tables_with('umbrella')), 'another tenant has all that it had'
+);
+select results_eq(
+  $$select * from pg_temp.readers_of('umbrella')$$,
+  'values (1::bigint, 1::bigint, 1::bigint, 1::numeric, 5::bigint, 3::bigint)',
+  'and those who read in it'
 );
 select is(
   (select count(*)::integer from logloom.logs where tenant_id = 'umbrella'), 3,
