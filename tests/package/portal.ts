@@ -28,6 +28,12 @@ const types: Record<string, string> = {
   svg: "image/svg+xml",
 };
 
+/**
+ * Files that a test gives the application. Of a page that the browser gets from the test itself it does not know that it
+ * is of this machine, and keeps it from framing anything here.
+ */
+export const moreFiles: Record<string, string> = {};
+
 /** A page of an application; another server of it is another origin. */
 function application() {
   const page = `<!doctype html><html lang="en"><title>shop</title>
@@ -59,6 +65,7 @@ await import("./viewer.js");`;
       "/shop.css":
         ":root{color-scheme:light dark}body{margin:0;font-family:sans-serif}main{padding:16px}",
       "/viewer.js": await Deno.readTextFile(element),
+      ...moreFiles,
     };
     return new Response(files[pathname] ?? "", {
       headers: {
@@ -124,7 +131,7 @@ export async function sessionOf(
 
 export interface Token {
   token: string;
-  expires_at?: string;
+  expires_at?: string | number;
 }
 
 interface Options {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { project } from "./project.ts";
 
-// What of the viewer needs no browser: tests/package/portal_test.ts has the rest.
+// What of the viewer needs no browser: viewer_browser_test.ts and portal_test.ts have the rest.
 
 const element = `${project}/node_modules/logloom/dist/viewer.js`;
 
@@ -13,7 +13,7 @@ Deno.test("the element is 3 KB at most and can be imported where there is no pag
   await import(`file://${element}`);
 });
 
-Deno.test("React draws the element, on a server too, and no token in it", async () => {
+Deno.test("React draws the element, on a server too, with no token and no style attribute in it", async () => {
   const file = `${project}/react.mjs`;
   await Deno.writeTextFile(
     file,
@@ -33,6 +33,6 @@ console.log(renderToString(createElement(LogloomViewer, props)));`,
     .output();
   assert.equal(
     new TextDecoder().decode(stdout).trim(),
-    '<logloom-viewer src="https://a.example/portal.html" range="24h" class="logs" style="--logloom-accent:#c026d3"></logloom-viewer>',
+    '<logloom-viewer src="https://a.example/portal.html" range="24h" class="logs"></logloom-viewer>',
   );
 });

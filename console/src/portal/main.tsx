@@ -112,6 +112,8 @@ function placeOf(query: unknown, range: unknown): Record<string, string> | null 
 
 function dress(theme: Parameters<typeof propertiesOf>[0]): void {
   const { style } = document.documentElement;
+  // Also what the host took back.
+  style.cssText = "";
   for (const [name, value] of Object.entries(propertiesOf(theme))) style.setProperty(name, value);
   prefer({
     theme: theme.scheme === "light" || theme.scheme === "dark" ? theme.scheme : "system",

@@ -1,4 +1,4 @@
-import { createElement, type ReactElement, useEffect, useRef } from "react";
+import { createElement, type ReactElement, useEffect, useRef, useSyncExternalStore } from "react";
 import { defineViewer } from "./viewer/element.ts";
 import type {
   GetToken,
@@ -32,6 +32,9 @@ export interface LogloomViewerProps {
   onQueryChanged?: (changed: QueryChanged) => void;
 }
 
+/** Whether there is a page does not change while the component is drawn. */
+const stays = () => () => {};
+
 /** `<logloom-viewer>` for React. */
 export function LogloomViewer(props: LogloomViewerProps): ReactElement {
   const { src, query, range, theme, className, style } = props;
@@ -57,9 +60,19 @@ export function LogloomViewer(props: LogloomViewerProps): ReactElement {
     return () => stop.abort();
   }, []);
   useEffect(() => {
-    if (element.current && props.labels) element.current.labels = props.labels;
+    // Also those that are taken back.
+    if (element.current) element.current.labels = props.labels ?? {};
   }, [props.labels]);
+  // A policy without 'unsafe-inline' refuses a style attribute in HTML, not a script that sets one.
+  const isInPage = useSyncExternalStore(stays, () => true, () => false);
   // React 18 gives a custom element no className.
-  const attributes = { src, query, range, theme, class: className, style };
+  const attributes = {
+    src,
+    query,
+    range,
+    theme,
+    class: className,
+    style: isInPage ? style : undefined,
+  };
   return createElement("logloom-viewer", { ref: element, ...attributes });
 }

@@ -35,7 +35,14 @@ const Base: typeof HTMLElement = globalThis.HTMLElement ?? class {} as typeof HT
 
 /** `<logloom-viewer src query range theme>`: the portal in a frame. */
 export class LogloomViewer extends Base {
-  static readonly observedAttributes: readonly string[] = ["src", "query", "range", "theme"];
+  static readonly observedAttributes: readonly string[] = [
+    "src",
+    "query",
+    "range",
+    "theme",
+    "class",
+    "style",
+  ];
 
   #getToken: GetToken | null = null;
   #labels: Record<string, ViewerLabel> = {};
@@ -47,6 +54,7 @@ export class LogloomViewer extends Base {
   #ask = 0;
   #isAsking = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #dark: MediaQueryList | undefined;
 
   /** Never an attribute, which every script and recorder of the page can read. */
   get token(): string | null {
@@ -85,11 +93,14 @@ export class LogloomViewer extends Base {
       Object.assign(this, { [name]: value });
     }
     addEventListener("message", this.#heard);
+    this.#dark = matchMedia("(prefers-color-scheme: dark)");
+    this.#dark.addEventListener("change", this.#dressed);
     this.#open();
   }
 
   disconnectedCallback(): void {
     removeEventListener("message", this.#heard);
+    this.#dark?.removeEventListener("change", this.#dressed);
     clearTimeout(this.#timer);
     this.#ask++;
     this.#close();
@@ -98,13 +109,19 @@ export class LogloomViewer extends Base {
   attributeChangedCallback(name: string, before: string | null, now: string | null): void {
     if (!this.#frame || before === now) return;
     if (name === "src") this.#open();
-    else this.#show(name);
+    else if (name === "query" || name === "range") this.#show(name);
+    else this.#show();
   }
+
+  /** The page's style sheet may have other looks in the dark. */
+  #dressed = (): void => this.#show();
 
   #close(): void {
     this.#frame?.remove();
     this.#frame = null;
     this.#isThere = false;
+    // Another frame has asked for nothing yet.
+    this.#isAsking = false;
   }
 
   #open(): void {
@@ -139,8 +156,11 @@ export class LogloomViewer extends Base {
       case "hello":
         this.#isThere = true;
         this.#show("query", "range");
-        if (this.#token) this.#hand(false);
-        else this.#need();
+        if (this.#token) {
+          this.#hand(false);
+          // An element that was moved within the page has a new frame, and its timer was stopped.
+          this.#renewInTime();
+        } else this.#need();
         break;
       case "token-needed":
         this.#need();
@@ -157,6 +177,7 @@ export class LogloomViewer extends Base {
 
   /** Hands over what the element looks like, and these attributes. */
   #show(...names: string[]): void {
+    if (!this.#isThere) return;
     const style = getComputedStyle(this);
     const theme: Record<string, string> = { scheme: this.getAttribute("theme") ?? "auto" };
     for (const name of ["accent", "font", "radius", "density"]) {
@@ -185,7 +206,14 @@ export class LogloomViewer extends Base {
     this.#token = typeof given === "string" ? { token: given } : given;
     if (!this.#token) return this.isConnected ? this.#open() : undefined;
     this.#hand(renews);
-    const { expires_at: end } = this.#token;
+    this.#renewInTime();
+  }
+
+  /** Only while a frame uses the token. */
+  #renewInTime(): void {
+    clearTimeout(this.#timer);
+    if (!this.#isThere) return;
+    const end = this.#token?.expires_at;
     const left = (typeof end === "number" ? end : Date.parse(end ?? "")) - Date.now();
     if (left > 0) {
       const wait = Math.max(left - aheadMs, left / 2, pauseMs);
@@ -208,6 +236,8 @@ export class LogloomViewer extends Base {
       this.#take(given);
     } catch (error) {
       if (ask === this.#ask) {
+        // What is set later was not asked for: it may be another customer's.
+        this.#isAsking = false;
         this.#fail(`getToken failed: ${error instanceof Error ? error.message : error}`);
       }
     }

@@ -7,5 +7,10 @@ declare module "react" {
   }
   export function createElement(type: string, props: object): ReactElement;
   export function useEffect(effect: () => void | (() => void), watched: readonly unknown[]): void;
+  export function useSyncExternalStore<Value>(
+    subscribe: (changed: () => void) => () => void,
+    inPage: () => Value,
+    onServer: () => Value,
+  ): Value;
   export function useRef<Value>(initial: Value): { current: Value };
 }

@@ -1,0 +1,450 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
+// @deno-types="../../console/node_modules/playwright-core/index.d.ts"
+import type { Page } from "../../console/node_modules/playwright-core/index.mjs";
+import { checkout } from "../../local/stack.ts";
+import { send, withLogs } from "../console/steps.ts";
+import { eventually } from "../support/eventually.ts";
+import { inBrowser, moreFiles, open, origin, portal, sessionOf } from "./portal.ts";
+import { project } from "./project.ts";
+
+// The element and its React component as a page has them: drawn, dressed, sized, given tokens.
+
+type Tab = Awaited<ReturnType<typeof open>>;
+
+/** What the shop's server answers at these paths instead of its own files, still with its policy. */
+const serving = (files: Record<string, string>) => async (page: Page) => {
+  for (const [path, body] of Object.entries(files)) {
+    await page.route(`${origin}${path}`, async (route) => {
+      await route.fulfill({ response: await route.fetch(), body });
+    });
+  }
+};
+
+/** Asks until it is this, and shows the difference if it never is. */
+async function becomes(expected: unknown, ask: () => Promise<unknown>): Promise<void> {
+  let last: unknown;
+  await eventually(JSON.stringify(expected), async () => {
+    last = await ask();
+    return isDeepStrictEqual(last, expected);
+  }).catch(() => assert.deepEqual(last, expected));
+}
+
+const viewer = ({ page }: Tab) => page.locator("logloom-viewer");
+
+const setAttribute = (tab: Tab, name: string, value: string) =>
+  viewer(tab).evaluate((element, [name, value]) => element.setAttribute(name, value), [
+    name,
+    value,
+  ]);
+
+/** What the frame looks like, as the browser computed it. */
+const looks = (tab: Tab) =>
+  tab.inner().evaluate(() => {
+    const of = (selector: string) => {
+      const element = document.querySelector(selector);
+      return element && getComputedStyle(element);
+    };
+    return {
+      background: of("html")?.backgroundColor,
+      accent: of(".button.primary")?.backgroundColor,
+      font: of("html")?.fontFamily,
+      radius: of(".query-field")?.borderRadius,
+      row: of(".row-place.fixed")?.height,
+    };
+  });
+const background = async (tab: Tab) => (await looks(tab)).background;
+
+const light = "rgb(255, 255, 255)";
+const dark = "rgb(18, 23, 27)";
+const plain = {
+  background: light,
+  accent: "rgb(15, 118, 110)",
+  font: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif',
+  radius: "5px",
+  row: "23px",
+};
+
+// React as it is developed with: in StrictMode it then runs each effect twice.
+const folder = `${project}/react-page`;
+await Deno.mkdir(folder, { recursive: true });
+await Deno.writeTextFile(
+  `${folder}/shop.js`,
+  `import { createElement, StrictMode, useState } from "react";
+import { LogloomViewer } from "logloom/viewer/react";
+
+const start = {
+  src: ${JSON.stringify(portal)},
+  range: "24h",
+  className: "logs",
+  style: { "--logloom-accent": "#c026d3" },
+};
+globalThis.said = [];
+const tell = (...what) => said.push(what);
+
+function Page() {
+  const [drawn, draw] = useState({ ...start, turn: 1 });
+  // By which the test changes what the application draws: nothing at all, too.
+  globalThis.draw = (changes) => draw((now) => changes && { ...now ?? start, ...changes });
+  if (drawn === null) return null;
+  const { turn, ...props } = drawn;
+  return createElement(LogloomViewer, {
+    ...props,
+    getToken: () => {
+      tell("getToken", turn);
+      return nextToken();
+    },
+    onReady: () => tell("ready"),
+    onError: (failure) => tell("error", failure),
+    onQueryChanged: (changed) => tell("query-changed", changed),
+  });
+}
+
+export const shop = createElement(StrictMode, null, createElement(Page));
+`,
+);
+await Deno.writeTextFile(
+  `${folder}/page.js`,
+  `import { hydrateRoot } from "react-dom/client";
+import { shop } from "./shop.js";
+hydrateRoot(document.getElementById("root"), shop);
+`,
+);
+await Deno.writeTextFile(
+  `${folder}/build.js`,
+  `import { renderToString } from "react-dom/server";
+import { build } from ${JSON.stringify(`${checkout}/console/node_modules/vite/dist/node/index.js`)};
+import { shop } from "./shop.js";
+const [{ output: [{ code }] }] = await build({
+  configFile: false,
+  root: ${JSON.stringify(folder)},
+  logLevel: "error",
+  define: { "process.env.NODE_ENV": '"development"' },
+  build: { write: false, minify: false, lib: { entry: "page.js", formats: ["es"] } },
+});
+console.log(JSON.stringify({ html: renderToString(shop), code }));
+`,
+);
+
+/** Of the server, and what makes it alive. */
+const react: { html: string; code: string } = await (async () => {
+  const { success, stdout, stderr } = await new Deno.Command("node", {
+    args: ["build.js"],
+    cwd: folder,
+    env: { NODE_ENV: "development" },
+  }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+  return JSON.parse(new TextDecoder().decode(stdout));
+})();
+
+Object.assign(moreFiles, {
+  "/react": `<!doctype html><html lang="en"><title>shop</title>
+<link rel="stylesheet" href="/shop.css">
+<main id="root">${react.html}</main><script type="module" src="/react.js"></script></html>`,
+  "/react.js": react.code,
+});
+
+const openReact = (tokens: string[], expected?: RegExp) =>
+  open(tokens, { at: `${origin}/react`, expected });
+
+const draw = ({ page }: Tab, changes: object | null) =>
+  page.evaluate((changes) => {
+    (globalThis as unknown as { draw: (changes: unknown) => void }).draw(changes);
+  }, changes);
+
+const framesOf = ({ page }: Tab) =>
+  page.frames().filter((one) => one.url().startsWith(portal)).length;
+
+inBrowser("React: the server's HTML comes alive under a strict policy, and follows", async () => {
+  assert.equal(
+    react.html,
+    `<logloom-viewer src="${portal}" range="24h" class="logs"></logloom-viewer>`,
+  );
+  const { token } = await sessionOf(await withLogs());
+  await using tab = await openReact([token]);
+  const saidOf = async (wanted: string) => (await tab.said()).filter(([name]) => name === wanted);
+  await tab.row("card declined").waitFor();
+  await becomes(1, async () => (await saidOf("ready")).length);
+  assert.deepEqual(await saidOf("getToken"), [["getToken", 1]]);
+  assert.equal(framesOf(tab), 1);
+  // The style that the HTML could not have.
+  await becomes({ ...plain, accent: "rgb(182, 36, 200)" }, () => looks(tab));
+
+  await draw(tab, { query: "service:shop" });
+  await tab.row("slow query").waitFor({ state: "detached" });
+  await tab.frame.locator(".query-host").click();
+  await tab.page.keyboard.press("ControlOrMeta+a");
+  await tab.page.keyboard.type("level:warn");
+  await tab.page.keyboard.press("Enter");
+  await tab.row("slow query").waitFor();
+  const queries = ["service:shop", "level:warn"];
+  await becomes(
+    queries.map((query) => ["query-changed", { query, from: "now-24h", to: "now" }]),
+    async () => (await saidOf("query-changed")).slice(-2),
+  );
+
+  await draw(tab, { theme: "dark" });
+  await becomes(dark, () => background(tab));
+  await draw(tab, { theme: "light", style: { "--logloom-radius": "9px" } });
+  await becomes({ ...plain, radius: "9px" }, () => looks(tab));
+  await draw(tab, { labels: { Run: "Suchen" } });
+  await tab.frame.getByRole("button", { name: "Suchen", exact: true }).waitFor();
+  await draw(tab, { labels: null });
+  await tab.frame.getByRole("button", { name: "Run", exact: true }).waitFor();
+  assert.equal(await tab.frame.getByText("Suchen").count(), 0);
+  assert.equal(framesOf(tab), 1);
+  assert.deepEqual(await saidOf("error"), []);
+});
+
+inBrowser(
+  "React: the newest getToken is called, failures are told, a removed view is gone",
+  async () => {
+    const user = await withLogs();
+    const [first, second, third] = [
+      await sessionOf(user),
+      await sessionOf(user),
+      await sessionOf(user),
+    ];
+    await using tab = await openReact(
+      [first.token, second.token, "", third.token],
+      /status of 401/,
+    );
+    const run = () => tab.frame.getByRole("button", { name: "Run", exact: true }).click();
+    const turns = async () =>
+      (await tab.said()).filter(([name]) => name === "getToken").map(([, turn]) => turn);
+    await tab.row("card declined").waitFor();
+    await draw(tab, { turn: 2 });
+    await user.client.call("revoke_log_portal_session", { p_session_id: first.id });
+    await run();
+    await becomes([1, 2], turns);
+    await user.client.call("revoke_log_portal_session", { p_session_id: second.id });
+    await eventually("the second token to be refused", async () => {
+      await run();
+      return (await turns()).length > 2;
+    });
+    await becomes(
+      [["error", { status: 0, message: "getToken failed: it gave no token" }]],
+      async () => (await tab.said()).filter(([name]) => name === "error"),
+    );
+
+    await draw(tab, null);
+    await viewer(tab).waitFor({ state: "detached" });
+    await becomes(0, () => Promise.resolve(framesOf(tab)));
+    // Drawn by the page alone this time, where the element is already known.
+    await draw(tab, { turn: 4 });
+    await tab.row("card declined").waitFor();
+    await becomes("rgb(182, 36, 200)", async () => (await looks(tab)).accent);
+    assert.deepEqual(await turns(), [1, 2, 2, 4]);
+    await becomes(2, async () => (await tab.said()).filter(([name]) => name === "ready").length);
+  },
+);
+
+for (const isDark of [false, true]) {
+  const [own, other] = isDark ? ["dark", "light"] : ["light", "dark"];
+  inBrowser(
+    `a page may be ${other} where its reader's system is ${own}, or follow it`,
+    async () => {
+      const { token } = await sessionOf(await withLogs());
+      await using tab = await open(token, { dark: isDark });
+      await tab.row("card declined").waitFor();
+      const colours = { light, dark } as Record<string, string>;
+      await becomes(colours[own], () => background(tab));
+      await setAttribute(tab, "theme", other);
+      await becomes(colours[other], () => background(tab));
+      await setAttribute(tab, "theme", own);
+      await becomes(colours[own], () => background(tab));
+      await setAttribute(tab, "theme", "auto");
+      for (const scheme of [other, own] as ("light" | "dark")[]) {
+        await tab.page.emulateMedia({ colorScheme: scheme });
+        await becomes(colours[scheme], () => background(tab));
+      }
+    },
+  );
+}
+
+inBrowser("the looks of the page's style sheet arrive, change, and are taken back", async () => {
+  const { token } = await sessionOf(await withLogs());
+  await using tab = await open(token, {
+    prepare: serving({
+      "/shop.css": `:root { color-scheme: light dark }
+.brand {
+  --brand: #c026d3;
+  --logloom-accent: var(--brand);
+  --logloom-font: "DejaVu Serif", serif;
+  --logloom-radius: 12px;
+  --logloom-density: roomy;
+}
+@media (prefers-color-scheme: dark) { .brand { --brand: #0cf } }`,
+    }),
+  });
+  await tab.row("card declined").waitFor();
+  await becomes(plain, () => looks(tab));
+  await setAttribute(tab, "class", "brand");
+  const branded = {
+    background: light,
+    accent: "rgb(182, 36, 200)",
+    font: '"DejaVu Serif", serif, sans-serif',
+    radius: "12px",
+    row: "29px",
+  };
+  await becomes(branded, () => looks(tab));
+  await tab.page.emulateMedia({ colorScheme: "dark" });
+  await becomes(
+    { ...branded, background: dark, accent: "rgb(0, 204, 255)" },
+    () => looks(tab),
+  );
+  await tab.page.emulateMedia({ colorScheme: "light" });
+  await viewer(tab).evaluate((element) => {
+    (element as HTMLElement).style.setProperty("--logloom-radius", "0");
+  });
+  await becomes({ ...branded, radius: "0px" }, () => looks(tab));
+  await viewer(tab).evaluate((element) => {
+    (element as HTMLElement).style.removeProperty("--logloom-radius");
+    element.setAttribute("class", "");
+  });
+  await becomes(plain, () => looks(tab));
+});
+
+inBrowser("it is as high as its rows, between 480 pixels and 80 % of the window", async () => {
+  const user = await withLogs();
+  const rows = (service: string, count: number) =>
+    Array.from({ length: count }, (_, n) => ({ level: "info", service, msg: `row ${n}` }));
+  await send(user.token, [...rows("some", 14), ...rows("many", 80)]);
+  await eventually("all rows", async () => {
+    const [row] = await user.client.stats("| count()", { since: "1h" });
+    return row?.value === 98;
+  });
+  const { token } = await sessionOf(user);
+  await using tab = await open(token);
+  const height = () => viewer(tab).evaluate((element) => element.getBoundingClientRect().height);
+  /** Pixels below the last row, or less than none where rows do not fit. */
+  const room = () =>
+    tab.inner().evaluate(() => {
+      const rows = document.querySelector<HTMLElement>(".rows");
+      return [...rows?.children ?? []].reduce(
+        (left, row) => left - (row as HTMLElement).offsetHeight,
+        rows?.clientHeight ?? 0,
+      );
+    });
+  const search = async (query: string, count: number) => {
+    await setAttribute(tab, "query", query);
+    await tab.frame.locator(`.rows[aria-rowcount="${count + 1}"]`).waitFor();
+  };
+  await search("", 98);
+  await becomes(720, height);
+  await search("service:shop", 1);
+  await becomes(480, height);
+  assert.ok(await room() > 0);
+  await search("service:some", 14);
+  await becomes(0, room);
+  const between = await height();
+  assert.ok(between > 480 && between < 720, `${between}`);
+  await search("service:many", 80);
+  await becomes(720, height);
+  assert.ok(await room() < 0);
+  await search("service:some", 14);
+  await becomes([between, 0], async () => [await height(), await room()]);
+
+  await search("service:many", 80);
+  await tab.page.setViewportSize({ width: 1440, height: 1000 });
+  await becomes(800, height);
+  await tab.page.setViewportSize({ width: 1440, height: 500 });
+  await becomes(480, height);
+  await viewer(tab).evaluate((element) => {
+    (element as HTMLElement).style.height = "333px";
+  });
+  await becomes(333, height);
+});
+
+/** The shop without `getToken`: it answers by the property, or not at all. */
+const answersByProperty = serving({
+  "/shop.js": `const viewer = document.querySelector("logloom-viewer");
+globalThis.said = [];
+for (const name of ["ready", "error", "query-changed", "token-needed"]) {
+  viewer.addEventListener(name, ({ detail }) => said.push([name, detail]));
+}
+viewer.addEventListener("token-needed", () => {
+  const token = nextToken();
+  if (token) viewer.token = token;
+});
+await import("./viewer.js");`,
+});
+
+const setToken = (tab: Tab, token: unknown) =>
+  viewer(tab).evaluate((element, token) => void Object.assign(element, { token }), token);
+const tokenOf = (tab: Tab) =>
+  viewer(tab).evaluate((element) => (element as unknown as { token: string | null }).token);
+
+inBrowser("a host without getToken answers token-needed by setting the token", async () => {
+  const user = await withLogs();
+  const [first, second] = [await sessionOf(user, { p_expires_in: 180 }), await sessionOf(user)];
+  const inTime = { ...first, expires_at: Date.parse(first.expires_at) };
+  await using tab = await open([inTime, second.token], {
+    clock: true,
+    prepare: answersByProperty,
+  });
+  const row = tab.row("card declined");
+  await row.waitFor();
+  assert.equal(await tokenOf(tab), first.token);
+  await row.evaluate((element) => element.setAttribute("data-same", ""));
+  await tab.page.clock.fastForward(100_000);
+  assert.equal(await tab.asked(), 1);
+  await tab.page.clock.fastForward(30_000);
+  await becomes(2, tab.asked);
+  await becomes(second.token, () => tokenOf(tab));
+  await user.client.call("revoke_log_portal_session", { p_session_id: first.id });
+  await tab.frame.getByRole("button", { name: "Run", exact: true }).click();
+  await eventually("a use of the second token", async () => {
+    const sessions = await user.client.call("list_log_portal_sessions", {});
+    return sessions.find(({ session_id }) => session_id === second.id)?.first_used_at;
+  });
+  assert.equal(await tab.asked(), 2);
+  assert.equal(await tab.frame.locator("[data-same]").count(), 1, "the view did not begin anew");
+  assert.doesNotMatch(await viewer(tab).evaluate((element) => element.outerHTML), /llp_/);
+});
+
+inBrowser(
+  "an element that is moved shows the same, and still renews its token in time",
+  async () => {
+    const user = await withLogs();
+    const { token, expires_at } = await sessionOf(user, { p_expires_in: 180 });
+    const next = await sessionOf(user);
+    await using tab = await open([{ token, expires_at }, next.token], {
+      clock: true,
+      prepare: answersByProperty,
+    });
+    await tab.row("card declined").waitFor();
+    const readies = async () => (await tab.said()).filter(([name]) => name === "ready").length;
+    await becomes(1, readies);
+    await viewer(tab).evaluate((element) => document.body.append(element));
+    await becomes(2, readies);
+    await tab.row("card declined").waitFor();
+    assert.equal(await tab.asked(), 1);
+    await tab.page.clock.fastForward(130_000);
+    await becomes(2, tab.asked);
+    await becomes(next.token, () => tokenOf(tab));
+  },
+);
+
+inBrowser("token = null takes the records away, until there is a token again", async () => {
+  const user = await withLogs();
+  const { token } = await sessionOf(user);
+  await using tab = await open([token, ""], { clock: true, prepare: answersByProperty });
+  await tab.row("card declined").waitFor();
+  await setToken(tab, null);
+  await becomes(2, tab.asked);
+  assert.equal(await tokenOf(tab), null);
+  await tab.frame.getByRole("status", { name: "Loading" }).waitFor();
+  assert.equal(await tab.frame.getByText("card declined").count(), 0);
+  await tab.page.clock.fastForward(20_000);
+  await tab.frame.getByText("This view did not open").waitFor();
+  await becomes(
+    ["error", { status: 401, message: "No token came." }],
+    async () => (await tab.said()).at(-1),
+  );
+  await tab.frame.getByRole("button", { name: "Open it again" }).click();
+  await becomes(3, tab.asked);
+  await setToken(tab, token);
+  await tab.row("card declined").waitFor();
+});
