@@ -3,14 +3,13 @@ import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "reac
 import { allFeatures, type Features, FeaturesContext } from "../search/features.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import type { Config } from "../service/config.ts";
-import type { Service } from "../service/client.ts";
 import { ServiceContext } from "../service/hooks.ts";
 import { LogloomError } from "../service/logloom.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { Empty, Skeleton } from "../shared/controls.tsx";
 import { labelsNow, onLabels, say } from "../shared/words.ts";
 import type { ParentPage } from "./parent-page.ts";
-import { createPortalService } from "./portal-service.ts";
+import { createPortalService, type PortalService } from "./portal-service.ts";
 import type { PortalSession } from "./portal-session.ts";
 
 /** How often an idle view asks whether it may still be shown. */
@@ -85,62 +84,87 @@ function Search({ config, session, page, queries }: Props) {
   return (
     <QueryClientProvider client={queries}>
       <ServiceContext value={service}>
-        <FeaturesContext value={features}>
-          <main id="main" tabIndex={-1} className="portal">
-            <Boundary what={say("The search")}>
-              <SearchScreen />
-            </Boundary>
-          </main>
-        </FeaturesContext>
+        <main id="main" tabIndex={-1} className="portal">
+          {features === null ? <Skeleton lines={8} /> : (
+            <FeaturesContext value={features}>
+              <Boundary what={say("The search")}>
+                <SearchScreen />
+              </Boundary>
+            </FeaturesContext>
+          )}
+        </main>
       </ServiceContext>
     </QueryClientProvider>
   );
 }
 
-/** The part of the search that each operation is for. */
-const partOf: Record<string, keyof Features> = {
-  log_histogram: "histogram",
-  log_changes: "changes",
-  log_stats: "patterns",
-  list_log_fields: "fields",
-  tail_logs: "live",
-  get_log_context: "context",
-};
+/** The operations that each part of the search calls. */
+const operationsOf = {
+  histogram: ["log_histogram"],
+  changes: ["log_changes"],
+  patterns: ["log_stats"],
+  fields: ["list_log_fields"],
+  live: ["tail_logs"],
+  context: ["get_log_context"],
+  export: ["export_logs", "search_logs"],
+} satisfies Partial<Record<keyof Features, string[]>>;
 
 /**
- * A 403 says that the token is not for an operation: its part of the page goes. Without records there is no page, which
- * the host is told.
+ * The parts of the page that the token is for; null until that is known, as nothing is drawn that would then go. Where
+ * nobody says it, and where the view closes a part later, what is read goes with its first 403. Without records there is no
+ * page, which the host is told.
  */
-function useWhatIsAllowed(service: Service, queries: QueryClient, page: ParentPage): Features {
-  const [refused, setRefused] = useState<ReadonlySet<keyof Features>>(new Set());
+function useWhatIsAllowed(
+  service: PortalService,
+  queries: QueryClient,
+  page: ParentPage,
+): Features | null {
+  const [isKnown, setKnown] = useState(false);
+  const [refused, setRefused] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    let isOver = false;
+    void service.openOperations().then((open) => {
+      if (isOver) return;
+      const closed = Object.values(operationsOf).flat().filter((one) => open && !open.has(one));
+      setRefused(new Set(closed));
+      setKnown(true);
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [service]);
   useEffect(() => {
     let told: unknown = null;
-    const note = (operation: unknown, error: unknown) => {
-      const part = partOf[String(operation)];
+    return queries.getQueryCache().subscribe(({ query }) => {
+      const { error } = query.state;
       if (!(error instanceof LogloomError) || error.status !== 403) return;
-      if (part) setRefused((now) => now.has(part) ? now : new Set([...now, part]));
+      const operation = String(query.queryKey[0]);
+      setRefused((now) => now.has(operation) ? now : new Set([...now, operation]));
       if (operation !== "search_logs" || told === error) return;
       told = error;
       page.tell({ logloom: "error", status: error.status, message: error.message });
-    };
-    // Nothing asks for new records until somebody wants them live.
-    service.call("tail_logs", { p_query_dsl: "", p_limit: 1 })
-      .catch((error) => note("tail_logs", error));
-    return queries.getQueryCache().subscribe(({ query }) =>
-      note(query.queryKey[0], query.state.error)
-    );
-  }, [service, queries, page]);
-  return useMemo(() => ({
+    });
+  }, [queries, page]);
+  return useMemo(() => isKnown ? featuresWithout(refused) : null, [isKnown, refused]);
+}
+
+/** The parts none of whose operations is refused. */
+function featuresWithout(refused: ReadonlySet<string>): Features {
+  const parts = Object.entries(operationsOf).map(([part, operations]) => {
+    const isOpen = !operations.some((operation) => refused.has(operation));
+    return [part, isOpen];
+  });
+  return {
     ...allFeatures,
     saved: false,
     senders: false,
     links: false,
-    ...Object.fromEntries([...refused].map((part) => [part, false])),
-  }), [refused]);
+    ...Object.fromEntries(parts),
+  };
 }
 
 /** A revoked token is noticed while nobody does anything; other errors are for the host. */
-function useHeartbeat(service: Service, page: ParentPage): void {
+function useHeartbeat(service: PortalService, page: ParentPage): void {
   useEffect(() => {
     const beat = () =>
       service.validate("*").catch((error) => {
