@@ -1,16 +1,18 @@
 import { type QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { allFeatures, type Features, FeaturesContext } from "../search/features.ts";
+import { FeaturesContext } from "../search/features.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import type { Config } from "../service/config.ts";
+import type { Service } from "../service/client.ts";
 import { ServiceContext } from "../service/hooks.ts";
 import { LogloomError } from "../service/logloom.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { Empty, Skeleton } from "../shared/controls.tsx";
 import { labelsNow, onLabels, say } from "../shared/words.ts";
 import type { ParentPage } from "./parent-page.ts";
-import { createPortalService, type PortalService } from "./portal-service.ts";
+import { createPortalService } from "./portal-service.ts";
 import type { PortalSession } from "./portal-session.ts";
+import { useAllowedParts } from "./use-allowed-parts.ts";
 
 /** How often an idle view asks whether it may still be shown. */
 const heartbeatMs = 40_000;
@@ -77,7 +79,7 @@ function Search({ config, session, page, queries }: Props) {
     session,
     page,
   ]);
-  const features = useWhatIsAllowed(service, queries, page);
+  const features = useAllowedParts(service, queries, page);
   useHeartbeat(service, page);
   useHeight(page);
   useEffect(() => page.tell({ logloom: "ready" }), [page]);
@@ -98,73 +100,8 @@ function Search({ config, session, page, queries }: Props) {
   );
 }
 
-/** The operations that each part of the search calls. */
-const operationsOf = {
-  histogram: ["log_histogram"],
-  changes: ["log_changes"],
-  patterns: ["log_stats"],
-  fields: ["list_log_fields"],
-  live: ["tail_logs"],
-  context: ["get_log_context"],
-  export: ["export_logs", "search_logs"],
-} satisfies Partial<Record<keyof Features, string[]>>;
-
-/**
- * The parts of the page that the token is for; null until that is known, as nothing is drawn that would then go. Where
- * nobody says it, and where the view closes a part later, what is read goes with its first 403. Without records there is no
- * page, which the host is told.
- */
-function useWhatIsAllowed(
-  service: PortalService,
-  queries: QueryClient,
-  page: ParentPage,
-): Features | null {
-  const [isKnown, setKnown] = useState(false);
-  const [refused, setRefused] = useState<ReadonlySet<string>>(new Set());
-  useEffect(() => {
-    let isOver = false;
-    void service.openOperations().then((open) => {
-      if (isOver) return;
-      const closed = Object.values(operationsOf).flat().filter((one) => open && !open.has(one));
-      setRefused(new Set(closed));
-      setKnown(true);
-    });
-    return () => {
-      isOver = true;
-    };
-  }, [service]);
-  useEffect(() => {
-    let told: unknown = null;
-    return queries.getQueryCache().subscribe(({ query }) => {
-      const { error } = query.state;
-      if (!(error instanceof LogloomError) || error.status !== 403) return;
-      const operation = String(query.queryKey[0]);
-      setRefused((now) => now.has(operation) ? now : new Set([...now, operation]));
-      if (operation !== "search_logs" || told === error) return;
-      told = error;
-      page.tell({ logloom: "error", status: error.status, message: error.message });
-    });
-  }, [queries, page]);
-  return useMemo(() => isKnown ? featuresWithout(refused) : null, [isKnown, refused]);
-}
-
-/** The parts none of whose operations is refused. */
-function featuresWithout(refused: ReadonlySet<string>): Features {
-  const parts = Object.entries(operationsOf).map(([part, operations]) => {
-    const isOpen = !operations.some((operation) => refused.has(operation));
-    return [part, isOpen];
-  });
-  return {
-    ...allFeatures,
-    saved: false,
-    senders: false,
-    links: false,
-    ...Object.fromEntries(parts),
-  };
-}
-
 /** A revoked token is noticed while nobody does anything; other errors are for the host. */
-function useHeartbeat(service: PortalService, page: ParentPage): void {
+function useHeartbeat(service: Service, page: ParentPage): void {
   useEffect(() => {
     const beat = () =>
       service.validate("*").catch((error) => {
