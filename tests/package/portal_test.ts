@@ -299,6 +299,8 @@ inBrowser("everything is done by keyboard", async () => {
   await page.keyboard.type("service:shop");
   await page.keyboard.press("Enter");
   await tab.row("slow query").waitFor({ state: "detached" });
+  // While the search runs there is no row to open.
+  await tab.row("card declined").waitFor();
   // The first one may close a list of suggestions only.
   for (let press = 0; press < 5 && (await focused()).startsWith("Query"); press++) {
     await page.keyboard.press("Escape");
