@@ -33,6 +33,16 @@ async function holdAnswers(page: Page, query: string) {
   };
 }
 
+/** Drags over a part of the chart, from and to in parts of its width. */
+async function dragOver(page: Page, from: number, to: number): Promise<void> {
+  const chart = await page.locator(".histogram .u-over").boundingBox();
+  assert.ok(chart);
+  await page.mouse.move(chart.x + chart.width * from, chart.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(chart.x + chart.width * to, chart.y + 20, { steps: 5 });
+  await page.mouse.up();
+}
+
 const total = (page: Page) => page.locator(".histogram-total");
 
 inBrowser(
@@ -270,10 +280,15 @@ inBrowser("what changed since the range before is told, and narrows the query", 
     });
     return body[0].value === events.length;
   });
-  await using tab = await browser.open(user.token, { hash: "from=now-1h" });
+  await using tab = await browser.open(user.token, { hash: "from=now-2h" });
   const { page } = tab;
+  await total(page).getByText("80 records").waitFor();
+  const ask = page.getByRole("button", { name: "What changed here?" });
+  assert.equal(await ask.count(), 0, "it is about what was dragged over");
+  await dragOver(page, 0.55, 0.98);
   await total(page).getByText("40 records").waitFor();
-  await page.getByRole("tab", { name: "What changed?" }).click();
+  await ask.click();
+  await ask.waitFor({ state: "detached" });
   const panel = page.getByRole("tabpanel", { name: "What changed?" });
   await panel.getByText("40 records, after 40 from").waitFor();
   const row = panel.getByRole("row").filter({ hasText: "level: error" });

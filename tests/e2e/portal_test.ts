@@ -88,6 +88,46 @@ Deno.test("a session reads what its query finds, in pages that it names, until i
   assert.match(revoked.headers.get("www-authenticate") ?? "", /^Bearer/);
 });
 
+Deno.test("a page is told what its token may do, which counts against no limit", async () => {
+  const tenant = await customers();
+  const { view_id } = await clientOf(tenant.token).call("create_log_view", {
+    p_name: "less",
+    p_operations: ["search_logs", "get_log_context", "log_stats"],
+  });
+  const operationsOf = async (token: string | null, origin?: string) => {
+    const { status, body } = await call<{ operations: string[] }>(
+      "/functions/v1/logloom-read/v1/portal/operations",
+      {
+        method: "POST",
+        headers: {
+          ...bearer(token ?? ""),
+          ...origin !== undefined && { "x-logloom-origin": origin },
+        },
+      },
+    );
+    return { status, operations: body.operations?.toSorted() };
+  };
+  const all = await sessionFor(tenant.id, {});
+  const less = await sessionFor(tenant.id, { p_view_id: view_id });
+  assert.deepEqual((await operationsOf(all.token)).operations, [
+    "export_logs",
+    "get_log_context",
+    "list_log_fields",
+    "log_changes",
+    "log_histogram",
+    "log_stats",
+    "search_logs",
+    "tail_logs",
+  ]);
+  // The context of a record needs get_log as well.
+  assert.deepEqual((await operationsOf(less.token)).operations, ["log_stats", "search_logs"]);
+  assert.deepEqual((await operationsOf(less.token, "https://evil.example")).operations, []);
+  assert.equal((await operationsOf("llp_unknown")).status, 401);
+  await using db = openDatabase();
+  const reads = await db`select * from logloom_private.portal_reads where tenant_id = ${tenant.id}`;
+  assert.equal(reads.length, 0);
+});
+
 Deno.test("a token in an address is ignored", async () => {
   const tenant = await newTenant("portal-address");
   const { token } = await sessionFor(tenant.id, {});

@@ -1,5 +1,7 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+// @deno-types="../../console/node_modules/playwright-core/index.d.ts"
+import type { FrameLocator, Locator } from "../../console/node_modules/playwright-core/index.mjs";
 import { accessibilityFaults } from "../console/browser.ts";
 import { send, withLogs } from "../console/steps.ts";
 import { eventually } from "../support/eventually.ts";
@@ -125,25 +127,98 @@ inBrowser("two customers of a tenant see nothing of each other, and no hidden fi
   }
 });
 
-inBrowser("what a token may not do is not there", async () => {
+/** The parts of the page, each with what shows that it is there; what is of a record, of one that is open. */
+const parts: Record<string, (frame: FrameLocator) => Locator> = {
+  chart: (frame) => frame.locator(".histogram"),
+  fields: (frame) => frame.locator(".fields"),
+  live: (frame) => frame.getByRole("button", { name: "Live", exact: true }),
+  export: (frame) => frame.getByRole("button", { name: "Save the records" }),
+  patterns: (frame) => frame.getByRole("tab", { name: "Patterns" }),
+  changes: (frame) => frame.getByRole("tab", { name: "What changed?" }),
+  context: (frame) => frame.getByRole("button", { name: "Context" }),
+};
+
+/** The part of each operation. */
+const partOf: Record<string, string> = {
+  log_histogram: "chart",
+  list_log_fields: "fields",
+  tail_logs: "live",
+  export_logs: "export",
+  log_stats: "patterns",
+  log_changes: "changes",
+  get_log_context: "context",
+  get_log: "context",
+};
+
+/** The parts that are there once a record is open. */
+async function partsOf({ row, frame }: Awaited<ReturnType<typeof open>>): Promise<string[]> {
+  await row("card declined").click();
+  await frame.getByRole("button", { name: "Copy JSON" }).waitFor();
+  const counts = await Promise.all(Object.values(parts).map((part) => part(frame).count()));
+  return Object.keys(parts).filter((_, at) => counts[at] > 0);
+}
+
+inBrowser("what a token may not do is not there, and nothing asks for it", async () => {
   const user = await withLogs();
   const { view_id } = await user.client.call("create_log_view", {
     p_name: "records alone",
     p_operations: ["search_logs"],
   });
   const { token } = await sessionOf(user, { p_view_id: view_id });
+  // The heartbeat, and the mark at a mistake, ask by an operation that this one lacks.
   await using tab = await open(token, { expected: /status of 403/, clock: true });
-  const { frame } = tab;
   await tab.row("card declined").waitFor();
-  await frame.locator(".histogram").waitFor({ state: "detached" });
-  await frame.locator(".fields").waitFor({ state: "detached" });
-  await frame.getByRole("button", { name: "Live" }).waitFor({ state: "detached" });
-  await frame.getByRole("button", { name: "Save the records" }).waitFor();
-  // An idle view asks whether it may go on by an operation that this one lacks: no news for the host.
+  assert.deepEqual(await partsOf(tab), []);
   await tab.page.clock.fastForward(60_000);
   await tab.row("card declined").waitFor();
+  // That is no news for the host.
   assert.deepEqual((await tab.said()).filter(([name]) => name === "error"), []);
+  const known = ["portal/operations", "search_logs", "validate_query"];
+  const others = tab.requests.map(({ url }) => url.split("/logloom-read/v1/")[1])
+    .filter((path) => path !== undefined && !known.includes(path));
+  assert.deepEqual(others, []);
   await picture(tab.page, "less");
+});
+
+inBrowser("each part of the page goes with its operation, and stays with the others", async () => {
+  const user = await withLogs();
+  const { view_id } = await user.client.call("create_log_view", { p_name: "customers" });
+  const { token } = await sessionOf(user, { p_view_id: view_id });
+  {
+    await using tab = await open(token);
+    assert.deepEqual(await partsOf(tab), Object.keys(parts), "a view that has them all");
+  }
+  const all = ["search_logs", "validate_query", ...Object.keys(partOf)];
+  for (const [operation, part] of Object.entries(partOf)) {
+    await user.client.call("update_log_view", {
+      p_view_id: view_id,
+      p_operations: all.filter((one) => one !== operation),
+    });
+    await using tab = await open(token);
+    assert.deepEqual(
+      await partsOf(tab),
+      Object.keys(parts).filter((one) => one !== part),
+      `without ${operation}`,
+    );
+  }
+});
+
+inBrowser("without records there is no file of them, and the host is told", async () => {
+  const user = await withLogs();
+  const { view_id } = await user.client.call("create_log_view", {
+    p_name: "a chart alone",
+    p_operations: ["log_histogram", "export_logs", "validate_query"],
+  });
+  const { token } = await sessionOf(user, { p_view_id: view_id });
+  await using tab = await open(token, { expected: /status of 403/ });
+  await tab.frame.locator(".histogram canvas").first().waitFor();
+  await eventually(
+    "the error",
+    async () => (await tab.said()).some(([name]) => name === "error"),
+  );
+  const [, detail] = (await tab.said()).find(([name]) => name === "error") ?? [];
+  assert.equal((detail as { status: number }).status, 403);
+  assert.equal(await parts.export(tab.frame).count(), 0);
 });
 
 inBrowser("it wears the application's looks, and no style of an attacker", async () => {
@@ -224,6 +299,8 @@ inBrowser("everything is done by keyboard", async () => {
   await page.keyboard.type("service:shop");
   await page.keyboard.press("Enter");
   await tab.row("slow query").waitFor({ state: "detached" });
+  // While the search runs there is no row to open.
+  await tab.row("card declined").waitFor();
   // The first one may close a list of suggestions only.
   for (let press = 0; press < 5 && (await focused()).startsWith("Query"); press++) {
     await page.keyboard.press("Escape");

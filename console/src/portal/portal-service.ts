@@ -6,38 +6,56 @@ import { Listeners } from "../service/session.ts";
 import type { ParentPage } from "./parent-page.ts";
 import type { PortalSession } from "./portal-session.ts";
 
+/** How long the page waits to hear which parts it has; a new token may take ten seconds of it. */
+const mostWaitMs = 15_000;
+const operations = "/functions/v1/logloom-read/v1";
+
+/** The service as a session reads it. */
+export interface PortalService extends Service {
+  /** The operations that the session may call, of those that the page has parts for; null where nobody knows. */
+  openOperations(): Promise<ReadonlySet<string> | null>;
+}
+
 /** The service as the token of a session reads it; a token that is refused is asked for anew, once. */
 export function createPortalService(
   config: Config,
   session: PortalSession,
   page: ParentPage,
-): Service {
+): PortalService {
   const url = config.url === "" ? location.origin : config.url;
   const away = new Listeners();
-  const reader = createReader({
-    url,
-    token: session.token,
-    operations: "/functions/v1/logloom-read/v1",
-    fetch: async (input, init) => {
-      const send = (token: string | null) => {
-        const headers = new Headers(init?.headers);
-        if (token !== null) headers.set("Authorization", `Bearer ${token}`);
-        // A session answers in pages that it names.
-        if (page.origin !== null) headers.set("X-Logloom-Origin", page.origin);
-        return fetch(input, {
-          ...init,
-          headers,
-          credentials: "omit",
-          referrerPolicy: "no-referrer",
-        });
-      };
-      const token = session.token();
-      const response = await send(token);
-      if (response.status !== 401 || !(await session.refused(token))) return response;
-      return await send(session.token());
-    },
-  }, { parse: parseExactly, patienceMs: 4000, onRetry: (error) => error.isAway && away.tell() });
+  const asReader: typeof fetch = async (input, init) => {
+    const send = (token: string | null) => {
+      const headers = new Headers(init?.headers);
+      if (token !== null) headers.set("Authorization", `Bearer ${token}`);
+      // A session answers in pages that it names.
+      if (page.origin !== null) headers.set("X-Logloom-Origin", page.origin);
+      return fetch(input, {
+        ...init,
+        headers,
+        credentials: "omit",
+        referrerPolicy: "no-referrer",
+      });
+    };
+    const token = session.token();
+    const response = await send(token);
+    if (response.status !== 401 || !(await session.refused(token))) return response;
+    return await send(session.token());
+  };
+  const reader = createReader({ url, token: session.token, operations, fetch: asReader }, {
+    parse: parseExactly,
+    patienceMs: 4000,
+    onRetry: (error) => error.isAway && away.tell(),
+  });
   // A customer only reads.
   const seal = () => Promise.reject(new LogloomError(403, {}, 0));
-  return { ...reader, url, away, seal };
+  const openOperations = async () => {
+    const signal = AbortSignal.timeout(mostWaitMs);
+    const address = `${url}${operations}/portal/operations`;
+    const answer = await asReader(address, { method: "POST", signal })
+      .then((response) => response.ok ? response.json() : null)
+      .catch(() => null);
+    return Array.isArray(answer?.operations) ? new Set<string>(answer.operations) : null;
+  };
+  return { ...reader, url, away, seal, openOperations };
 }

@@ -1,6 +1,6 @@
 import { type QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { allFeatures, type Features, FeaturesContext } from "../search/features.ts";
+import { FeaturesContext } from "../search/features.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import type { Config } from "../service/config.ts";
 import type { Service } from "../service/client.ts";
@@ -12,6 +12,7 @@ import { labelsNow, onLabels, say } from "../shared/words.ts";
 import type { ParentPage } from "./parent-page.ts";
 import { createPortalService } from "./portal-service.ts";
 import type { PortalSession } from "./portal-session.ts";
+import { useAllowedParts } from "./use-allowed-parts.ts";
 
 /** How often an idle view asks whether it may still be shown. */
 const heartbeatMs = 40_000;
@@ -78,65 +79,25 @@ function Search({ config, session, page, queries }: Props) {
     session,
     page,
   ]);
-  const features = useWhatIsAllowed(service, queries, page);
+  const features = useAllowedParts(service, queries, page);
   useHeartbeat(service, page);
   useHeight(page);
   useEffect(() => page.tell({ logloom: "ready" }), [page]);
   return (
     <QueryClientProvider client={queries}>
       <ServiceContext value={service}>
-        <FeaturesContext value={features}>
-          <main id="main" tabIndex={-1} className="portal">
-            <Boundary what={say("The search")}>
-              <SearchScreen />
-            </Boundary>
-          </main>
-        </FeaturesContext>
+        <main id="main" tabIndex={-1} className="portal">
+          {features === null ? <Skeleton lines={8} /> : (
+            <FeaturesContext value={features}>
+              <Boundary what={say("The search")}>
+                <SearchScreen />
+              </Boundary>
+            </FeaturesContext>
+          )}
+        </main>
       </ServiceContext>
     </QueryClientProvider>
   );
-}
-
-/** The part of the search that each operation is for. */
-const partOf: Record<string, keyof Features> = {
-  log_histogram: "histogram",
-  log_changes: "changes",
-  log_stats: "patterns",
-  list_log_fields: "fields",
-  tail_logs: "live",
-  get_log_context: "context",
-};
-
-/**
- * A 403 says that the token is not for an operation: its part of the page goes. Without records there is no page, which
- * the host is told.
- */
-function useWhatIsAllowed(service: Service, queries: QueryClient, page: ParentPage): Features {
-  const [refused, setRefused] = useState<ReadonlySet<keyof Features>>(new Set());
-  useEffect(() => {
-    let told: unknown = null;
-    const note = (operation: unknown, error: unknown) => {
-      const part = partOf[String(operation)];
-      if (!(error instanceof LogloomError) || error.status !== 403) return;
-      if (part) setRefused((now) => now.has(part) ? now : new Set([...now, part]));
-      if (operation !== "search_logs" || told === error) return;
-      told = error;
-      page.tell({ logloom: "error", status: error.status, message: error.message });
-    };
-    // Nothing asks for new records until somebody wants them live.
-    service.call("tail_logs", { p_query_dsl: "", p_limit: 1 })
-      .catch((error) => note("tail_logs", error));
-    return queries.getQueryCache().subscribe(({ query }) =>
-      note(query.queryKey[0], query.state.error)
-    );
-  }, [service, queries, page]);
-  return useMemo(() => ({
-    ...allFeatures,
-    saved: false,
-    senders: false,
-    links: false,
-    ...Object.fromEntries([...refused].map((part) => [part, false])),
-  }), [refused]);
 }
 
 /** A revoked token is noticed while nobody does anything; other errors are for the host. */

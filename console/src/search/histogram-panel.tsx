@@ -1,6 +1,7 @@
 import { Said } from "../shared/said.tsx";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { back } from "../address/address.ts";
+import type { Range } from "../address/range.ts";
 import { marksOld } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
@@ -8,6 +9,7 @@ import { usePreferences } from "../shared/preferences.ts";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { HistogramLegend, shown } from "./histogram-legend.tsx";
 import { type Bucket, HistogramTable } from "./histogram-table.tsx";
+import { ChangesButton } from "./result-tabs.tsx";
 import { type Run, runRange, useHistogram } from "./use-search.ts";
 import { say } from "../shared/words.ts";
 
@@ -33,11 +35,16 @@ export function HistogramPanel({ run, onTotal }: {
   );
   const range = useRangeSeconds(run, times, data?.interval_seconds ?? 0);
 
-  const brush = (from: number, to: number) =>
-    runRange({
+  const [brushed, setBrushed] = useState<Range | null>(null);
+  const brush = (from: number, to: number) => {
+    const range = {
       from: new Date(Math.floor(from) * 1000).toISOString(),
       to: new Date(Math.ceil(to) * 1000).toISOString(),
-    });
+    };
+    setBrushed(range);
+    runRange(range);
+  };
+  const isBrushed = brushed?.from === run.range.from && brushed.to === run.range.to;
   const bucket = point === null ? undefined : data?.buckets[point];
   const isUnfinished = data !== undefined && run.instants !== null &&
     endOf(times, data.interval_seconds) > Date.parse(run.instants.to) / 1000;
@@ -55,6 +62,7 @@ export function HistogramPanel({ run, onTotal }: {
             : " "}
           {answer.isPlaceholderData && <span className="histogram-point">{say("Updating…")}</span>}
         </p>
+        {isBrushed && <ChangesButton run={run} />}
         <PanelNote answer={data} isBusy={answer.isFetching} hasTimes />
         <HistogramLegend buckets={data?.buckets ?? []} at={bucket} />
         {data && (

@@ -33,3 +33,23 @@ export function ResultTabs({ tab }: { tab: Tab }) {
     />
   );
 }
+
+/** The way from a range to what changed in it, while the tabs show something else. */
+export function ChangesButton({ run }: { run: Run }) {
+  const tab = useTab(run);
+  const { changes } = useFeatures();
+  if (!changes || run.isAggregate || run.isLive || tab === "changes") return null;
+  return (
+    <button
+      type="button"
+      className="button small"
+      onClick={() => {
+        change({ tab: "changes" });
+        // The button goes: who came by keyboard stands on the tab.
+        document.querySelector<HTMLElement>("#tab-changes")?.focus();
+      }}
+    >
+      {say("What changed here?")}
+    </button>
+  );
+}

@@ -64,11 +64,7 @@ export function SearchScreen() {
         <h1 className="hidden">{say("Search")}</h1>
         <QueryBar ref={bar} run={run} fields={fields.data ?? []} />
         {run.instants === null && (
-          <ErrorNote
-            error={new Error(
-              "This range is invalid, or ends before it begins.",
-            )}
-          />
+          <ErrorNote error={new Error(say("This range is invalid, or ends before it begins."))} />
         )}
         {!run.isLive && features.histogram && (
           <Boundary what={say("The chart")} of={run}>

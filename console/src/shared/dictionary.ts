@@ -727,6 +727,7 @@ export const dictionary = [
   "Ways to send",
   "Webhook",
   "What",
+  "What changed here?",
   "What changed?",
   "What is too old is deleted.",
   "What you send",

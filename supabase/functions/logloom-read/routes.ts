@@ -6,6 +6,10 @@ const routes: readonly (readonly [RegExp, () => Protocol | Promise<Protocol>])[]
   [/^\/v1\/export$/, async () => (await import("./protocols/export.ts")).exported],
   [/^\/v1\/[a-z_]{1,60}$/, () => operation],
   [/^\/v1\/portal\/session$/, async () => (await import("./protocols/portal.ts")).portal],
+  [
+    /^\/v1\/portal\/operations$/,
+    async () => (await import("./protocols/portal.ts")).portalOperations,
+  ],
   [/^\/loki\/api\/v1\//, async () => (await import("./protocols/loki.ts")).loki],
   [
     /^\/mcp(?:\/\.well-known\/oauth-protected-resource)?$/,

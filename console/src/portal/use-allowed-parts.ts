@@ -1,0 +1,71 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { allFeatures, type Features } from "../search/features.ts";
+import { LogloomError } from "../service/logloom.ts";
+import type { ParentPage } from "./parent-page.ts";
+import type { PortalService } from "./portal-service.ts";
+
+/** The operations that each part of the search calls. */
+const operationsOf = {
+  histogram: ["log_histogram"],
+  changes: ["log_changes"],
+  patterns: ["log_stats"],
+  fields: ["list_log_fields"],
+  live: ["tail_logs"],
+  context: ["get_log_context"],
+  export: ["export_logs", "search_logs"],
+} satisfies Partial<Record<keyof Features, string[]>>;
+
+/**
+ * The parts of the page that the token is for; null until that is known, as nothing is drawn that would then go. Where
+ * nobody says it, and where the view closes a part later, what is read goes with its first 403. Without records there is no
+ * page, which the host is told.
+ */
+export function useAllowedParts(
+  service: PortalService,
+  queries: QueryClient,
+  page: ParentPage,
+): Features | null {
+  const [isKnown, setKnown] = useState(false);
+  const [refused, setRefused] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    let isOver = false;
+    void service.openOperations().then((open) => {
+      if (isOver) return;
+      const closed = Object.values(operationsOf).flat().filter((one) => open && !open.has(one));
+      setRefused(new Set(closed));
+      setKnown(true);
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [service]);
+  useEffect(() => {
+    let told: unknown = null;
+    return queries.getQueryCache().subscribe(({ query }) => {
+      const { error } = query.state;
+      if (!(error instanceof LogloomError) || error.status !== 403) return;
+      const operation = String(query.queryKey[0]);
+      setRefused((now) => now.has(operation) ? now : new Set([...now, operation]));
+      if (operation !== "search_logs" || told === error) return;
+      told = error;
+      page.tell({ logloom: "error", status: error.status, message: error.message });
+    });
+  }, [queries, page]);
+  return useMemo(() => isKnown ? featuresWithout(refused) : null, [isKnown, refused]);
+}
+
+/** The parts none of whose operations is refused. */
+function featuresWithout(refused: ReadonlySet<string>): Features {
+  const parts = Object.entries(operationsOf).map(([part, operations]) => {
+    const isOpen = !operations.some((operation) => refused.has(operation));
+    return [part, isOpen];
+  });
+  return {
+    ...allFeatures,
+    saved: false,
+    senders: false,
+    links: false,
+    ...Object.fromEntries(parts),
+  };
+}
