@@ -73,7 +73,8 @@ export function search(cli: Cli): Command {
           (records) => isTold && process.stderr.write(`\rlogloom: ${count(records)} records`),
         );
         if (isTold) process.stderr.write("\r");
-        console.error(`logloom: ${count(records)} records are in ${path}.`);
+        const found = records === 1 ? "1 record is" : `${count(records)} records are`;
+        console.error(`logloom: ${found} in ${path}.`);
       }
 
       async function writeRecords(): Promise<void> {
