@@ -64,7 +64,8 @@ cross join (
     ('opened link', null, true)
 ) s (name, created_by, is_link);
 
-create function pg_temp.read_with(p_secret text)
+-- What becomes of a call with the digest of a secret, by the function logloom-read.
+create function pg_temp.outcome_with(p_secret text, p_call text)
 returns text
 language plpgsql
 as $$
@@ -72,29 +73,24 @@ declare
   v_answer text;
 begin
   perform pg_temp.act_as_service_role();
-  v_answer := pg_temp.attempt(format(
-    'select public.read_logs(encode(sha256(convert_to(%L, ''UTF8'')), ''hex''), ''search_logs'')',
-    p_secret
-  ));
+  v_answer := pg_temp.attempt(
+    format(p_call, encode(sha256(convert_to(p_secret, 'UTF8')), 'hex'))
+  );
   perform pg_temp.act_as_postgres();
   return v_answer;
 end;
 $$;
+create function pg_temp.read_with(p_secret text)
+returns text
+language sql
+as $$
+  select pg_temp.outcome_with(p_secret, 'select public.read_logs(%L, ''search_logs'')')
+$$;
 create function pg_temp.open_with(p_code text)
 returns text
-language plpgsql
+language sql
 as $$
-declare
-  v_answer text;
-begin
-  perform pg_temp.act_as_service_role();
-  v_answer := pg_temp.attempt(format(
-    'select public.open_log_portal_session(encode(sha256(convert_to(%L, ''UTF8'')), ''hex''))',
-    p_code
-  ));
-  perform pg_temp.act_as_postgres();
-  return v_answer;
-end;
+  select pg_temp.outcome_with(p_code, 'select public.open_log_portal_session(%L)')
 $$;
 -- Reads of a key are counted by its id alone.
 create function pg_temp.readers_of(p_tenant_id text)
