@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { eventually } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser, type Page } from "./browser.ts";
-import { boxText, isGone, isSeen, search, send, withLogs } from "./steps.ts";
+import { boxText, isGone, isSeen, search, store, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener(
@@ -124,18 +124,7 @@ inBrowser("another range marks what is shown as old until its own answer is here
 inBrowser("an open record stays open when the search is run again", async () => {
   const user = await withLogs();
   const ts = new Date(Date.now() - 50 * 60_000).toISOString();
-  await send(
-    user.token,
-    Array.from({ length: 80 }, (_, i) => ({ ts, msg: `before it ${i}` })),
-  );
-  const isSearchable = (words: string, records: number) =>
-    eventually("the events are searchable", async () => {
-      const body = await user.client.call("search_logs", {
-        p_query_dsl: words,
-      });
-      return body.logs.length === records;
-    });
-  await isSearchable("before", 80);
+  await store(user, Array.from({ length: 80 }, (_, i) => ({ ts, msg: `before it ${i}` })));
   await using tab = await browser.open(user.token);
   const { page } = tab;
   const row = page.getByRole("row").filter({ hasText: "slow query" }).first();
@@ -143,11 +132,7 @@ inBrowser("an open record stays open when the search is run again", async () => 
   const detail = page.locator(".detail");
   await detail.getByRole("button", { name: "JSON", exact: true }).click();
   await detail.evaluate((element) => element.setAttribute("data-same", ""));
-  await send(user.token, [{
-    level: "info",
-    msg: "came after it was opened",
-  }]);
-  await isSearchable("came", 1);
+  await store(user, [{ level: "info", msg: "came after it was opened" }]);
   const place = await detail.boundingBox();
   await page.getByRole("button", { name: "Run again (r)" }).click();
   await isSeen(page, "came after it was opened");
@@ -228,15 +213,11 @@ inBrowser(
     const user = await newUser();
     const group = (service: string, host: string, times: number) =>
       Array.from({ length: times }, () => ({ level: "info", service, host }));
-    await send(user.token, [
+    await store(user, [
       ...group("api", "web-2", 2),
       ...group("zebra", "a-host", 3),
       ...group("api", "web-1", 1),
     ]);
-    await eventually("the events are searchable", async () => {
-      const body = await user.client.call("search_logs", {});
-      return body.logs.length === 6;
-    });
     await using tab = await browser.open(user.token, { hash: "q=*" });
     const { page } = tab;
     await total(page).getByText("6 records").waitFor();
@@ -272,14 +253,7 @@ inBrowser("what changed since the range before is told, and narrows the query", 
     level: i < 40 ? "info" : "error",
     msg: i < 40 ? `request ${i} done` : `timeout after ${i} ms`,
   }));
-  await send(user.token, events);
-  await eventually("the events are searchable", async () => {
-    const body = await user.client.call("log_stats", {
-      p_query_dsl: "| count()",
-      p_ts_from: "now-3h",
-    });
-    return body[0].value === events.length;
-  });
+  await store(user, events);
   await using tab = await browser.open(user.token, { hash: "from=now-2h" });
   const { page } = tab;
   await total(page).getByText("80 records").waitFor();
@@ -305,11 +279,7 @@ inBrowser("everything that was found is saved, and how much of it is said", asyn
     { length: 2_310 },
     (_, i) => ({ level: "info", msg: `event ${i}` }),
   );
-  await send(user.token, events);
-  await eventually("the events are searchable", async () => {
-    const body = await user.client.call("log_stats", {});
-    return body[0].value === events.length;
-  });
+  await store(user, events);
   await eventually("an export holds them", async () => {
     const { records } = await user.client.call("export_logs", {});
     return records === events.length;

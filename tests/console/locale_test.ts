@@ -1,18 +1,24 @@
 import assert from "node:assert/strict";
 import { newUser } from "../support/users.ts";
 import { inBrowser, openBrowser } from "./browser.ts";
-import { isSeen, send } from "./steps.ts";
+import { isSeen, store } from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
 inBrowser("numbers and times are written as the reader's language writes them", async () => {
   const user = await newUser();
-  const at = (day: string, minute: number) => `${day}T17:${String(minute).padStart(2, "0")}:00Z`;
+  const two = (part: number) => String(part).padStart(2, "0");
+  const at = (day: string, minute: number, second = 0) =>
+    `${day}T17:${two(minute)}:${two(second)}Z`;
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-  await send(
-    user.token,
-    Array.from({ length: 1200 }, (_, i) => ({ ts: at(day, i % 60), level: "info", msg: `m${i}` })),
+  await store(
+    user,
+    Array.from({ length: 1200 }, (_, i) => ({
+      ts: at(day, i % 60, Math.floor(i / 60)),
+      level: "info",
+      msg: `m${i}`,
+    })),
   );
   const hash = `q=&from=${at(day, 0)}&to=${day}T18:00:00Z`;
   const date = (language: string) =>
@@ -31,6 +37,6 @@ inBrowser("numbers and times are written as the reader's language writes them", 
     const label = await page.locator(".range-label").innerText();
     assert.equal(label.replace(/\s/g, " "), range);
     // The time of a record is the one that is copied.
-    await page.getByRole("row").filter({ hasText: "17:59:00.000" }).first().waitFor();
+    await page.getByRole("row").filter({ hasText: "17:59:19.000" }).first().waitFor();
   }
 });

@@ -2,26 +2,14 @@
 import assert from "node:assert/strict";
 import { changeSettings, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { newUser, type User } from "../support/users.ts";
+import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
-import { boxText, isGone, isSeen, search, send, withLogs } from "./steps.ts";
+import { boxText, isGone, isSeen, search, store, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
 const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-
-/** Sends events and waits until so many are found in the last days. */
-async function sendAll(user: User, events: unknown[]): Promise<void> {
-  await send(user.token, events);
-  await eventually("the events are searchable", async () => {
-    const body = await user.client.call("log_stats", {
-      p_query_dsl: "| count()",
-      p_ts_from: "now-3d",
-    });
-    return body[0].value === events.length;
-  });
-}
 
 inBrowser(
   "a panel says how long it took, in which zone, of how many; the last bar is not over yet",
@@ -87,7 +75,7 @@ inBrowser(
   "the overview is the first screen: services beside the day before, and a click to their records",
   async () => {
     const user = await newUser();
-    await sendAll(user, [
+    await store(user, [
       ...Array.from(
         { length: 6 },
         () => ({ ts: at(30), service: "shop", level: "info", msg: "s" }),
@@ -132,7 +120,7 @@ inBrowser(
   "patterns: their shape, their number, since when; a click filters, another excludes",
   async () => {
     const user = await newUser();
-    await sendAll(user, [
+    await store(user, [
       ...Array.from({ length: 5 }, (_, i) => ({ ts: at(30), msg: `request ${i} done` })),
       ...Array.from({ length: 3 }, (_, i) => ({ ts: at(10), msg: `timeout after ${i} ms` })),
       { ts: at(600), msg: "request 77 done" },
