@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { eventually } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser, type Page } from "./browser.ts";
-import { boxText, isGone, isSeen, search, store, withLogs } from "./steps.ts";
+import { boxText, isGone, isSeen, search, send, store, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener(
@@ -119,6 +119,23 @@ inBrowser("another range marks what is shown as old until its own answer is here
   held.letGo();
   await page.locator("[data-old]").first().waitFor({ state: "detached" });
   assert.equal((await total(page).innerText()).trim(), "2 records");
+});
+
+inBrowser("between fixed times, too, what arrived is shown", async () => {
+  const user = await newUser();
+  const [from, ts, to] = [60, 50, 40].map((minutes) =>
+    new Date(Date.now() - minutes * 60_000).toISOString()
+  );
+  await using tab = await browser.open(user.token, { hash: `q=&from=${from}&to=${to}` });
+  const { page } = tab;
+  await page.getByText("Waiting for the first event…").waitFor();
+  await send(user.token, [{ ts, msg: "came first" }]);
+  await isSeen(page, "came first");
+  await total(page).getByText("1 record").waitFor();
+  await store(user, [{ ts, msg: "came late" }]);
+  await page.getByRole("button", { name: "Run again (r)" }).click();
+  await isSeen(page, "came late");
+  await total(page).getByText("2 records").waitFor();
 });
 
 inBrowser("an open record stays open when the search is run again", async () => {

@@ -1,4 +1,9 @@
-import { type InfiniteData, type QueryKey, useInfiniteQuery } from "@tanstack/react-query";
+import {
+  type InfiniteData,
+  type QueryKey,
+  useInfiniteQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { type Instants, type Range, resolve, standardRange } from "../address/range.ts";
@@ -17,8 +22,9 @@ export interface Run {
   order: "desc" | "asc";
 }
 
-/** The run of the address; `again` resolves relative times anew. */
+/** The run of the address; `again` asks all of it anew, relative times up to now. */
 export function useRun(): Run & { again: () => void } {
+  const queries = useQueryClient();
   const { parameters } = useAddress();
   const [stamp, setStamp] = useState(() => Date.now());
   const query = parameters.q ?? "";
@@ -27,16 +33,32 @@ export function useRun(): Run & { again: () => void } {
   const order = parameters.order === "asc" ? "asc" : "desc";
   const isAggregate = aggregates(query);
   const isLive = parameters.live === "1" && !isAggregate;
-  return useMemo(() => ({
-    query,
-    range: { from, to },
+  return useMemo(() => {
     // The stamp changes when somebody runs the query again; a new query or range has the current time anyway.
-    instants: resolve({ from, to }, Math.max(stamp, Date.now())),
-    isAggregate,
-    isLive,
-    order,
-    again: () => setStamp(Date.now()),
-  }), [query, from, to, stamp, isAggregate, isLive, order]);
+    const instants = resolve({ from, to }, Math.max(stamp, Date.now()));
+    return {
+      query,
+      range: { from, to },
+      instants,
+      isAggregate,
+      isLive,
+      order,
+      again: () => {
+        const next = resolve({ from, to }, Date.now());
+        if (next?.from !== instants?.from || next?.to !== instants?.to) setStamp(Date.now());
+        // Answers are kept by their instants: those of fixed times would be shown once more.
+        else {void queries.invalidateQueries({
+            predicate: ({ queryKey }) => isOf(instants, queryKey),
+          });}
+      },
+    };
+  }, [query, from, to, stamp, isAggregate, isLive, order, queries]);
+}
+
+/** Whether an answer is of a run: its key has both instants, as parameters or by themselves. */
+function isOf(instants: Instants | null, key: QueryKey): boolean {
+  const values = key.flatMap((part) => Object.values(Object(part)));
+  return instants !== null && values.includes(instants.from) && values.includes(instants.to);
 }
 
 export function useRows(run: Run) {
