@@ -54,7 +54,7 @@ export const kinds: Kind[] = [
     ...tests("model", "tests/model/model_test.ts"),
     env: (seed) => ({ MODEL_SEED: `${seed}`, MODEL_SECONDS: "60" }),
     counts: "commands",
-    wanted: 15_000,
+    wanted: 5_000,
   },
   {
     name: "fuzzed bodies",
@@ -81,23 +81,23 @@ export const kinds: Kind[] = [
   {
     name: "queries, compiler and evaluator",
     ...tests("query", "tests/query/agreement_test.ts"),
-    env: (seed) => ({ QUERY_SEED: `${seed}`, QUERY_BATCHES: "200" }),
+    env: (seed) => ({ QUERY_SEED: `${seed}`, QUERY_BATCHES: "600" }),
     counts: "queries",
-    wanted: 9_000_000,
+    wanted: 9_900_000,
   },
   {
     name: "queries, rows and blocks",
     ...tests("query", "tests/sealing/queries_test.ts"),
     env: (seed) => ({ SEALING_SEED: `${seed}`, SEALING_BATCHES: "25" }),
     counts: "sealedQueries",
-    wanted: 900_000,
+    wanted: 80_000,
   },
   {
     name: "queries, hidden fields",
     ...tests("query", "tests/query/hidden_test.ts"),
     env: (seed) => ({ QUERY_SEED: `${seed}`, QUERY_COUNT: "200" }),
     counts: "hiddenQueries",
-    wanted: 100_000,
+    wanted: 20_000,
   },
 ];
 
