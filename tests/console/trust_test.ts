@@ -111,8 +111,11 @@ inBrowser(
     // Back where one was, as one left it.
     await page.getByRole("link", { name: "Overview" }).click();
     await row("shop").waitFor();
+    await store(user, [{ ts: at(1), service: "shop", level: "error", msg: "once more" }]);
+    await page.getByRole("button", { name: "Run again (r)" }).click();
+    await row("shop").getByRole("button", { name: "3 errors of shop" }).waitFor();
     await page.getByRole("link", { name: "Search" }).click();
-    await page.locator(".histogram-total").getByText("2 records").waitFor();
+    await page.locator(".histogram-total").getByText("3 records").waitFor();
   },
 );
 

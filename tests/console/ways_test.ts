@@ -129,6 +129,11 @@ inBrowser("a dashboard: from a search, over one range, shared by its link", asyn
   await other.page.getByRole("region", { name: "Errors" }).locator(".panel-number")
     .getByText("2", { exact: true }).waitFor();
   assert.equal(await other.page.getByRole("button", { name: "New panel" }).count(), 0);
+
+  await store(user, [{ level: "error", service: "api", msg: "once more" }]);
+  await other.page.keyboard.press("r");
+  await other.page.getByRole("region", { name: "Errors" }).locator(".panel-number")
+    .getByText("3", { exact: true }).waitFor();
 });
 
 inBrowser(

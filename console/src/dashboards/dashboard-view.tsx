@@ -1,7 +1,9 @@
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useState } from "react";
 import { go, useAddress } from "../address/address.ts";
-import { resolve, standardRange } from "../address/range.ts";
+import { standardRange } from "../address/range.ts";
 import { RangePicker } from "../search/range-picker.tsx";
+import { RefreshMenu } from "../search/refresh-menu.tsx";
+import { useInstants } from "../search/use-instants.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { LogDashboard, LogPanel } from "../service/logloom.ts";
 import { useMay } from "../service/role.ts";
@@ -49,7 +51,7 @@ function Whole({ dashboard }: { dashboard: LogDashboard }) {
     from: parameters.from || standardRange.from,
     to: parameters.to || standardRange.to,
   };
-  const instants = useMemo(() => resolve(range, Date.now()), [range.from, range.to]);
+  const { instants, again } = useInstants(range);
   const [isNaming, setNaming] = useState(false);
   const [edited, setEdited] = useState<number | "new" | null>(null);
   const save = useChange("update_log_dashboard", ["get_log_dashboard", "list_log_dashboards"]);
@@ -68,6 +70,7 @@ function Whole({ dashboard }: { dashboard: LogDashboard }) {
     <>
       <ScreenHead title={plain(dashboard.name)}>
         <RangePicker range={range} isLive={false} />
+        <RefreshMenu again={again} />
         <CopyButton text={() => location.href} label={say("Copy link")} />
         {isMine && (
           <>

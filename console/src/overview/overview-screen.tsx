@@ -1,8 +1,8 @@
-import { useMemo } from "react";
 import { useAddress } from "../address/address.ts";
-import { resolve } from "../address/range.ts";
 import { EmptyProject } from "../search/empty-project.tsx";
 import { RangePicker } from "../search/range-picker.tsx";
+import { RefreshMenu } from "../search/refresh-menu.tsx";
+import { useInstants } from "../search/use-instants.ts";
 import { useOperation } from "../service/hooks.ts";
 import { Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
 import { Loaded } from "../shared/list.tsx";
@@ -20,7 +20,7 @@ const most = 200;
 export function OverviewScreen() {
   const { parameters } = useAddress();
   const range = { from: parameters.from || standard, to: parameters.to || "now" };
-  const instants = useMemo(() => resolve(range, Date.now()), [range.from, range.to]);
+  const { instants, again } = useInstants(range);
   const asked = { p_query_dsl: "", p_ts_from: instants?.from, p_ts_to: instants?.to };
   const isWhole = instants !== null;
   const overview = useOperation("log_overview", { ...asked, p_limit: most }, {
@@ -60,6 +60,7 @@ export function OverviewScreen() {
         }
       >
         <RangePicker range={range} isLive={false} />
+        <RefreshMenu again={again} />
       </ScreenHead>
       {!isWhole && (
         <ErrorNote error={new Error(say("This range is invalid, or ends before it begins."))} />

@@ -100,7 +100,7 @@ export function QueryBar({ run, fields, ref }: {
         </div>
         <div className="query-actions">
           <RangePicker range={run.range} isLive={run.isLive} />
-          <RefreshMenu run={run} />
+          <RefreshMenu again={run.again} isLive={run.isLive} />
           {features.live && (
             <button
               type="button"

@@ -1,35 +1,36 @@
 import { seconds } from "../shared/numbers.ts";
 import { useEffect, useRef, useState } from "react";
+import { useShortcuts } from "../app/shortcuts.ts";
 import { IconButton } from "../shared/controls.tsx";
-import type { Run } from "./use-search.ts";
 import { say } from "../shared/words.ts";
 
 const choices = [0, 10, 30];
 
 /** Runs again: now, or every ten or thirty seconds. */
-export function RefreshMenu({ run }: { run: Run & { again: () => void } }) {
+export function RefreshMenu({ again, isLive = false }: { again: () => void; isLive?: boolean }) {
   const [every, setEvery] = useState(0);
-  const again = useRef(run.again);
-  again.current = run.again;
+  const latest = useRef(again);
+  latest.current = again;
+  useShortcuts({ r: again });
   useEffect(() => {
-    if (every === 0 || run.isLive) return;
+    if (every === 0 || isLive) return;
     const timer = setInterval(() => {
-      if (!document.hidden) again.current();
+      if (!document.hidden) latest.current();
     }, every * 1000);
     return () => clearInterval(timer);
-  }, [every, run.isLive]);
+  }, [every, isLive]);
   return (
     <div className="refresh">
       <IconButton
         icon="refresh"
         label={say("Run again (r)")}
-        onClick={run.again}
-        disabled={run.isLive}
+        onClick={again}
+        disabled={isLive}
       />
       <select
         aria-label={say("Run repeatedly")}
         value={every}
-        disabled={run.isLive}
+        disabled={isLive}
         onChange={(event) => setEvery(Number(event.target.value))}
       >
         {choices.map((one) => (

@@ -41,7 +41,6 @@ export function SearchScreen() {
     l: () => {
       if (features.live) change({ live: run.isLive ? "" : "1" });
     },
-    r: () => run.again(),
   });
 
   const edit = useCallback<EditQuery>(

@@ -1,16 +1,12 @@
-import {
-  type InfiniteData,
-  type QueryKey,
-  useInfiniteQuery,
-  useQueryClient,
-} from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { type InfiniteData, type QueryKey, useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { change, useAddress } from "../address/address.ts";
-import { type Instants, type Range, resolve, standardRange } from "../address/range.ts";
+import { type Instants, type Range, standardRange } from "../address/range.ts";
 import { aggregates, filterOf } from "../language/edit.ts";
 import type { LogloomError, LogPage } from "../service/logloom.ts";
 import { useOperation, useService } from "../service/hooks.ts";
 import { shareTimed, timed } from "../service/took.ts";
+import { useInstants } from "./use-instants.ts";
 
 /** One run of a search: the query and the instants for all its requests. */
 export interface Run {
@@ -22,43 +18,20 @@ export interface Run {
   order: "desc" | "asc";
 }
 
-/** The run of the address; `again` asks all of it anew, relative times up to now. */
+/** The run of the address; `again` asks all of it anew. */
 export function useRun(): Run & { again: () => void } {
-  const queries = useQueryClient();
   const { parameters } = useAddress();
-  const [stamp, setStamp] = useState(() => Date.now());
   const query = parameters.q ?? "";
   const from = parameters.from || standardRange.from;
   const to = parameters.to || standardRange.to;
   const order = parameters.order === "asc" ? "asc" : "desc";
   const isAggregate = aggregates(query);
   const isLive = parameters.live === "1" && !isAggregate;
-  return useMemo(() => {
-    // The stamp changes when somebody runs the query again; a new query or range has the current time anyway.
-    const instants = resolve({ from, to }, Math.max(stamp, Date.now()));
-    return {
-      query,
-      range: { from, to },
-      instants,
-      isAggregate,
-      isLive,
-      order,
-      again: () => {
-        const next = resolve({ from, to }, Date.now());
-        if (next?.from !== instants?.from || next?.to !== instants?.to) setStamp(Date.now());
-        // Answers are kept by their instants: those of fixed times would be shown once more.
-        else {void queries.invalidateQueries({
-            predicate: ({ queryKey }) => isOf(instants, queryKey),
-          });}
-      },
-    };
-  }, [query, from, to, stamp, isAggregate, isLive, order, queries]);
-}
-
-/** Whether an answer is of a run: its key has both instants, as parameters or by themselves. */
-function isOf(instants: Instants | null, key: QueryKey): boolean {
-  const values = key.flatMap((part) => Object.values(Object(part)));
-  return instants !== null && values.includes(instants.from) && values.includes(instants.to);
+  const { instants, again } = useInstants({ from, to }, `${order} ${isLive} ${query}`);
+  return useMemo(
+    () => ({ query, range: { from, to }, instants, isAggregate, isLive, order, again }),
+    [query, from, to, instants, isAggregate, isLive, order, again],
+  );
 }
 
 export function useRows(run: Run) {
