@@ -11,6 +11,9 @@ import { tell } from "../support/tally.ts";
 
 const kills = Number(Deno.env.get("LOGLOOM_CHAOS_KILLS") ?? "20");
 
+/** How many of them set the clock, about: after each of these it takes a minute until health is healthy. */
+const clockSteps = Number(Deno.env.get("LOGLOOM_CHAOS_CLOCK_STEPS") ?? Math.ceil(kills / 5));
+
 /** What is drawn is repeated by it; when it strikes is not. */
 const seed = Number(Deno.env.get("LOGLOOM_CHAOS_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const random = randomOf(seed);
@@ -91,10 +94,14 @@ Deno.test(`${kills} kills and cuts at random: every event and every alert once, 
     return wrong;
   });
   for (const sender of senders) sender.start();
-  console.log(`LOGLOOM_CHAOS_SEED=${seed} LOGLOOM_CHAOS_KILLS=${kills}`);
+  console.log(
+    `LOGLOOM_CHAOS_SEED=${seed} LOGLOOM_CHAOS_KILLS=${kills} LOGLOOM_CHAOS_CLOCK_STEPS=${clockSteps}`,
+  );
   const done: string[] = [];
   for (let n = 0; n < kills; n++) {
-    const name = Object.keys(steps)[random(Object.keys(steps).length)];
+    const isClock = random(kills) < clockSteps;
+    const names = Object.keys(steps).filter((name) => name.startsWith("the clock") === isClock);
+    const name = names[random(names.length)];
     done.push(name);
     {
       // A pool of its own: what is killed takes others' connections with it.

@@ -66,7 +66,11 @@ export const kinds: Kind[] = [
   {
     name: "kills under load",
     ...tests("chaos", "tests/chaos/chaos_test.ts"),
-    env: (seed) => ({ LOGLOOM_CHAOS_SEED: `${seed}`, LOGLOOM_CHAOS_KILLS: "20" }),
+    env: (seed) => ({
+      LOGLOOM_CHAOS_SEED: `${seed}`,
+      LOGLOOM_CHAOS_KILLS: "60",
+      LOGLOOM_CHAOS_CLOCK_STEPS: "1",
+    }),
     counts: "kills",
     wanted: 1_000,
   },
