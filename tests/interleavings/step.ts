@@ -56,7 +56,7 @@ export async function interleave(
   const runs: PairRun[] = [];
   const faults: FaultRun[] = [];
   let next = 0;
-  await using databases = await Databases.make(stack, navigator.hardwareConcurrency);
+  await using databases = await Databases.make(stack, 2 * navigator.hardwareConcurrency);
   const work = async (database: string) => {
     const sql = connect(stack, database);
     while (next < pairs.length && !(isTimed && runs.length > 0 && performance.now() > until)) {
