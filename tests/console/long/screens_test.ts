@@ -22,6 +22,17 @@ async function send(user: User, events: unknown[]): Promise<void> {
 const isSeen = (page: Page, text: string) =>
   page.getByRole("row").filter({ hasText: text }).first().waitFor();
 
+/** What one could press, but for its place: it is beyond the edge of the page, and in no list that scrolls. */
+const outOfReach = (page: Page) =>
+  page.evaluate(() => {
+    const scrolls = (element: Element | null): boolean =>
+      element !== null && element.tagName !== "MAIN" &&
+      (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+    return [...document.querySelectorAll("main :is(button, a, input, select)")]
+      .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one))
+      .map((one) => (one as HTMLElement).innerText || one.outerHTML);
+  });
+
 inBrowser("axe finds nothing on any screen, in either theme, on a phone neither", async () => {
   const user = await newUser();
   await send(user, [{ level: "error", service: "api", msg: "x", attrs: { a: { b: 1 } } }]);
@@ -53,6 +64,7 @@ inBrowser("axe finds nothing on any screen, in either theme, on a phone neither"
       await tab.page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => {});
       if (hash === "/search") await tab.page.locator("[data-row]").first().click();
       assert.deepEqual(await accessibilityFaults(tab.page), [], `${theme} ${width} ${hash}`);
+      assert.deepEqual(await outOfReach(tab.page), [], `${theme} ${width} ${hash}`);
     }
   }
 });
