@@ -14,6 +14,7 @@ export const citus: Step = {
   title: "sharded over a coordinator and two workers, where Citus is installed",
   needsStack: false,
   isBeside: true,
+  isOnScratch: true,
   run: onNodes,
 };
 

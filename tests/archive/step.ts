@@ -7,21 +7,13 @@ import { type Context, denoTests, type Step, type StepResult } from "../runner/s
 
 export const archive: Step = {
   name: "archive",
-  title: "days in a bucket: archived, erased, and read by DuckDB",
+  title: "days in a bucket, also one that fails: archived, erased, brought back, read by DuckDB",
   needsStack: true,
   isBeside: true,
-  run: (context) => withBucket(context, /tests\/archive\/\w+_test\.ts$/),
+  run: withBucket,
 };
 
-export const archiveAll: Step = {
-  name: "archive-all",
-  title: "days in a bucket that fails: nothing lost, brought back, uninstalled",
-  needsStack: true,
-  isBeside: true,
-  run: (context) => withBucket(context, /tests\/archive\/long\/\w+_test\.ts$/),
-};
-
-async function withBucket(context: Context, chosen: RegExp): Promise<StepResult> {
+async function withBucket(context: Context): Promise<StepResult> {
   const progress = (step: string) => console.log(`  ${step} …`);
   await installBucket(progress);
   await installReader(progress);
@@ -30,11 +22,7 @@ async function withBucket(context: Context, chosen: RegExp): Promise<StepResult>
     cwd: checkout,
     failure: "The types of the tests of the archive are wrong",
   });
-  const tests = sources.filter((path) => chosen.test(path));
-  return await denoTests([], {
-    ...context,
-    files: context.files.length > 0 ? context.files : tests,
-  });
+  return await denoTests(["tests/archive"], context);
 }
 
 const folder = `${checkout}/tests/archive`;

@@ -1,5 +1,12 @@
 import { findRuntime, hostedVersion } from "../../local/runtime.ts";
-import { type Context, denoTests, type Step, type StepResult, sum } from "../runner/step.ts";
+import {
+  type Context,
+  denoTests,
+  quickTests,
+  type Step,
+  type StepResult,
+  sum,
+} from "../runner/step.ts";
 import { installClients } from "../mcp/step.ts";
 import { withoutSecrets } from "../secrets/step.ts";
 
@@ -23,7 +30,7 @@ export const hostedAll: Step = {
   title: "everything through the front door, and every fault, served as hosted",
   needsStack: true,
   isBeside: true,
-  run: allAsHosted,
+  run: (context) => withoutSecrets(context, allAsHosted(context)),
 };
 
 /** The functions' unit tests, and the tests of what they serve, as they run on a hosted project. */
@@ -39,13 +46,13 @@ async function asHosted(context: Context): Promise<StepResult> {
     await denoTests([], { files: ["tests/e2e/alerts_test.ts"], stack }, {
       options: [quickNotifications],
     }),
-    await denoTests(["tests/hosted"], { files: [], stack }),
+    await denoTests(await quickTests("tests/hosted"), { files: [], stack }),
   ]);
 }
 
 async function allAsHosted(context: Context): Promise<StepResult> {
   await serveAsHosted(context);
-  return await denoTests(["tests/e2e", "tests/faults"], context, { env: { LOGLOOM_LONG: "1" } });
+  return await denoTests(["tests/e2e", "tests/faults", "tests/hosted/long"], context);
 }
 
 /** Serves the stack's functions on the Deno of hosted ones, and gives back that program. */

@@ -6,6 +6,7 @@ export const migrations: Step = {
   title: "schemas and migrations agree, and an upgrade under load loses nothing",
   needsStack: false,
   isBeside: true,
+  isOnScratch: true,
   run: upgrade,
 };
 

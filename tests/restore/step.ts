@@ -6,6 +6,7 @@ export const restore: Step = {
   title: "a dump, restored into an empty database and repaired",
   needsStack: false,
   isBeside: true,
+  isOnScratch: true,
   run: dumpAndRestore,
 };
 

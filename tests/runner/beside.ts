@@ -9,6 +9,7 @@ export class Beside {
   readonly #ended = new AbortController();
   readonly #steps: Step[];
   readonly #said: string[] = [];
+  #isScratchTaken = false;
 
   constructor(steps: Step[]) {
     this.#steps = steps;
@@ -18,10 +19,14 @@ export class Beside {
   async work(stack?: StackName): Promise<Row[]> {
     const rows: Row[] = [];
     while (!this.#ended.signal.aborted) {
-      const at = this.#steps.findIndex(({ isPure }) => stack || isPure);
+      const at = this.#steps.findIndex(({ isPure, isOnScratch }) =>
+        (stack || isPure) && !(isOnScratch && this.#isScratchTaken)
+      );
       if (at < 0) break;
       const [step] = this.#steps.splice(at, 1);
+      if (step.isOnScratch) this.#isScratchTaken = true;
       rows.push(await this.#run(step, stack));
+      if (step.isOnScratch) this.#isScratchTaken = false;
     }
     return rows;
   }

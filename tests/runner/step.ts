@@ -27,6 +27,8 @@ export interface Step {
   needsStack: boolean;
   /** Needs nothing of the other steps, so in a run of many it has its turn beside those that share a stack. */
   isBeside?: boolean;
+  /** Works on the stack "scratch", of which there is one: beside others of these it waits. */
+  isOnScratch?: boolean;
   /** Is all processor and starts no stack, also not of its own: in a run of many it begins at once, beside both. */
   isPure?: boolean;
   run(context: Context): Promise<StepResult>;
@@ -97,6 +99,11 @@ function stackEnv({ stack }: Pick<TestStack, "stack">): Record<string, string> {
     LOGLOOM_STATE_FILE: stack.stateFile,
     LOGLOOM_BUCKET_PORT: `${stack.ports.bucket}`,
   };
+}
+
+/** The tests of a folder that are quick: those that take long are in `long` below it. */
+export async function quickTests(folder: string): Promise<string[]> {
+  return (await chosenTests([folder], "_test.ts")).filter((path) => !path.includes("/long/"));
 }
 
 /** A tool that fails without saying which test did so has failed all the same. */

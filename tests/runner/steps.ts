@@ -1,6 +1,6 @@
 import { walk } from "../../local/walk.ts";
 import { advisors } from "../advisors/step.ts";
-import { archive, archiveAll } from "../archive/step.ts";
+import { archive } from "../archive/step.ts";
 import { citus } from "../../citus/tests/step.ts";
 import { consoleAll, consoleJourneys } from "../console/step.ts";
 import { hosted, hostedAll } from "../hosted/step.ts";
@@ -16,12 +16,9 @@ import { secrets, withoutSecrets } from "../secrets/step.ts";
 import { senders, sendersAll } from "../senders/step.ts";
 import { site } from "../site/step.ts";
 import { sql } from "../sql/step.ts";
-import { check, denoTests, type Step } from "./step.ts";
+import { check, denoTests, quickTests, type Step } from "./step.ts";
 
-/**
- * What is quick to tell comes first. Of the beside ones first those on the stack "scratch", of which there is one: by the
- * time that a second process works on them they are done.
- */
+/** What is quick to tell comes first. */
 export const steps: Step[] = [
   {
     name: "format",
@@ -44,21 +41,14 @@ export const steps: Step[] = [
   },
   sql,
   migrations,
-  restore,
-  {
-    name: "guest",
-    title: "a project of somebody else, before, with and after Logloom",
-    needsStack: false,
-    isBeside: true,
-    run: (context) => denoTests(["tests/guest"], context),
-  },
   citus,
   {
     name: "faults",
     title: "processes killed, bodies malformed",
     needsStack: true,
     isBeside: true,
-    run: (context) => withoutSecrets(context, denoTests(["tests/faults"], context)),
+    run: async (context) =>
+      await withoutSecrets(context, denoTests(await quickTests("tests/faults"), context)),
   },
   model,
   hosted,
@@ -98,13 +88,11 @@ export const steps: Step[] = [
     name: "e2e",
     title: "through the front door",
     needsStack: true,
-    run: (context) => denoTests(["tests/e2e"], context),
+    run: async (context) => await denoTests(await quickTests("tests/e2e"), context),
   },
-  archive,
   consoleJourneys,
   senders,
   mcp,
-  npmPackage,
   secrets,
 ];
 
@@ -112,9 +100,19 @@ export const steps: Step[] = [
 export const longSteps: Step[] = [
   // Of the beside ones first those that take longest.
   hostedAll,
-  archiveAll,
+  archive,
+  {
+    name: "guest",
+    title: "a project of somebody else, before, with and after Logloom",
+    needsStack: false,
+    isBeside: true,
+    isOnScratch: true,
+    run: (context) => denoTests(["tests/guest"], context),
+  },
+  restore,
   sendersAll,
   consoleAll,
+  npmPackage,
   interleavingsAll,
   memory,
   {

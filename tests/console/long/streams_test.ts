@@ -1,11 +1,11 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { kindNames, kinds } from "../../console/src/streams/kinds.ts";
-import { changeSettings, openDatabase } from "../support/database.ts";
-import { receiveWebhooks } from "../support/receivers.ts";
-import { newUser } from "../support/users.ts";
-import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
-import { send } from "./steps.ts";
+import { kindNames, kinds } from "../../../console/src/streams/kinds.ts";
+import { changeSettings, openDatabase } from "../../support/database.ts";
+import { receiveWebhooks } from "../../support/receivers.ts";
+import { newUser } from "../../support/users.ts";
+import { accessibilityFaults, inBrowser, openBrowser } from "../browser.ts";
+import { send } from "../steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { openDatabase } from "../../support/database.ts";
-import { eventually } from "../../support/eventually.ts";
-import { asUser } from "../../support/users.ts";
+import { openDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { asUser } from "../support/users.ts";
 import {
   addRecords,
   archiveHealth,
@@ -16,8 +16,8 @@ import {
   restored,
   runRetention,
   storedRecords,
-} from "../archive.ts";
-import { type Fault, startBucket } from "../bucket.ts";
+} from "./archive.ts";
+import { type Fault, startBucket } from "./bucket.ts";
 
 const isFile = (key: string) => key.endsWith(".parquet");
 

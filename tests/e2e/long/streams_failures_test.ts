@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { LogStream } from "../../packages/logloom/src/read.ts";
+import type { LogStream } from "../../../packages/logloom/src/read.ts";
 import {
   apiKey,
   call,
@@ -8,14 +8,14 @@ import {
   ingest,
   newTenant,
   type Tenant,
-} from "../support/client.ts";
-import { changeSettings, type Database, openDatabase } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { killPart } from "../support/processes.ts";
-import { receiveWebhooks } from "../support/receivers.ts";
-import { stack } from "../support/stack.ts";
-import { newStream, sealed } from "../support/streams.ts";
-import { newUser, refused } from "../support/users.ts";
+} from "../../support/client.ts";
+import { changeSettings, type Database, openDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { killPart } from "../../support/processes.ts";
+import { receiveWebhooks } from "../../support/receivers.ts";
+import { stack } from "../../support/stack.ts";
+import { newStream, sealed } from "../../support/streams.ts";
+import { newUser, refused } from "../../support/users.ts";
 
 /** Streams that are not as patient as those of a service. */
 function hurried(sql: Database): Promise<AsyncDisposable> {

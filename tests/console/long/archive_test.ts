@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { installBucket } from "../../local/processes/bucket.ts";
+import { installBucket } from "../../../local/processes/bucket.ts";
 import {
   addRecords,
   archiveInto,
@@ -12,12 +12,12 @@ import {
   recordsOf,
   runRetention,
   storedRecords,
-} from "../archive/archive.ts";
-import { startBucket } from "../archive/bucket.ts";
-import { openDatabase } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { asUser } from "../support/users.ts";
-import { accessibilityFaults, inBrowser, openBrowser, type Page } from "./browser.ts";
+} from "../../archive/archive.ts";
+import { startBucket } from "../../archive/bucket.ts";
+import { openDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { asUser } from "../../support/users.ts";
+import { accessibilityFaults, inBrowser, openBrowser, type Page } from "../browser.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());

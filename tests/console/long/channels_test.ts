@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { eventually } from "../support/eventually.ts";
-import { receiveWebhooks } from "../support/receivers.ts";
-import { newUser } from "../support/users.ts";
-import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
+import { eventually } from "../../support/eventually.ts";
+import { receiveWebhooks } from "../../support/receivers.ts";
+import { newUser } from "../../support/users.ts";
+import { accessibilityFaults, inBrowser, openBrowser } from "../browser.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());

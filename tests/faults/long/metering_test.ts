@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { ingest, newTenant } from "../support/client.ts";
-import { changeSettings, type Database, openDatabase, stopWriter } from "../support/database.ts";
-import { eventually, pause } from "../support/eventually.ts";
-import { putOnPlan, usageOf } from "../support/plans.ts";
-import { isBack, killProcess } from "../support/processes.ts";
-import { complete, outcomeOf, Sender } from "../support/sender.ts";
-import { stack } from "../support/stack.ts";
+import { ingest, newTenant } from "../../support/client.ts";
+import { changeSettings, type Database, openDatabase, stopWriter } from "../../support/database.ts";
+import { eventually, pause } from "../../support/eventually.ts";
+import { putOnPlan, usageOf } from "../../support/plans.ts";
+import { isBack, killProcess } from "../../support/processes.ts";
+import { complete, outcomeOf, Sender } from "../../support/sender.ts";
+import { stack } from "../../support/stack.ts";
 
 Deno.test("after kills the usage is what was acknowledged", async () => {
   const tenant = await newTenant();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { openDatabase } from "../../support/database.ts";
-import { eventually } from "../../support/eventually.ts";
-import { asUser } from "../../support/users.ts";
+import { openDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { asUser } from "../support/users.ts";
 import {
   addRecords,
   archiveInto,
@@ -13,8 +13,8 @@ import {
   runRetention,
   sealDay,
   storedRecords,
-} from "../archive.ts";
-import { startBucket } from "../bucket.ts";
+} from "./archive.ts";
+import { startBucket } from "./bucket.ts";
 
 Deno.test("days are archived, dropped, and brought back as they were", async () => {
   await using sql = openDatabase();

@@ -1,13 +1,20 @@
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
-import type { StreamKind } from "../../packages/logloom/src/read.ts";
-import { apiKey, clientOf, createKey, ingest, newTenant, type Tenant } from "../support/client.ts";
-import { changeSettings, type Database, openDatabase, recordsOf } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { killPart } from "../support/processes.ts";
-import { type S3Server, startS3 } from "../support/s3_server.ts";
-import { stack } from "../support/stack.ts";
-import { newStream, ownReceivers } from "../support/streams.ts";
+import type { StreamKind } from "../../../packages/logloom/src/read.ts";
+import {
+  apiKey,
+  clientOf,
+  createKey,
+  ingest,
+  newTenant,
+  type Tenant,
+} from "../../support/client.ts";
+import { changeSettings, type Database, openDatabase, recordsOf } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { killPart } from "../../support/processes.ts";
+import { type S3Server, startS3 } from "../../support/s3_server.ts";
+import { stack } from "../../support/stack.ts";
+import { newStream, ownReceivers } from "../../support/streams.ts";
 
 const count = 40;
 

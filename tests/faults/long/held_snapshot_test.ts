@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { newTenant } from "../support/client.ts";
-import { changeSettings, type Database, openDatabase } from "../support/database.ts";
-import { eventually, pause } from "../support/eventually.ts";
-import { complete, outcomeOf, percentile, Sender } from "../support/sender.ts";
+import { newTenant } from "../../support/client.ts";
+import { changeSettings, type Database, openDatabase } from "../../support/database.ts";
+import { eventually, pause } from "../../support/eventually.ts";
+import { complete, outcomeOf, percentile, Sender } from "../../support/sender.ts";
 
 /** How long each load lasts: a proof takes 300, a check of every change cannot. */
 const seconds = Number(Deno.env.get("LOGLOOM_SOAK_SECONDS") ?? 10);

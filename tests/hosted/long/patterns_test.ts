@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { findRuntime, hostedVersion } from "../../local/runtime.ts";
-import { checkout } from "../../local/stack.ts";
-import { functionPatterns } from "../patterns/find.ts";
-import { type Cost, mostForDouble } from "../patterns/measure.ts";
+import { findRuntime, hostedVersion } from "../../../local/runtime.ts";
+import { checkout } from "../../../local/stack.ts";
+import { functionPatterns } from "../../patterns/find.ts";
+import { type Cost, mostForDouble } from "../../patterns/measure.ts";
 
 Deno.test("every regular expression of the functions costs as much as its text is long", async () => {
   const runtime = await findRuntime(hostedVersion, () => {});

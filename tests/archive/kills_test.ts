@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { ProcessIdentity } from "../../../local/identity.ts";
-import { type Database, openDatabase } from "../../support/database.ts";
-import { eventually } from "../../support/eventually.ts";
-import { isBack, killProcess, type ProcessName } from "../../support/processes.ts";
-import { asUser } from "../../support/users.ts";
+import type { ProcessIdentity } from "../../local/identity.ts";
+import { type Database, openDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { isBack, killProcess, type ProcessName } from "../support/processes.ts";
+import { asUser } from "../support/users.ts";
 import {
   addRecords,
   archiveInto,
@@ -18,8 +18,8 @@ import {
   restored,
   runRetention,
   storedRecords,
-} from "../archive.ts";
-import { type Asked, startBucket, type TestBucket } from "../bucket.ts";
+} from "./archive.ts";
+import { type Asked, startBucket, type TestBucket } from "./bucket.ts";
 
 const generation = (key: string) => Number(/_(\d+)\.parquet$/.exec(key)?.[1] ?? 0);
 

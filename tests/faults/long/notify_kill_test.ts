@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { clientOf, ingest, newTenant, type Tenant } from "../support/client.ts";
-import { type Database, openDatabase } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { isBack, killProcess } from "../support/processes.ts";
-import { receiveWebhooks } from "../support/receivers.ts";
+import { clientOf, ingest, newTenant, type Tenant } from "../../support/client.ts";
+import { type Database, openDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { isBack, killProcess } from "../../support/processes.ts";
+import { receiveWebhooks } from "../../support/receivers.ts";
 
 async function createRule(
   tenant: Tenant,

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { checkout } from "../../../local/stack.ts";
-import { localBucket } from "../../../local/bucket.ts";
-import { uninstall, uninstallSteps } from "../../../packages/logloom/src/cli/commands/uninstall.ts";
-import { openDatabase } from "../../support/database.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ownDatabase } from "../../support/own_database.ts";
-import { stack } from "../../support/stack.ts";
+import { checkout } from "../../local/stack.ts";
+import { localBucket } from "../../local/bucket.ts";
+import { uninstall, uninstallSteps } from "../../packages/logloom/src/cli/commands/uninstall.ts";
+import { openDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { ownDatabase } from "../support/own_database.ts";
+import { stack } from "../support/stack.ts";
 import {
   addRecords,
   archiveInto,
@@ -13,8 +13,8 @@ import {
   daysAgo,
   isArchived,
   recordsOf,
-} from "../archive.ts";
-import { startBucket } from "../bucket.ts";
+} from "./archive.ts";
+import { startBucket } from "./bucket.ts";
 
 const title = "no file of the archive is forgotten";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { openDatabase } from "../../support/database.ts";
-import { eventually } from "../../support/eventually.ts";
-import { asUser, refused } from "../../support/users.ts";
+import { openDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { asUser, refused } from "../support/users.ts";
 import {
   addRecords,
   archiveInto,
@@ -14,8 +14,8 @@ import {
   restored,
   runRetention,
   storedRecords,
-} from "../archive.ts";
-import { startBucket } from "../bucket.ts";
+} from "./archive.ts";
+import { startBucket } from "./bucket.ts";
 
 Deno.test("a database that was brought back to before an erasure takes up the files after it", async () => {
   await using sql = openDatabase();

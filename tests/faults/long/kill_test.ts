@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { health, newTenant, type Tenant } from "../support/client.ts";
-import { type Database, openDatabase, stopWriter } from "../support/database.ts";
-import { eventually, pause } from "../support/eventually.ts";
-import { isBack, killProcess, type ProcessName, signalIfThere } from "../support/processes.ts";
-import { complete, outcomeOf, Sender } from "../support/sender.ts";
+import { health, newTenant, type Tenant } from "../../support/client.ts";
+import { type Database, openDatabase, stopWriter } from "../../support/database.ts";
+import { eventually, pause } from "../../support/eventually.ts";
+import { isBack, killProcess, type ProcessName, signalIfThere } from "../../support/processes.ts";
+import { complete, outcomeOf, Sender } from "../../support/sender.ts";
 
 async function assertNothingLost(sql: Database, tenant: Tenant, sender: Sender): Promise<void> {
   assert.ok(sender.acknowledged > 0);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
-import type { AlertRule, ParametersOf } from "../../packages/logloom/src/read.ts";
-import { call, clientOf, ingest, newTenant, type Tenant } from "../support/client.ts";
-import { changeSettings, type Database, openDatabase } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { type ReceivedWebhook, receiveWebhooks } from "../support/receivers.ts";
+import type { AlertRule, ParametersOf } from "../../../packages/logloom/src/read.ts";
+import { call, clientOf, ingest, newTenant, type Tenant } from "../../support/client.ts";
+import { changeSettings, type Database, openDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type ReceivedWebhook, receiveWebhooks } from "../../support/receivers.ts";
 
 /** Seals secrets as a client does. */
 async function seal(tenant: Tenant, secrets: Record<string, string>) {
