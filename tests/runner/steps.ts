@@ -100,6 +100,7 @@ export const steps: Step[] = [
 export const longSteps: Step[] = [
   // Of the beside ones first those that take longest.
   hostedAll,
+  sendersAll,
   archive,
   {
     name: "guest",
@@ -110,7 +111,6 @@ export const longSteps: Step[] = [
     run: (context) => denoTests(["tests/guest"], context),
   },
   restore,
-  sendersAll,
   consoleAll,
   npmPackage,
   interleavingsAll,
