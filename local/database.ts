@@ -104,9 +104,18 @@ export async function prepareDatabase(
     }. npm run reset starts over with an empty database.`;
 }
 
+/** A connection on which times are ISO 8601 both ways, whatever the way is that the project writes them. */
+export function connect(url: string, settings: Record<string, string | number> = {}): postgres.Sql {
+  return postgres(url, {
+    max: 1,
+    onnotice: () => {},
+    connection: { DateStyle: "ISO", ...settings },
+  });
+}
+
 /** Gives a new cluster the roles, extensions and grants of a project before its first migration. */
 export async function makeProject(stack: Stack): Promise<void> {
-  const sql = postgres(stack.adminDatabaseUrl, { max: 1, onnotice: () => {} });
+  const sql = connect(stack.adminDatabaseUrl);
   try {
     await sql.unsafe(await Deno.readTextFile(`${checkout}/local/database/roles.sql`));
   } finally {
@@ -116,7 +125,7 @@ export async function makeProject(stack: Stack): Promise<void> {
 
 /** Tells the database the address of logloom-notify and PostgREST's number of connections. */
 async function describeStack(stack: Stack): Promise<void> {
-  const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
+  const sql = connect(stack.databaseUrl);
   try {
     await sql`
       update logloom_private.notify_endpoint
@@ -163,7 +172,7 @@ async function describeArchive(sql: postgres.Sql, stack: Stack): Promise<void> {
 
 /** Lets every plan archive into the local bucket, and soon, for whoever watches it. */
 export async function archiveInto(stack: Stack): Promise<void> {
-  const sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
+  const sql = connect(stack.databaseUrl);
   try {
     await sql`
       update logloom_private.settings

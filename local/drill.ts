@@ -1,4 +1,5 @@
-import postgres from "postgres";
+import type postgres from "postgres";
+import { connect } from "./database.ts";
 import { Failure, run } from "./failure.ts";
 import { withPostgres } from "./lone_postgres.ts";
 import { readOptions } from "./options.ts";
@@ -32,13 +33,9 @@ await run(async () => {
 async function drill(system: System, stack: Stack, copy: Stack): Promise<number> {
   const folder = `${system.folder(copy)}/dump`;
   const log = `${copy.folder}/logs/restore`;
-  const source = postgres(stack.databaseUrl, { max: 1, onnotice: silent });
+  const source = connect(stack.databaseUrl);
   // As the owner, who repairs a hosted project too, but without a limit to the time of a statement.
-  const target = postgres(copy.databaseUrl, {
-    max: 1,
-    onnotice: silent,
-    connection: { statement_timeout: 0 },
-  });
+  const target = connect(copy.databaseUrl, { statement_timeout: 0 });
   try {
     // What was sent on a day before that can hardly be on its way any more.
     const [{ day }] = await source<{ day: string }[]>`
