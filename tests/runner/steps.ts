@@ -18,7 +18,7 @@ import { site } from "../site/step.ts";
 import { sql } from "../sql/step.ts";
 import { check, denoTests, quickTests, type Step } from "./step.ts";
 
-/** What is quick to tell comes first. */
+/** What is quick to tell comes first, then, of those that run beside the others, what takes longest. */
 export const steps: Step[] = [
   {
     name: "format",
@@ -40,8 +40,16 @@ export const steps: Step[] = [
       await check(["deno", "check", ...(files.length ? files : await typeScript())]),
   },
   sql,
-  migrations,
-  citus,
+  {
+    name: "e2e",
+    title: "through the front door",
+    needsStack: true,
+    isBeside: true,
+    run: async (context) =>
+      await withoutSecrets(context, denoTests(await quickTests("tests/e2e"), context)),
+  },
+  hosted,
+  model,
   {
     name: "faults",
     title: "processes killed, bodies malformed",
@@ -50,8 +58,8 @@ export const steps: Step[] = [
     run: async (context) =>
       await withoutSecrets(context, denoTests(await quickTests("tests/faults"), context)),
   },
-  model,
-  hosted,
+  migrations,
+  citus,
   {
     name: "unit",
     title: "command line, package and stack, each by itself",
@@ -84,12 +92,6 @@ export const steps: Step[] = [
     run: (context) => denoTests(["tests/query", "tests/sealing"], context),
   },
   interleavings,
-  {
-    name: "e2e",
-    title: "through the front door",
-    needsStack: true,
-    run: async (context) => await denoTests(await quickTests("tests/e2e"), context),
-  },
   consoleJourneys,
   senders,
   mcp,
