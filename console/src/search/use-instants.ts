@@ -13,11 +13,9 @@ export function useInstants({ from, to }: Range, question = "") {
     const instants = resolve({ from, to }, Math.max(stamp, Date.now()));
     const again = () => {
       const next = resolve({ from, to }, Date.now());
-      if (next?.from !== instants?.from || next?.to !== instants?.to) setStamp(Date.now());
+      if (next?.from !== instants?.from || next?.to !== instants?.to) return setStamp(Date.now());
       // Answers are kept by their instants: those of fixed times would be shown once more.
-      else {void queries.invalidateQueries({
-          predicate: ({ queryKey }) => isOf(instants, queryKey),
-        });}
+      void queries.invalidateQueries({ predicate: ({ queryKey }) => isOf(instants, queryKey) });
     };
     return { instants, again };
   }, [from, to, question, stamp, queries]);
