@@ -8,7 +8,6 @@ import { longSteps, steps } from "./runner/steps.ts";
 import { startTestStack, type TestStack } from "./runner/test_stack.ts";
 import { Failure, run } from "../local/failure.ts";
 import { removeIfThere } from "../local/files.ts";
-import type { StackName } from "../local/stack.ts";
 import { prepareSystem } from "../local/system.ts";
 
 // npm test [-- STEP [FILE…]]: everything, or one step of it, with a stack of its own where it needs one.
@@ -50,10 +49,8 @@ await run(async () => {
       await prepareSystem((step) => console.log(`  ${step} …`));
       beside = new Beside(chosen.filter((step) => !shared.includes(step)));
     }
-    // The long ones mostly wait, and further stacks cost them little; the others keep two processors busy.
-    const stacksBeside: (StackName | undefined)[] = isLong
-      ? ["beside", "aside", "along"]
-      : ["beside", undefined];
+    // The long ones mostly wait, and a third stack costs them little; the others keep two processors busy.
+    const stacksBeside = ["beside", isLong ? "aside" : undefined] as const;
     const rowsBeside = stacksBeside.map((name) => beside?.work(name) ?? []);
     for (const step of shared) {
       if (step.needsStack && !stack) {

@@ -102,11 +102,13 @@ inBrowser(
     const trial = await newTrial("package-page");
     await withPage(trial, keyed, async (page) => {
       await loggerIsThere(page);
+      const isOnItsWay = page.waitForRequest(/ingest$/);
       await page.evaluate(() => {
         const { log } = globalThis as unknown as Logging;
         // Full at 500: the first batch is sent now, the rest when the page goes.
         for (let n = 0; n < 540; n++) log.info("event", { n });
       });
+      await isOnItsWay;
       await page.close({ runBeforeUnload: true });
       const numbers = (await arrived(trial, 540)).map(({ attrs }) => Number(attrs?.n));
       assert.deepEqual(numbers.toSorted((a, b) => a - b), [...Array(540).keys()]);

@@ -100,10 +100,10 @@ export const steps: Step[] = [
 
 /** What takes too long for every change: `npm test -- long`. */
 export const longSteps: Step[] = [
-  // Of the beside ones first those that take longest.
-  hostedAll,
-  sendersAll,
+  // Of the beside ones first those that take longest, and mostly wait.
   archive,
+  sendersAll,
+  hostedAll,
   {
     name: "guest",
     title: "a project of somebody else, before, with and after Logloom",

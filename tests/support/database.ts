@@ -124,11 +124,25 @@ export async function stopJob(sql: Database, name: string): Promise<AsyncDisposa
     sql`select cron.alter_job(job_id := jobid, active := ${active})
         from cron.job where jobname = ${`logloom_${name}`}`;
   await setActive(false);
+  // Until pg_cron reads its list of jobs again it may still begin a run: once it runs a job that is newer, it has.
+  const newer = `newer_${crypto.randomUUID()}`;
+  await sql`select cron.schedule(${newer}, '1 second', 'select 1')`;
+  await eventually("pg_cron has read its list of jobs", async () => {
+    const runs = await sql`
+      select from cron.job_run_details d join cron.job j using (jobid) where j.jobname = ${newer}`;
+    return runs.length > 0;
+  });
+  await sql`select cron.unschedule(${newer})`;
   await eventually(`the last run of ${name} has ended`, async () => {
     const [{ runs }] = await sql`
-      select count(*)::integer as runs from pg_stat_activity
-      where query like ${`%${name}%`} and backend_type = 'pg_cron' and state = 'active'`;
-    return runs === 0;
+      select (
+        select count(*) from pg_stat_activity
+        where query like ${`%${name}%`} and backend_type = 'pg_cron' and state = 'active'
+      ) + (
+        select count(*) from cron.job_run_details d join cron.job j using (jobid)
+        where j.jobname = ${`logloom_${name}`} and d.status = 'starting'
+      ) as runs`;
+    return Number(runs) === 0;
   });
   return {
     async [Symbol.asyncDispose]() {
