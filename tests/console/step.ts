@@ -3,28 +3,27 @@ import { command } from "../../local/command.ts";
 import { buildConsole, installConsolePackages, publishConsole } from "../../local/console.ts";
 import { checkout } from "../../local/stack.ts";
 import { walk } from "../../local/walk.ts";
-import { type Context, denoTests, type Step, type StepResult } from "../runner/step.ts";
+import { type Context, denoTests, quickTests, type Step, type StepResult } from "../runner/step.ts";
 import type { TestStack } from "../runner/test_stack.ts";
 
 export const consoleJourneys: Step = {
   name: "console",
   title: "the console: in a real browser, on the stack",
   needsStack: true,
-  run: (context) => inBrowser(context, /tests\/console\/\w+_test\.ts$/),
+  run: async (context) => await inBrowser(context, await quickTests("tests/console")),
 };
 
 export const consoleAll: Step = {
   name: "console-all",
   title: "every journey through the console, and every screen",
   needsStack: true,
-  run: (context) => inBrowser(context, /tests\/console\/long\/\w+_test\.ts$/),
+  run: (context) => inBrowser(context, ["tests/console/long"]),
 };
 
-async function inBrowser({ files, stack }: Context, chosen: RegExp): Promise<StepResult> {
+async function inBrowser({ files, stack }: Context, tests: string[]): Promise<StepResult> {
   if (!stack) throw new Error("the console needs a stack");
   await prepare(stack);
-  const tests = (await walk(["tests/console"])).filter((path) => chosen.test(path));
-  return await denoTests([], { files: files.length ? files : tests, stack });
+  return await denoTests(tests, { files, stack });
 }
 
 const log = `${checkout}/.logloom/console.log`;

@@ -1,33 +1,12 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { eventually } from "../../support/eventually.ts";
 import { stack } from "../../support/stack.ts";
-import { newUser, type User } from "../../support/users.ts";
+import { newUser } from "../../support/users.ts";
 import { inBrowser, openBrowser, type Page } from "../browser.ts";
+import { isSeen, store } from "../steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
-
-/** Sends an event and waits until it can be found. */
-async function send(user: User, event: Record<string, unknown>): Promise<void> {
-  const response = await fetch(`${stack.url}/functions/v1/ingest`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
-    body: JSON.stringify(event),
-  });
-  assert.equal(response.status, 200, await response.text());
-  await eventually("the event can be found", async () => {
-    const body = await user.client.call("search_logs", {
-      p_query_dsl: "",
-      p_ts_from: "now-30d",
-      p_ts_to: "now+1d",
-    });
-    return body.logs.length === 1;
-  });
-}
-
-const isSeen = (page: Page, text: string) =>
-  page.getByRole("row").filter({ hasText: text }).first().waitFor();
 
 /** The first search of a page is answered, and then `meanwhile` happens before the page asks anything more. */
 function afterFirstSearch(meanwhile: () => Promise<void>) {
@@ -45,7 +24,7 @@ inBrowser(
   async () => {
     const user = await newUser();
     await using tab = await browser.open(user.token, {
-      prepare: afterFirstSearch(() => send(user, { msg: "in between" })),
+      prepare: afterFirstSearch(() => store(user, [{ msg: "in between" }])),
     });
     await isSeen(tab.page, "in between");
   },
@@ -57,7 +36,7 @@ inBrowser("a first event appears where the range or the query leave it out", asy
   const { page } = tab;
   await page.getByText("Waiting for the first event…").waitFor();
   const yesterday = new Date(Date.now() - 86_400_000).toISOString();
-  await send(user, { ts: yesterday, level: "info", msg: "from an old file" });
+  await store(user, [{ ts: yesterday, level: "info", msg: "from an old file" }]);
   await isSeen(page, "from an old file");
 
   // From now on nothing is shown that a search did not find.

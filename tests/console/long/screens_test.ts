@@ -4,23 +4,12 @@ import { createReader } from "../../../packages/logloom/src/read.ts";
 import { receiveEmails } from "../../support/receivers.ts";
 import { stack } from "../../support/stack.ts";
 import { userToken } from "../../support/tokens.ts";
-import { newUser, type User } from "../../support/users.ts";
+import { newUser } from "../../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser, type Page } from "../browser.ts";
+import { isSeen, send } from "../steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
-
-async function send(user: User, events: unknown[]): Promise<void> {
-  const response = await fetch(`${stack.url}/functions/v1/ingest`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
-    body: JSON.stringify(events),
-  });
-  assert.equal(response.status, 200, await response.text());
-}
-
-const isSeen = (page: Page, text: string) =>
-  page.getByRole("row").filter({ hasText: text }).first().waitFor();
 
 /** What one could press, but for its place: it is beyond the edge of the page, and in no list that scrolls. */
 const outOfReach = (page: Page) =>
@@ -35,7 +24,7 @@ const outOfReach = (page: Page) =>
 
 inBrowser("axe finds nothing on any screen, in either theme, on a phone neither", async () => {
   const user = await newUser();
-  await send(user, [{ level: "error", service: "api", msg: "x", attrs: { a: { b: 1 } } }]);
+  await send(user.token, [{ level: "error", service: "api", msg: "x", attrs: { a: { b: 1 } } }]);
   await user.client.call("create_api_key", { p_name: "web" });
   await user.client.call("create_log_dashboard", {
     p_name: "Shop",
@@ -73,7 +62,7 @@ inBrowser(
   "an alert rule is made with a preview, tested in words, and its alert acknowledged",
   async () => {
     const user = await newUser();
-    await send(user, [{ level: "error", msg: "broken" }]);
+    await send(user.token, [{ level: "error", msg: "broken" }]);
     await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
     const { page } = tab;
     await page.getByRole("button", { name: "New rule" }).click();
@@ -176,7 +165,7 @@ inBrowser(
   async () => {
     const user = await newUser();
     const attrs = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`f${i}`, i]));
-    await send(user, [
+    await send(user.token, [
       { msg: "<script>globalThis.hacked = 1</script>", attrs: { "<b>k</b>": "<i>v</i>" } },
       { msg: "\u001b[31mred\u001b[0m \u202eevil\u0000" },
       { msg: `long ${"x".repeat(200_000)}` },
@@ -196,7 +185,7 @@ inBrowser(
 
 inBrowser("a token that runs out asks to sign in, and one is back where one was", async () => {
   const user = await newUser();
-  await send(user, [{ level: "error", msg: "still here" }]);
+  await send(user.token, [{ level: "error", msg: "still here" }]);
   await using tab = await browser.open(user.token, { expected: /status (of )?401/ });
   const { page } = tab;
   // A tenant's first record drops the query that one has, so that it is shown.
@@ -236,7 +225,7 @@ inBrowser(
   "a search that takes too long says how to narrow it; a service that is away is waited for",
   async () => {
     const user = await newUser();
-    await send(user, [{ msg: "back again" }]);
+    await send(user.token, [{ msg: "back again" }]);
     let mode: "slow" | "away" | "well" = "slow";
     await using tab = await browser.open(user.token, {
       expected: /status (of )?(408|503)/,
