@@ -44,10 +44,12 @@ const help = {
   --stop           stop that stack
 
 CONTRIBUTING.md says more.`,
-  trial: `Tries for hours what the tests try for minutes: npm run trial [-- --hours N] [--anew]
+  trial:
+    `Tries for hours what the tests try for minutes: npm run trial [-- --hours N] [--anew] [KIND…]
 
   --hours N        how long, 8 by default; a trial that was ended goes on
   --anew           begin another one
+  KIND             commands, bodies, kills, orders, queries, sealedQueries or hiddenQueries; all by default
 
 The report is .logloom/trial.md. A disagreement ends it, and says how it is repeated.`,
   chaos: "Kills processes while events arrive, and counts them: npm run chaos",

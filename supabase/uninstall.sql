@@ -389,7 +389,18 @@ begin
         'logloom_erasure_notes',
         'logloom_viewers_dashboards',
         'logloom_copies_of_before',
-        'logloom_deleted_once'
+        'logloom_deleted_once',
+        'logloom_keys_live_as_long',
+        'logloom_requests_of_many_slices',
+        'logloom_streams_stop_and_grow',
+        'logloom_uses_noted_at_the_end',
+        'logloom_all_refused_events',
+        'logloom_unsent_records',
+        'logloom_kept_objects',
+        'logloom_dashboards_of_two_tabs',
+        'logloom_hostile_json',
+        'logloom_alerts_of_late_records',
+        'logloom_guests_and_zones'
       ]
     );
   end if;

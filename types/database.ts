@@ -468,6 +468,7 @@ export type Database = {
       "health_report": { Args: Record<PropertyKey, never>; Returns: Json };
       "ingest_logs": {
         Args: {
+          "p_all_errors"?: boolean;
           "p_attrs"?: (Json)[];
           "p_body_digest"?: string;
           "p_bytes"?: number;
@@ -475,6 +476,7 @@ export type Database = {
           "p_cut"?: number;
           "p_env"?: (string)[];
           "p_errors"?: Json;
+          "p_guessed"?: Json;
           "p_host"?: (string)[];
           "p_idempotency_key"?: string;
           "p_key_digest"?: string;
@@ -1131,6 +1133,7 @@ export type Database = {
           "p_is_shared"?: boolean;
           "p_name"?: string;
           "p_panels"?: Json;
+          "p_updated_at"?: string;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_dashboard"];
         SetofOptions: {

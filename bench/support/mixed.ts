@@ -43,11 +43,15 @@ interface Call {
   creates?: Objects;
 }
 
-/** Every user sends one request after another, drawn at random from all operations. */
+/**
+ * Every user sends one request after another, drawn at random from all operations: for so long, and on a slow machine
+ * until there were so many.
+ */
 export async function mixedLoad(
   url: string,
   actors: Actor[],
   seconds: number,
+  least = 0,
 ): Promise<MixedLoad> {
   const result: MixedLoad = {
     requests: 0,
@@ -60,7 +64,7 @@ export async function mixedLoad(
   const known: Known = { saved_search: [], alert_rule: [], api_key: [] };
   const started = performance.now();
   const user = async (actor: Actor) => {
-    while (performance.now() - started < seconds * 1000) {
+    while (performance.now() - started < seconds * 1000 || result.requests < least) {
       const call = draw(calls(actor, known, actors));
       const sent = performance.now();
       const response = await fetch(`${url}/rest/v1/rpc/${call.operation}`, {

@@ -327,12 +327,24 @@ const maxQueryLength = 1024;
  */
 const maxNames = 64;
 
-/** Counts a body's member names at any depth, reading each letter once. nginx takes \\ for a backslash. */
+/** Deeper than what any operation takes. */
+const maxDepth = 8;
+
+/**
+ * Counts the names of a body's own members, reading each letter a few times at most. PostgREST compares no others, so that
+ * values are skipped, except what nests deeper than any operation's. nginx takes \\ for a backslash.
+ */
 const manyNames = (() => {
   const letters = String.raw`(?:[^"\\\\]++|\\\\.)*+`;
-  const beforeName = String.raw`(?:[^"]++|"${letters}"(?!\s*+:)|""\s*+:)*+"`;
+  const nested = Array.from({ length: maxDepth }).reduce(
+    (inner) => `[[{](?:[^]["{}]++|"${letters}"|${inner})*+[]}]`,
+    "(?!)",
+  );
+  const value = String.raw`:\s*+(?:${nested})?+`;
+  const before = String.raw`(?:[^":]++|${value}|"${letters}"(?!\s*+:)|""(?=\s*+:))*+"`;
   const pieceOfName = String.raw`(?:[^"\\\\]{1,16}+|\\\\.)`;
-  return `'~^${beforeName}${pieceOfName}(?:(?:"${beforeName})?+${pieceOfName}){${maxNames}}'`;
+  const counted = `^(?1)${pieceOfName}(?:(?:"(?1))?+${pieceOfName}){${maxNames}}`;
+  return `'~(?(DEFINE)(${before}))${counted}'`;
 })();
 
 /** Operations of users go through the second door, so that the whole body is checked before PostgREST gets it. */

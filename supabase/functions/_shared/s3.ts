@@ -121,3 +121,17 @@ function encoded(text: string): string {
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 }
+
+/**
+ * An id as a part of a key, as archive_tenant_name of the database writes it: letters that every store takes; the bytes
+ * of others are written in hex after a !, and an id that gets too long so is a digest after two.
+ */
+export function nameInKeys(id: string): string {
+  const hexOf = (byte: number) => `!${byte.toString(16).padStart(2, "0").toUpperCase()}`;
+  const name = [...id].map((letter, n) =>
+    /^[A-Za-z0-9_@-]$/.test(letter) || letter === "." && n > 0
+      ? letter
+      : [...new TextEncoder().encode(letter)].map(hexOf).join("")
+  ).join("");
+  return name.length > 500 ? `!!${createHash("sha256").update(id).digest("hex")}` : name;
+}

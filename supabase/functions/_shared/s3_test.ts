@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import assert from "node:assert/strict";
 import type { OutgoingRequest } from "./outgoing.ts";
-import { createS3, type S3Bucket, signedHeaders } from "./s3.ts";
+import { createS3, nameInKeys, type S3Bucket, signedHeaders } from "./s3.ts";
 
 /** From "Authenticating Requests (AWS Signature Version 4)" of the Amazon S3 API Reference. */
 const published = {
@@ -75,4 +76,20 @@ Deno.test("a name that an address would change is refused before it is sent", as
       isFinal: true,
     });
   }
+});
+
+// Those of supabase/tests/archive/files_and_bucket.test.sql.
+Deno.test("an id in a key has letters that every store takes, and none has another's", () => {
+  const long = "ü".repeat(100);
+  assert.deepEqual(
+    ["acme.com", "you@acme", "a b/ü", "..", "!%41", long].map(nameInKeys),
+    [
+      "acme.com",
+      "you@acme",
+      "a!20b!2F!C3!BC",
+      "!2E.",
+      "!21!2541",
+      `!!${createHash("sha256").update(long).digest("hex")}`,
+    ],
+  );
 });

@@ -21,7 +21,7 @@ function handlerAt(url: string, known: { secrets: typeof secrets } = { secrets }
   return createSealHandler({
     url,
     serviceKey: "sb_secret_own",
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
     ...known,
     purpose: "log_stream",
   });

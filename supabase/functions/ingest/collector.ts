@@ -21,6 +21,10 @@ export interface Batch extends TextColumns {
   readonly p_positions?: readonly number[];
   readonly p_rejected?: number;
   readonly p_errors?: readonly EventError[];
+  /** Whether every rejected event is listed, not the first hundred. */
+  readonly p_all_errors?: boolean;
+  /** By the place of an event, from 1: the member that gave its `ts` but may mean something else. */
+  readonly p_guessed?: Readonly<Record<string, JsonObject>>;
   /** Events that were shortened. */
   readonly p_cut?: number;
 }
@@ -40,7 +44,8 @@ export class TooManyEvents extends Error {}
 /** Thrown if copying shared parts into each event would take far too much memory. */
 export class TooMuchShared extends Error {}
 
-const maxErrors = 100;
+/** Of an answer. */
+export const maxErrors = 100;
 /** The attribute by which a log stream knows what it does not pass on any further. */
 const hopsMember = "logloom_hops";
 /** Postgres refuses JSON with thousands of levels; people cannot read a tenth of that. */
@@ -51,8 +56,10 @@ const maxSharedBytes = 32 * 1024 * 1024;
 
 /** Normalises events and collects them by column, as the queue stores them. */
 export class EventCollector {
-  /** Whether every event had a readable time. */
+  /** Whether every event had a readable time that tells it from an equal one. */
   haveOwnTimes = true;
+  /** For protocols that answer for each event. */
+  listsAllErrors = false;
 
   readonly #maxEvents: number;
   readonly #hops: number | undefined;
@@ -62,6 +69,11 @@ export class EventCollector {
   readonly #texts: readonly Text[][] = textFields.map(() => []);
   readonly #attrs: (JsonObject | null)[] = [];
   readonly #positions: number[] = [];
+  /** By the index of an event. */
+  readonly #guessed = new Map<number, JsonObject>();
+  /** Between these every tenant takes a time, however short `ingest_future_limit` is. */
+  readonly #near = [-nearMs, clockMs].map((ms) => new Date(Date.now() + ms).toISOString());
+  readonly #far = new Date(Date.now() + nearMs).toISOString();
   readonly #errors: EventError[] = [];
   /** The shared part of each event, or nothing. */
   readonly #shared: number[] = [];
@@ -98,7 +110,9 @@ export class EventCollector {
     if (this.#count >= this.#maxEvents) throw new TooManyEvents();
     const index = this.#count++;
     this.#rejected++;
-    if (this.#errors.length < maxErrors) this.#errors.push({ index, code, message });
+    if (this.listsAllErrors || this.#errors.length < maxErrors) {
+      this.#errors.push({ index, code, message });
+    }
   }
 
   /** Adds an event; the collector owns its objects from now on. `position`: its index in the request. */
@@ -119,6 +133,8 @@ export class EventCollector {
     if (attrs !== null && !boundDepth(attrs, 1, this.#shapes)) attrs = null;
     // What the event says of it itself was true before it was passed on.
     if (this.#hops !== undefined) (attrs ??= {})[hopsMember] = this.#hops;
+    if (draft.ts === null) this.haveOwnTimes = false;
+    else if (draft.guessed !== undefined) this.#noteGuess(draft.ts, draft.guessed);
     this.#ts.push(draft.ts);
     this.#level.push(draft.level);
     for (let field = 0; field < textFields.length; field++) {
@@ -128,7 +144,18 @@ export class EventCollector {
     if (position !== this.#count) this.#isPart = true;
     this.#positions.push(position);
     this.#count++;
-    if (draft.ts === null) this.haveOwnTimes = false;
+  }
+
+  /** Whether a guessed time is in range, the database knows. A day or a time far ahead tells no events apart. */
+  #noteGuess(ts: string, member: JsonObject): void {
+    const [from, to] = this.#near;
+    if (ts < from || ts > to) this.#guessed.set(this.#ts.length, member);
+    if (ts > this.#far || midnight.test(ts)) this.haveOwnTimes = false;
+  }
+
+  /** Whether the database may find that a guessed time is none: then its event has the time of receipt. */
+  get mayGuessWrong(): boolean {
+    return this.#guessed.size > 0;
   }
 
   /** The places in the request of the events after the first so many. */
@@ -176,6 +203,11 @@ export class EventCollector {
     });
   }
 
+  #guessedIn(from: number, to: number): Record<string, JsonObject> {
+    const members = [...this.#guessed].filter(([at]) => at >= from && at < to);
+    return Object.fromEntries(members.map(([at, member]) => [at - from + 1, member]));
+  }
+
   batch(from = 0, to = this.#ts.length): Batch {
     const isAll = from === 0 && to === this.#ts.length;
     const part = <T>(column: readonly T[]) => isAll ? column : column.slice(from, to);
@@ -187,6 +219,8 @@ export class EventCollector {
       p_level: unlessAllNull(part(this.#level)),
       ...texts,
       p_attrs: unlessAllNull(part(this.#attrs)),
+      ...this.listsAllErrors && { p_all_errors: true },
+      ...this.#guessed.size > 0 && { p_guessed: this.#guessedIn(from, to) },
     };
     if (isAll && this.#rejected === 0 && !this.#isPart) return batch;
     return {
@@ -198,6 +232,11 @@ export class EventCollector {
     };
   }
 }
+
+const nearMs = 12 * 3_600_000;
+/** How much a good clock is ahead. */
+const clockMs = 60_000;
+const midnight = /T00:00:00(?:\.0+)?Z$/;
 
 export interface Slice {
   readonly batch: Batch;

@@ -4,18 +4,20 @@ import type { Bytes } from "./bytes.ts";
 import { type Batch, batchJson, type EventCollector, type EventError } from "./collector.ts";
 import { cutRecords } from "./cut_records.ts";
 import type { Commit, CommitRequest } from "./group_commit.ts";
-import type { Outcome } from "./protocol.ts";
+import { counts, type Outcome } from "./protocol.ts";
 import { batchText } from "./request_text.ts";
 
 export interface Request {
   readonly caller: Caller;
   readonly body: Bytes;
+  /** What else its records are made of. */
+  readonly besideBody: string;
   /** The part of the body that these events are, for metering; all of it where it is not given. */
   readonly bytes?: number;
   readonly events: EventCollector;
   /** The key that the sender gave. */
   readonly idempotencyKey: string | undefined;
-  /** Whether an equal body is a repeat if its events have their own times. */
+  /** Whether an equal request is a repeat if its events have their own times. */
   readonly isRepeatKnown: boolean;
   /** Whether to wait briefly for an unreachable database, for senders that do not retry. */
   readonly isPatient: boolean;
@@ -38,6 +40,9 @@ export async function commitEvents(request: Request, commit: Commit): Promise<Co
   const { caller, events, body } = request;
   const slices = events.slices(request.bytes ?? body.length);
   const repeat = repeatParameters(request);
+  // Only recognisable repeats may be tried twice: with a guessed time that is wrong, only the sender's key is one.
+  const mayRetry = repeat !== undefined &&
+    (request.idempotencyKey !== undefined || !events.mayGuessWrong);
   const answers: string[] = [];
   let notes: Notes | undefined;
   let committed = 0;
@@ -46,12 +51,11 @@ export async function commitEvents(request: Request, commit: Commit): Promise<Co
       ...callerParameters(caller),
       p_bytes: slice.bytes,
       ...repeat,
-      ...repeat !== undefined && slices.length > 1 && { p_slice: n },
+      ...slices.length > 1 && { p_slice: n },
     };
     const answer = await patiently(
       sliceCommit(caller, slice.batch, parameters, repeat === undefined, commit),
-      // Only recognisable repeats may be tried twice.
-      request.isPatient && repeat !== undefined ? patienceMs : [],
+      request.isPatient && mayRetry ? patienceMs : [],
     );
     notes = answer.ok ? answer.notes : answer.failure.notes;
     if (!answer.ok) {
@@ -129,14 +133,20 @@ export function askWhoCalls(caller: Caller, commit: Commit): Promise<Answer> {
   return commit(caller, { text, json: () => text }, true);
 }
 
-/** The key of a repeat: the sender's, or the body's digest if it can only be a repeat. */
-function repeatParameters({ idempotencyKey, isRepeatKnown, events, body }: Request) {
+/** The key of a repeat: the sender's, or the request's digest if it can only be a repeat. */
+function repeatParameters(request: Request) {
+  const { idempotencyKey, isRepeatKnown, events } = request;
   if (idempotencyKey !== undefined) {
-    return { p_idempotency_key: idempotencyKey, p_body_digest: sha256Hex(body) };
+    return { p_idempotency_key: idempotencyKey, p_body_digest: digestOf(request) };
   }
   if (!isRepeatKnown || !events.haveOwnTimes || events.count === 0) return undefined;
-  const digest = sha256Hex(body);
+  const digest = digestOf(request);
   return { p_idempotency_key: `sha256:${digest}`, p_body_digest: digest };
+}
+
+function digestOf({ body, besideBody }: Request): string {
+  const digest = sha256Hex(body);
+  return besideBody === "" ? digest : sha256Hex(`${digest} ${besideBody}`);
 }
 
 type Answer = Awaited<ReturnType<Commit>>;
@@ -169,13 +179,7 @@ class Answers implements Outcome {
   constructor(readonly texts: readonly string[], readonly bytes: number) {}
 
   get text(): string {
-    return this.texts.length === 1 ? this.texts[0] : JSON.stringify({
-      success: this.ingested > 0 || this.rejected === 0,
-      ingested: this.ingested,
-      rejected: this.rejected,
-      ...this.cut > 0 && { cut: this.cut },
-      ...this.rejected > 0 && { errors: this.errors },
-    });
+    return this.texts.length === 1 ? this.texts[0] : JSON.stringify(counts(this));
   }
 
   get ingested(): number {

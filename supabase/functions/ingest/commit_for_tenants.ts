@@ -1,5 +1,5 @@
 import type { Failure, Notes } from "../_shared/errors.ts";
-import { type EventError, sendAgain } from "./collector.ts";
+import { type EventError, maxErrors, sendAgain } from "./collector.ts";
 import { commitEvents, type Committed, refusedAll, type Request } from "./commit.ts";
 import type { Commit } from "./group_commit.ts";
 import type { Outcome } from "./protocol.ts";
@@ -133,8 +133,6 @@ class OutcomeOfTenants implements Outcome {
     return [...this.refused, ...this.parts.flatMap(errorsOf)];
   }
 }
-
-const maxErrors = 100;
 
 /** Of the events that were rejected, and of all those of a tenant that was refused. */
 function errorsOf({ events, committed }: Part): readonly EventError[] {

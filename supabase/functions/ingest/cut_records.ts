@@ -11,13 +11,17 @@ import { markedNumber, numberText } from "../_shared/numbers.ts";
  * original length. Nothing else of an accepted event is lost.
  */
 export function cutRecords(batch: Batch, maxBytes: number, maxValues = Infinity): Batch {
+  // A guessed time may become an attribute again.
+  const [most, mostValues] = batch.p_guessed === undefined
+    ? [maxBytes, maxValues]
+    : [maxBytes - 64, maxValues - 16];
   let count = 0;
   const texts = textFields.map((field) => [...batch[`p_${field}`] ?? []]);
   const attrs = [...batch.p_attrs ?? []];
   for (let at = 0; at < batch.p_ts.length; at++) {
     const record = new LongRecord(texts.map((column) => column[at] ?? null), attrs[at] ?? null);
-    if (record.fits(maxBytes, maxValues)) continue;
-    record.cut(maxBytes, maxValues);
+    if (record.fits(most, mostValues)) continue;
+    record.cut(most, mostValues);
     count++;
     attrs[at] = record.attrs;
     for (const [n, column] of texts.entries()) {
@@ -79,7 +83,8 @@ class LongRecord {
     const noteBytes = Math.floor(maxBytes / shareOfNote);
     const least = Math.floor(maxBytes / shareOfText);
     const budget = maxBytes - noteBytes;
-    const attrs = this.attrs ??= {};
+    // Events of a request share parts, and what is cut here is cut in place.
+    const attrs = this.attrs = copyOf(this.attrs ?? {});
     // The name is reserved when we cut: a member of that name that was sent is lost.
     if (Object.hasOwn(attrs, "logloom_cut")) {
       this.#note("attrs.logloom_cut", this.#bytes.of(attrs.logloom_cut));
@@ -308,6 +313,16 @@ function eachMember(
   } else {
     for (const key in container) visit((container as JsonObject)[key], key);
   }
+}
+
+/** Attributes are at most 64 levels deep. */
+function copyOf<T extends object>(container: T): T {
+  const copy = Array.isArray(container) ? [] : {};
+  eachMember(
+    container,
+    (value, key) => setAt(copy, key, isContainer(value) ? copyOf(value) : value),
+  );
+  return copy as T;
 }
 
 function setAt(container: object, key: string | number, value: unknown): void {

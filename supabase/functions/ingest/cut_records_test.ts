@@ -358,3 +358,27 @@ Deno.test("of several only those that are too long are cut, and counted", () => 
     { logloom_cut: { msg: 1_100_000 } },
   ]);
 });
+
+Deno.test("a record has room for a guessed time that becomes an attribute again", () => {
+  const date = "2005-03-01T10:00:00.123456789+01:00";
+  for (let letters = 950; letters < 1150; letters++) {
+    const { batch } = cut([{ date, msg: "m".repeat(letters) }], 1200, 200);
+    const attrs = { ...batch.p_attrs?.[0], ...batch.p_guessed?.[1] };
+    assert.ok(bytesOf({ ...batch, p_guessed: undefined, p_attrs: [attrs] }) <= 1200, `${letters}`);
+  }
+});
+
+Deno.test("what events share is whole in those that are not cut", () => {
+  const shared = { text: "r".repeat(30_000), list: ["r".repeat(25_000)] };
+  const sent = structuredClone(shared);
+  const events = new EventCollector(3);
+  for (const msg of ["a", "m".repeat(3_000_000), "c"]) events.add({ msg, resource: shared });
+  const { p_attrs, p_cut } = cutRecords(events.batch(), 65_536, 80_000);
+  assert.equal(p_cut, 1);
+  assert.deepEqual([p_attrs?.[0], p_attrs?.[2]], [{ resource: sent }, { resource: sent }]);
+  assert.deepEqual(p_attrs?.[1]?.logloom_cut, {
+    msg: 3_000_000,
+    "attrs.resource.text": 30_000,
+    "attrs.resource.list.0": 25_000,
+  });
+});

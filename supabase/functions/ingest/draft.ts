@@ -31,6 +31,8 @@ export class Draft {
   level: Text = null;
   readonly texts: Text[] = [];
   attrs: JsonObject | null;
+  /** The member that gave `ts`, if its name may mean something else. */
+  guessed: JsonObject | undefined;
 
   readonly #event: JsonObject;
   /** Original values that the column does not represent. */
@@ -124,10 +126,17 @@ export class Draft {
     const event = this.#event;
     const used = new Set<string>();
     if (this.ts === null && this.#originalTs === null) {
-      const value = take(event, "ts", used, (sent) => isPlausible(isoOf(sent)) ? sent : undefined);
-      if (value !== undefined) {
-        this.ts = isoOf(value) ?? null;
-        if (isCutShort(value)) this.#originalTs = value;
+      const found = take(
+        event,
+        "ts",
+        used,
+        (sent, name) => isPlausible(sent) ? { sent, name } : undefined,
+      );
+      if (found !== undefined) {
+        const { sent, name } = found;
+        this.ts = isoOf(sent) ?? null;
+        if (isCutShort(sent)) this.#originalTs = sent;
+        if (vagueNames.has(name)) this.guessed = { [name]: sent };
       }
     }
     if (this.level === null && this.#originalLevel === null && envelope.level === undefined) {
@@ -214,9 +223,16 @@ function isoOf(value: unknown): string | undefined {
   return typeof value === "number" ? isoFromNumber(value) : undefined;
 }
 
+/** Names of a time that need not be the event's. */
+const vagueNames: ReadonlySet<string> = new Set(["timestamp", "time", "dt", "date"]);
+
+const maxTimeLength = 40;
+
 /** `time` may be a duration and `date` a birthday: only a plausible time of an event counts. */
-function isPlausible(iso: string | undefined): boolean {
-  return iso !== undefined && iso >= "2000" && iso < "2100";
+function isPlausible(sent: unknown): boolean {
+  const iso = isoOf(sent);
+  return iso !== undefined && iso >= "2000" && iso < "2100" &&
+    (scalarText(sent)?.length ?? 0) <= maxTimeLength;
 }
 
 function isCutShort(ts: unknown): boolean {

@@ -7,9 +7,9 @@ import { parseJson } from "./json.ts";
 function columns(json: string, envelope?: Envelope): Record<string, unknown> {
   const events = new EventCollector(10);
   events.add(parseJson(json), envelope);
-  const batch: Record<string, unknown[]> = JSON.parse(batchJson(events.batch(), {}));
+  const { p_guessed: _, ...batch } = JSON.parse(batchJson(events.batch(), {}));
   return Object.fromEntries(
-    Object.entries(batch).filter(([, [value]]) => value !== null)
+    Object.entries(batch as Record<string, unknown[]>).filter(([, [value]]) => value !== null)
       .map(([name, [value]]) => [name.replace("p_", ""), value]),
   );
 }
@@ -127,6 +127,51 @@ Deno.test("a name that holds what the field cannot be stays an attribute", () =>
   ) {
     assert.deepEqual(of(event), { attrs: event });
   }
+});
+
+Deno.test("a time far from now under a name of many meanings is told with its member", () => {
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+  const ahead = inHours(48);
+  const soon = inHours(2);
+  const sent = [
+    { ts: "2005-03-01", msg: "says so itself" },
+    { date: "2005-03-01", msg: "a day" },
+    { "@timestamp": "2005-03-01T10:00:00Z", date: ahead },
+    { time: new Date().toISOString(), date: "2005-03-01" },
+    { timestamp: ahead },
+    { time: soon },
+  ];
+  const events = new EventCollector(10);
+  for (const event of sent) events.add(event);
+  const { p_guessed } = events.batch();
+  const { "6": last, ...others } = p_guessed ?? {};
+  assert.deepEqual(others, { "2": { date: "2005-03-01" }, "5": { timestamp: ahead } });
+  assert.deepEqual(events.batch(3, 5).p_guessed, { "2": { timestamp: ahead } });
+  // A tenant may take less than a day ahead, which only the database knows.
+  assert.deepEqual(last, { time: soon });
+  assert.deepEqual(of({ time: `2005-03-01T10:00:00.${"0".repeat(60)}Z` }).ts, undefined);
+});
+
+Deno.test("a day, or a time ahead, under such a name makes no repeat of an equal body", () => {
+  const now = new Date().toISOString();
+  const tells = (event: Record<string, unknown>) => {
+    const events = new EventCollector(1);
+    events.add(event);
+    return events.haveOwnTimes;
+  };
+  assert.deepEqual(
+    [
+      { time: now },
+      { time: new Date(Date.now() + 2 * 3_600_000).toISOString() },
+      { ts: "2031-01-01" },
+      { date: "2005-03-01T10:00:00Z" },
+    ].map(tells),
+    [true, true, true, true],
+  );
+  assert.deepEqual(
+    [{ msg: "a" }, { date: now.slice(0, 10) }, { time: "2031-01-01T10:00:00Z" }].map(tells),
+    [false, false, false],
+  );
 });
 
 Deno.test("a message that is an object becomes its JSON text", () => {

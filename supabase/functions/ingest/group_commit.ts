@@ -21,7 +21,7 @@ export type Commit = (
   mayShare: boolean,
 ) => Promise<Result<string>>;
 
-/** The parameters of `ingest_logs`. */
+/** The parameters of `ingest_logs` where there is no `ingest_text` yet. */
 const parameters = [
   "p_tenant_id",
   "p_key_digest",

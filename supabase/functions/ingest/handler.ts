@@ -19,6 +19,7 @@ import {
   preflight,
 } from "../_shared/http.ts";
 import { bodyTimeoutMs as timeForBodies, takingBodies } from "../_shared/request_body.ts";
+import { besideBody, readParameters } from "./beside_body.ts";
 import { type Body, readBody } from "./body.ts";
 import type { Bytes } from "./bytes.ts";
 import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
@@ -88,7 +89,7 @@ async function answered(
   const incoming: Incoming = {
     method: request.method,
     path: pathBelowIngest(url.pathname),
-    query: url.searchParams,
+    query: readParameters(url.searchParams),
     headers: request.headers,
   };
   const protocol = protocolOf(incoming);
@@ -173,30 +174,28 @@ async function ingest(
 ): Promise<Answer> {
   const { authenticate, commit, holds, bodyTimeoutMs } = context;
   let body: Result<Body> | undefined;
-  let credentials = findCredentials(
-    incoming.headers,
-    incoming.query,
-    protocol.ownKey?.(incoming),
-  );
+  const query = new URL(request.url).searchParams;
+  const ownKey = protocol.ownKey?.(incoming);
+  let credentials = findCredentials(incoming.headers, query, ownKey);
   if (credentials === undefined && protocol.isBeacon?.(incoming)) {
-    body = await readBody(request, beaconLimits, bodyTimeoutMs);
-    const bytes = body.ok && "bytes" in body.value ? body.value.bytes : undefined;
-    const beacon = bytes && takeLeadingToken(bytes);
-    if (beacon !== undefined) body = success({ bytes: beacon.body });
-    credentials = beacon?.credentials;
+    ({ body, credentials } = takeToken(await readBody(request, beaconLimits, bodyTimeoutMs)));
   }
   if (credentials === undefined) {
     return {
       failure: {
         status: protocol.statusWithoutCredentials,
         error: missingCredentials,
-        refusal: whereKeysGo(incoming.headers, incoming.query),
+        refusal: whereKeysGo(incoming.headers, query),
       },
     };
   }
   const held = await heldAnswer(credentials, context);
   if (held !== undefined && protocol.refusedEach === undefined) return { failure: held };
-  body ??= await readBody(request, protocol.limits, bodyTimeoutMs);
+  if (body === undefined) {
+    body = await readBody(request, protocol.limits, bodyTimeoutMs);
+    // A header says who sends, but the token is no event's.
+    if (protocol.isBeacon !== undefined) ({ body } = takeToken(body));
+  }
   if (body.ok && "bytes" in body.value) seen.body = body.value.bytes;
   if (held !== undefined) return { failure: held };
   const caller = await authenticate(credentials);
@@ -229,6 +228,7 @@ async function ingest(
   const { reading, idempotencyKey } = content.value;
   const sent = {
     body: body.value.bytes,
+    besideBody: besideBody(incoming, ownKey),
     idempotencyKey,
     isRepeatKnown: protocol.isRepeatKnown,
     isPatient: protocol.isRepeatKnown && reading.overloaded === undefined,
@@ -249,11 +249,29 @@ async function ingest(
   return { reply: reading.overloaded(outcome, committed.events, committed.failure), notes };
 }
 
+/** A body without the token at its beginning, if it has one. */
+function takeToken(body: Result<Body>): {
+  readonly body: Result<Body>;
+  readonly credentials: Credentials | undefined;
+} {
+  const taken = body.ok && "bytes" in body.value ? takeLeadingToken(body.value.bytes) : undefined;
+  return {
+    body: taken === undefined ? body : success({ bytes: taken.body }),
+    credentials: taken?.credentials,
+  };
+}
+
 /** How often log streams passed on what this request holds; undefined if none says so. */
 function hopsOf(headers: Headers): number | undefined {
-  const hops = /^[1-9]\d?$/.exec(headers.get("Logloom-Stream-Hops") ?? "");
-  return hops === null ? undefined : Number(hops[0]);
+  const said = headers.get("Logloom-Stream-Hops")?.split(",").map((hops) => hops.trim());
+  if (said === undefined) return undefined;
+  // What cannot be read is passed on no further: that ends a loop, too.
+  const hops = said.map((one) => /^\d{1,2}$/.test(one) ? Number(one) : mostHops);
+  return Math.max(...hops) || undefined;
 }
+
+/** More than any stream passes on. */
+const mostHops = 99;
 
 /** Some senders retry overload immediately: the pause slows them down. */
 const overloadPauseMs = 1000;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import { sha256Hex } from "../_shared/auth.ts";
+import { keyChecksum, sha256Hex } from "../_shared/auth.ts";
 import { closedUrl, type PeerRequest } from "../_shared/testing.ts";
 import { apiKey, startDatabase, startIngest, token } from "./testing.ts";
 
@@ -279,6 +279,107 @@ Deno.test("an idempotency key goes with the digest of the body, decompressed", a
   assert.equal(peer.requests.length, 2);
 });
 
+Deno.test("how often streams passed events on is kept: of several numbers the greatest", async () => {
+  await using peer = startDatabase(database);
+  await using ingest = startIngest(peer.url);
+  const cases: [string, number | undefined][] = [
+    ["2", 2],
+    ["3, 0", 3],
+    ["0, 12", 12],
+    ["0", undefined],
+    ["2, 300", 99],
+    ["x", 99],
+    ["", 99],
+  ];
+  for (const [hops, kept] of cases) {
+    await post(ingest.url, { ...withKey, "Logloom-Stream-Hops": hops }, '{"msg":"a"}');
+    const { p_attrs: [attrs] = [] } = JSON.parse(peer.requests.at(-1)?.body ?? "");
+    assert.equal(attrs?.logloom_hops, kept, hops);
+  }
+});
+
+/** By what the database tells a repeat. */
+async function repeatOf(
+  path: string,
+  headers: Record<string, string>,
+  body: string,
+): Promise<unknown[]> {
+  await using peer = startDatabase(() => new Response(accepted));
+  await using ingest = startIngest(peer.url);
+  const response = await fetch(`${ingest.url}${path}`, { method: "POST", headers, body });
+  const said = await response.text();
+  assert.ok(response.ok, said);
+  const { p_idempotency_key, p_body_digest } = JSON.parse(peer.requests[0].body);
+  return [p_idempotency_key, p_body_digest];
+}
+
+const line = '{"ts":"2026-11-21T12:34:56Z","msg":"a"}';
+const bulk = `{"create":{}}\n${line}\n`;
+const ndjson = { "Content-Type": "application/x-ndjson" };
+
+Deno.test("an equal body is no repeat where something else makes other records of it", async () => {
+  const others: [string, Record<string, string>, string][][] = [
+    [
+      ["/lines", {}, line],
+      ["/lines?service=web", {}, line],
+      ["/lines?service=web&host=web-1", {}, line],
+      ["/lines?service=web&host=web-2", {}, line],
+      ["/lines?service=web-1&env=test", {}, line],
+      ["", ndjson, line],
+      ["?service=web", ndjson, line],
+    ],
+    [["/es/_bulk", {}, bulk], ["/es/a/_bulk", {}, bulk], ["/es/b/_bulk", {}, bulk]],
+    [
+      ["/v1/ingest/shop", {}, line],
+      ["/v1/ingest/blog", {}, line],
+      ["/v1/ingest/blog?timestamp-field=at", {}, line],
+    ],
+    [["/api/v2/logs", {}, line], ["/api/v2/logs?ddtags=env:test", {}, line]],
+    [["/logs/ingest", {}, line], ["/logs/ingest?tags=a", {}, line]],
+    [["/lines", { "Logloom-Stream-Hops": "1" }, line], [
+      "/lines",
+      { "Logloom-Stream-Hops": "2" },
+      line,
+    ]],
+  ];
+  for (const requests of others) {
+    const keys = new Set<unknown>();
+    const digests = new Set<unknown>();
+    for (const [path, headers, body] of requests) {
+      const [key, digest] = await repeatOf(path, { ...withKey, ...headers }, body);
+      assert.equal(key, `sha256:${digest}`, path);
+      keys.add(key);
+      const sent = { ...withKey, ...headers, "Idempotency-Key": "k" };
+      const [own, ownDigest] = await repeatOf(path, sent, body);
+      assert.equal(own, "k");
+      digests.add(ownDigest);
+    }
+    assert.deepEqual([keys.size, digests.size], [requests.length, requests.length], requests[0][0]);
+  }
+});
+
+Deno.test("a repeat is known whatever credentials, order or other parameters it comes with", async () => {
+  const other = `ll_${"Z".repeat(30)}`;
+  const otherKey = `${other}${keyChecksum(other)}`;
+  const same: [string, Record<string, string>, string][][] = [
+    [
+      ["/lines?service=web&host=web-1", withKey, line],
+      ["/lines?host=web-1&service=web", withToken, line],
+      [`/lines?token=${apiKey}&host=web-1&service=web`, {}, line],
+      [`/lines/?DD-API-KEY=${otherKey}&host=web-1&service=web&now=1`, {}, line],
+    ],
+    [[`/v1/input/${apiKey}`, {}, line], [`/v1/input/${otherKey}`, {}, line]],
+    [
+      ["/api/v2/logs?dd-request-id=1&batch_time=1", withKey, line],
+      ["/api/v2/logs?dd-request-id=2&batch_time=2", withKey, line],
+    ],
+  ];
+  for (const [[path, headers, body], ...requests] of same) {
+    const first = await repeatOf(path, headers, body);
+    for (const request of requests) assert.deepEqual(await repeatOf(...request), first, request[0]);
+  }
+});
+
 Deno.test("an empty array is still the database's to answer, which checks the key", async () => {
   await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
@@ -317,6 +418,32 @@ Deno.test("a database that is away is 503 with Retry-After, for a faulty body to
       }]);
       assert.match(answer.headers.get("Retry-After") ?? "", /^[1-5]$/);
     }
+  }
+});
+
+Deno.test("the database is asked again only for what it knows as a repeat", async () => {
+  await using peer = startDatabase(() => new Response("{}", { status: 503 }));
+  await using ingest = startIngest(peer.url);
+  const now = new Date().toISOString();
+  const cases: [event: object, headers: HeadersInit, calls: number][] = [
+    [{ message: "a", timestamp: now }, {}, 4],
+    [{ message: "a" }, {}, 1],
+    // Of a tenant that does not keep it, that is the time of receipt.
+    [{ message: "a", timestamp: "2005-03-01T10:00:00Z" }, {}, 1],
+    [{ message: "a", timestamp: "2005-03-01T10:00:00Z" }, { "Idempotency-Key": "one" }, 4],
+  ];
+  for (const [event, headers, calls] of cases) {
+    const before = peer.requests.length;
+    const answer = await post(
+      `${ingest.url}/drain/vercel`,
+      { ...withKey, ...headers },
+      JSON.stringify([event]),
+    );
+    assert.deepEqual(
+      [answer.status, peer.requests.length - before],
+      [503, calls],
+      JSON.stringify(event),
+    );
   }
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { sha256Hex } from "../_shared/auth.ts";
-import { ingestToken, startDatabase, startIngest } from "./testing.ts";
+import { apiKey, ingestToken, startDatabase, startIngest } from "./testing.ts";
 
 const accepted = { success: true, ingested: 1, rejected: 0 };
 const missing = { error: "Missing authorization header" };
@@ -51,6 +51,23 @@ Deno.test("a beacon has its token at the beginning of its body, which is not sto
   for (const [body, bytes] of bodies) {
     const { status, said, calls } = await send(plainText, body);
     assert.deepEqual([status, said, calls], [200, accepted, stored(bytes)], JSON.stringify(body));
+  }
+});
+
+Deno.test("it is not stored either where a header says who sends", async () => {
+  const json = { "Content-Type": "application/json" };
+  const headers = [
+    { ...json, Authorization: `Bearer ${ingestToken}` },
+    { ...json, "X-API-Key": apiKey },
+    { ...plainText, Authorization: `Bearer ${ingestToken}` },
+  ];
+  for (const sent of headers) {
+    for (const events of [{ events: [{ msg: "a" }] }, { msg: "a" }]) {
+      const { status, calls } = await send(sent, { token: ingestToken, ...events });
+      const key = "X-API-Key" in sent ? apiKey : ingestToken;
+      const [call] = stored(JSON.stringify(events).length);
+      assert.deepEqual([status, calls], [200, [{ ...call, p_key_digest: sha256Hex(key) }]]);
+    }
   }
 });
 

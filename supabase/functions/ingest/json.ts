@@ -22,8 +22,9 @@ export function scalarText(value: unknown): string | undefined {
   return typeof value === "boolean" ? String(value) : undefined;
 }
 
-/** Sets a member of any name: assigning `__proto__` would lose it. */
-export function setMember(object: JsonObject, key: string, value: unknown): void {
+/** Sets a member of any name: a marked number is its text, and assigning `__proto__` would lose it. */
+export function setMember(object: JsonObject, name: string, value: unknown): void {
+  const key = markedNumber(name) ?? name;
   if (key !== "__proto__") {
     object[key] = value;
     return;

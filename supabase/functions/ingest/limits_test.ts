@@ -3,6 +3,7 @@ import type { CallDatabase } from "../_shared/database.ts";
 import { success, unavailable } from "../_shared/errors.ts";
 import { createGuardian } from "./guardian.ts";
 import { createHolds } from "./holds.ts";
+import { receive } from "./receiving.ts";
 import { apiKey, startDatabase, startIngest, token } from "./testing.ts";
 
 const withKey = { "X-API-Key": apiKey };
@@ -114,6 +115,18 @@ Deno.test("an accepted request that used up the rate holds the next one", async 
   assert.equal(answer.headers.get("X-RateLimit-Limit"), "5");
   assert.equal(answer.headers.get("X-RateLimit-Remaining"), "0");
   assert.equal(peer.requests.length, 1);
+});
+
+Deno.test("the slices of a request say so, since its first one decides for all", async () => {
+  const lines = Array.from({ length: 4000 }, (_, n) => `line ${n} ${"x".repeat(300)}`);
+  const { status, calls } = await receive("/lines", { body: lines.join("\n") });
+  assert.equal(status, 200);
+  assert.deepEqual(
+    calls.map(({ p_slice, p_idempotency_key }) => [p_slice, p_idempotency_key]),
+    [[0, undefined], [1, undefined], [2, undefined]],
+  );
+  const [small] = (await receive("/lines", { body: "one line" })).calls;
+  assert.equal(small.p_slice, undefined);
 });
 
 Deno.test("a refusal that may not be repeated is asked for each time", async () => {

@@ -1,7 +1,7 @@
 import { type Failure, failure, type Result } from "../_shared/errors.ts";
 import type { BodyLimits } from "./body.ts";
 import type { Bytes } from "./bytes.ts";
-import type { EventCollector, EventError } from "./collector.ts";
+import { type EventCollector, type EventError, maxErrors } from "./collector.ts";
 import { JsonReader } from "./json.ts";
 
 /** A request without its body, for a protocol. */
@@ -9,6 +9,7 @@ export interface Incoming {
   readonly method: string;
   /** Below `ingest`, without a trailing slash. */
   readonly path: string;
+  /** Those that `readParameters` lists. */
   readonly query: URLSearchParams;
   readonly headers: Headers;
 }
@@ -69,7 +70,7 @@ export interface Protocol {
   readonly maxEvents: number;
   /** The status of a request without a key. */
   readonly statusWithoutCredentials: 400 | 401;
-  /** Whether an equal body is a repeat; natively only the sender says so. */
+  /** Whether an equal request is a repeat; natively only the sender says so. */
   readonly isRepeatKnown: boolean;
   /** A probe that senders make before they send, answered to anybody. */
   readonly greet?: (incoming: Incoming) => Reply | undefined;
@@ -110,6 +111,19 @@ export function json(status: number, body: unknown, headers: Record<string, stri
     status,
     headers: { "Content-Type": "application/json", ...headers },
     body: JSON.stringify(body),
+  };
+}
+
+/** The answer of the native endpoint. */
+export function counts(
+  { ingested, rejected, cut, errors }: Omit<Outcome, "text" | "bytes">,
+): Readonly<Record<string, unknown>> {
+  return {
+    success: ingested > 0 || rejected === 0,
+    ingested,
+    rejected,
+    ...cut > 0 && { cut },
+    ...rejected > 0 && { errors: errors.slice(0, maxErrors) },
   };
 }
 

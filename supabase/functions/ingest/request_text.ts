@@ -18,8 +18,9 @@ const unfit = /[\0\x1c-\x1f]/;
 export function batchText(batch: Batch, parameters: Record<string, unknown>): string {
   const columns = columnsText(batch);
   if (columns === undefined) return batchJson(batch, parameters);
-  const { p_positions, p_rejected, p_errors, p_cut } = batch;
-  return storableJson({ ...parameters, p_positions, p_rejected, p_errors, p_cut }) + columns;
+  const { p_positions, p_rejected, p_errors, p_all_errors, p_guessed, p_cut } = batch;
+  const rest = { p_positions, p_rejected, p_errors, p_all_errors, p_guessed, p_cut };
+  return storableJson({ ...parameters, ...rest }) + columns;
 }
 
 /** Postgres splits this in half the time that it needs for JSON. Undefined for texts that do not fit. */

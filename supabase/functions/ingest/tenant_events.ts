@@ -63,6 +63,7 @@ export class TenantEvents extends EventCollector {
         );
       }
       part = new TenantPart(this.#maxEvents, this.#length, this.#hops);
+      part.listsAllErrors = this.listsAllErrors;
       this.parts.set(tenant, part);
     }
     if (this.#tenant === undefined) delete event.tenant_id;

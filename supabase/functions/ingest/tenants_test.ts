@@ -15,7 +15,9 @@ interface Said {
 interface Sent {
   readonly p_tenant_id: string;
   readonly p_bytes: number;
+  readonly p_idempotency_key?: string;
   readonly p_ts: unknown[];
+  readonly p_all_errors?: boolean;
 }
 
 /** Sends with the project's secret key; `answer` stands for the database. */
@@ -74,6 +76,17 @@ Deno.test("a tenant_id that is no text, or that the database cannot hold, names 
   }
 });
 
+Deno.test("who answers for each event tells of every one, whoever rejected it", async () => {
+  const documents = Array.from({ length: 300 }, (_, n) => n < 150 ? {} : { tenant_id: "a" });
+  const body = documents.map((document) => `{"create":{}}\n${JSON.stringify(document)}\n`);
+  const { text, calls } = await send(body.join(""), () => undefined, { path: "/es/_bulk" });
+  assert.deepEqual(calls.map(({ p_all_errors }) => p_all_errors), [true]);
+  const statuses = JSON.parse(text).items.map(({ create }: { create: { status: number } }) =>
+    create.status
+  );
+  assert.deepEqual(statuses, [...Array(150).fill(400), ...Array(150).fill(201)]);
+});
+
 Deno.test("the header names a tenant beyond ASCII in UTF-8 or in Latin-1", async () => {
   const utf8 = String.fromCharCode(...new TextEncoder().encode("münchen 東京"));
   for (const [header, tenant] of [[utf8, "münchen 東京"], ["münchen", "münchen"]]) {
@@ -125,6 +138,20 @@ Deno.test("a database that is away is not asked for a hundred tenants one after 
   }
 });
 
+Deno.test("a tenant named in the header makes another request of an equal body", async () => {
+  const body = '{"ts":"2026-11-21T12:34:56Z","tenant_id":"a"}';
+  const named = { headers: { "X-Logloom-Tenant": "a" } };
+  const keys = [];
+  for (const sending of [{}, named]) {
+    const { calls } = await send(body, () => undefined, { path: "/lines", ...sending });
+    keys.push(
+      ...calls.map(({ p_tenant_id, p_idempotency_key }) => [p_tenant_id, p_idempotency_key]),
+    );
+  }
+  assert.deepEqual(keys.map(([tenant]) => tenant), ["a", "a"]);
+  assert.notEqual(keys[0][1], keys[1][1]);
+});
+
 Deno.test("a writer that is silent is woken by events of many tenants too", async () => {
   const silent: Said = { headers: { "X-Logloom-Writer": "silent" } };
   const { wakes } = await send('[{"tenant_id":"a"},{"tenant_id":"b"}]', only("b", silent));
@@ -150,5 +177,13 @@ Deno.test("a protocol that answers for each event says whose were not stored", a
   );
   const ndjson = ["a", "b", "c"].map((tenant_id) => JSON.stringify({ tenant_id })).join("\n");
   const { text } = await send(ndjson, answer, { path: "/lines" });
-  assert.deepEqual(JSON.parse(text), { success: true, ingested: 1, rejected: 2 });
+  assert.deepEqual(JSON.parse(text), {
+    success: true,
+    ingested: 1,
+    rejected: 2,
+    errors: [
+      { index: 1, code: "send_again", message: "over" },
+      { index: 2, code: "tenant_is_refused", message: "no tenant" },
+    ],
+  });
 });

@@ -4,7 +4,7 @@ import { type Bucket, BucketError, createBucket } from "./bucket.ts";
 /** A bucket whose requests are answered by `answer`. */
 function bucketOf(
   answer: (request: Request) => Response | Promise<Response>,
-  timeoutMs = 1000,
+  timeoutMs = 60_000,
 ): Bucket {
   return createBucket({
     endpoint: "https://s3.example",

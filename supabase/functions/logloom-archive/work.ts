@@ -87,7 +87,8 @@ async function problemOf(
     return "The prefix belongs to another installation: set another archive_prefix";
   }
   const probe = new TextEncoder().encode(JSON.stringify({ installation_id: installationId }));
-  const probeKey = `${prefix}/probe-${installationId}`;
+  // With all letters that a tenant's name has in keys.
+  const probeKey = `${prefix}/probe=!.@_-${installationId}`;
   await bucket.put(probeKey, probe);
   const found = await bucket.get(probeKey);
   if (found === undefined || digest(found) !== digest(probe)) {

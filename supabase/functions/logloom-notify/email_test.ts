@@ -260,13 +260,14 @@ test("a server that is away or silent is tried again", async () => {
     password: undefined,
     from: "alerts@logloom.example",
   };
-  const accepted = silent.accept();
+  // On a machine that stands still the time may be up before anybody comes.
+  const accepted = silent.accept().catch(() => undefined);
   assert.deepEqual(
     await deliverEmail({ id, attempt, to, body: body() }, settings, 200),
     expected,
   );
-  (await accepted).close();
   silent.close();
+  (await accepted)?.close();
   assert.deepEqual(
     await deliverEmail({ id, attempt, to, body: body() }, settings, 200),
     expected,
@@ -277,7 +278,8 @@ test("a server that talks on and on is left when the time is up", async () => {
   const dribbling = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   let isOpen = true;
   const talk = (async () => {
-    const conn = await dribbling.accept();
+    const conn = await dribbling.accept().catch(() => undefined);
+    if (conn === undefined) return;
     const say = (line: string) => conn.write(new TextEncoder().encode(`${line}\r\n`));
     try {
       await say("220 here");
@@ -314,8 +316,8 @@ test("a server that talks on and on is left when the time is up", async () => {
     retryAfter: undefined,
   });
   isOpen = false;
-  await talk;
   dribbling.close();
+  await talk;
 });
 
 test("without SMTP settings an email fails and says so", async () => {

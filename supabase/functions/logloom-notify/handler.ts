@@ -101,11 +101,14 @@ async function seal({ sealAll }: NotifyDependencies): Promise<void> {
 /** It reads records, and a tenant reads few things at once. A claim outlasts the wait, the reading and the delivery. */
 const inLine = createLines(20_000);
 
-/** With the link and the records. Without them where the database does not answer in time. */
+/**
+ * With the link and the records. Without them where the database does not answer in time. Null where it is no longer to
+ * be sent from here: another attempt has claimed it, or its rule or tenant is deleted.
+ */
 async function complete(
   notification: Notification,
   { callDatabase }: NotifyDependencies,
-): Promise<Notification> {
+): Promise<Notification | null> {
   if (notification.is_complete !== false) return notification;
   const answer = await inLine(
     notification.tenant_id,
@@ -119,8 +122,9 @@ async function complete(
         }),
       ),
   );
-  const body = answer?.ok ? JSON.parse(answer.value) as string | null : null;
-  return body === null ? notification : { ...notification, body };
+  if (!answer?.ok) return notification;
+  const body: string | null = JSON.parse(answer.value);
+  return body === null ? null : { ...notification, body };
 }
 
 async function deliverAndSettle(
@@ -130,7 +134,9 @@ async function deliverAndSettle(
   const { callDatabase, deliver, pause } = dependencies;
   let outcome: Outcome;
   try {
-    outcome = await deliver(await complete(notification, dependencies));
+    const completed = await complete(notification, dependencies);
+    if (completed === null) return;
+    outcome = await deliver(completed);
   } catch (error) {
     logFailure("a delivery failed unexpectedly", {
       reason: describeError(error),

@@ -20,8 +20,8 @@ class Outbox {
     );
   }
 
-  add(id: string): void {
-    this.#due.push(notification(id));
+  add(id: string, changes: Partial<Notification> = {}): void {
+    this.#due.push({ ...notification(id), ...changes });
   }
 
   call = (
@@ -230,6 +230,34 @@ Deno.test("what becomes of a delivery is told again when the database is away", 
   await second.ask();
   await Promise.all(second.work);
   assert.deepEqual([away.settled, away.failures], [[], 6]);
+});
+
+Deno.test("what is completed is sent; without a claim nothing is, and without an answer what there is", async () => {
+  const outbox = new Outbox(0);
+  for (const id of ["completed", "elsewhere", "away"]) outbox.add(id, { is_complete: false });
+  const answers: Record<string, Result<string>> = {
+    completed: success('"{\\"logs\\":[]}"'),
+    elsewhere: success("null"),
+    away: failure(503, "away"),
+  };
+  const sent: string[] = [];
+  const { ask, work } = handle(outbox, {
+    callDatabase: (name, parameters, body) => {
+      if (name !== "complete_alert_notification") return outbox.call(name, parameters, body);
+      return Promise.resolve(answers[JSON.parse(body).p_notification_id]);
+    },
+    deliver: ({ notification_id, body }) => {
+      sent.push(`${notification_id}: ${body}`);
+      return Promise.resolve(delivered);
+    },
+  });
+  await ask();
+  await Promise.all(work);
+  assert.deepEqual(sent.toSorted(), ["away: {}", 'completed: {"logs":[]}']);
+  assert.deepEqual(
+    outbox.settled.map(({ p_notification_id }) => p_notification_id).toSorted(),
+    ["away", "completed"],
+  );
 });
 
 Deno.test("an error of our own is a failed attempt without its words", async () => {

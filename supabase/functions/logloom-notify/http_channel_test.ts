@@ -4,7 +4,7 @@ import { postJson } from "./http_channel.ts";
 
 const options: OutgoingOptions = {
   allowLocal: true,
-  timeoutMs: 5_000,
+  timeoutMs: 60_000,
   resolve: () => Promise.resolve([]),
   connect: (hostname, port) => Deno.connect({ hostname, port }),
 };

@@ -10,27 +10,84 @@ export interface Template {
 /** What a rendered template may have, and what making it may cost. */
 const maxLength = 65_536;
 const maxSteps = 2_000;
+const maxLookups = 400_000;
 
 /** Why a template gives no body. */
 export class TemplateError extends Error {}
 
+function tooLong(): TemplateError {
+  return new TemplateError("The template's text is too long");
+}
+
+function tooMuch(): TemplateError {
+  return new TemplateError("The template repeats too much");
+}
+
+/** Mustache 4.2.0 has no types. */
 interface Context {
   lookup(name: string): unknown;
 }
 
-/** Mustache 4.2.0 has no types. */
 interface Writer {
-  render(template: string, view: unknown, partials: Record<string, never>): string;
+  render(template: string, view: Context, partials: Record<string, never>): string;
   renderTokens(...given: unknown[]): string;
   escapedValue(token: [string, string], context: Context): string;
   unescapedValue(token: [string, string], context: Context): string;
 }
 
-const PlainWriter = (Mustache as unknown as { Writer: new () => Writer }).Writer;
+const { Writer: PlainWriter, Context: PlainContext } = Mustache as unknown as {
+  Writer: new () => Writer;
+  Context: new (view: unknown, parent?: Context) => Context;
+};
+
+/**
+ * What a name means at a place of a template: data alone. Mustache's own look-up walks through prototypes and calls the
+ * functions that it finds: from a list it is a few steps to Object.prototype, which all tenants share.
+ */
+class DataContext extends PlainContext {
+  readonly #view: unknown;
+  readonly #parent: DataContext | undefined;
+  /** Of the whole template: steps of paths, again in each place around the one where a name stands. */
+  readonly #lookups: { count: number };
+
+  constructor(view: unknown, parent?: DataContext) {
+    super(view, parent);
+    this.#view = view;
+    this.#parent = parent;
+    this.#lookups = parent === undefined ? { count: 0 } : parent.#lookups;
+  }
+
+  push(view: unknown): DataContext {
+    return new DataContext(view, this);
+  }
+
+  override lookup(name: string): unknown {
+    if (name === ".") return this.#view;
+    const path = name.split(".");
+    this.#lookups.count += path.length;
+    if (this.#lookups.count > maxLookups) throw tooMuch();
+    const last = path.pop() ?? name;
+    let holder = this.#view;
+    for (const step of path) holder = ownMember(holder, step);
+    // The first that has it decides, also where it is null. A text has members only where a path leads to it.
+    return hasOwn(holder, last) && (path.length > 0 || typeof holder === "object")
+      ? ownMember(holder, last)
+      : this.#parent?.lookup(name);
+  }
+}
+
+function hasOwn(value: unknown, name: string): boolean {
+  return value !== null && value !== undefined && Object.hasOwn(Object(value), name);
+}
+
+function ownMember(value: unknown, name: string): unknown {
+  return hasOwn(value, name) ? Object(value)[name] : undefined;
+}
 
 /** Escapes what is inserted, however the template asks for it, and stops what grows too large. */
 class BoundedWriter extends PlainWriter {
   #steps = 0;
+  #inserted = 0;
   readonly #escape: (text: string) => string;
 
   constructor(escape: (text: string) => string) {
@@ -39,16 +96,20 @@ class BoundedWriter extends PlainWriter {
   }
 
   override renderTokens(...given: unknown[]): string {
-    if (++this.#steps > maxSteps) throw new TemplateError("The template repeats too much");
+    if (++this.#steps > maxSteps) throw tooMuch();
     const text = super.renderTokens(...given);
-    if (text.length > maxLength) throw new TemplateError("The template's text is too long");
+    if (text.length > maxLength) throw tooLong();
     return text;
   }
 
   override escapedValue([, name]: [string, string], context: Context): string {
     const value = context.lookup(name);
     if (value === null || value === undefined) return "";
-    return this.#escape(typeof value === "object" ? JSON.stringify(value) : `${value}`);
+    const text = this.#escape(typeof value === "object" ? JSON.stringify(value) : `${value}`);
+    // All of it stands in the result: a list that is named again and again would be memory long before that is measured.
+    this.#inserted += text.length;
+    if (this.#inserted > maxLength) throw tooLong();
+    return text;
   }
 
   override unescapedValue(token: [string, string], context: Context): string {
@@ -62,7 +123,7 @@ export function renderTemplate({ text, type }: Template, payload: Payload): stri
   let rendered: string;
   try {
     rendered = new BoundedWriter(isJson ? escapeJson : (value) => value)
-      .render(text ?? "", viewOf(payload), {});
+      .render(text ?? "", new DataContext(viewOf(payload)), {});
   } catch (error) {
     if (error instanceof TemplateError) throw error;
     // Its message quotes the template alone, and says where it is wrong.
@@ -82,7 +143,7 @@ function escapeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** The names that a template can use. Without prototypes: a template reaches nothing else. */
+/** The names that a template can use. */
 function viewOf({ type, data }: Payload): unknown {
   const withText = <T extends { group?: Payload["data"]["group"] }>(one: T) => ({
     ...one,
@@ -110,11 +171,6 @@ function viewOf({ type, data }: Payload): unknown {
     alerts: (data.alerts ?? []).map(withText),
     logs: data.logs ?? [],
   };
-  return JSON.parse(
-    JSON.stringify(view),
-    (_, value) =>
-      typeof value === "object" && value !== null && !Array.isArray(value)
-        ? Object.assign(Object.create(null), value)
-        : value,
-  );
+  // As JSON has it: without members that are undefined, nor anything but data.
+  return JSON.parse(JSON.stringify(view));
 }

@@ -1,6 +1,5 @@
 import { type Credentials, faultOfKey, isWellFormedKey, sha256Hex } from "../_shared/auth.ts";
-import { unknownCaller } from "../_shared/errors.ts";
-import { problem } from "./problem.ts";
+import { notKnown } from "./problem.ts";
 
 /**
  * Who reads: an API key or a portal session, by its digest, or a user, whose token PostgREST verifies; or who has the
@@ -16,16 +15,16 @@ export function readerOf(
   missing: string,
   origin: string | null,
 ): Reader | Response {
-  if (credentials === undefined) return problem(401, unknownCaller, missing);
+  if (credentials === undefined) return notKnown(missing);
   const { kind, value } = credentials;
   if (kind === "jwt") {
     return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value)
       ? { kind: "user", token: value }
-      : problem(401, unknownCaller, "This is neither a key of Logloom nor a user's token");
+      : notKnown("This is neither a key of Logloom nor a user's token");
   }
   return digests.has(value) || isWellFormedKey(value)
     ? { kind: "api_key", keyDigest: digestOf(value), ...origin !== null && { origin } }
-    : problem(401, unknownCaller, faultOfKey(value));
+    : notKnown(faultOfKey(value));
 }
 
 /** Of keys that were used lately: readers repeat the same one. */

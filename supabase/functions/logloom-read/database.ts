@@ -76,7 +76,7 @@ function tooLarge(): Response {
   return problem(
     400,
     `The answer is too large: more than ${maxAnswerBytes} bytes`,
-    "Narrow the query or the range, or ask for fewer.",
+    { hint: "Narrow the query or the range, or ask for fewer." },
   );
 }
 
@@ -106,7 +106,8 @@ function refused(operation: string, answer: Response, text: string, isKey: boole
   const isAtFault = isOurs && answer.status < 500 && (!isKey || /^(22|PGRST102$)/.test(code));
   if (!code.startsWith("PT") && !isAtFault) {
     logFailure("database refused the call", { call: operation, status: answer.status, code });
-    return away();
+    // A statement that is wrong, or too large for PostgreSQL, is so the next time, too.
+    return /^(42601$|54)/.test(code) ? problem(500, "This request cannot be answered") : away();
   }
   const retryAfter = readRetryAfter(answer.headers);
   return jsonText(answer.status, text, {
@@ -116,5 +117,5 @@ function refused(operation: string, answer: Response, text: string, isKey: boole
 }
 
 function away(): Response {
-  return problem(503, databaseAway, undefined, { "Retry-After": retrySoon() });
+  return problem(503, databaseAway, { headers: { "Retry-After": retrySoon() } });
 }

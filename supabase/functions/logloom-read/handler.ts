@@ -1,12 +1,12 @@
 import { isWellFormedKey } from "../_shared/auth.ts";
 import { findCredentials, whereKeysGo } from "../_shared/credentials.ts";
-import { describeError, logFailure, unknownCaller } from "../_shared/errors.ts";
+import { describeError, logFailure } from "../_shared/errors.ts";
 import { preflight } from "../_shared/http.ts";
 import { takingBodies } from "../_shared/request_body.ts";
 import { withoutSlashesAtEnd } from "../_shared/slashes.ts";
 import { type Reader, readerOf } from "./caller.ts";
 import type { ReadDatabase } from "./database.ts";
-import { problem } from "./problem.ts";
+import { notKnown, problem } from "./problem.ts";
 import { protocolOf } from "./routes.ts";
 
 export interface ReadDependencies {
@@ -30,19 +30,20 @@ async function answered(request: Request, dependencies: ReadDependencies): Promi
   const path = pathBelowFunction(pathname);
   const protocol = await protocolOf(path);
   if (protocol === undefined) {
-    return problem(404, "There is nothing at this path", "Read by POST /v1/<operation>.");
+    return problem(404, "There is nothing at this path", {
+      hint: "Read by POST /v1/<operation>.",
+    });
   }
   const { methods } = protocol;
   if (request.method === "OPTIONS") {
     return preflight(methods, request.headers.get("Access-Control-Request-Headers"));
   }
   if (!methods.split(", ").includes(request.method)) {
-    return problem(
-      405,
-      `Method ${request.method} is not allowed here`,
-      `Allowed: ${methods}.`,
-      { Allow: methods },
-    );
+    return problem(405, `Method ${request.method} is not allowed here`, {
+      name: "callers.method_is_not_allowed",
+      hint: `Allowed: ${methods}.`,
+      headers: { Allow: methods },
+    });
   }
   return await protocol.answer({
     request,
@@ -56,9 +57,7 @@ const nothing = new URLSearchParams();
 
 function readerIn({ url, headers }: Request, search: string): Reader | Response {
   if (url.match(/ll[tpc]?_[0-9A-Za-z]{36}/g)?.some(isWellFormedKey)) {
-    return problem(
-      401,
-      unknownCaller,
+    return notKnown(
       "A key is not taken from an address, which proxies write down: revoke it, and send another " +
         "one as X-API-Key",
     );

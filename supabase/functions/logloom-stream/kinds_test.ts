@@ -54,6 +54,12 @@ async function sent(
 }
 
 const url = "https://example.com/in?x=1";
+const bucket = {
+  endpoint: "https://s3.example.com",
+  region: "r",
+  bucket: "b",
+  access_key_id: "a",
+};
 
 Deno.test("a batch keeps its records as texts", () => {
   const batch = readBatch(answerWith("webhook", { url }));
@@ -72,6 +78,17 @@ Deno.test("every push has the batch's id and hops, and the secret headers", asyn
     "x-team": "shop",
   });
   assert.equal(body, `[${records.join(",\n")}]`);
+});
+
+Deno.test("no secret header takes the place of one that a batch has", async () => {
+  const secrets = { "header.logloom-stream-hops": "0", "header.dd-api-key": "x", api_key: "k" };
+  const { request } = await sent("datadog", { url }, secrets);
+  assert.deepEqual(
+    Object.entries(request.headers).filter(([name]) => /hops|api-key/i.test(name)),
+    [["Logloom-Stream-Hops", "2"], ["DD-API-KEY", "k"]],
+  );
+  const alone = await sent("datadog", { url }, { "header.dd-api-key": "x" });
+  assert.equal(alone.request.headers["dd-api-key"], "x");
 });
 
 Deno.test("Elasticsearch gets a create action for each record, under its id", async () => {
@@ -100,6 +117,8 @@ Deno.test("Elasticsearch says of each record what became of it", async () => {
   });
   const passing = await outcomeOf(201, 429);
   assert.deepEqual([passing.outcome, passing.status], ["retry", 429]);
+  const closed = await outcomeOf(403, 403);
+  assert.deepEqual([closed.outcome, closed.status], ["retry", 403], "the records are not at fault");
   const garbled = await sent("elasticsearch", config, {}, { text: "<html>" });
   assert.equal(garbled.outcome.outcome, "retry");
 });
@@ -109,6 +128,10 @@ Deno.test("OTLP carries numbers as they are, and tells how many it left out", as
     text: '{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"no"}}',
   });
   assert.deepEqual(outcome, { outcome: "delivered", status: 200, rejected: 1 });
+  const { outcome: boastful } = await sent("otlp", { url }, {}, {
+    text: '{"partialSuccess":{"rejectedLogRecords":"99999999999"}}',
+  });
+  assert.deepEqual(boastful, { outcome: "delivered", status: 200, rejected: 2 }, "of what it has");
   const { resourceLogs } = JSON.parse(body);
   assert.equal(resourceLogs.length, 2);
   assert.deepEqual(resourceLogs[0].resource.attributes, [
@@ -173,13 +196,13 @@ Deno.test("what a receiver answers decides what becomes of the batch", async () 
     headers: new Map([["retry-after", "30"]]),
   });
   assert.deepEqual(outcome, { outcome: "retry", status: 429, error: "HTTP 429", retryAfter: 30 });
-  const s3 = await sent(
-    "s3",
-    { endpoint: "https://s3.example.com", region: "r", bucket: "b", access_key_id: "a" },
-    { secret_access_key: "s" },
-    { status: 400 },
-  );
-  assert.equal(s3.outcome.outcome, "retry");
+  // A store's 409 says that it was busy, not that it has the object.
+  for (const [status, attempt] of [[400, 0], [403, 0], [409, 1], [301, 0]]) {
+    const { outcome } = await sent("s3", bucket, { secret_access_key: "s" }, { status }, attempt);
+    assert.equal(outcome.outcome, "retry", `${status} of a store`);
+  }
+  const s3 = await sent("s3", bucket, { secret_access_key: "s" });
+  assert.deepEqual(s3.outcome, { outcome: "delivered", status: 200 });
   assert.equal(
     s3.request.url,
     "https://s3.example.com/b/tenant%3Dacme/date%3D2026-11-25/hour%3D22/b-1.ndjson.gz",

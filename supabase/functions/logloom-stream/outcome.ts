@@ -32,16 +32,20 @@ export function retry(error: string, status?: number, retryAfter?: number): Outc
 /** Those by which address or credentials are wrong, not what is sent: the records wait. */
 const ofTheAddress = new Set([401, 402, 403, 404, 405, 406, 407, 410, 411, 415, 421, 426, 451]);
 
+/** Whether the records are not at fault: another time, or at another address, they may be taken. */
+export function sparesRecords(status: number): boolean {
+  return status >= 500 || status === 408 || status === 425 || status === 429 ||
+    ofTheAddress.has(status);
+}
+
 /** What an answer says of the whole batch. */
 export function judge(answer: OutgoingAnswer, { attempt }: Batch): Outcome {
   const { status } = answer;
   if (status < 300) return { outcome: "delivered", status };
   if (status < 400) return retry(`HTTP ${status}: redirects are not followed`, status);
-  // It has a batch of this id, which was sent before.
+  // So receivers that know Idempotency-Key, ours among them, say that they have a batch of this id, not quite the same: a
+  // record was erased, say.
   if (status === 409 && attempt > 0) return { outcome: "delivered", status };
-  const isPassing = status >= 500 || status === 408 || status === 425 || status === 429;
-  if (isPassing || ofTheAddress.has(status)) {
-    return retry(`HTTP ${status}`, status, retryAfterOf(answer));
-  }
+  if (sparesRecords(status)) return retry(`HTTP ${status}`, status, retryAfterOf(answer));
   return { outcome: "refused", error: `HTTP ${status}`, status };
 }

@@ -10,27 +10,31 @@ export function post(
   headers: Readonly<Record<string, string>>,
   query = "",
 ): Promise<OutgoingAnswer | NoAnswer> {
+  const own = {
+    "User-Agent": "Logloom",
+    "Content-Type": "application/json",
+    "Idempotency-Key": batch.id,
+    "Logloom-Stream-Batch": batch.id,
+    "Logloom-Stream-Hops": `${batch.hops}`,
+    ...headers,
+  };
   return send({
     method: "POST",
     url: withQuery(batch.config.url, query),
-    headers: {
-      "User-Agent": "Logloom",
-      "Content-Type": "application/json",
-      "Idempotency-Key": batch.id,
-      "Logloom-Stream-Batch": batch.id,
-      "Logloom-Stream-Hops": `${batch.hops}`,
-      ...headers,
-      ...secretHeaders(secrets),
-    },
+    headers: { ...own, ...secretHeaders(secrets, Object.keys(own)) },
     body: new TextEncoder().encode(body),
   });
 }
 
-/** Those that are set as `header.x-api-key`, say. */
-function secretHeaders(secrets: Readonly<Record<string, string>>): Record<string, string> {
+/** Those that are set as `header.x-api-key`, say, and none that the batch has itself, however that is spelled. */
+function secretHeaders(
+  secrets: Readonly<Record<string, string>>,
+  own: readonly string[],
+): Record<string, string> {
+  const taken = new Set(own.map((name) => `header.${name.toLowerCase()}`));
   return Object.fromEntries(
     Object.entries(secrets)
-      .filter(([name]) => name.startsWith("header."))
+      .filter(([name]) => name.startsWith("header.") && !taken.has(name))
       .map(([name, value]) => [name.slice("header.".length), value]),
   );
 }

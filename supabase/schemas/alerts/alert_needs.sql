@@ -12,12 +12,14 @@ begin
     r.group_id,
     min(
       greatest(
-        least(r.last_evaluated_at + interval '1 minute', p_round.window_end - s.alert_grace),
-        p_round.window_end - s.alert_catch_up_limit
+        least(
+          r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
+        ),
+        p_round.window_end - r.delay - s.alert_catch_up_limit
       ) - make_interval(mins => r.window_minutes)
     ),
     bool_or(
-      r.asked_at < p_round.window_end
+      r.asked_at < p_round.window_end - r.delay
       and r.last_evaluated_at is distinct from p_round.window_end
     )
   from logloom_private.planned_alert_rules r

@@ -63,12 +63,13 @@ declare
   v_alerts public.logloom_alert_preview_entry[];
 begin
   select s.* into v_settings from logloom_private.settings s;
-  -- A window with more groups than a rule looks at has no value: the rule fires for none.
+  -- A window with more or longer groups than a rule looks at has no value: it fires for none.
   v_crowded := array(
     select w.window_end
     from unnest(p_values) w
     group by w.window_end
     having count(*) > v_settings.alert_groups
+      or max(octet_length(w."group"::text)) > v_settings.alert_group_bytes
   );
   v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
   v_alerts := logloom_private.preview_alerts(v_seen, p_rule, v_step);

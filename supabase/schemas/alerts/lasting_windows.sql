@@ -34,11 +34,9 @@ begin
       limit v_settings.alert_groups
     );
   end if;
-  insert into logloom_private.alert_states as a (
-    rule_id, group_key, "group", looked_at, seen_at, holds_since
-  )
+  insert into logloom_private.alert_states as a (rule_id, group_key, "group", seen_at, holds_since)
   select
-    p_rule.rule_id, w.group_key, w."group", p_window_end,
+    p_rule.rule_id, w.group_key, w."group",
     case when w.is_seen and p_rule.on_absent = 'fire' then p_window_end end,
     case when w.holds then p_window_end end
   from (
@@ -53,20 +51,12 @@ begin
     group by 1
   ) w
   on conflict (rule_id, group_key) do update
-  set looked_at = greatest(a.looked_at, p_window_end),
-    seen_at = greatest(a.seen_at, excluded.seen_at),
-    -- A window that is looked at again says nothing new of how long.
-    holds_since = case
-      when a.looked_at >= p_window_end then a.holds_since
-      else coalesce(a.holds_since, excluded.holds_since)
-    end;
+  set seen_at = greatest(a.seen_at, excluded.seen_at),
+    holds_since = least(a.holds_since, excluded.holds_since);
   -- What does not hold begins anew; what was not seen for long is forgotten.
   update logloom_private.alert_states a
-  set holds_since = null, looked_at = p_window_end
-  where a.rule_id = p_rule.rule_id and a.looked_at < p_window_end and a.holds_since is not null;
-  update logloom_private.alert_states a
   set holds_since = null
-  where a.rule_id = p_rule.rule_id and a.looked_at = p_window_end
+  where a.rule_id = p_rule.rule_id
     and a.holds_since is not null
     and not exists (
       select from unnest(v_holding) h where coalesce(md5(h."group"::text), '') = a.group_key

@@ -62,6 +62,12 @@ begin
       raise exception
         'The rule found more than % groups: narrow the filter, or group by another field',
         v_settings.alert_groups;
+    elsif exists (
+      select from unnest(v_found) f
+      where octet_length(f."group"::text) > v_settings.alert_group_bytes
+    ) then
+      raise exception 'The rule found a group of more than % bytes: group by another field',
+        v_settings.alert_group_bytes;
     end if;
     v_windows := v_windows || array(
       select row(d.rule_id, d.window_start, d.window_end, f.value, null, f."group", null)

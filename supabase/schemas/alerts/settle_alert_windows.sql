@@ -97,9 +97,12 @@ begin
   from (
     select
       u.rule_id,
-      max(u.value) filter (where u.window_end = p_round.window_end) as value,
+      max(u.value) filter (where u.window_end = u.newest_end) as value,
       max(u.error) as error
-    from unnest(p_windows) u
+    from (
+      select p.*, max(p.window_end) over (partition by p.rule_id) as newest_end
+      from unnest(p_windows) p
+    ) u
     group by u.rule_id
   ) w
   where r.rule_id = w.rule_id;

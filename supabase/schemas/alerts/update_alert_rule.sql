@@ -59,9 +59,10 @@ begin
     ),
     updated_at = now(),
     asked_at = case
-      when (r.query_dsl, r.threshold, r.comparison, r.window_minutes) = (
+      when (r.query_dsl, r.threshold, r.comparison, r.window_minutes, r.for_minutes) = (
           coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
-          coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes)
+          coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes),
+          coalesce(p_for_minutes, r.for_minutes)
         )
         and r.view_id is not distinct from coalesce(p_view_id, r.view_id)
         and r.enabled >= coalesce(p_enabled, r.enabled)

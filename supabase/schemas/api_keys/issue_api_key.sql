@@ -15,12 +15,12 @@ declare
   v_result public.logloom_created_api_key;
 begin
   insert into logloom.api_keys (
-    tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at, view_id
+    tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at, view_id, lifetime
   )
   values (
     p_tenant_id, p_name, left(v_key_value, 11), sha256(convert_to(v_key_value, 'UTF8')),
     array(select distinct unnest(p_scopes)), logloom_private.current_user_id(), p_expires_at,
-    p_view_id
+    p_view_id, p_expires_at - now()
   )
   returning
     key_id, tenant_id, name, key_prefix, v_key_value, scopes,

@@ -9,6 +9,7 @@ language plpgsql
 volatile
 security invoker
 set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
 as $$
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
@@ -21,7 +22,7 @@ begin
   if v_overlap not between 0 and 10080 then
     perform logloom_private.refuse('api_keys.overlap_is_out_of_range');
   end if;
-  select k.name, k.scopes, k.created_at, k.expires_at, k.revoked_at, k.view_id into v_old
+  select k.name, k.scopes, k.expires_at, k.lifetime, k.revoked_at, k.view_id into v_old
   from logloom.api_keys k
   where k.tenant_id = v_tenant_id and k.key_id = p_key_id
   for no key update;
@@ -37,7 +38,7 @@ begin
   -- Both are alive for a while, also where the plan has no room for one more.
   perform logloom_private.require_room_for_api_key(p_tenant_id, 2);
   v_result := logloom_private.issue_api_key(
-    v_tenant_id, v_old.name, now() + (v_old.expires_at - v_old.created_at), v_old.scopes,
+    v_tenant_id, v_old.name, now() + v_old.lifetime, v_old.scopes,
     coalesce(p_view_id, v_old.view_id)
   );
   update logloom.api_keys k

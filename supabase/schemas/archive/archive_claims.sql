@@ -27,13 +27,7 @@ begin
   elsif v_bucket.problem is not null then
     return null;
   else
-    v_keys := array(
-      select g.object_key
-      from logloom_private.archive_garbage g
-      where g.next_attempt_at <= clock_timestamp()
-      order by g.next_attempt_at
-      limit 50
-    );
+    v_keys := logloom_private.due_garbage();
     select p.* into v_part
     from logloom.archive_parts p
     where p.newer_key is not null

@@ -37,7 +37,12 @@ begin
   where e.finished_at is null and e.parts_through is not null;
   select
     count(*) filter (where g.reason <> 'later') as objects,
-    count(*) filter (where g.reason = 'later') as later
+    count(*) filter (where g.reason = 'later') as later,
+    -- Noted long ago, and put off since: it was tried.
+    count(*) filter (
+      where g.reason <> 'later' and g.noted_at < p_now - interval '1 hour'
+        and g.next_attempt_at > g.noted_at + interval '1 hour'
+    ) as kept
   into v_garbage
   from logloom_private.archive_garbage g;
   select count(*) into v_foreign_notes from logloom_private.archive_notes n where not n.is_ours;
@@ -72,6 +77,12 @@ begin
           'The bucket has %s files from after the state that the database was brought back to: '
             'logloom_private.archive_garbage has them',
           v_garbage.later
+        )
+      end,
+      case when v_idle is null and v_bucket.problem is null and v_garbage.kept > 0 then
+        format(
+          'The bucket does not delete %s objects: logloom_private.archive_garbage has them',
+          v_garbage.kept
         )
       end,
       case when v_foreign_notes > 0 then

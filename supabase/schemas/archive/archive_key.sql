@@ -1,5 +1,6 @@
--- A tenant's id as a part of an object's key: what is no plain letter is percent-encoded, as Hive's
--- partitions are. An id that gets too long so is a digest after a ~.
+-- A tenant's id as a part of an object's key. Every store takes these letters, but not a % or a ~
+-- (Supabase Storage refuses both): the bytes of any other are written in hex after a !. An id that
+-- gets too long so is a digest after two.
 create function logloom_private.archive_tenant_name(p_tenant_id text)
 returns text
 language plpgsql
@@ -10,8 +11,8 @@ declare
   v_name constant text := (
     select string_agg(
       case
-        when c.letter ~ '^[A-Za-z0-9_-]$' then c.letter
-        else upper(regexp_replace(encode(convert_to(c.letter, 'UTF8'), 'hex'), '(..)', '%\1', 'g'))
+        when c.letter ~ '^[A-Za-z0-9_@-]$' or c.letter = '.' and c.n > 1 then c.letter
+        else upper(regexp_replace(encode(convert_to(c.letter, 'UTF8'), 'hex'), '(..)', '!\1', 'g'))
       end,
       '' order by c.n
     )
@@ -19,7 +20,7 @@ declare
   );
 begin
   if length(v_name) > 500 then
-    return '~' || encode(sha256(convert_to(p_tenant_id, 'UTF8')), 'hex');
+    return '!!' || encode(sha256(convert_to(p_tenant_id, 'UTF8')), 'hex');
   end if;
   return v_name;
 end;

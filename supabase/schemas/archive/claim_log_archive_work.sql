@@ -40,6 +40,10 @@ begin
     when 'adopt' then
       -- As if it were not there: the next comparison finds it again.
       update logloom.archive_parts p set newer_key = null where p.part_id = p_claim.part_id;
+    when 'delete' then
+      -- None of them went: the check tells whether that is the bucket's fault.
+      perform logloom_private.put_off_garbage(logloom_private.due_garbage());
+      update logloom_private.archive_bucket b set checked_at = null where b.singleton;
     else
       update logloom_private.archive_bucket b
       set checked_at = now(), problem = v_error

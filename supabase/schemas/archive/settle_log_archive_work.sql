@@ -149,9 +149,9 @@ begin
     when 'delete' then
       delete from logloom_private.archive_garbage g
       where g.object_key in (select jsonb_array_elements_text(p_details -> 'deleted'));
-      update logloom_private.archive_garbage g
-      set next_attempt_at = clock_timestamp() + interval '1 minute'
-      where g.object_key in (select jsonb_array_elements_text(p_details -> 'left'));
+      perform logloom_private.put_off_garbage(
+        array(select jsonb_array_elements_text(p_details -> 'left'))
+      );
     when 'compare' then
       perform logloom_private.compare_archive(p_details);
     when 'adopt' then

@@ -4,9 +4,13 @@ create function logloom_private.recount_records(p_day date)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+-- Called by hand: a date style writes the project's zone by a name that may be another's, too.
+set timezone = 'UTC'
+set datestyle = 'ISO'
 as $$
 begin
-  -- Nothing is added, removed or summed up meanwhile.
+  -- Nothing is added, removed, sealed or summed up meanwhile.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   lock table logloom_private.log_counts in share row exclusive mode;

@@ -11,6 +11,9 @@ begin
   if (select s.canary_url from logloom_private.settings s) is null then
     return;
   end if;
+  if exists (select from logloom.tenant_members m where m.tenant_id = v_tenant_id) then
+    raise exception 'The tenant % has members: the canary needs it for itself', v_tenant_id;
+  end if;
   delete from logloom_private.canary_rounds r where r.sent_at < now() - interval '1 day';
   -- Of rounds before, also those that were cut off.
   delete from logloom.api_keys k where k.tenant_id = v_tenant_id and k.name = 'canary';
@@ -86,7 +89,8 @@ begin
 end;
 $$;
 
--- Counts the canary's records of the last hour: those of rounds before, too.
+-- Counts the canary's records of the last hour: those of rounds before, too. One that may still be
+-- in the queue is not missing yet.
 create function logloom_private.count_canaries(p_round_id uuid, p_key text)
 returns void
 language plpgsql
@@ -95,6 +99,8 @@ as $$
 declare
   v_to constant timestamptz := clock_timestamp();
   v_from constant timestamptz := v_to - interval '1 hour';
+  v_watermark constant timestamptz :=
+    logloom_private.watermark((logloom_private.queue_state()).oldest_received_at);
   v_counted bigint;
 begin
   v_counted := logloom_private.canary_call(
@@ -109,7 +115,11 @@ begin
   set counted_at = clock_timestamp(), missing = greatest(n.acknowledged - v_counted, 0),
     doubled = greatest(v_counted - n.sent, 0)
   from (
-    select count(r.acknowledged_at) as acknowledged, count(*) as sent
+    select
+      count(r.acknowledged_at) filter (
+        where r.searched_at is not null or r.acknowledged_at < v_watermark
+      ) as acknowledged,
+      count(*) as sent
     from logloom_private.canary_rounds r
     where r.sent_at >= v_from and r.sent_at < v_to
   ) n

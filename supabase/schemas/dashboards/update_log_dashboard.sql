@@ -2,7 +2,8 @@ create function public.update_log_dashboard(
   p_dashboard_id uuid default null,
   p_name text default null,
   p_panels jsonb default null,
-  p_is_shared boolean default null
+  p_is_shared boolean default null,
+  p_updated_at timestamptz default null
 )
 returns public.logloom_log_dashboard
 language plpgsql
@@ -28,6 +29,7 @@ begin
     is_shared = coalesce(p_is_shared, d.is_shared),
     updated_at = now()
   where d.tenant_id = v_tenant_id and d.dashboard_id = p_dashboard_id and d.created_by = v_user_id
+    and (p_updated_at is null or d.updated_at = p_updated_at)
   returning d.* into v_row;
   if not found then
     perform logloom_private.refuse_log_dashboard(p_dashboard_id);
@@ -40,6 +42,7 @@ exception when check_violation then
 end;
 $$;
 
-comment on function public.update_log_dashboard(uuid, text, jsonb, boolean) is
+comment on function public.update_log_dashboard(uuid, text, jsonb, boolean, timestamptz) is
   'Changes what is given and returns the dashboard; p_panels takes the place of all panels. '
-  'Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
+  'p_updated_at: updated_at of the dashboard as it was read, to change no other. '
+  'Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';

@@ -1,6 +1,7 @@
 -- What is kept of a receiver's secrets after p_secrets: name and sealed text, as the edge functions
 -- seal it (_shared/sealed_secrets.ts). A null member takes one away. PT400 for a name other than
--- p_names, in which header.* stands for any header, and for a text that is not sealed.
+-- p_names, in which header.* stands for any header but those that a batch has itself, and for a
+-- text that is not sealed.
 create function logloom_private.changed_secrets(
   p_current jsonb,
   p_secrets jsonb,
@@ -12,6 +13,8 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_header constant text := '^header\.(?!(user-agent|content-type|idempotency-key|'
+    'logloom-stream-.*|webhook-(id|timestamp|signature))$)[a-z][a-z0-9-]{0,90}$';
   v_secret record;
 begin
   if p_secrets is null then
@@ -21,7 +24,7 @@ begin
   end if;
   for v_secret in select s.key as name, s.value from jsonb_each(p_secrets) s loop
     if v_secret.name <> all (p_names)
-      and not ('header.*' = any (p_names) and v_secret.name ~ '^header\.[a-z][a-z0-9-]{0,90}$')
+      and not ('header.*' = any (p_names) and v_secret.name ~ v_header)
     then
       perform logloom_private.refuse(
         'parameters.secret_is_unknown', left(v_secret.name, 60), array_to_string(p_names, ', ')

@@ -1,5 +1,6 @@
 -- Lets each operation be called by whom it is for, and by nobody else. A dump does not know of the
--- privileges that a project gives to new functions in public.
+-- privileges that a project gives to new functions in public. A function of the project that has
+-- the name of an operation stays as it is.
 create function logloom_private.grant_operations()
 returns void
 language plpgsql
@@ -18,6 +19,7 @@ begin
     from pg_catalog.pg_proc p
     where p.pronamespace = 'public'::regnamespace
       and p.proname = any (logloom_private.operations())
+      and strpos(p.prosrc, 'logloom_private.') > 0
   loop
     execute format(
       'revoke all on function %s from public, anon, authenticated, service_role',

@@ -1,4 +1,5 @@
--- Leaves the heartbeat of a scheduled job. p_error null says that the run succeeded.
+-- Leaves the heartbeat of a scheduled job. p_error null says that the run succeeded, unless a step
+-- of it has left an error.
 create function logloom_private.record_job(
   p_job text,
   p_started_at timestamptz,
@@ -10,6 +11,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now constant timestamptz := clock_timestamp();
+  v_has_failed constant boolean := p_error is not null or exists (
+    select
+    from logloom_private.job_heartbeats h
+    where h.job = p_job and h.last_failed_at between p_started_at and v_now
+  );
 begin
   insert into logloom_private.job_heartbeats as h (
     job, last_started_at, last_succeeded_at, last_duration_ms, last_failed_at, last_error,
@@ -26,10 +32,14 @@ begin
   )
   on conflict (job) do update set
     last_started_at = excluded.last_started_at,
-    last_succeeded_at = coalesce(excluded.last_succeeded_at, h.last_succeeded_at),
+    last_succeeded_at = case
+      when v_has_failed then h.last_succeeded_at else v_now
+    end,
     last_duration_ms = excluded.last_duration_ms,
     last_failed_at = coalesce(excluded.last_failed_at, h.last_failed_at),
     last_error = coalesce(excluded.last_error, h.last_error),
-    failures = case when p_error is null then 0 else h.failures + 1 end;
+    failures = case
+      when p_error is not null then h.failures + 1 when v_has_failed then h.failures else 0
+    end;
 end;
 $$;

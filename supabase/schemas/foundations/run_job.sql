@@ -14,6 +14,9 @@ declare
   v_error pg_catalog.text;
 begin
   loop
+    -- Whoever waited for a lock sees what was done meanwhile: a project may have another level.
+    commit;
+    set transaction isolation level read committed;
     begin
       -- The project's may have days of 23 hours, and dates that are read as another zone's.
       perform

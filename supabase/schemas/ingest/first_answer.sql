@@ -1,6 +1,26 @@
+-- An answer without its errors, which may be long where all are listed, but with the range of times
+-- that makes them again.
+create function logloom_private.without_errors(
+  p_state logloom_private.ingest_state,
+  p_answer json
+)
+returns json
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_answer -> 'errors' is null then
+    return p_answer;
+  end if;
+  return p_answer::jsonb - 'errors' || jsonb_build_object(
+    'keeps_from', p_state.keeps_from, 'takes_to', p_state.takes_to
+  );
+end;
+$$;
+
 -- The first answer to an Idempotency-Key, or to a slice of its request. Where there is none, null,
--- and p_response, if given, is kept as such without the errors of a slice. PT409 where the body was
--- another.
+-- and p_response, if given, is kept as such. PT409 where the body was another.
 create function logloom_private.first_answer(
   p_state logloom_private.ingest_state,
   p_idempotency_key text,
@@ -13,6 +33,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  -- The same body is another request for another service.
+  v_key constant text := concat(p_state.service || e'\x1f') || p_idempotency_key;
   v_body_digest constant bytea := decode(p_body_digest, 'hex');
   v_expired constant timestamptz :=
     now() - (select s.idempotency_key_lifetime from logloom_private.settings s);
@@ -23,10 +45,10 @@ begin
     insert
       into logloom_private.idempotency_keys as k (tenant_id, idempotency_key, body_digest, response)
     values (
-      p_state.tenant_id, p_idempotency_key, v_body_digest,
+      p_state.tenant_id, v_key, v_body_digest,
       case
         when p_slice is null then p_response
-        else json_build_object(p_slice::text, p_response::jsonb - 'errors')
+        else json_build_object(p_slice::text, p_response)
       end
     )
     on conflict (tenant_id, idempotency_key) do update
@@ -49,7 +71,7 @@ begin
   end if;
   select k.* into v_known
   from logloom_private.idempotency_keys k
-  where k.tenant_id = p_state.tenant_id and k.idempotency_key = p_idempotency_key
+  where k.tenant_id = p_state.tenant_id and k.idempotency_key = v_key
     and k.created_at >= v_expired;
   if v_known.body_digest <> v_body_digest then
     perform logloom_private.refuse_with_headers(

@@ -49,6 +49,8 @@ as $$
 declare
   v_plan logloom.plans;
   v_has_rate boolean;
+  -- The first slice decides for its request: what follows is taken, and waited for by the next one.
+  v_is_let_in constant boolean := coalesce(p_request.p_slice > 0, false);
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
 begin
@@ -71,7 +73,7 @@ begin
   end if;
   v_plan := p_state.plan;
   v_has_rate := num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
-  if v_has_rate then
+  if v_has_rate and not v_is_let_in then
     -- Without a lock: a request that is refused here holds nobody up and writes nothing.
     perform logloom_private.check_rate(p_state, b)
     from logloom_private.rate_buckets b
@@ -83,6 +85,17 @@ begin
     perform logloom_private.refuse(
       'ingest.request_is_too_large', p_state.batch_max_events::text, p_state.batch_max_bytes::text
     );
+  end if;
+  -- A repeat gets the first answer, also once a limit is reached.
+  if p_request.p_idempotency_key is not null then
+    v_earlier_answer := logloom_private.first_answer(
+      p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
+    );
+  end if;
+  if v_earlier_answer ->> 'takes_to' is not null then
+    -- Its list is made again, as it was.
+    p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
+    p_state.takes_to := v_earlier_answer ->> 'takes_to';
   end if;
   if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts)
     or p_state.service <> any (p_request.p_service)
@@ -107,23 +120,14 @@ begin
   then
     perform logloom_private.refuse('ingest.tenant_is_not_known', p_state.tenant_id);
   end if;
-  -- A repeat gets the first answer, also once a limit is reached.
-  if p_request.p_idempotency_key is not null then
-    v_earlier_answer := logloom_private.first_answer(
-      p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
-    );
+  -- A first slice decides also where its own events were all rejected.
+  if not v_is_let_in and v_earlier_answer is null
+    and (v_answer.ingested > 0 or p_request.p_slice = 0)
+  then
+    perform logloom_private.check_month(p_state);
   end if;
   if v_answer.ingested > 0 and v_earlier_answer is null then
-    if p_state.events >= v_plan.monthly_events_limit then
-      perform logloom_private.refuse_over_limit(
-        p_state, 'ingest.monthly_events_are_used_up', v_plan.monthly_events_limit,
-        p_state.month_end
-      );
-    elsif p_state.bytes >= v_plan.monthly_bytes_limit then
-      perform logloom_private.refuse_over_limit(
-        p_state, 'ingest.monthly_bytes_are_used_up', v_plan.monthly_bytes_limit, p_state.month_end
-      );
-    elsif p_state.queue_is_full then
+    if p_state.queue_is_full then
       perform logloom_private.refuse_with_headers(
         logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
         'ingest.queue_is_full'
@@ -137,15 +141,23 @@ begin
     if p_request.p_idempotency_key is not null then
       v_earlier_answer := logloom_private.first_answer(
         p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice,
-        v_answer.body
+        case when p_request.p_all_errors
+          then logloom_private.without_errors(p_state, v_answer.body) else v_answer.body end
       );
     end if;
   end if;
   if v_earlier_answer is not null then
+    if v_earlier_answer ->> 'takes_to' is not null then
+      v_earlier_answer := (
+        v_answer.body::jsonb || v_earlier_answer::jsonb - '{keeps_from,takes_to}'::text[]
+      )::json;
+    end if;
     return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
   end if;
   if v_has_rate then
-    v_answer.headers := v_answer.headers || logloom_private.take_rate(p_state, v_answer.ingested);
+    v_answer.headers := v_answer.headers || logloom_private.take_rate(
+      p_state, v_answer.ingested, v_is_let_in
+    );
   end if;
   if v_answer.ingested > 0 then
     perform logloom_private.enqueue(p_state, p_request);

@@ -17,9 +17,42 @@ begin
 end;
 $$;
 
+-- The request whose guessed times are attributes again where they are out of range: then they meant
+-- something else, and the event has the time of receipt. Such an event does not tell itself from an
+-- equal one: a repeat is only told by a key that its sender gave.
+create function logloom_private.without_wrong_guesses(
+  p_request logloom_private.ingest_request,
+  p_state logloom_private.ingest_state
+)
+returns logloom_private.ingest_request
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_wrong boolean;
+begin
+  select
+    array_agg(case when g.member is null then e.ts end order by e.i),
+    array_agg(
+      case when g.member is null then e.attrs else g.member || coalesce(e.attrs, '{}') end
+      order by e.i
+    ),
+    bool_or(g.member is not null)
+  into p_request.p_ts, p_request.p_attrs, v_is_wrong
+  from unnest(p_request.p_ts, p_request.p_attrs) with ordinality e (ts, attrs, i)
+  left join jsonb_each(p_request.p_guessed) g (place, member)
+    on g.place::bigint = e.i and e.ts not between p_state.keeps_from and p_state.takes_to;
+  if v_is_wrong and p_request.p_idempotency_key = 'sha256:' || p_request.p_body_digest then
+    p_request.p_idempotency_key := null;
+  end if;
+  return p_request;
+end;
+$$;
+
 -- The request without the events whose ts is given and out of range, or whose service is another
 -- than the sender may send for: counted in p_rejected and, of the first 100, listed in p_errors by
--- their index in what was sent.
+-- their index in what was sent, or all of them where p_all_errors says so.
 create function logloom_private.reject_events(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state
@@ -30,13 +63,29 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_kept constant boolean[] := array(
+  -- Not for each event: a request may have thousands of them.
+  v_of_another constant text :=
+    format('The token sends for the service %s alone', p_state.service);
+  v_ahead constant text := (
+    select format(
+      'ts lies more than %s h ahead', (extract(epoch from s.ingest_future_limit) / 3600)::real
+    )
+    from logloom_private.settings s
+  );
+  v_old constant text := format(
+    'ts is older than what is kept: %s days', logloom_private.retention_days(p_state.tenant_id)
+  );
+  v_is_kept boolean[];
+begin
+  if p_request.p_guessed is not null then
+    p_request := logloom_private.without_wrong_guesses(p_request, p_state);
+  end if;
+  v_is_kept := array(
     select (e.ts between p_state.keeps_from and p_state.takes_to) is not false
       and (e.service = p_state.service) is not false
     from unnest(p_request.p_ts, p_request.p_service) with ordinality e (ts, service, i)
     order by e.i
   );
-begin
   p_request.p_errors := (
     select json_agg(u.error)
     from (
@@ -50,20 +99,9 @@ begin
             when o.is_of_another then 'service_is_another' else 'ts_out_of_range'
           end,
           'message', case
-            when o.is_of_another then format(
-              'The token sends for the service %s alone', p_state.service
-            )
-            when o.ts > p_state.takes_to then format(
-              'ts lies more than %s h ahead',
-              (
-                select (extract(epoch from s.ingest_future_limit) / 3600)::real
-                from logloom_private.settings s
-              )
-            )
-            else format(
-              'ts is older than what is kept: %s days',
-              logloom_private.retention_days(p_state.tenant_id)
-            )
+            when o.is_of_another then v_of_another
+            when o.ts > p_state.takes_to then v_ahead
+            else v_old
           end
         ),
         o.index
@@ -76,7 +114,7 @@ begin
         where not e.is_kept
       ) o
       order by index
-      limit 100
+      limit case when p_request.p_all_errors then null else 100 end
     ) u
   );
   p_request.p_rejected := coalesce(p_request.p_rejected, 0)

@@ -1,9 +1,11 @@
--- Takes one request and its events from the tenant's buckets, last in the transaction: others of
--- the tenant wait for its end. Returns what the answer's headers say of the next request. PT429
--- when a bucket is empty. For plans that have a rate.
+-- Takes one request and its events from the tenant's buckets, or only the events where the request
+-- was let in before; last in the transaction: others of the tenant wait for its end. Returns what
+-- the answer's headers say of the next request. PT429 when a bucket is empty. For plans that have a
+-- rate.
 create function logloom_private.take_rate(
   p_state logloom_private.ingest_state,
-  p_events integer
+  p_events integer,
+  p_is_let_in boolean
 )
 returns jsonb
 language plpgsql
@@ -23,11 +25,13 @@ begin
   from logloom_private.rate_buckets b
   where b.tenant_id = p_state.tenant_id
   for no key update;
-  perform logloom_private.check_rate(p_state, v_bucket);
+  if not p_is_let_in then
+    perform logloom_private.check_rate(p_state, v_bucket);
+  end if;
   -- What is left may be less than what is taken: the debt is waited for by the next request.
   v_bucket := logloom_private.filled_bucket(v_bucket, v_plan);
   v_bucket.events := v_bucket.events - p_events;
-  v_bucket.requests := v_bucket.requests - 1;
+  v_bucket.requests := v_bucket.requests - (not p_is_let_in)::integer;
   update logloom_private.rate_buckets b
   set
     events = coalesce(v_bucket.events, 0),

@@ -36,7 +36,7 @@ begin
       ) as channel_place
     from logloom_private.notifications n
     cross join lateral logloom_private.channel_kind(n.channel) k (kind)
-    where n.status = 'pending' and n.next_attempt_at <= now()
+    where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
       -- Nothing is resolved before it was triggered, or triggered anew before it was resolved.
       and not (
         (n.purpose = 'recovery' or n.purpose = 'alert' and n.channel = 'pagerduty')
@@ -168,9 +168,17 @@ begin
     for v_notification in
       select n.*
       from logloom_private.notifications n
-      where n.notification_id = any(v_ids) and n.channel = 'email'
+      where n.notification_id = any(v_ids)
+        and (n.channel = 'email' or n.purpose = 'recovery')
     loop
-      v_refusal := logloom_private.email_refusal(v_notification);
+      v_refusal := coalesce(
+        case v_notification.channel
+          when 'email' then logloom_private.email_refusal(v_notification)
+        end,
+        case v_notification.purpose
+          when 'recovery' then logloom_private.recovery_refusal(v_notification)
+        end
+      );
       if v_refusal is not null then
         perform logloom_private.end_notification(v_notification, 'failed', null, v_refusal);
         v_ids := array_remove(v_ids, v_notification.notification_id);
@@ -213,7 +221,7 @@ begin
       array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
     ),
     (c.notification).tenant_id, (c.notification).rule_id, (c.notification).template,
-    (c.notification).is_complete or (c.notification).purpose = 'confirmation'
+    (c.notification).purpose = 'confirmation'
   from claimed c
   left join logloom_private.webhook_secrets w
     on w.rule_id = (c.notification).rule_id and (c.notification).channel = 'webhook';

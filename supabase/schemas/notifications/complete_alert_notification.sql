@@ -39,8 +39,9 @@ exception when query_canceled or others then
 end;
 $$;
 
--- Adds to a claimed notification what its message shows beside the alert: a link to the console and
--- the newest records. Its body from now on.
+-- The body of a claimed notification with what its message shows beside the alert: a link to the
+-- console and the newest records. They are read for each attempt and not kept, so that an erasure
+-- reaches them.
 create function logloom_private.complete_notification(p_notification_id uuid, p_claim_id uuid)
 returns text
 language plpgsql
@@ -57,12 +58,9 @@ declare
 begin
   select n.* into v_notification
   from logloom_private.notifications n
-  where n.notification_id = p_notification_id and n.claim_id = p_claim_id and not n.is_complete;
+  where n.notification_id = p_notification_id and n.claim_id = p_claim_id;
   if not found then
-    return (
-      select n.body from logloom_private.notifications n
-      where n.notification_id = p_notification_id and n.claim_id = p_claim_id
-    );
+    return null;
   end if;
   v_data := v_notification.body::jsonb -> 'data';
   v_query := logloom_private.records_query(
@@ -84,11 +82,7 @@ begin
       v_data ->> 'window_end'
     ));
   end if;
-  update logloom_private.notifications n
-  set body = (n.body::jsonb || jsonb_build_object('data', v_data))::text, is_complete = true
-  where n.notification_id = p_notification_id and n.claim_id = p_claim_id and not n.is_complete
-  returning n.body into v_notification.body;
-  return v_notification.body;
+  return (v_notification.body::jsonb || jsonb_build_object('data', v_data))::text;
 end;
 $$;
 
@@ -111,6 +105,6 @@ end;
 $$;
 
 comment on function public.complete_alert_notification(uuid, uuid) is
-  'What the edge function logloom-notify calls before the first attempt: the body of a claimed '
+  'What the edge function logloom-notify calls before each attempt: the body of a claimed '
   'notification with the link to the console and the newest records. Null without the claim. '
   'Errors: PT400.';

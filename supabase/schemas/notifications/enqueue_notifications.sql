@@ -46,10 +46,37 @@ begin
 end;
 $$;
 
+-- Whether an alert of an incident arrived on a channel, or is still to be sent there.
+create function logloom_private.is_told(
+  p_rule_id uuid,
+  p_incident_id uuid,
+  p_channel text
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select
+    from logloom.alert_history h
+    where h.incident_id = p_incident_id and p_channel = any (h.notification_channels)
+  ) or exists (
+    select
+    from logloom_private.notifications n
+    left join logloom_private.notified_alerts a on a.notification_id = n.notification_id
+    join logloom.alert_history h on h.alert_id in (n.alert_id, a.alert_id)
+    where n.rule_id = p_rule_id and n.channel = p_channel and n.status = 'pending'
+      and n.purpose = 'alert' and h.incident_id = p_incident_id
+  );
+end;
+$$;
+
 -- One notification for each destination of the rule that the tenant's preferences allow, or of a
 -- rule with group_wait_seconds a part of one. One to an address that is not confirmed is given up
--- at once. p_purpose: alert, recovery or test. Where it is silenced, only what ends an incident
--- elsewhere is sent.
+-- at once. p_purpose: alert, recovery or test. An end goes where the beginning went; where it is
+-- silenced, only to a pager, which has an incident of its own.
 create function logloom_private.enqueue_notifications(
   p_rule logloom.alert_rules,
   p_purpose text,
@@ -86,8 +113,9 @@ begin
     where (v_preferences -> (logloom_private.channel_kind(d.channel) || '_enabled'))::boolean
       and a.address is not null
       and (
-        p_purpose <> 'recovery' or d.channel = 'pagerduty'
-        or p_rule.notify_on_recovery and not p_is_silenced
+        p_purpose <> 'recovery'
+        or (d.channel = 'pagerduty' or p_rule.notify_on_recovery and not p_is_silenced)
+        and logloom_private.is_told(p_rule.rule_id, p_alert.incident_id, d.channel)
       )
   loop
     -- A pager has an incident for each group.

@@ -1,5 +1,5 @@
--- The notifications of the end of an incident, in the transaction that ends it: where somebody was
--- told of it, and once for what they were told.
+-- The notifications of the end of an incident, in the transaction that ends it, once for what
+-- somebody was told of it.
 create function logloom_private.enqueue_recovery()
 returns trigger
 language plpgsql
@@ -12,11 +12,6 @@ begin
   select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
   if not found
     or not (v_rule.notify_on_recovery or 'pagerduty' = any (v_rule.notification_destinations))
-    or not exists (
-      select
-      from logloom.alert_history h
-      where h.incident_id = new.incident_id and h.silence_id is null
-    )
     or exists (
       select
       from logloom_private.notifications n

@@ -16,8 +16,8 @@ end;
 $$;
 
 -- The JSON that a webhook carries, of type alert.triggered or alert.test, and of which the other
--- channels make their messages. The text is kept, so that every attempt sends and signs the same
--- bytes.
+-- channels make their messages. It is kept; each attempt adds a link and the records that there are
+-- then.
 create function logloom_private.notification_body(
   p_type text,
   p_rule logloom.alert_rules,

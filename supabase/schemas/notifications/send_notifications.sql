@@ -1,10 +1,36 @@
--- Wakes the edge function logloom-notify when something is due or is to be sealed.
-create function logloom_private.send_notifications()
-returns void
+-- Gives up what is past its time and not under way. Whether there was any.
+create function logloom_private.give_up_notifications()
+returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform logloom_private.end_notification(
+    e.expired, 'failed', (e.expired).last_status,
+    concat_ws(': ', 'Not delivered in time', (e.expired).last_error)
+  )
+  from (
+    select n as expired
+    from logloom_private.notifications n
+    where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at <= now()
+    limit (select s.purge_step_rows from logloom_private.settings s)
+    for update skip locked
+  ) e;
+  return found;
+end;
+$$;
+
+-- Wakes the edge function logloom-notify when something is due or is to be sealed. First, in steps
+-- that need no function, what is past its time is given up.
+create function logloom_private.send_notifications()
+returns interval
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if logloom_private.give_up_notifications() then
+    return '0';
+  end if;
   if exists (
     select from logloom_private.notifications n
     where n.status = 'pending' and n.next_attempt_at <= now()
@@ -16,5 +42,6 @@ begin
   ) then
     perform logloom_private.wake_function('logloom-notify');
   end if;
+  return null;
 end;
 $$;

@@ -100,10 +100,14 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_names text[] := array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a);
+  v_name text;
   v_width text;
+  v_first integer;
 begin
   loop
     p_state."at" := p_state."at" + 1;
+    v_first := p_state."at";
     if p_state.texts[p_state."at"] = '(' then
       v_width := p_state.texts[p_state."at" + 1];
       if v_width !~ '^[1-9][0-9]{0,4}[smhdw]$' then
@@ -121,11 +125,19 @@ begin
         'bucket', rtrim(v_width, 'smhdw')::bigint * case right(v_width, 1)
           when 's' then 1 when 'm' then 60 when 'h' then 3600 when 'd' then 86400 else 604800 end
       );
+      v_name := 'ts';
       p_state."at" := p_state."at" + 3;
     else
       p_state := logloom_private.query_stage_field(p_state, 'stages.by_needs_a_field', 'by');
       p_plan := p_plan || jsonb_build_object('by', (p_plan -> 'by') || p_state.node);
+      v_name := p_state.node ->> 'name';
     end if;
+    if v_name = any(v_names) then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'stages.two_columns_of_one_name', v_name
+      );
+    end if;
+    v_names := v_names || v_name;
     exit when p_state.texts[p_state."at"] <> ',';
   end loop;
   p_state.node := p_plan;

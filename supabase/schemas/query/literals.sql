@@ -54,11 +54,16 @@ declare
   v_text constant text := logloom_private.query_text(p_token);
   v_shift text[];
   v_seconds numeric;
-  v_instant timestamptz;
+  v_instant timestamptz := logloom_private.iso_instant(v_text);
 begin
-  if v_text ~ '^[0-9]{4}-[0-9][0-9]-[0-9][0-9]$' and pg_input_is_valid(v_text, 'date') then
-    v_instant := (v_text || 'T00:00:00Z')::timestamptz;
-    return (v_instant, v_instant + interval '24 hours', false)::logloom_private.query_span;
+  if v_instant is not null then
+    return (
+      v_instant,
+      -- A day is its 24 hours.
+      v_instant + case when char_length(v_text) = 10 then interval '24 hours'
+        else interval '1 microsecond' end,
+      false
+    )::logloom_private.query_span;
   elsif v_text ~ '^(?:now|(?:now)?[+-][0-9]{1,10}[smhdw])$' then
     v_shift := regexp_match(v_text, '(.[0-9]+)(.)$');
     v_seconds := coalesce(v_shift[1]::numeric, 0) * case v_shift[2]
@@ -68,15 +73,6 @@ begin
     end if;
     v_instant := p_now + make_interval(secs => v_seconds);
     return (v_instant, v_instant + interval '1 microsecond', true)::logloom_private.query_span;
-  elsif v_text ~ ('^[0-9]{4}-[0-9][0-9]-[0-9][0-9][Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9]'
-      || '(?::[0-5][0-9](?:\.[0-9]{1,9})?)?'
-      || '(?:[Zz]|[+-](?:0[0-9]|1[0-4])(?::?[0-5][0-9])?)?$')
-    and pg_input_is_valid(left(v_text, 10), 'date')
-  then
-    -- Digits beyond the microsecond are dropped, where the cast would round.
-    v_instant := (regexp_replace(v_text, '(\.[0-9]{6})[0-9]+', '\1')
-      || case when substr(v_text, 12) ~ '[Zz+-]' then '' else 'Z' end)::timestamptz;
-    return (v_instant, v_instant + interval '1 microsecond', false)::logloom_private.query_span;
   end if;
   perform logloom_private.refuse_at(
     p_position, 'query.not_a_time', logloom_private.query_excerpt(v_text)

@@ -83,8 +83,9 @@ begin
 end;
 $$;
 
--- A number of an extracted JSON text as a record has it: the number or, where it has more than 40
--- letters when it is written out and is shorter with an exponent, its text with one.
+-- A number of an extracted JSON text as a record has it: without zeros at the end of a fraction or,
+-- where it has more than 40 letters when it is written out and is shorter with an exponent, its
+-- text with one. It is not written out to see that: nine bytes of JSON may have 131,000 digits.
 create function logloom_private.short_number(p_number numeric)
 returns jsonb
 language plpgsql
@@ -94,31 +95,33 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_number constant numeric := trim_scale(p_number);
-  v_text constant text := v_number::text;
-  v_whole text;
-  v_digits text;
+  v_text text;
   v_exponent integer;
+  v_digits integer;
+  v_written integer;
 begin
-  if octet_length(v_text) <= 40 then
+  if abs(v_number) < 1e19 and scale(v_number) <= 19 then
     return to_jsonb(v_number);
   end if;
-  v_whole := ltrim(split_part(v_text, '.', 1), '-0');
-  v_digits := ltrim(v_whole || split_part(v_text, '.', 2), '0');
-  v_exponent := case
-    when v_whole <> '' then octet_length(v_whole)
-    else octet_length(v_digits) - octet_length(split_part(v_text, '.', 2))
-  end - 1;
-  v_digits := rtrim(v_digits, '0');
-  v_digits := case when v_number < 0 then '-' else '' end || left(v_digits, 1)
-    || case when octet_length(v_digits) > 1 then '.' || substr(v_digits, 2) else '' end
-    || case when v_exponent < 0 then 'e' else 'e+' end || v_exponent;
-  return case when octet_length(v_digits) < octet_length(v_text) then to_jsonb(v_digits)
-    else to_jsonb(v_number) end;
+  -- Its binary form has 8 bytes, and 2 for each four digits: so many places hold them all.
+  v_text := to_char(
+    abs(v_number), '9.' || repeat('9', 2 * octet_length(numeric_send(v_number)) - 16) || 'EEEE'
+  );
+  v_exponent := split_part(v_text, 'e', 2)::integer;
+  v_text := trim(split_part(v_text, 'e', 1), ' 0.');
+  v_digits := octet_length(replace(v_text, '.', ''));
+  v_text := v_text || case when v_exponent < 0 then 'e' else 'e+' end || v_exponent;
+  v_written := case when v_exponent < 0 then v_digits - v_exponent + 1
+    else greatest(v_exponent + 1, v_digits + (v_digits > v_exponent + 1)::integer) end;
+  if v_written <= 40 - (v_number < 0)::integer or octet_length(v_text) >= v_written then
+    return to_jsonb(v_number);
+  end if;
+  return to_jsonb(case when v_number < 0 then '-' else '' end || v_text);
 end;
 $$;
 
--- Numbers of a JSON text have the canonical form of a record's: no zeros at the end of a fraction.
-create function logloom_private.canonical_numbers(p_value jsonb)
+-- Numbers of a JSON text have the canonical form of a record's.
+create function logloom_private.canonical_numbers(p_text text)
 returns jsonb
 language plpgsql
 immutable
@@ -126,22 +129,19 @@ parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return case jsonb_typeof(p_value)
-    when 'number' then logloom_private.short_number(p_value::numeric)
-    when 'object' then (
-      select coalesce(jsonb_object_agg(o.key, logloom_private.canonical_numbers(o.value)), '{}')
-      from jsonb_each(p_value) o
-    )
-    when 'array' then (
-      select coalesce(jsonb_agg(logloom_private.canonical_numbers(a.value) order by a.n), '[]')
-      from jsonb_array_elements(p_value) with ordinality a (value, n)
-    )
-    else p_value
-  end;
+  return (
+    select string_agg(
+      coalesce(m.part[1], logloom_private.short_number(m.part[2]::numeric)::text), '' order by m.n
+    )::jsonb
+    from regexp_matches(
+      p_text, '((?:[^-0-9"]|"(?:[^"\\]|\\.)*")+)|(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)', 'g'
+    ) with ordinality m (part, n)
+  );
 end;
 $$;
 
--- The members of a text that is a JSON object of at most 64 kB, otherwise {}.
+-- The members of a text that is a JSON object of at most 64 kB, nested at most 64 deep as the
+-- attributes of a record are, otherwise {}. The parser fails at some thousands of levels.
 create function logloom_private.extract_json(p_text text)
 returns jsonb
 language plpgsql
@@ -152,11 +152,17 @@ as $$
 begin
   if octet_length(p_text) > 65536
     or p_text !~ '^[ \t\r\n]*\{'
+    -- Texts with few brackets, as most are, need not be looked at.
+    or char_length(p_text) - char_length(translate(p_text, '[{', '')) > 64
+      and p_text !~ (
+        '^[ \t\r\n]*' || repeat('[[{](?:[^][{}"]|"(?:[^"\\]|\\.)*"|', 64) || '[^][{}"]'
+          || repeat(')*[]}]', 64)
+      )
     or not pg_input_is_valid(p_text, 'jsonb')
   then
     return '{}';
-  elsif p_text ~ '\.[0-9]*0[^0-9]|[0-9][eE]|[0-9.]{41}' then
-    return logloom_private.canonical_numbers(p_text::jsonb);
+  elsif p_text ~ '\.[0-9]*0[^0-9]|[0-9][eE]|[-0-9.]{41}' then
+    return logloom_private.canonical_numbers(p_text);
   end if;
   return p_text::jsonb;
 end;

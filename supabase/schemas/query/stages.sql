@@ -129,6 +129,12 @@ begin
       p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
     when 'fields' then
       loop
+        -- Each costs for every record of an export's page, which has to be read in time.
+        if jsonb_array_length(v_fields) >= 50 then
+          perform logloom_private.refuse_at(
+            p_state.positions[p_state."at"], 'stages.too_many_fields'
+          );
+        end if;
         p_state := logloom_private.query_stage_field(
           p_state, 'stages.fields_needs_a_field', 'fields'
         );

@@ -1,5 +1,7 @@
 -- What is answered to an API key or the token of a portal session, of which p_digest is the SHA-256
--- as hex.
+-- as hex. Their use is written down after the answer: what is written stays locked until the end,
+-- and whoever revokes the key or the session, or deletes what it belongs to, must not wait for a
+-- search.
 create function logloom_private.read_by_key(
   p_digest text,
   p_operation text,
@@ -14,15 +16,18 @@ as $$
 -- definer because no API role reads the digests of keys
 declare
   v_session logloom.portal_sessions;
+  v_scope logloom_private.reading_scope;
   v_answer json;
 begin
   select s.* into v_session
   from logloom.portal_sessions s
   where s.token_digest = decode(p_digest, 'hex');
   if found then
-    return logloom_private.read_in_scope(
-      logloom_private.scope_of_session(v_session, p_origin), p_operation, p_parameters
-    );
+    v_scope := logloom_private.scope_of_session(v_session, p_origin);
+    perform logloom_private.take_portal_read(v_scope.tenant_id);
+    v_answer := logloom_private.read_in_scope(v_scope, p_operation, p_parameters);
+    perform logloom_private.note_session_use(v_session);
+    return v_answer;
   end if;
   v_answer := logloom_private.read_in_scope(
     logloom_private.scope_of_key(p_digest), p_operation, p_parameters

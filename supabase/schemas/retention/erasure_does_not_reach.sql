@@ -1,6 +1,6 @@
 -- Where records may be that an erasure does not reach, by kind: what readers took out of the
--- service by an export or a page is theirs, what log streams sent is with their receivers, and what
--- a damaged block holds cannot be told.
+-- service by an export or a page is theirs, what log streams sent is with their receivers, what a
+-- damaged block holds cannot be told, and alerts of groups keep the values that made these.
 create function logloom_private.erasure_does_not_reach(p_run logloom.retention_runs)
 returns jsonb
 language plpgsql
@@ -37,6 +37,22 @@ begin
       from logloom_private.blocks c
       where c.tenant_id = p_run.tenant_id and c.damaged_at is not null
         and c.last_ts >= p_run.ts_from and c.first_ts < p_run.ts_to
+    ),
+    '[]'
+  ) || coalesce(
+    (
+      select jsonb_agg(
+        jsonb_build_object(
+          'kind', 'alerts', 'alerts', a.alerts, 'ts_from', a.ts_from, 'ts_to', a.ts_to
+        )
+      )
+      from (
+        select count(*) as alerts, min(h.window_start) as ts_from, max(h.window_end) as ts_to
+        from logloom.alert_history h
+        where h.tenant_id = p_run.tenant_id and h."group" is not null
+          and h.window_end > p_run.ts_from and h.window_start < p_run.ts_to
+        having count(*) > 0
+      ) a
     ),
     '[]'
   );

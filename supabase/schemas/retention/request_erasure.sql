@@ -8,9 +8,19 @@ begin
   insert into logloom.retention_runs (
     tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
   )
-  values (
+  select
     p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
-    '1970-01-01 00:00:00+00', now() + interval '2 days', false
-  );
+    '1970-01-01 00:00:00+00',
+    -- Beyond all that lies ahead: what is queued now, and what came while more was allowed.
+    greatest(
+      now() + greatest(s.ingest_future_limit, interval '1 day') + interval '1 day',
+      (
+        select logloom_private.day_start(max(d.day) + 1)
+        from logloom_private.log_days d
+        where d.tenant_id = p_tenant_id
+      )
+    ),
+    false
+  from logloom_private.settings s;
 end;
 $$;

@@ -49,7 +49,10 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  update logloom_private.retention_place set finished_at = clock_timestamp() where singleton;
+  update logloom_private.retention_place p
+  set finished_at = clock_timestamp(),
+    failing_since = case when p_error is not null then coalesce(p.failing_since, now()) end
+  where p.singleton;
   if p_error is not null then
     perform logloom_private.record_job('run_retention', clock_timestamp(), p_error);
     return;

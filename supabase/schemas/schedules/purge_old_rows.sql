@@ -20,7 +20,7 @@ begin
         -- After its last alert.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
         -- Listed for a while after their end.
-        ('logloom.alert_silences', 'r.ends_at < $1', '30 days'),
+        ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           v_settings.idempotency_key_lifetime),
         -- Counted for a minute from when they were made.

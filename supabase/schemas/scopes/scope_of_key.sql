@@ -3,6 +3,7 @@
 create function logloom_private.scope_of_key(p_key_digest text)
 returns logloom_private.reading_scope
 language plpgsql
+stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -14,7 +15,6 @@ begin
   elsif not v_key.scopes @> '{read}' then
     perform logloom_private.refuse('callers.key_may_only_send');
   end if;
-  perform logloom_private.note_key_use(v_key);
   v_scope.tenant_id := v_key.tenant_id;
   v_scope.actor := v_key.key_id;
   if v_key.view_id is not null then

@@ -1,35 +1,3 @@
--- Writes down that a session is used, once a minute; its first use is audited.
-create function logloom_private.note_session_use(p_session logloom.portal_sessions)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_first timestamptz;
-begin
-  if p_session.last_used_at >= date_trunc('minute', now()) then
-    return;
-  end if;
-  -- Skips a locked row: whoever holds it must not hold up requests, and another one will do.
-  update logloom.portal_sessions s
-  set first_used_at = coalesce(s.first_used_at, now()), last_used_at = now()
-  where s.session_id = (
-    select u.session_id
-    from logloom.portal_sessions u
-    where u.session_id = p_session.session_id
-    for no key update skip locked
-  )
-  returning s.first_used_at into v_first;
-  if v_first = now() then
-    insert into logloom.audit_events (tenant_id, actor, action, subject)
-    values (
-      p_session.tenant_id, 'portal ' || p_session.session_id, 'portal_session.first_used',
-      p_session.session_id::text
-    );
-  end if;
-end;
-$$;
-
 -- What a portal session lets read: what its view shows, of that what its query finds. p_origin: of
 -- the page that frames the portal, as the portal reports it; null where none does. PT401 for a
 -- session that has ended, PT403 for a page that it does not name.
@@ -39,6 +7,7 @@ create function logloom_private.scope_of_session(
 )
 returns logloom_private.reading_scope
 language plpgsql
+stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -52,9 +21,6 @@ begin
   elsif p_origin is not null and p_origin <> all (p_session.origins) then
     perform logloom_private.refuse('callers.portal_origin_is_unknown', left(p_origin, 200));
   end if;
-  perform
-    logloom_private.take_portal_read(p_session.tenant_id),
-    logloom_private.note_session_use(p_session);
   v_scope.tenant_id := p_session.tenant_id;
   v_scope.actor := 'portal ' || p_session.session_id;
   if p_session.view_id is not null then

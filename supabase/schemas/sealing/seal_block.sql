@@ -164,12 +164,12 @@ begin
   loop
     perform logloom_private.require_intact(v_block);
     v_block_records := 0;
+    -- By numbers: in the project's time zone a day may begin at one o'clock.
     for v_day in
-      select d::date
+      select logloom_private.utc_day(v_block.first_ts) + d.n
       from generate_series(
-        logloom_private.utc_day(v_block.first_ts), logloom_private.utc_day(v_block.last_ts),
-        interval '1 day'
-      ) d
+        0, logloom_private.utc_day(v_block.last_ts) - logloom_private.utc_day(v_block.first_ts)
+      ) d (n)
     loop
       perform logloom_private.create_partition(v_day);
       update logloom_private.sealing_days d set prepared_by = null where d.day = v_day;

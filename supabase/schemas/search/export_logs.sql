@@ -98,10 +98,11 @@ declare
   v_after constant text[] := regexp_match(
     p_after, '^([^,]{1,40}),([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
   );
+  v_ts constant timestamptz := logloom_private.iso_instant(v_after[1]);
 begin
   if p_after is null then
     return p_cursor;
-  elsif v_after is null or not pg_input_is_valid(v_after[1], 'timestamptz') then
+  elsif v_ts is null then
     perform logloom_private.refuse('search.place_is_invalid');
   end if;
   v_parts := logloom_private.decode_cursor(
@@ -109,14 +110,14 @@ begin
     '^(page (?:desc|asc)) \d{1,18} (\d{1,18}) (\d{1,18}) (\d{1,18}) [0-9a-f-]{36}(.*)$'
   );
   -- In a range that has moved on since, records after that place may be missing.
-  if not v_after[1]::timestamptz <@ tstzrange(
+  if not v_ts <@ tstzrange(
     'epoch'::timestamptz + (v_parts[2] || ' microseconds')::interval,
     'epoch'::timestamptz + (v_parts[3] || ' microseconds')::interval
   ) then
     perform logloom_private.refuse('search.place_is_outside');
   end if;
   return logloom_private.encode_cursor(array[
-    v_parts[1], (extract(epoch from v_after[1]::timestamptz) * 1000000)::bigint::text,
+    v_parts[1], (extract(epoch from v_ts) * 1000000)::bigint::text,
     v_parts[2], v_parts[3], v_parts[4], v_after[2] || v_parts[5]
   ]);
 end;

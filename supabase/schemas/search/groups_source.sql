@@ -19,9 +19,9 @@ declare
     p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
   );
   v_percentiles constant jsonb := (
-    select jsonb_object_agg(a ->> 'kind', a -> 'fraction')
-    from jsonb_array_elements(p_query.plan -> 'aggregates') a
-    where p_key is not null and a ->> 'fraction' is not null
+    select jsonb_object_agg('q' || a.n, a.item -> 'fraction')
+    from jsonb_array_elements(p_query.plan -> 'aggregates') with ordinality a (item, n)
+    where p_key is not null and a.item ->> 'fraction' is not null
   );
   v_doubles constant boolean := v_percentiles is not null;
   v_names constant text[] := array(

@@ -81,9 +81,9 @@ begin
     v_key := '(' || quote_literal((
       select coalesce(jsonb_object_agg(g.texts::text, g.n - 1), '{}')
       from jsonb_array_elements(p_groups) with ordinality g (texts, n)
-    )) || '::jsonb ->> jsonb_build_array('
+    )) || '::jsonb ->> to_jsonb(array['
       || (select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ') from unnest(v_keys) b)
-      || ')::text)::integer';
+      || '])::text)::integer';
   end if;
   return 'select ' || v_bucket || ', ' || v_key || ', '
     || (logloom_private.stats_values_sql(

@@ -1,5 +1,6 @@
--- An aggregate over a source that has numbers, as query_aggregate_sql has it over records.
-create function logloom_private.numbers_aggregate_sql(p_aggregate jsonb)
+-- An aggregate over a source that has numbers, as query_aggregate_sql has it over records; p_n: its
+-- place among those of the query, which its percentile is called by.
+create function logloom_private.numbers_aggregate_sql(p_aggregate jsonb, p_n bigint)
 returns text
 language plpgsql
 immutable
@@ -11,7 +12,7 @@ begin
     when 'avg' then 'sum(l.total) / nullif(sum(l.numbers), 0)'
     when 'min' then 'min(l.minimum)'
     when 'max' then 'max(l.maximum)'
-    else format('max(l.%I)', p_aggregate ->> 'kind')
+    else 'max(l.q' || p_n || ')'
   end || ')';
 end;
 $$;
@@ -33,7 +34,7 @@ begin
       when a.item ->> 'kind' = 'count' then p_source.count_sql
       when a.item ->> 'kind' = 'rate'
         then p_source.count_sql || format(' / %L::double precision', p_minutes)
-      when p_source.has_numbers then logloom_private.numbers_aggregate_sql(a.item)
+      when p_source.has_numbers then logloom_private.numbers_aggregate_sql(a.item, a.n)
       else logloom_private.query_aggregate_sql(a.item, 'l')
     end
     from jsonb_array_elements(p_aggregates) with ordinality a (item, n)

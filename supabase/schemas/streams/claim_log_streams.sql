@@ -42,23 +42,8 @@ begin
 end;
 $$;
 
--- Whether the user by whose rights a stream reads may still have one.
-create function logloom_private.stream_maker_is_there(p_stream logloom.log_streams)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_stream.maker is null
-    or logloom_private.acting_role(p_stream.tenant_id, p_stream.maker) in ('admin', 'owner')
-    -- Only their next token would say whether they still have the role.
-    or (select s.roles_from_token from logloom_private.settings s);
-end;
-$$;
-
--- Takes streams that have something to send, for as long as a claim lasts. One whose maker is no
--- admin any more is paused instead.
+-- Takes streams that have something to send, for as long as a claim lasts. All whose turn it is:
+-- what is not taken would come first again. Whether they may read is asked when they do.
 create function logloom_private.claim_due_streams(p_limit integer)
 returns setof public.logloom_claimed_log_stream
 language plpgsql
@@ -66,31 +51,23 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads or writes streams
-declare
-  v_stream logloom.log_streams;
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('streams'), 0);
-  for v_stream in
-    select s.*
+  return query
+  with due as (
+    select s.stream_id
     from logloom.log_streams s
     where s.stream_id = any (logloom_private.next_streams(p_limit))
     for no key update skip locked
-  loop
-    if not logloom_private.stream_maker_is_there(v_stream)
-      or logloom_private.is_being_deleted(v_stream.tenant_id)
-    then
-      perform logloom_private.pause_stream(v_stream, 'maker');
-      continue;
-    end if;
-    return query
-    update logloom.log_streams s
-    set claim_id = gen_random_uuid(),
-      claimed_at = now(),
-      claimed_until = now() + c.stream_claim_lifetime
-    from logloom_private.settings c
-    where s.stream_id = v_stream.stream_id
-    returning s.stream_id, s.claim_id, s.tenant_id;
-  end loop;
+  )
+  update logloom.log_streams s
+  set claim_id = gen_random_uuid(),
+    claimed_at = now(),
+    claimed_until = now() + c.stream_claim_lifetime
+  from logloom_private.settings c
+  cross join due d
+  where s.stream_id = d.stream_id
+  returning s.stream_id, s.claim_id, s.tenant_id;
 end;
 $$;
 

@@ -18,7 +18,8 @@ begin
     batch_end_id = null,
     batch_last_received_at = null,
     batch_records = null,
-    batch_skipped = null
+    batch_skipped = null,
+    batch_size = null
   where s.stream_id = p_stream.stream_id
   returning s.* into p_stream;
   return p_stream;
@@ -34,7 +35,8 @@ as $$
 begin
   update logloom.log_streams s
   set batch_id = null, batch_made_at = null, batch_end_seq = null, batch_end_id = null,
-    batch_last_received_at = null, batch_records = null, batch_skipped = null
+    batch_last_received_at = null, batch_records = null, batch_skipped = null,
+    batch_size = null
   where s.stream_id = p_stream.stream_id;
 end;
 $$;

@@ -19,14 +19,8 @@ begin
 end;
 $$;
 
--- The JSON of a batch: in its first line what is known of it, in each further one a record, so that
--- who sends them need not parse them.
-create function logloom_private.batch_text(
-  p_stream logloom.log_streams,
-  p_records public.logloom_log_record[],
-  p_hops integer,
-  p_is_test boolean
-)
+-- The records of a batch, each in a line, so that who sends them need not parse them.
+create function logloom_private.sent_records(p_records public.logloom_log_record[])
 returns text
 language plpgsql
 stable
@@ -47,6 +41,25 @@ begin
   )
   into v_records
   using p_records;
+  return v_records;
+end;
+$$;
+
+-- The JSON of a batch: in its first line what is known of it, then its records.
+create function logloom_private.batch_text(
+  p_stream logloom.log_streams,
+  p_records text,
+  p_count integer,
+  p_hops integer,
+  p_is_test boolean
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+begin
   return '{"batch":' || json_build_object(
     'stream_id', p_stream.stream_id, 'tenant_id', p_stream.tenant_id, 'kind', p_stream.kind,
     'config', p_stream.config, 'secrets', p_stream.secrets,
@@ -56,8 +69,8 @@ begin
     'attempt', case when p_is_test then 0 else p_stream.attempts end,
     'is_test', p_is_test,
     'hops', p_hops,
-    'records', cardinality(p_records)
-  )::text || e',"records":[\n' || v_records || e'\n]}';
+    'records', p_count
+  )::text || e',"records":[\n' || p_records || e'\n]}';
 end;
 $$;
 
@@ -89,8 +102,29 @@ begin
 end;
 $$;
 
+-- Whether a stream may still read: its tenant stays, and the user by whose rights it reads is an
+-- admin of it.
+create function logloom_private.stream_may_read(p_stream logloom.log_streams)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return not logloom_private.is_being_deleted(p_stream.tenant_id)
+    and (
+      p_stream.maker is null
+      -- Without a row only their next token would say whether they still have the role.
+      or coalesce(
+        logloom_private.acting_role(p_stream.tenant_id, p_stream.maker) in ('admin', 'owner'),
+        (select s.roles_from_token from logloom_private.settings s)
+      )
+    );
+end;
+$$;
+
 -- The next batch of a claimed stream, or the one under way; null where it has none, or had its
--- turn, and is let go.
+-- turn, and is let go. One that may not read any more pauses; a test reads nothing.
 create function logloom_private.next_stream_batch(p_stream_id uuid, p_claim_id uuid)
 returns json
 language plpgsql
@@ -105,6 +139,7 @@ declare
   v_test public.logloom_log_record;
   v_batch logloom_private.stream_batch;
   v_found integer;
+  v_records text;
 begin
   select c.* into v_settings from logloom_private.settings c;
   update logloom.log_streams s
@@ -119,12 +154,17 @@ begin
     v_test.level := 'info';
     v_test.service := 'logloom';
     v_test.msg := 'Test of the log stream ' || v_stream.name;
-    return logloom_private.batch_text(v_stream, array[v_test], 1, true);
+    return logloom_private.batch_text(
+      v_stream, logloom_private.sent_records(array[v_test]), 1, 1, true
+    );
   elsif not v_stream.enabled or v_stream.paused_at is not null
     or v_stream.pending_since is null or v_stream.next_attempt_at > now()
     or v_stream.claimed_at < now() - v_settings.stream_turn
   then
     perform logloom_private.release_stream(v_stream);
+    return null;
+  elsif not logloom_private.stream_may_read(v_stream) then
+    perform logloom_private.pause_stream(v_stream, 'maker');
     return null;
   end if;
   perform logloom_private.note_gaps_of_stream(v_stream);
@@ -138,6 +178,7 @@ begin
     where logloom_private.record_hops((v_batch.records[n]).attrs) < 3
     order by n
   );
+  v_records := logloom_private.sent_records(v_batch.records);
   update logloom.log_streams s
   -- Another end is another batch: the view may have changed.
   set batch_id = case
@@ -150,12 +191,13 @@ begin
     batch_end_id = v_batch.end_id,
     batch_last_received_at = v_batch.records[cardinality(v_batch.records)].received_at,
     batch_records = cardinality(v_batch.records),
-    batch_skipped = v_found - cardinality(v_batch.records)
+    batch_skipped = v_found - cardinality(v_batch.records),
+    batch_size = octet_length(v_records)
   where s.stream_id = p_stream_id
   returning s.* into v_stream;
   if v_batch.records <> '{}' then
     return logloom_private.batch_text(
-      v_stream, v_batch.records,
+      v_stream, v_records, v_stream.batch_records,
       case
         when logloom_private.is_hidden('attrs.logloom_hops', v_query.hidden_fields) then 3
         else 1 + (

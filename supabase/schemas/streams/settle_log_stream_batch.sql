@@ -89,6 +89,51 @@ begin
 end;
 $$;
 
+-- Ends a batch of which the receiver took so many records. That it took none is no success, and
+-- where it refuses a hundred in a row it is not the records: the stream pauses.
+create function logloom_private.end_answered_batch(
+  p_stream logloom.log_streams,
+  p_took integer,
+  p_status integer,
+  p_error text
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_refused constant integer := p_stream.batch_records - p_took;
+  v_was_all constant boolean := p_stream.batch_end_id is null
+    and p_stream.batch_end_seq >= logloom_private.last_write_seq();
+begin
+  p_stream := logloom_private.end_batch(p_stream);
+  update logloom.log_streams s
+  set sent_records = s.sent_records + p_took,
+    refused_records = s.refused_records + v_refused,
+    refused_in_a_row = case when p_took > 0 then 0 else s.refused_in_a_row + v_refused end,
+    attempts = 0,
+    last_status = p_status,
+    last_error = p_error
+  where s.stream_id = p_stream.stream_id
+  returning s.* into p_stream;
+  if p_took > 0 then
+    update logloom.log_streams s
+    set sent_batches = s.sent_batches + 1,
+      batch_limit = least(s.batch_limit * 2, 1000),
+      -- Doubled, every other batch would be too large again.
+      batch_bytes = least(s.batch_bytes + s.batch_bytes / 10, 1000000),
+      failing_since = null,
+      last_success_at = now()
+    where s.stream_id = p_stream.stream_id;
+  elsif p_stream.refused_in_a_row >= 100 then
+    perform logloom_private.pause_stream(p_stream, 'refused');
+  end if;
+  if v_was_all then
+    perform logloom_private.release_stream(p_stream, p_stream.position_seq - 1);
+  end if;
+end;
+$$;
+
 -- A batch that arrived, but for p_refused and p_rejected of its records.
 create function logloom_private.settle_delivered(
   p_stream logloom.log_streams,
@@ -101,36 +146,19 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_refused constant integer := least(
-    coalesce(jsonb_array_length(p_refused), 0) + coalesce(p_rejected, 0), p_stream.batch_records
+  v_took constant integer := greatest(
+    p_stream.batch_records - coalesce(jsonb_array_length(p_refused), 0) - coalesce(p_rejected, 0), 0
   );
-  v_took constant integer := p_stream.batch_records - v_refused;
-  v_was_all constant boolean := p_stream.batch_end_id is null
-    and p_stream.batch_end_seq >= logloom_private.last_write_seq();
 begin
   perform logloom_private.note_refused_records(p_stream, p_refused, p_rejected, p_status, null);
-  p_stream := logloom_private.end_batch(p_stream);
-  update logloom.log_streams s
-  set sent_batches = s.sent_batches + 1,
-    sent_records = s.sent_records + v_took,
-    refused_records = s.refused_records + v_refused,
-    refused_in_a_row = case when v_took > 0 then 0 else s.refused_in_a_row + v_refused end,
-    batch_limit = least(s.batch_limit * 2, 1000),
-    attempts = 0,
-    failing_since = null,
-    last_success_at = now(),
-    last_status = p_status,
-    last_error = null
-  where s.stream_id = p_stream.stream_id
-  returning s.* into p_stream;
-  if v_was_all then
-    perform logloom_private.release_stream(p_stream, p_stream.position_seq - 1);
-  end if;
+  perform logloom_private.end_answered_batch(
+    p_stream, v_took, p_status,
+    case when v_took = 0 then 'The receiver took none of the records' end
+  );
 end;
 $$;
 
 -- A batch that the receiver refuses: half of it is tried, down to one record, which is set aside.
--- Where it refuses a hundred in a row it is not the records: the stream pauses.
 create function logloom_private.settle_refused(
   p_stream logloom.log_streams,
   p_status integer,
@@ -144,23 +172,19 @@ as $$
 begin
   update logloom.log_streams s
   set batch_limit = greatest(s.batch_records / 2, 1),
-    batch_bytes = case when p_status = 413 then greatest(s.batch_bytes / 2, 10000)
-      else s.batch_bytes end,
+    -- One record is as large as it is, however small batches are.
+    batch_bytes = case when p_status = 413 and s.batch_records > 1
+      then greatest(least(s.batch_bytes, s.batch_size / 2), 10000) else s.batch_bytes end,
+    attempts = 0,
     last_status = p_status,
     last_error = p_error
   where s.stream_id = p_stream.stream_id;
   if p_stream.batch_records > 1 then
     perform logloom_private.drop_batch(p_stream);
-    return;
-  end if;
-  perform logloom_private.note_refused_records(p_stream, p_refused, 0, p_status, p_error);
-  p_stream := logloom_private.end_batch(p_stream);
-  update logloom.log_streams s
-  set refused_records = s.refused_records + 1, refused_in_a_row = s.refused_in_a_row + 1
-  where s.stream_id = p_stream.stream_id
-  returning s.* into p_stream;
-  if p_stream.refused_in_a_row >= 100 then
-    perform logloom_private.pause_stream(p_stream, 'refused');
+  else
+    perform
+      logloom_private.note_refused_records(p_stream, p_refused, 0, p_status, p_error),
+      logloom_private.end_answered_batch(p_stream, 0, p_status, p_error);
   end if;
 end;
 $$;

@@ -27,10 +27,25 @@ as $$
 declare
   v_ours constant text := 'logloom_private.check_request';
   v_setting constant record := logloom_private.pre_request_setting();
-  v_host constant text := nullif(v_setting.function, '');
+  v_host text := nullif(v_setting.function, '');
 begin
   if v_host = v_ours then
     return;
+  end if;
+  if v_host is null and logloom_private.is_restored() then
+    -- A dump has no settings of roles: which function was called there is noted here alone.
+    select i.host_pre_request into v_host
+    from logloom_private.installation i
+    where exists (
+      select
+      from pg_catalog.pg_proc p
+      join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+      where p.proname = substr(i.host_pre_request, strpos(i.host_pre_request, '.') + 1)
+        and (
+          strpos(i.host_pre_request, '.') = 0
+          or n.nspname = split_part(i.host_pre_request, '.', 1)
+        )
+    );
   end if;
   -- PostgREST takes what stands before the first dot for the schema, and quotes both.
   execute format(

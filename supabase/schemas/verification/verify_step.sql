@@ -134,6 +134,9 @@ create function logloom_private.verify_on()
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
+-- verify() is called by hand, in the project's time zone and date style.
+set timezone = 'UTC'
+set datestyle = 'ISO'
 as $$
 declare
   v_verification logloom_private.verifications;

@@ -18,8 +18,13 @@ declare
   v_since_flip pg_catalog.int4;
   v_flipped pg_catalog.bool := false;
   v_noted_at pg_catalog.timestamptz := v_started_at;
+  v_level constant pg_catalog.text :=
+    pg_catalog.current_setting('default_transaction_isolation');
   v_error pg_catalog.text;
 begin
+  -- Whoever waited for a lock sees what was done meanwhile: a project may have another level.
+  set default_transaction_isolation = 'read committed';
+  commit;
   begin
     perform logloom_private.meter_queue();
   exception when others then
@@ -77,6 +82,7 @@ begin
     v_error := coalesce(v_error, pg_catalog.format('%s: %s', sqlstate, sqlerrm));
   end;
   perform logloom_private.record_job('write_logs', v_noted_at, v_error);
+  perform pg_catalog.set_config('default_transaction_isolation', v_level, false);
   commit;
 end;
 $$;

@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(10);
+select plan(12);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 select pg_temp.act_as_user('acme', 'alice');
@@ -46,6 +46,8 @@ from (
     ('p_window_minutes => 10', true),
     ('p_threshold => 4', true),
     ('p_comparison => ''lte''', true),
+    ('p_for_minutes => 5', true),
+    ('p_for_minutes => 5, p_cooldown_minutes => 1', false),
     ('p_enabled => false', false),
     ('p_enabled => true', true)
 ) c (change, anew);

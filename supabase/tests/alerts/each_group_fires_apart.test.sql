@@ -1,6 +1,6 @@
 begin;
 \ir rounds.psql
-select plan(8);
+select plan(10);
 
 create function pg_temp.groups(p_name text)
 returns setof text
@@ -70,6 +70,24 @@ select is(
   (select count(*) from logloom.alert_history h join logloom.alert_rules r using (rule_id)
     where r.name = 'many' and h.window_end = pg_temp.at('12:12')), 0::bigint,
   'and none of them fires'
+);
+select pg_temp.arrive('12:12:30', 'g', jsonb_build_object('n', repeat('x', 1009)));
+select pg_temp.round('12:13') \g /dev/null
+select is(
+  (select array[r.last_value::text, r.last_error] from logloom.alert_rules r
+    where r.name = 'many'),
+  '{1,NULL}', 'a group of 1024 bytes fires'
+);
+select pg_temp.arrive('12:13:20', 'h', '{"n": 1}');
+select pg_temp.arrive('12:13:30', 'h', jsonb_build_object('n', repeat('x', 1010)));
+select pg_temp.round('12:14') \g /dev/null
+select results_eq(
+  $$select r.last_error, (select max(h.window_end) from logloom.alert_history h
+      where h.rule_id = r.rule_id) from logloom.alert_rules r where r.name = 'many'$$,
+  $$values (
+    'The rule found a group of more than 1024 bytes: group by another field', pg_temp.at('12:13')
+  )$$,
+  'a longer one is an error, and the rule fires for none'
 );
 
 select * from finish();

@@ -3,7 +3,7 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir rounds.psql
-select plan(27);
+select plan(36);
 
 create function pg_temp.fired_groups(p_name text)
 returns setof text
@@ -34,49 +34,131 @@ begin
 end;
 $$;
 
--- for_minutes.
+-- for_minutes: of windows that no late record opens again.
 select pg_temp.rule('wanted', 'gt', 0, 1, 0, 'late') \g /dev/null
 update logloom.alert_rules set for_minutes = 2 where name = 'late';
-select pg_temp.arrive('12:00:10', 'wanted');
-select pg_temp.round('12:01') \g /dev/null
-select pg_temp.arrive('12:01:10', 'wanted');
-select pg_temp.round('12:02') \g /dev/null
+select pg_temp.arrive('11:00:10', 'wanted');
+select pg_temp.round('11:01') \g /dev/null
+select pg_temp.arrive('11:01:10', 'wanted');
+select pg_temp.round('11:02') \g /dev/null
+select pg_temp.arrive('11:02:10', 'wanted', p_count => 2);
+select pg_temp.round('11:03') \g /dev/null
+select pg_temp.arrive('11:03:10', 'wanted');
+select pg_temp.round('11:04') \g /dev/null
 select is_empty($$select * from pg_temp.fired('late')$$, 'it does not fire at once');
 select is_empty('select from logloom.alert_incidents', 'nor is there an incident');
-select pg_temp.arrive('12:02:10', 'wanted');
-select pg_temp.round('12:03') \g /dev/null
+select pg_temp.round('11:05') \g /dev/null
 select results_eq(
-  $$select * from pg_temp.fired('late')$$, array['12:03 1'],
+  $$select * from pg_temp.fired('late')$$, array['11:03 2'],
   'but when the condition has held for so long'
 );
-select pg_temp.arrive('12:03:10', 'wanted');
-select pg_temp.round('12:04') \g /dev/null
-select pg_temp.round('12:05') \g /dev/null
+select results_eq(
+  'select r.last_evaluated_at, r.last_value from logloom.alert_rules r',
+  $$values (pg_temp.at('11:05'), 2::double precision)$$,
+  'its last value is that of the window which ended two minutes ago'
+);
+select pg_temp.round('11:06') \g /dev/null
+select pg_temp.round('11:07') \g /dev/null
 select is(
   (select i.resolution || ' ' || i.fired_count from logloom.alert_incidents i), 'recovered 2',
   'one window in which it does not ends the incident'
 );
-select pg_temp.arrive('12:05:10', 'wanted');
-select pg_temp.round('12:06') \g /dev/null
-select pg_temp.arrive('12:06:10', 'wanted');
-select pg_temp.round('12:07') \g /dev/null
-select pg_temp.round('12:08') \g /dev/null
-select pg_temp.arrive('12:08:10', 'wanted');
-select pg_temp.round('12:09') \g /dev/null
+select pg_temp.arrive('11:07:10', 'wanted');
+select pg_temp.round('11:08') \g /dev/null
+select pg_temp.arrive('11:08:10', 'wanted');
+select pg_temp.round('11:09') \g /dev/null
+select pg_temp.round('11:10') \g /dev/null
+select pg_temp.arrive('11:10:10', 'wanted');
+select pg_temp.round('11:11') \g /dev/null
+select pg_temp.round('11:12') \g /dev/null
+select pg_temp.round('11:13') \g /dev/null
 select results_eq(
-  $$select * from pg_temp.fired('late')$$, array['12:03 1', '12:04 1'],
+  $$select * from pg_temp.fired('late')$$, array['11:03 2', '11:04 1'],
   'and it begins to count anew'
 );
-select pg_temp.arrive('12:09:10', 'wanted');
-select pg_temp.arrive('12:10:10', 'wanted');
-select pg_temp.arrive('12:11:10', 'wanted');
-select pg_temp.round('12:13') \g /dev/null
+select pg_temp.arrive('11:11:10', 'wanted');
+select pg_temp.arrive('11:12:10', 'wanted');
+select pg_temp.arrive('11:13:10', 'wanted');
+select pg_temp.round('11:17') \g /dev/null
 select results_eq(
-  $$select * from pg_temp.fired('late') offset 2$$, array['12:11 1', '12:12 1'],
+  $$select * from pg_temp.fired('late') offset 2$$, array['11:13 1', '11:14 1'],
   'also in windows that are caught up with'
 );
 update logloom.alert_rules set enabled = false where name = 'late';
 select is_empty('select from logloom_private.alert_states', 'a rule that is disabled forgets');
+
+-- Records that come when their window was looked at already.
+select pg_temp.rule('tardy', 'gt', 0, 1, 0, 'many') \g /dev/null
+select pg_temp.rule('tardy', 'lt', 1, 1, 0, 'few') \g /dev/null
+update logloom.alert_rules set for_minutes = 2 where name in ('many', 'few');
+select pg_temp.round('11:20') \g /dev/null
+create function pg_temp.late_rounds(p_from integer, p_to integer)
+returns void
+language plpgsql
+as $$
+begin
+  for v_minute in p_from..p_to loop
+    if v_minute <> 25 then
+      perform pg_temp.arrive('11:' || v_minute - 3 || ':30', 'tardy');
+    end if;
+    perform pg_temp.round('11:' || v_minute);
+  end loop;
+end;
+$$;
+select pg_temp.late_rounds(21, 34);
+select results_eq(
+  $$select * from pg_temp.fired('many')$$,
+  array[
+    '11:21 1', '11:22 1', '11:26 1', '11:27 1', '11:28 1', '11:29 1', '11:30 1', '11:31 1',
+    '11:32 1'
+  ],
+  'late records count'
+);
+select is_empty($$select * from pg_temp.fired('few')$$, 'and what they undo does not');
+select results_eq(
+  $$select to_char(a.window_end at time zone 'UTC', 'HH24:MI') || ' ' || a.value
+    from logloom.alert_rules r
+    cross join unnest(logloom_private.preview_alerts(array(
+      select row(null, e.at - '1 minute'::interval, e.at, count(l.ts), null, null, null)
+        ::logloom_private.alert_window
+      from generate_series(pg_temp.at('11:18'), pg_temp.at('11:32'), '1 minute') e (at)
+      left join logloom.logs l
+        on l.ts >= e.at - interval '1 minute' and l.ts < e.at and l.msg = 'tardy'
+      group by e.at
+    ), r, '1 minute')) a
+    where r.name in ('many', 'few')$$,
+  $$select * from pg_temp.fired('many')$$, 'as a preview shows it'
+);
+update logloom.alert_rules set enabled = false where name in ('many', 'few');
+
+-- Groups, of a rule that is new.
+select pg_temp.rule('ts:* | count() by service', 'gt', 0, 1, 0, 'grouped') \g /dev/null
+update logloom.alert_rules set for_minutes = 1, asked_at = pg_temp.at('11:34:30')
+where name = 'grouped';
+select pg_temp.arrive_of('11:' || i || ':10', 'api'), pg_temp.round('11:' || i + 1)
+from generate_series(34, 37) i \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired_groups('grouped')$$, array['11:36 api 1'],
+  'a rule waits until the first window is closed that ended after it was made'
+);
+update logloom.alert_rules set enabled = false where name = 'grouped';
+
+-- One that fires at once, and then only after a while: what holds on has not recovered.
+select pg_temp.rule('ts:* | count() by service', 'gt', 0, 1, 0, 'changed') \g /dev/null
+select pg_temp.arrive_of('11:39:10', 'api');
+select pg_temp.round('11:40') \g /dev/null
+select pg_temp.act_as_user('acme', 'alice');
+select public.update_alert_rule(p_rule_id => r.rule_id, p_for_minutes => 5)
+from logloom.alert_rules r where r.name = 'changed' \g /dev/null
+select pg_temp.act_as_postgres();
+select pg_temp.arrive_of('11:' || i || ':10', 'api'), pg_temp.round('11:' || i + 1)
+from generate_series(40, 44) i \g /dev/null
+select is(
+  (select string_agg(coalesce(i.resolution, 'open'), ' ')
+    from logloom.alert_incidents i where i.rule_name = 'changed'),
+  'rule_changed', 'an incident of a rule that fires later now ends with the change'
+);
+update logloom.alert_rules set enabled = false where name = 'changed';
 
 -- on_absent.
 select pg_temp.rule('ts:* | count() by service', 'gt', 5, 1, 0, 'missing') \g /dev/null
@@ -117,6 +199,21 @@ select results_eq(
   $$values ('api', 'recovered'), ('web', 'recovered')$$, 'after ten windows it is forgotten'
 );
 
+-- A window that a late record makes hold.
+update logloom.alert_rules set enabled = false where name = 'missing';
+select pg_temp.rule('ts:* | count() by service', 'gt', 1, 1, 0, 'both') \g /dev/null
+update logloom.alert_rules set on_absent = 'fire' where name = 'both';
+select pg_temp.arrive_of('12:27:10', 'api');
+select pg_temp.round('12:28') \g /dev/null
+select pg_temp.arrive_of('12:27:20', 'api');
+select pg_temp.arrive_of('12:28:10', 'api');
+select pg_temp.round('12:29') \g /dev/null
+select results_eq(
+  $$select * from pg_temp.fired_groups('both')$$, array['12:28 api 2'],
+  'fires, where groups are missed, too'
+);
+update logloom.alert_rules set enabled = false where name = 'both';
+
 -- Silences.
 select pg_temp.rule('ts:* | count() by service', 'gt', 0, 1, 0, 'loud') \g /dev/null
 update logloom.alert_rules set notification_destinations = '{webhook}',
@@ -140,9 +237,9 @@ select is(
   'a silence'
 );
 select pg_temp.act_as_postgres();
-select pg_temp.arrive_of('12:27:10', 'api');
-select pg_temp.arrive_of('12:27:10', 'web');
-select pg_temp.round('12:28') \g /dev/null
+select pg_temp.arrive_of('12:29:10', 'api');
+select pg_temp.arrive_of('12:29:10', 'web');
+select pg_temp.round('12:30') \g /dev/null
 select results_eq(
   $$select h."group" ->> 'service', h.silence_id = m.silence_id
     from made m, logloom.alert_history h join loud using (rule_id) order by 1$$,
@@ -202,6 +299,14 @@ select results_eq(
   $$values ('alert_silence.created', 'alice'), ('alert_silence.expired', 'bob')$$,
   'both are audited'
 );
+update logloom.alert_silences set expired_at = now() - interval '29 days';
+select logloom_private.purge_old_rows() \g /dev/null
+select is(
+  (select count(*)::integer from logloom.alert_silences), 1, 'it stays for a month after its end'
+);
+update logloom.alert_silences set expired_at = now() - interval '31 days';
+select logloom_private.purge_old_rows() \g /dev/null
+select is_empty('select from logloom.alert_silences', 'whenever it should have ended');
 
 select * from finish();
 rollback;

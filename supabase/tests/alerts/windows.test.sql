@@ -1,6 +1,6 @@
 begin;
 \ir rounds.psql
-select plan(25);
+select plan(29);
 
 select pg_temp.rule('error', 'gte', 2, 5, p_name => 'five') \g /dev/null
 select pg_temp.rule('error', 'lt', 1, 1, p_name => 'none') \g /dev/null
@@ -132,6 +132,19 @@ select pg_temp.round('15:31') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired('late')$$, array['15:31 2'],
   'after hours without a round all is read anew'
+);
+
+-- Windows that would end between two minutes: no round would come to them.
+select throws_ok(
+  'update logloom_private.settings set ' || c, '23514', null, c || ' is refused'
+)
+from unnest(array[
+  'alert_grace = ''90 seconds''', 'alert_grace = ''-1 minute''',
+  'alert_catch_up_limit = ''1 hour 1 second'''
+]) c;
+select lives_ok(
+  'update logloom_private.settings set alert_grace = ''0'', alert_catch_up_limit = ''1 day''',
+  'whole minutes are not'
 );
 
 select * from finish();

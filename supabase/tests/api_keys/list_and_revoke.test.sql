@@ -8,7 +8,7 @@ insert into logloom.api_keys (
 )
 select
   'acme', 'key ' || i, 'll_' || lpad(i::text, 8, '0'), sha256(i::text::bytea),
-  now() - make_interval(days => i), case when i = 3 then now() - interval '47 hours' end,
+  now() - make_interval(hours => 24 * i), case when i = 3 then now() - interval '47 hours' end,
   case when i = 2 then now() end
 from generate_series(1, 5) i;
 insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)

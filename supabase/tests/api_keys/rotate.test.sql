@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(17);
+select plan(20);
 
 select pg_temp.act_as_user('acme', 'alice');
 create temp table old as select * from public.create_api_key(p_name => 'web');
@@ -18,6 +18,11 @@ select is(
   (select l.expires_at from public.list_api_keys() l where l.key_id = o.key_id),
   now() + interval '30 minutes', 'the old one ends after the overlap'
 ) from old o;
+
+select is(
+  (select r.expires_at from old o, public.rotate_api_key(p_key_id => o.key_id) r), null,
+  'nor does one that is made when the answer with the first was lost'
+);
 
 select pg_temp.act_as_postgres();
 create function pg_temp.works(p_key_value text)
@@ -62,6 +67,26 @@ select is(
   (select l.expires_at from public.list_api_keys() l where l.key_id = s.key_id),
   now() + interval '10 minutes', 'an overlap prolongs no life'
 ) from short s;
+select public.rotate_api_key(p_key_id => s.key_id, p_overlap_minutes => 1) from short s;
+select is(
+  (select r.expires_at from short s, public.rotate_api_key(p_key_id => s.key_id) r),
+  now() + interval '10 minutes', 'nor does it shorten that of another key made in its place'
+);
+-- Over one of these the clocks of New York change, whatever day it is.
+create temp table long as
+select k.*, h.hours
+from unnest(array[120, 240]) d (days)
+cross join lateral (select make_interval(hours => 24 * d.days)) h (hours)
+cross join lateral public.create_api_key(
+  p_name => 'long', p_expires_at => now() + h.hours
+) k;
+select is(
+  array(
+    select r.expires_at - now() = l.hours
+    from long l, public.rotate_api_key(p_key_id => l.key_id) r
+  ),
+  '{t,t}', 'to the hour, also where clocks are changed meanwhile'
+);
 create temp table none as select * from public.create_api_key(p_name => 'n');
 select public.rotate_api_key(p_key_id => n.key_id, p_overlap_minutes => 0) from none n;
 select is(
@@ -94,7 +119,10 @@ select is(
     from logloom.audit_events e, old o, new n
     where e.subject in (o.key_id::text, n.key_id::text)
   ),
-  '{api_key.created,api_key.created,api_key.changed,api_key.changed,api_key.revoked}',
+  '{
+    api_key.created, api_key.created, api_key.changed, api_key.changed, api_key.changed,
+    api_key.revoked
+  }',
   'all of it is in the audit log'
 );
 

@@ -1,7 +1,8 @@
 -- Keys and spans of files, what expires, and what a comparison with the bucket finds.
 begin;
 \ir ../actors.psql
-select plan(16);
+\ir ../stopped_clock.psql
+select plan(22);
 
 select results_eq(
   $$ select d.day, s.first_day, s.last_day
@@ -28,11 +29,11 @@ select results_eq(
 select is(
   array(
     select logloom_private.archive_tenant_name(t)
-    from unnest(array['acme', 'a b/ü', '..', '~%41', repeat('ü', 100)]) t
+    from unnest(array['acme.com', 'you@acme', 'a b/ü', '..', '!%41', repeat('ü', 100)]) t
   ),
   array[
-    'acme', 'a%20b%2F%C3%BC', '%2E%2E', '%7E%2541',
-    '~' || encode(sha256(convert_to(repeat('ü', 100), 'UTF8')), 'hex')
+    'acme.com', 'you@acme', 'a!20b!2F!C3!BC', '!2E.', '!21!2541',
+    '!!' || encode(sha256(convert_to(repeat('ü', 100), 'UTF8')), 'hex')
   ],
   'a tenant''s id is encoded in keys, and none has another''s name'
 );
@@ -144,16 +145,88 @@ select matches(
 );
 delete from logloom_private.archive_garbage g where g.reason = 'later';
 
+-- An object that the bucket does not delete keeps nobody else waiting.
+delete from logloom_private.archive_garbage g where true;
+update logloom.archive_parts p set newer_key = null where true;
+update logloom_private.settings set archive_bucket = 'bucket', archive_prefix = 'logloom'
+where true;
+update logloom_private.archive_bucket b
+set bucket = 'bucket', prefix = 'logloom', checked_at = now(), problem = null, compared_at = now(),
+  compared_through = null, restored_at = null;
+insert into logloom_private.archive_garbage (
+  tenant_id, object_key, reason, noted_at, next_attempt_at
+)
+values
+  ('acme', 'new', 'expired', now(), now()),
+  ('acme', 'old', 'expired', now() - interval '3 days', now());
+select pg_temp.stop_clock('due_garbage', 'put_off_garbage');
+create function pg_temp.work(p_error text default null)
+returns text
+language plpgsql
+as $$
+declare
+  v_work constant jsonb := logloom_private.claim_archive_work() -> 'work';
+begin
+  perform logloom_private.settle_archive_work(
+    (v_work ->> 'claim_id')::uuid, p_error, '{}', '[]'
+  );
+  return v_work ->> 'kind';
+end;
+$$;
+select is(
+  array[
+    pg_temp.work('The bucket did not delete an object: it answered 403'), pg_temp.work(),
+    pg_temp.work()
+  ],
+  array['delete', 'check', null], 'the bucket is looked at, and the objects wait'
+);
+select is(
+  (select b.problem from logloom_private.archive_bucket b), null, 'it can be used all the same'
+);
+select results_eq(
+  $$ select g.object_key, g.next_attempt_at - now()
+    from logloom_private.archive_garbage g order by 1 $$,
+  $$ values ('new', interval '1 minute'), ('old', '1 hour') $$,
+  'the longer it has kept one, the longer, but for an hour at most'
+);
+select is(
+  logloom_private.archive_health(now()) ->> 'reason',
+  'The bucket does not delete 1 objects: logloom_private.archive_garbage has them',
+  'health says so'
+);
+update logloom_private.archive_bucket b set problem = 'it is away' where true;
+select is(
+  logloom_private.archive_health(now()) ->> 'reason',
+  'The bucket cannot be used: logloom_private.archive_bucket says why',
+  'but not of a bucket that cannot be asked'
+);
+update logloom_private.archive_bucket b set problem = null where true;
+insert into logloom_private.archive_garbage (
+  tenant_id, object_key, reason, noted_at, next_attempt_at
+)
+select 'acme', 'many' || n, 'expired', a.noted_at, a.noted_at
+from generate_series(1, 100) n
+cross join (select now() - interval '2 hours' as noted_at) a;
+select is(
+  logloom_private.archive_health(now()) ->> 'reason',
+  'The bucket does not delete 1 objects: logloom_private.archive_garbage has them',
+  'nor of objects that were not tried yet'
+);
+delete from logloom_private.archive_garbage g where g.object_key like 'many%';
+update logloom_private.settings set archive_bucket = null where true;
+
 -- Health.
 select is(
   logloom_private.archive_health(now()) ->> 'reason',
-  'settings.archive_bucket names no bucket', 'health says what is not set up'
+  'settings.archive_bucket names no bucket', 'health says what is not set up, and no more'
 );
 update logloom.plans set archive_days = 0;
 delete from logloom.archive_parts p where true;
 select is(
-  logloom_private.archive_health(now()) ->> 'status', 'healthy', 'who wants no archive needs none'
+  logloom_private.archive_health(now()) ->> 'status', 'healthy',
+  'who wants no archive needs none, whatever a bucket before kept'
 );
+delete from logloom_private.archive_garbage g where g.object_key = 'old';
 select is(
   logloom_private.delete_archive(), 1::bigint, 'all that is left is to be deleted at the end'
 );

@@ -1,7 +1,7 @@
 -- Dashboards: checked, counted by the plan, private or shared, in the audit log.
 begin;
 \ir ../actors.psql
-select plan(34);
+select plan(36);
 
 create function pg_temp.panel(p_changes jsonb default '{}')
 returns jsonb
@@ -141,7 +141,7 @@ select is(
 select results_eq(
   $$select d.name, d.is_shared, cardinality(d.panels)
     from made m, public.update_log_dashboard(
-      m.dashboard_id, p_name => 'Shop 2', p_panels => '[]'
+      m.dashboard_id, p_name => 'Shop 2', p_panels => '[]', p_updated_at => m.updated_at
     ) d$$,
   $$values ('Shop 2', true, 0)$$,
   'what is given is changed, the rest stays'
@@ -152,6 +152,21 @@ select is(
   )),
   'PT400 Invalid panel 1: {title, query_dsl, kind, width}', 'and checked like a new one'
 ) from made m;
+
+-- In this transaction all of it has the same time.
+select is(
+  pg_temp.attempt(format(
+    'select public.update_log_dashboard(%L, p_updated_at => %L)', m.dashboard_id,
+    m.updated_at - interval '1 microsecond'
+  )),
+  'PT409 The dashboard has changed since p_updated_at', 'not where it was read before a change'
+) from made m;
+select is(
+  pg_temp.attempt(format(
+    'select public.update_log_dashboard(%L, p_updated_at => now())', gen_random_uuid()
+  )),
+  'PT404 Dashboard not found', 'one that is not there has not changed'
+);
 
 -- The plan's limit counts what a colleague keeps private.
 select pg_temp.act_as_postgres();

@@ -1,6 +1,7 @@
 begin;
 \ir ../actors.psql
-select plan(19);
+\ir ../stopped_clock.psql
+select plan(26);
 
 create function pg_temp.status(p_job text default null)
 returns text
@@ -28,6 +29,13 @@ begin
 end;
 $$;
 
+-- So that this server is older than what follows.
+create or replace function logloom_private.up_since()
+returns timestamptz
+language plpgsql
+stable
+as $$ begin return now() - interval '1 month'; end; $$;
+
 select is_empty(
   $$select replace(j.jobname, 'logloom_', '') from cron.job j where j.jobname like 'logloom\_%'
     except select l.job from logloom_private.job_limits l$$,
@@ -45,13 +53,21 @@ select logloom_private.record_job(l.job, clock_timestamp()) from logloom_private
 select is(pg_temp.status(), 'healthy', 'all ran');
 
 -- Silence.
-select pg_temp.ran('run_deletions', '9 minutes 59 seconds') \g /dev/null
+savepoint silence;
+select pg_temp.stop_clock('read_health');
+update logloom_private.job_heartbeats
+set last_started_at = now(),
+  last_succeeded_at = now() - case job
+    when 'run_deletions' then interval '9 minutes 59 seconds' else '0'
+  end;
 select is(pg_temp.status('run_deletions'), 'healthy', 'silent, but not for long');
-select pg_temp.ran('run_deletions', '10 minutes 1 second') \g /dev/null
+update logloom_private.job_heartbeats set last_succeeded_at = now() - interval '10 minutes 1 second'
+where job = 'run_deletions';
 select is(
   array[pg_temp.status('run_deletions'), pg_temp.status('run_retention'), pg_temp.status()],
   '{degraded,healthy,degraded}', 'silent for too long, which has its name'
 );
+rollback to silence;
 select pg_temp.ran('run_deletions', '0') \g /dev/null
 
 delete from logloom_private.job_heartbeats where job = 'run_retention';
@@ -61,6 +77,37 @@ select is(pg_temp.status('run_retention'), 'healthy', 'one that was not due yet'
 update logloom_private.job_limits set watched_since = clock_timestamp() - interval '27 hours'
 where job = 'run_retention';
 select is(pg_temp.status('run_retention'), 'degraded', 'one that never ran');
+
+select pg_temp.ran('run_deletions', '2 hours') \g /dev/null
+create or replace function logloom_private.up_since()
+returns timestamptz
+language plpgsql
+stable
+as $$ begin return now() - interval '9 minutes'; end; $$;
+select is(
+  pg_temp.status('run_deletions'), 'healthy', 'nothing ran while the server was down'
+);
+create or replace function logloom_private.up_since()
+returns timestamptz
+language plpgsql
+stable
+as $$ begin return now() - interval '11 minutes'; end; $$;
+select is(pg_temp.status('run_deletions'), 'degraded', 'but it is up again for long enough');
+create or replace function logloom_private.up_since()
+returns timestamptz
+language plpgsql
+stable
+as $$ begin return now() - interval '3 hours'; end; $$;
+select is(
+  pg_temp.status('run_retention'), 'degraded',
+  'a server that starts anew each day hides no job of once a day'
+);
+create or replace function logloom_private.up_since()
+returns timestamptz
+language plpgsql
+stable
+as $$ begin return now() - interval '1 month'; end; $$;
+select pg_temp.ran('run_deletions', '0') \g /dev/null
 
 -- Failures.
 select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/null
@@ -79,6 +126,40 @@ select is(
 );
 select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/null
 select is(pg_temp.status(), 'healthy', 'until it succeeds');
+
+-- A step that leaves its error, in a run that goes on and ends well.
+create function pg_temp.run_with_failed_step()
+returns void
+language plpgsql
+as $$
+declare
+  v_started_at constant timestamptz := clock_timestamp();
+begin
+  perform logloom_private.record_job('run_deletions', clock_timestamp(), '22012: of a step');
+  perform logloom_private.record_job('run_deletions', v_started_at);
+end;
+$$;
+select pg_temp.run_with_failed_step() from generate_series(1, 3) \g /dev/null
+select is(
+  pg_temp.status('run_deletions'), 'degraded', 'a run is no success whose step has failed'
+);
+select pg_temp.ran('run_deletions', '0') \g /dev/null
+
+-- Retention, which takes many runs for a day.
+insert into logloom_private.retention_place (today) values (logloom_private.utc_day(now()))
+on conflict (singleton) do nothing;
+update logloom_private.retention_place set failing_since = now() - interval '27 hours' where true;
+select matches(
+  logloom_private.read_health() #>> '{checks,jobs,run_retention,reason}',
+  '^No day''s retention succeeded for 972\d\d s \(limit 93600 s\)$', 'no day of it ended well'
+);
+select logloom_private.begin_retention(logloom_private.utc_day(now()) + 1),
+  logloom_private.end_retention('22012: division by zero') \g /dev/null
+select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/null
+select is(pg_temp.status('run_retention'), 'degraded', 'until one does');
+select logloom_private.begin_retention(logloom_private.utc_day(now()) + 2),
+  logloom_private.end_retention(null) \g /dev/null
+select is(pg_temp.status('run_retention'), 'healthy', 'as now');
 
 -- A clock that went back.
 select pg_temp.ran('purge_old_rows', '-1 day') \g /dev/null

@@ -1,6 +1,16 @@
 begin;
+\ir ../stopped_clock.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(26);
+
+select pg_temp.stop_clock('read_health', 'record_job', 'enqueue');
+
+-- So that this server is older than what follows.
+create or replace function logloom_private.up_since()
+returns timestamptz
+language plpgsql
+stable
+as $$ begin return now() - interval '1 month'; end; $$;
 
 create function pg_temp.health(variadic p_path text[])
 returns text
@@ -16,7 +26,7 @@ language plpgsql
 as $$
 begin
   insert into logloom_private.job_heartbeats (job, last_succeeded_at, last_duration_ms)
-  values ('write_logs', clock_timestamp() - p_ago, 12.5)
+  values ('write_logs', now() - p_ago, 12.5)
   on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
 end;
 $$;
@@ -25,13 +35,13 @@ returns void
 language plpgsql
 as $$
 begin
-  update logloom_private.queue set received_at = clock_timestamp() - p_age where true;
+  update logloom_private.queue set received_at = now() - p_age where true;
 end;
 $$;
 
 delete from logloom_private.job_heartbeats where true;
 -- No job runs in this database.
-update logloom_private.job_limits set watched_since = clock_timestamp() where true;
+update logloom_private.job_limits set watched_since = now() where true;
 select is(pg_temp.health('checks', 'writer', 'status'), 'unhealthy', 'a writer that never ran');
 select is(
   pg_temp.health('checks', 'writer', 'reason'), 'No run of the writer ever succeeded by this clock',
@@ -84,10 +94,10 @@ select is(
 
 -- A writer whose job is stopped while ingest runs it in its stead.
 select pg_temp.queue_age('1 second');
-update logloom_private.job_limits set watched_since = clock_timestamp() - interval '70 seconds'
+update logloom_private.job_limits set watched_since = now() - interval '70 seconds'
 where job = 'write_logs';
 delete from logloom_private.job_heartbeats where job = 'write_logs';
-select logloom_private.record_job('run_writer', clock_timestamp()) \g /dev/null
+select logloom_private.record_job('run_writer', now()) \g /dev/null
 select is(
   pg_temp.health('endpoints', 'ready', 'checks'),
   '{"jobs": {"write_logs": {"reason": "No run of the job succeeded for 70 s (limit 60 s)", '

@@ -1,7 +1,7 @@
 begin;
 update logloom_private.settings set provision_by_secret_key = true;
 set local timezone = 'UTC';
-select plan(15);
+select plan(21);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
 update logloom.plans set monthly_events_limit = 100 where plan_id = 'free';
@@ -135,6 +135,40 @@ select is(
   array[7, 1],
   'each slice is stored once, and all are noted in one row'
 );
+create function pg_temp.send_half() returns jsonb language sql as $$
+  select public.ingest_logs(
+    p_tenant_id => 'initech', p_idempotency_key => 'half', p_body_digest => 'aa', p_slice => 0,
+    p_ts => array[now(), now() - interval '100 years']
+  )
+$$;
+create temp table answers on commit drop as
+select pg_temp.send_half() as first;
+select results_eq(
+  $$select pg_temp.send_half(), pg_temp.send_half() #> '{errors,0,index}'$$,
+  $$select first, '1'::jsonb from answers$$,
+  'and are told which events were rejected'
+);
+-- A list of all is long, so it is made anew, by the times of the first request: meanwhile an event
+-- that lay ahead is none that does, and another is too old.
+create function pg_temp.send_all(p_slice integer) returns jsonb language sql as $$
+  select public.ingest_logs(
+    p_tenant_id => 'initech', p_idempotency_key => 'all ' || coalesce(p_slice, 9),
+    p_body_digest => 'aa', p_slice => p_slice, p_all_errors => true,
+    p_ts => array[now() + interval '25 hours', now(), now() - interval '60 hours'], p_cut => 1
+  )
+$$;
+select pg_temp.send_all(n) from (values (null), (0)) s (n) \g /dev/null
+update logloom_private.settings set ingest_future_limit = '2 days';
+update logloom.plans set retention_days_default = 1 where is_default;
+select is(
+  pg_temp.send_all(n) #- '{errors,0,message}',
+  '{
+    "success": true, "ingested": 2, "rejected": 1, "cut": 1,
+    "errors": [{"index": 0, "code": "ts_out_of_range"}]
+  }',
+  'a list of all is that of the first time'
+)
+from (values (null), (0)) s (n);
 select throws_ok(
   $$select pg_temp.send_slice(3, 1, 'other')$$, 'PGRST', null, 'a slice of another body is refused'
 );
@@ -147,6 +181,42 @@ from generate_series(1, 3) n;
 select is_empty(
   $$select from logloom_private.idempotency_keys where tenant_id = 'rejected'$$,
   'a request of which nothing is stored leaves no row: whoever is over a limit stores nothing'
+);
+
+-- What tokens send has their service, so the same body is another request for another service.
+insert into logloom_private.ingest_tokens (token_digest, tenant_id, service, expires_at)
+values
+  (sha256('shop 1'), 'acme', 'shop', now() + interval '1 minute'),
+  (sha256('shop 2'), 'acme', 'shop', now() + interval '1 minute'),
+  (sha256('blog'), 'acme', 'blog', now() + interval '1 minute');
+create function pg_temp.send_by_token(p_token bytea, p_body bytea, p_events integer)
+returns jsonb
+language plpgsql
+as $$
+begin
+  return public.ingest_logs(
+    p_key_digest => encode(sha256(p_token), 'hex'),
+    p_idempotency_key => 'k2',
+    p_body_digest => encode(sha256(p_body), 'hex'),
+    p_ts => array_fill(null::timestamptz, array[p_events])
+  );
+end;
+$$;
+select is(
+  array[
+    pg_temp.send_by_token('shop 1', 'body', 3) -> 'ingested',
+    pg_temp.send_by_token('blog', 'body', 2) -> 'ingested',
+    pg_temp.send('acme', 'k2', 'body', 1) -> 'ingested'
+  ],
+  '{3,2,1}', 'the tokens of each service have keys of their own'
+);
+select is(
+  pg_temp.send_by_token('shop 2', 'body', 3) -> 'ingested', '3',
+  'a repeat may come with another token of the service'
+);
+select is(
+  (select sum(q.events)::integer from logloom_private.queue q where q.tenant_id = 'acme'), 10,
+  'and stores nothing'
 );
 
 select * from finish();

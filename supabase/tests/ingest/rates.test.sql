@@ -1,6 +1,9 @@
 begin;
 \ir ../ingest_answer.psql
-select plan(15);
+\ir ../stopped_clock.psql
+select plan(19);
+
+select pg_temp.stop_clock('take_rate', 'filled_bucket', 'check_rate', 'refuse_over_limit');
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('globex', 'free');
 select pg_temp.ingest('acme', 5);
@@ -51,8 +54,6 @@ select is(
   }',
   'and its answer tells the function what the next one would get, for a few seconds at most'
 ) from large l;
--- However long this test has waited for a processor.
-update logloom_private.rate_buckets set filled_at = clock_timestamp() where tenant_id = 'acme';
 select is(
   pg_temp.ingest('acme', 1) #>> '{headers,Retry-After}', '9',
   'its debt of 80 is waited for'
@@ -68,6 +69,27 @@ select is(
   (select events from logloom_private.rate_buckets where tenant_id = 'acme'), -80::double precision,
   'a refusal takes nothing'
 );
+
+update logloom.plans set requests_per_second = 1, requests_burst = 2 where plan_id = 'free';
+delete from logloom_private.rate_buckets;
+select is(
+  array(select pg_temp.ingest('acme', 100, p_slice => n) ->> 'status' from generate_series(0, 2) n),
+  '{200,200,200}', 'of a request in slices the first one decides for all'
+);
+select results_eq(
+  $$select b.events, b.requests from logloom_private.rate_buckets b where b.tenant_id = 'acme'$$,
+  'values (-280::double precision, 1::double precision)',
+  'their events are a debt, and they are one request'
+);
+select is(
+  pg_temp.ingest('acme', 1, p_slice => 0) ->> 'message',
+  'Rate limit reached: 10 events per second', 'which the next request waits for, in slices or not'
+);
+select is(
+  (pg_temp.ingest('acme', 1, p_slice => 1) #>> '{headers,X-Logloom-Hold}')::jsonb ->> 'seconds',
+  '3', 'the answer to a later slice tells of it'
+);
+
 select throws_ok(
   $$update logloom.plans set events_per_second = 0, events_burst = 1 where plan_id = 'free'$$,
   '23514', null, 'a rate is positive'

@@ -1,7 +1,8 @@
 begin;
+\ir ../search/records.psql
 -- The day of 26 October 2025 has 25 hours there.
 set local timezone = 'Europe/Berlin';
-select plan(5);
+select plan(9);
 
 select is_empty(
   $$select c.relname
@@ -41,6 +42,46 @@ select is(
 select is(
   logloom_private.time_parameter('p_ts_from', '2025-10-26T10:00+01:00'),
   '2025-10-26T09:00Z'::timestamptz, 'a zone that is named counts'
+);
+
+-- By hand, where 24 April begins at one o'clock, and where a time says CST, as Chicago's does.
+select pg_temp.add_records(
+  jsonb_agg(jsonb_build_object(
+    'ts', '2026-04-22 03:30Z'::timestamptz + i * interval '6 hours', 'level', 'info'
+  ))
+)
+from generate_series(0, 20) i;
+select logloom_private.seal_block('acme', array_agg(d.day::date), true)
+from generate_series('2026-04-22'::timestamp, '2026-04-27', '1 day') d (day);
+set local timezone = 'Africa/Cairo';
+select is(
+  logloom_private.unseal_day('acme', '2026-04-23'), 21::bigint,
+  'a block is unsealed where a day of it has 23 hours'
+);
+select results_eq(
+  $$select logloom_private.utc_day(l.ts), count(*)
+    from logloom.logs l where l.tenant_id = 'acme' group by 1 order by 1$$,
+  $$values
+    ('2026-04-22'::date, 4::bigint), ('2026-04-23', 4), ('2026-04-24', 4), ('2026-04-25', 4),
+    ('2026-04-26', 4), ('2026-04-27', 1)$$,
+  'into the days of UTC'
+);
+set local timezone = 'Asia/Shanghai';
+set local datestyle = 'SQL, DMY';
+select logloom_private.recount_records('2026-04-23');
+select results_eq(
+  $$select logloom_private.utc_day(c.minute), sum(c.events)::integer
+    from logloom_private.log_counts c
+    where c.tenant_id = 'acme' and c.minute > '2026-04-01 00:00Z' group by 1 order by 1$$,
+  $$values
+    ('2026-04-22'::date, 4), ('2026-04-23', 4), ('2026-04-24', 4), ('2026-04-25', 4),
+    ('2026-04-26', 4), ('2026-04-27', 1)$$,
+  'a day is counted anew with its own records, whatever times are written like'
+);
+select results_eq(
+  $$select d.day from logloom_private.log_days d
+    where d.tenant_id = 'acme' and d.day = '2026-04-23'$$,
+  $$values ('2026-04-23'::date)$$, 'and is known to have them'
 );
 
 select * from finish();

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir outbox.psql
-select plan(34);
+select plan(38);
 select pg_temp.fire(4);
 create temp table deliveries as
 select n.notification_id as id, n.channel, n.alert_id from logloom_private.notifications n;
@@ -194,6 +194,38 @@ select is(
   (select c.secrets from public.claim_alert_notifications(20) c where c.channel = 'webhook'),
   (select array[r.secret] from rotated r), 'then only the new one'
 );
+
+-- Past their time.
+delete from logloom_private.notifications;
+update logloom.alert_rules set notification_destinations = '{webhook}' where name = 'r1';
+select pg_temp.fire(7);
+select public.claim_alert_notifications(20) \g /dev/null
+select pg_temp.fire(8);
+update logloom_private.webhook_secrets set changed_at = now() - interval '1 hour';
+update logloom_private.notifications
+set expires_at = now() - interval '4 days', last_error = 'HTTP 503';
+select is_empty(
+  'select public.claim_alert_notifications(20)', 'what is past its time is not sent any more'
+);
+select is(
+  logloom_private.send_notifications(), '0', 'but given up, before the function is called'
+);
+select results_eq(
+  $$select h.value, n.status, n.last_error, h.notification_error
+    from logloom_private.notifications n join logloom.alert_history h using (alert_id)
+    order by 1$$,
+  $$values
+    (7::double precision, 'pending', 'HTTP 503', null),
+    (8, 'failed', 'Not delivered in time: HTTP 503', 'webhook: Not delivered in time: HTTP 503')$$,
+  'and says so; what is under way is not'
+);
+update logloom_private.notifications set next_attempt_at = now() where status = 'pending';
+select logloom_private.send_notifications() \g /dev/null
+select is(
+  (select array_agg(n.status) from logloom_private.notifications n), '{failed,failed}',
+  'until its claim has lapsed'
+);
+update logloom.alert_rules set notification_destinations = '{email,webhook}';
 
 -- Fairness.
 delete from logloom_private.notifications;

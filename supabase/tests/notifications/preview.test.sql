@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(22);
+select plan(23);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 select logloom_private.create_partition(logloom_private.utc_day(now()) - i)
@@ -174,7 +174,17 @@ select is(
   '{1,4,1,1,6,4}', 'a window with more groups than a rule looks at fires for none'
 );
 reset role;
-update logloom_private.settings set alert_groups = 50, preview_alerts = 1000, search_groups = 8;
+update logloom_private.settings set alert_groups = 50, alert_group_bytes = 12;
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (
+    select array[p.crowded_windows, p.total_alerts, p.total_groups] from pg_temp.grouped(1, 0) p
+  ),
+  '{4,5,6}', 'nor for one of a window with longer ones'
+);
+reset role;
+update logloom_private.settings set alert_group_bytes = 1024, preview_alerts = 1000,
+  search_groups = 8;
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   'select * from pg_temp.grouped(1, 0)',

@@ -3,7 +3,10 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir outbox.psql
-select plan(30);
+\ir ../stopped_clock.psql
+select plan(39);
+
+select pg_temp.stop_clock('collect_alert');
 
 create function pg_temp.settle_at(p_minute integer, p_values jsonb)
 returns void
@@ -134,6 +137,57 @@ select results_eq(
   'what nobody was told of does not end either'
 );
 update logloom.alert_rules set cooldown_minutes = 0;
+delete from logloom_private.notifications;
+select pg_temp.settle_at(44, '{"api": 5}');
+select public.settle_alert_notification(c.notification_id, c.claim_id, 'failed', 410, 'gone')
+from public.claim_alert_notifications(20) c \g /dev/null
+update logloom.alert_rules set notification_destinations = '{slack,webhook}';
+select pg_temp.settle_at(45, '{}');
+select results_eq(
+  'select * from pg_temp.sent()', array['slack alert alert.triggered api'],
+  'nor where the beginning did not arrive, or was not sent'
+);
+delete from logloom_private.notifications;
+update logloom.alert_rules set notification_destinations = '{slack}';
+select pg_temp.settle_at(46, '{"api": 5}');
+select public.settle_alert_notification(c.notification_id, c.claim_id, 'delivered', 200)
+from public.claim_alert_notifications(20) c \g /dev/null
+delete from logloom_private.notifications;
+select pg_temp.settle_at(47, '{}');
+select results_eq(
+  'select * from pg_temp.sent()', array['slack recovery alert.resolved api'],
+  'but where it arrived, however long ago'
+);
+
+-- What fails when its end waits already: given up by the receiver, or past its time.
+create function pg_temp.claimed()
+returns setof text
+language plpgsql
+as $$
+begin
+  return query
+  select c.body::jsonb ->> 'type' from public.claim_alert_notifications(20) c;
+end;
+$$;
+delete from logloom_private.notifications;
+select pg_temp.settle_at(48, '{"api": 5}');
+select pg_temp.settle_at(49, '{}');
+savepoint both_wait;
+select public.settle_alert_notification(c.notification_id, c.claim_id, 'failed', 410, 'gone')
+from public.claim_alert_notifications(20) c \g /dev/null
+select is_empty(
+  'select * from pg_temp.claimed()', 'an end is not sent whose beginning failed since'
+);
+select is(
+  (select n.status || ': ' || n.last_error from logloom_private.notifications n
+    where n.purpose = 'recovery'),
+  'failed: The beginning of the incident was not delivered', 'and says why'
+);
+rollback to both_wait;
+update logloom_private.notifications set expires_at = now() where purpose = 'alert';
+select logloom_private.give_up_notifications() \g /dev/null
+select is_empty('select * from pg_temp.claimed()', 'nor is one whose beginning came too late');
+rollback to both_wait;
 
 -- Silenced.
 delete from logloom_private.notifications;
@@ -206,6 +260,35 @@ select results_eq(
   ],
   'alerts of many groups are one message; a pager has an incident for each'
 );
+savepoint collected;
+-- In this transaction all of it has the same time.
+update logloom.alert_incidents set resolved_at = now() - interval '1 hour'
+where resolved_at is not null;
+select pg_temp.settle_at(71, '{}');
+select results_eq(
+  $$select n.channel, array(
+      select a #>> '{group,service}' from jsonb_array_elements(n.body::jsonb #> '{data,alerts}') a
+      order by 1
+    )
+    from logloom_private.notifications n where n.purpose = 'recovery' order by 1, 2$$,
+  $$values
+    ('pagerduty', '{api}'::text[]), ('pagerduty', '{job}'), ('pagerduty', '{web}'),
+    ('slack', '{api,job,web}')$$,
+  'so are their ends'
+);
+update logloom_private.notifications set next_attempt_at = now();
+savepoint ended;
+select public.settle_alert_notification(c.notification_id, c.claim_id, 'failed', 410, 'gone')
+from public.claim_alert_notifications(20) c \g /dev/null
+select is_empty('select * from pg_temp.claimed()', 'which are not sent where no beginning arrived');
+rollback to ended;
+select public.settle_alert_notification(c.notification_id, c.claim_id, 'delivered', 200)
+from public.claim_alert_notifications(20) c \g /dev/null
+select results_eq(
+  'select c.channel from public.claim_alert_notifications(20) c order by 1',
+  array['pagerduty', 'pagerduty', 'pagerduty', 'slack'], 'and are where they did'
+);
+rollback to collected;
 select is(
   (select n.next_attempt_at - now() from logloom_private.notifications n where n.channel = 'slack'),
   '30 seconds', 'which waits so long'
@@ -283,6 +366,17 @@ select is(
   (select array_agg(distinct e.value) from logloom.alert_rules r,
     jsonb_each_text(r.notification_secrets) e where r.name = 'r1'),
   array['lls1.other-09.' || repeat('z', 40)], 'those of channels, too'
+);
+-- One that holds a key of Logloom ends with the digest of that.
+select public.seal_alert_secret(
+  r.rule_id, encode(sha256(convert_to('lls1.other-09.' || repeat('z', 40), 'UTF8')), 'hex'),
+  'lls1.newer-09.' || repeat('z', 40) || '.' || repeat('0a', 32)
+) from logloom.alert_rules r where r.name = 'r1' \g /dev/null
+select is(
+  (select array_agg(distinct e.value) from logloom.alert_rules r,
+    jsonb_each_text(r.notification_secrets) e where r.name = 'r1'),
+  array['lls1.newer-09.' || repeat('z', 40) || '.' || repeat('0a', 32)],
+  'also where they hold a key of Logloom'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select is(

@@ -2,7 +2,7 @@
 -- and in sealed blocks alike.
 begin;
 \ir ../actors.psql
-select plan(35);
+select plan(36);
 
 select results_eq(
   $$select t.text, logloom_private.written_number(t.text)::text
@@ -107,6 +107,10 @@ select is(
   ),
   ('{"a": "1e+40", "b": 1' || repeat('0', 39) || '}')::jsonb,
   'nor one that was'
+);
+select is(
+  logloom_private.extract_json('{"a": -1' || repeat('0', 39) || '}'), '{"a": "-1e+39"}',
+  'its sign is a letter of it, whatever stands beside it'
 );
 
 select * from finish();

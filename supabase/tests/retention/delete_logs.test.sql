@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(30);
+select plan(31);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 select logloom_private.create_partition(logloom_private.utc_day(now()) - d)
@@ -90,6 +90,21 @@ select ok(
     where tenant_id = 'acme' and user_id = 'erin'),
   'not more than a step'
 );
+-- Alerts of groups keep their values: the first two are of the range.
+insert into logloom.alert_history (
+  tenant_id, rule_id, value, threshold, window_start, window_end, "group"
+)
+select
+  a.tenant_id, gen_random_uuid(), 1, 0, now() - a.ago, now() - a.ago + interval '5 minutes',
+  a."group"
+from (
+  values
+  ('acme', interval '3 hours', '{"user_id": "erin"}'::jsonb),
+  ('acme', interval '2 hours', '{"user_id": "other"}'),
+  ('acme', interval '2 hours', null),
+  ('acme', interval '10 minutes', '{"user_id": "erin"}'),
+  ('umbrella', interval '2 hours', '{"user_id": "erin"}')
+) a (tenant_id, ago, "group");
 select pg_temp.run();
 
 select pg_temp.act_as_user('acme', 'alice');
@@ -99,6 +114,15 @@ select is(
     from public.list_log_retention_runs() r where not r.dry_run
   ),
   'done 17 true', 'in the end all are gone, a dead letter too'
+);
+select is(
+  (
+    select array_agg(n - 'ts_from' - 'ts_to' order by n ->> 'kind')
+    from public.list_log_retention_runs() r, jsonb_array_elements(r.not_reached) n
+    where not r.dry_run
+  ),
+  array['{"kind": "alerts", "alerts": 2}', '{"kind": "exports"}']::jsonb[],
+  'the receipt says where records and their values may still be'
 );
 select is(
   (select array_agg(extract(epoch from now() - l.ts) / 3600 order by l.ts desc)::integer[]

@@ -1,5 +1,5 @@
 begin;
-select plan(7);
+select plan(9);
 
 create function pg_temp.grants()
 returns table (operation text, acl text)
@@ -9,6 +9,9 @@ as $$
   from pg_proc p
   where p.pronamespace = 'public'::regnamespace and p.proname = any (logloom_private.operations())
 $$;
+-- The project has a function with the name of an operation.
+create function public.get_log(p_order integer) returns integer language sql as 'select p_order';
+revoke all on function public.get_log(integer) from public, anon, authenticated, service_role;
 create temp table before as
 select g.* from pg_temp.grants() g;
 
@@ -53,6 +56,33 @@ select ok(
 );
 select is(
   logloom_private.read_health() #>> '{checks,installation,state}', 'installed', 'and health says so'
+);
+
+-- A dump has no settings of roles: of the project's pre-request function it has what is noted.
+create schema shop;
+create function shop.check_request() returns void language plpgsql as $$
+begin
+  raise sqlstate 'PT418';
+end;
+$$;
+alter role authenticator reset pgrst.db_pre_request;
+update logloom_private.installation
+set own_oid = 1, host_pre_request = 'shop.check_request'
+where singleton;
+select logloom_private.repair();
+set local search_path = public, extensions;
+select throws_ok(
+  'select logloom_private.check_request()', 'PT418', null,
+  'the project''s pre-request function is called after a restore, too'
+);
+-- Nor has it those of another schema that was not dumped.
+drop schema shop cascade;
+alter role authenticator reset pgrst.db_pre_request;
+update logloom_private.installation set own_oid = 1 where singleton;
+select logloom_private.repair();
+set local search_path = public, extensions;
+select lives_ok(
+  'select logloom_private.check_request()', 'unless it was not restored'
 );
 
 select * from finish();

@@ -1,7 +1,7 @@
 -- A request's scope is made in three functions, and each reading operation begins with it.
 begin;
 \ir ../actors.psql
-select plan(6);
+select plan(7);
 
 select results_eq(
   $$select p.proname::text collate "C"
@@ -19,6 +19,12 @@ select is_empty(
     where p.pronamespace = 'logloom_private'::regnamespace
       and p.prosrc ~ 'row\([^;]*\)::logloom_private\.reading_scope'$$,
   'and nowhere at once'
+);
+select is_empty(
+  $$select p.proname
+    from pg_proc p
+    where p.prorettype = 'logloom_private.reading_scope'::regtype and p.provolatile = 'v'$$,
+  'and by what writes nothing, which would be locked for as long as the read takes'
 );
 select is_empty(
   $$select o.operation

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(44);
+select plan(48);
 
 select pg_temp.add_records($$[
   {"ago": "10 minutes", "msg": "a", "level": "error", "service": "api", "env": "prod",
@@ -175,7 +175,11 @@ from (
     ('p_order => ''up''', 'Invalid p_order: desc or asc'),
     ('p_ts_from => ''now''', 'Invalid range: p_ts_from must be before p_ts_to'),
     ('p_ts_from => ''now+1s''', 'Invalid range: p_ts_from must be before p_ts_to'),
-    ('p_ts_from => ''-infinity''', 'Invalid range: only the years 1970 to 9999'),
+    ('p_ts_from => ''1969-12-31''', 'Invalid range: only the years 1970 to 9999'),
+    ('p_ts_from => ''-infinity''', 'Invalid p_ts_from: not a time'),
+    ('p_ts_from => ''01/02/2026''', 'Invalid p_ts_from: not a time'),
+    ('p_ts_from => ''2026-11-20 10:00 PST''', 'Invalid p_ts_from: not a time'),
+    ('p_ts_from => ''20261120''', 'Invalid p_ts_from: not a time'),
     ('p_ts_from => ''soon''', 'Invalid p_ts_from: not a time'),
     ('p_ts_to => ''now-1y''', 'Invalid p_ts_to: not a time'),
     ('p_ts_to => ''now-9999999999w''', 'Invalid p_ts_to: not a time'),

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(11);
+select plan(13);
 
 select pg_temp.add_records($$[
   {"ago": "10 minutes", "msg": "user 17 logged in from 10.0.0.1:80", "service": "api", "host": "a"},
@@ -62,6 +62,19 @@ select is(
   (select sum((p ->> 1)::numeric) from public.log_series('| rate() by service') s,
     unnest(s.series) e, jsonb_array_elements(e.points) p),
   5::numeric, 'rate of a series is per minute of a bucket'
+);
+create function pg_temp.attributes(p_count integer)
+returns text
+language sql
+return (select string_agg('@a' || n, ', ') from generate_series(1, p_count) n);
+select is(
+  (select cardinality(s.series)
+    from public.log_series('| count() by ' || pg_temp.attributes(150)) s),
+  1, 'a series by a hundred and fifty fields'
+);
+select throws_ok(
+  $$select public.search_logs('| fields ' || pg_temp.attributes(51))$$, 'PT400',
+  'More than 50 fields', 'a page shows fifty fields'
 );
 select is(
   (select (w.warnings[1]).suggestion from public.log_stats('user or job') w), 'OR',

@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
-select plan(44);
+select plan(53);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 insert into logloom.tenant_members (tenant_id, user_id, role)
@@ -186,7 +186,7 @@ select is(
 );
 select is(pg_temp.msgs(pg_temp.batch('all')), '5', 'and the rest goes on');
 select pg_temp.settle('all', 'refused', 413);
-select is(pg_temp.state('all', 's.batch_bytes'), '500000', 'a batch too large makes smaller ones');
+select is(pg_temp.state('all', 's.batch_bytes'), '1000000', 'one record is no batch too large');
 select is(pg_temp.state('all', 's.refused_records'), '2', 'refused records are counted');
 
 -- Blocks, erasures, and a view.
@@ -279,6 +279,72 @@ select is(
 select is(
   (select h ->> 'reason' from logloom_private.stream_health(now()) h),
   '1 log streams were paused after long without success', 'health tells'
+);
+
+-- Batches too large.
+select pg_temp.stream('large');
+select pg_temp.add(
+  (select string_agg(repeat(chr(96 + n), case n when 3 then 120000 else 30000 end), ' ')
+    from generate_series(1, 4) n),
+  10
+);
+create function pg_temp.sizes()
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(length(r ->> 'msg') / 1000 || '', ' ')
+    from jsonb_array_elements(pg_temp.batch('large') -> 'records') r
+  ) || ' of ' || round(pg_temp.state('large', 's.batch_bytes')::numeric, -3);
+end;
+$$;
+select is(pg_temp.sizes(), '30 30 120 30 of 1000000', 'a batch has a megabyte');
+select pg_temp.settle('large', 'refused', 413);
+select is(pg_temp.sizes(), '30 30 of 105000', 'or half of what was too large');
+select pg_temp.settle('large', 'delivered');
+select is(pg_temp.sizes(), '120 of 116000', 'and a tenth more after each that is taken');
+select pg_temp.settle('large', 'refused', 413);
+select is(pg_temp.sizes(), '30 of 116000', 'for one record nothing is smaller');
+update logloom.log_streams s set batch_bytes = 999999 where s.name = 'large';
+select pg_temp.settle('large', 'delivered');
+select is(pg_temp.state('large', 's.batch_bytes'), '1000000', 'up to the megabyte');
+
+-- A receiver that takes a batch and nothing of it.
+select pg_temp.stream('void');
+update logloom.log_streams s set batch_limit = 60, attempts = 2,
+  failing_since = now() - interval '1 hour'
+where s.name = 'void';
+select pg_temp.add((select string_agg('n' || n, ' ') from generate_series(1, 160) n), 11);
+create function pg_temp.nothing_taken()
+returns text
+language plpgsql
+as $$
+begin
+  perform pg_temp.settle('void', 'delivered', 200, (
+    select jsonb_agg(r || '{"status": 400}')
+    from jsonb_array_elements(pg_temp.batch('void') -> 'records') r
+  ));
+  return pg_temp.state('void', 'row(s.refused_records, s.refused_in_a_row, s.sent_records, '
+    's.failing_since < now(), s.last_success_at, s.last_error, s.pause_reason)');
+end;
+$$;
+select is(
+  pg_temp.nothing_taken(), '(60,60,0,t,,"The receiver took none of the records",)',
+  'of which nothing is taken is no success'
+);
+select is(
+  pg_temp.nothing_taken(), '(120,120,0,t,,"The receiver took none of the records",refused)',
+  'nor are the records at fault where all are refused'
+);
+update logloom.log_streams s set paused_at = null, pause_reason = null where s.name = 'void';
+select is(
+  jsonb_array_length(pg_temp.batch('void') -> 'records'), 40, 'the others are not refused yet'
+);
+select pg_temp.settle('void', 'delivered');
+select is(
+  pg_temp.state('void', 'row(s.refused_in_a_row, s.failing_since, s.sent_records)'), '(0,,40)',
+  'and one that is taken is a success'
 );
 
 select * from finish();

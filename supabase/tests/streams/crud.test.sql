@@ -1,7 +1,7 @@
 -- Log streams: made, listed, changed, tested, deleted.
 begin;
 \ir ../actors.psql
-select plan(38);
+select plan(42);
 
 create function pg_temp.by(p_user_id text, p_call text, p_tenant_id text default 'acme')
 returns text
@@ -106,6 +106,12 @@ select is(
   pg_temp.make(', p_secrets => ''{"header.authorization": "Bearer x"}'''),
   'PT400 Invalid p_secrets: header.authorization is not sealed', 'secrets come sealed'
 );
+select is(
+  pg_temp.make(format(', p_secrets => ''{"header.%s": "x"}''', h)),
+  'PT400 Invalid p_secrets: no secret is called header.' || h || ' here',
+  'a batch has its own ' || h
+)
+from unnest(array['logloom-stream-hops', 'idempotency-key', 'content-type', 'webhook-id']) h;
 select is(
   pg_temp.make(', p_secrets => '
     || quote_literal(jsonb_build_object('header.x-api-key',

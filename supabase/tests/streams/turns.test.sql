@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
-select plan(21);
+select plan(25);
 
 insert into logloom.tenants (tenant_id, plan_id)
 select t, 'pro' from unnest('{acme,one,two,umbrella}'::text[]) t;
@@ -57,16 +57,72 @@ select is(pg_temp.claimed(20), 'acme1', 'but for a test');
 
 -- Makers.
 delete from logloom.log_streams where tenant_id <> 'acme' or name <> 'acme1';
-update logloom.log_streams set maker = 'ann', enabled = true, test_id = null, claim_id = null,
-  claimed_until = null;
-update logloom.tenant_members set role = 'member', view_id = null where user_id = 'ann';
-select is(pg_temp.claimed(20), null, 'whose maker is no admin any more is not taken');
+insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'bob', 'owner');
+-- Claims what is due, and reads: what is sent.
+create function pg_temp.sent()
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(r.value ->> 'msg', ' ')
+    from logloom_private.claim_due_streams(20) c
+    cross join jsonb_array_elements(
+      logloom_private.next_stream_batch(c.stream_id, c.claim_id)::jsonb -> 'records'
+    ) r
+  );
+end;
+$$;
+-- What becomes of ann's stream after a change.
+create function pg_temp.pause_after(p_change text)
+returns text
+language plpgsql
+as $$
+begin
+  update logloom.log_streams
+  set maker = 'ann', enabled = true, paused_at = null, pause_reason = null, test_id = null,
+    claim_id = null, claimed_until = null;
+  execute p_change;
+  perform pg_temp.sent();
+  return (select row(s.paused_at = now(), s.pause_reason)::text from logloom.log_streams s);
+end;
+$$;
+create function pg_temp.settle_test()
+returns boolean
+language plpgsql
+as $$
+begin
+  return (
+    select logloom_private.settle_stream_batch(
+      s.stream_id, s.claim_id, s.test_id, 'delivered', 200, null, null, '[]', 0, null, false
+    )
+    from logloom.log_streams s
+  );
+end;
+$$;
 select is(
-  (select row(s.paused_at = now(), s.pause_reason)::text from logloom.log_streams s),
-  '(t,maker)', 'it pauses'
+  pg_temp.pause_after('delete from logloom.tenant_members where user_id = ''ann'''),
+  '(t,maker)', 'a stream pauses whose maker was removed'
+);
+select is(
+  pg_temp.pause_after(
+    'insert into logloom.tenant_members (tenant_id, user_id, role) '
+      'values (''acme'', ''ann'', ''member'')'
+  ),
+  '(t,maker)', 'and one whose maker is no admin any more'
 );
 select is(pg_temp.claimed(20), null, 'for good');
-insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'bob', 'owner');
+update logloom.log_streams s set test_id = gen_random_uuid(), test_requested_at = now();
+select is(pg_temp.sent(), 'Test of the log stream acme1', 'a test of it is sent');
+select pg_temp.settle_test();
+update logloom.log_streams s set claim_id = null, claimed_until = null;
+select is(pg_temp.claimed(20), null, 'once: then it takes no place');
+update logloom.log_streams s
+set paused_at = null, pause_reason = null, test_id = gen_random_uuid();
+select is(pg_temp.sent(), 'Test of the log stream acme1', 'so is one before the stream pauses');
+select pg_temp.settle_test();
+select logloom_private.next_stream_batch(s.stream_id, s.claim_id) from logloom.log_streams s;
+select is((select s.pause_reason from logloom.log_streams s), 'maker', 'which reads no records');
 select pg_temp.act_as_user('acme', 'bob');
 select is(
   (

@@ -1,7 +1,7 @@
 -- Who belongs to a tenant and what they may do there.
 begin;
 \ir ../actors.psql
-select plan(51);
+select plan(52);
 
 -- The answer of a call by a user of a tenant, or the refusal.
 create function pg_temp.by(p_user_id text, p_call text, p_tenant_id text default 'acme')
@@ -189,6 +189,9 @@ select is(
 );
 update logloom_private.settings set tenants_by_users = true;
 select is(pg_temp.sign_up('acme'), 'PT400 p_tenant_id is taken', 'not somebody else''s');
+select is(
+  pg_temp.sign_up('logloom-canary'), 'PT400 p_tenant_id is taken', 'nor one that is for ourselves'
+);
 select is(pg_temp.sign_up('mine'), 'mine free', 'a tenant on the default plan');
 select is(
   pg_temp.sign_up('another'), 'PT400 You already belong to a tenant', 'one for each user'

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(18);
+select plan(19);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('other', 'free');
 select set_config('logloom_test.sealed', 'some', true);
@@ -130,6 +130,17 @@ delete from logloom.logs l
 using logloom_private.blocks b, logloom_private.block_records(b.tenant_id, b.block_id, null, null) r
 where l.tenant_id = b.tenant_id and l.id = r.id;
 select logloom_private.recount_records(logloom_private.utc_day(now() - interval '10 days'));
+select is(
+  (
+    select array_agg(n.name order by n.name)
+    from unnest(enum_range(null::logloom_private.lock_name)) n (name)
+    join pg_locks l on l.locktype = 'advisory' and l.pid = pg_backend_pid()
+      and l.objid::bigint = logloom_private.lock_key(n.name)::bigint & 4294967295
+    where n.name in ('deletion', 'writer', 'log_counts')
+  ),
+  '{deletion,writer,log_counts}',
+  'counting anew holds off who seals or deletes, too: they change counts, then wait for the writer'
+);
 select is((pg_temp.verify()).differences, 0::bigint, 'a day that is counted anew is well');
 
 select is(

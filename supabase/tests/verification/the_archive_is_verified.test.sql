@@ -3,7 +3,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(15);
+select plan(16);
 
 update logloom.plans set archive_days = 3650, retention_days_default = 30, retention_days_max = 90;
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('small', 'free');
@@ -94,6 +94,12 @@ select is(
   'days of a small tenant share a block'
 );
 select is_empty('select pg_temp.found()', 'files that have all that is archived are well');
+savepoint elsewhere;
+-- There a time says CST, as Chicago's does.
+set local timezone = 'Asia/Shanghai';
+set local datestyle = 'SQL, DMY';
+select is_empty('select pg_temp.found()', 'whatever times are written like');
+rollback to elsewhere;
 select results_eq(
   'select v.archive_tenant_through, v.archive_day_through, v.differences '
     'from logloom_private.verifications v order by v.verification_id desc limit 1',
@@ -170,6 +176,7 @@ select pg_temp.note('small', pg_temp.day(10), pg_temp.day(8), 12);
 update logloom.archive_parts p
 set last_ts = p.last_ts + interval '1 day'
 where p.tenant_id = 'small';
+set local timezone = 'UTC';
 select results_eq(
   'select pg_temp.found()',
   $$

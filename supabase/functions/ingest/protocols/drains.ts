@@ -3,7 +3,7 @@ import type { EventCollector } from "../collector.ts";
 import type { Envelope } from "../draft.ts";
 import { isObject, type JsonObject, scalarText } from "../json.ts";
 import { levelOfStatus } from "../levels.ts";
-import { type Content, errorReply, json, type Protocol, receiver } from "../protocol.ts";
+import { type Content, counts, errorReply, json, type Protocol, receiver } from "../protocol.ts";
 import { addJson, defaultsOf } from "./lines.ts";
 import { addLogplex } from "./logplex.ts";
 import { isOfIngest } from "./own_traffic.ts";
@@ -23,8 +23,7 @@ function drain(addEvent: AddEvent): Protocol {
         else events.add(event);
       }, envelope);
       return success({
-        accepted: ({ ingested, rejected }) =>
-          json(200, { success: true, ingested, rejected }, verify(query)),
+        accepted: (outcome) => json(200, counts(outcome), verify(query)),
       });
     },
     refused: (incoming, failure) => {

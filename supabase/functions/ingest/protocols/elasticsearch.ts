@@ -108,6 +108,7 @@ function readBulk(
   content: Content,
   events: EventCollector,
 ): Result<Reading> {
+  events.listsAllErrors = true;
   const single = documentPath.exec(incoming.path)?.[1];
   if (single !== undefined) return readDocument(single, incoming, content, events);
   const items = readItems(

@@ -77,6 +77,28 @@ Deno.test("what the database refuses is told of its item alone", async () => {
   assert.equal(itemsOf(text)[1][1].error?.reason, "too old");
 });
 
+Deno.test("every refused item is told as such, however many they are", async () => {
+  const documents = Array.from({ length: 150 }, (_, n) => ({ "@timestamp": time, n }));
+  const body = lines(...documents.flatMap((document) => [{ create: {} }, document]));
+  const asked: unknown[] = [];
+  const { text } = await receive("/es/_bulk", {
+    headers: ndjson,
+    body,
+    database: (request) => {
+      const { p_all_errors: isAsked } = JSON.parse(request.body);
+      asked.push(isAsked);
+      const errors = documents.slice(0, isAsked ? 150 : 100).map((_, index) => ({
+        index,
+        code: "ts_out_of_range",
+        message: "too old",
+      }));
+      return Response.json({ success: false, ingested: 0, rejected: 150, errors });
+    },
+  });
+  assert.deepEqual(asked, [true]);
+  assert.deepEqual(itemsOf(text).map(([, { status }]) => status), Array(150).fill(400));
+});
+
 Deno.test("under overload every item that was not stored is 429, after a pause", async () => {
   const line = "x".repeat(1000);
   const documents = Array.from({ length: 1500 }, (_, n) => ({ "@timestamp": time, n, line }));

@@ -54,6 +54,15 @@ export const seeds: [string, Record<string, string>, Bytes][] = [
     { "Content-Type": "application/msgpack" },
     new Uint8Array([145, 129, 161, 97, 192]),
   ],
+  [
+    "/betterstack",
+    { "Content-Type": "application/msgpack" },
+    // {-2^63: {2^64 - 1: 2^64 - 1}}
+    new Uint8Array([
+      ...[0x81, 0xd3, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x81],
+      ...Array(2).fill([0xcf, ...Array(8).fill(255)]).flat(),
+    ]),
+  ],
   ["/logflare/logs", {}, utf8(`{"batch":[{"message":"a","metadata":${event}}]}`)],
   ["/gelf", {}, utf8(`{"short_message":"a","level":3,"_a":1,"___proto__":2,"_":3}`)],
   ["/logs/ingest", {}, utf8(`{"lines":[{"line":"a","meta":"{\\"a\\":1}"}]}`)],

@@ -5,7 +5,7 @@ import { addMember, isObject, type JsonObject, parseJson, setMember } from "../j
 import { jsonFault } from "../json_fault.ts";
 import { levelOf, levelText } from "../levels.ts";
 import { endOfString } from "../../_shared/numbers.ts";
-import { type Content, errorReply, json, type Protocol, receiver } from "../protocol.ts";
+import { type Content, counts, errorReply, json, type Protocol, receiver } from "../protocol.ts";
 import { closingQuote, matchAt } from "../scan.ts";
 import { isoFromText } from "../timestamps.ts";
 import { accessOf } from "./access_log.ts";
@@ -16,10 +16,7 @@ export const lines: Protocol = {
   read(incoming, content, events) {
     const added = addLines(content, incoming.query, events);
     if (!added.ok) return added;
-    return success({
-      accepted: ({ ingested, rejected, cut }) =>
-        json(200, { success: true, ingested, rejected, ...cut > 0 && { cut } }),
-    });
+    return success({ accepted: (outcome) => json(200, counts(outcome)) });
   },
   refused: errorReply,
 };

@@ -228,13 +228,18 @@ const labelLevels = ["level", "detected_level", "severity"];
 
 interface Labels {
   readonly members: JsonObject;
-  readonly isOfIngest: boolean;
+  readonly isOfSupabase: boolean;
   readonly sharedBytes: number;
 }
 
 function labelsOf(members: JsonObject): Labels {
   if (Object.keys(members).length > maxLabels) throw new MalformedPush();
-  return { members, isOfIngest: isOfIngest(members), sharedBytes: jsonTextOf(members).length };
+  return {
+    members,
+    // Supabase's own drain.
+    isOfSupabase: members.source === "supabase",
+    sharedBytes: jsonTextOf(members).length,
+  };
 }
 
 /** The line wins over its metadata, and that over the labels of its stream. */
@@ -249,8 +254,8 @@ function addEntry(
   const parsed = typeof line === "string" && line.startsWith("{") ? content.parse(line) : undefined;
   const isEvent = isObject(parsed);
   // Before the labels are copied: skipping such an event is cheap.
-  const isOwn = labels.isOfIngest || isOfIngest({ event_message: line }) ||
-    isOfIngest(metadata) || (isEvent && isOfIngest(parsed));
+  const isOwn = labels.isOfSupabase && (isOfIngest({ event_message: line }) ||
+    isOfIngest(metadata) || (isEvent && isOfIngest(parsed)));
   if (isOwn) {
     events.leaveOut();
     return;

@@ -270,6 +270,21 @@ Deno.test("Better Stack: MessagePack with its times, or JSON", async () => {
   assert.deepEqual([plain.status, plain.events], [202, [{ msg: "a" }]]);
 });
 
+Deno.test("Better Stack: a name in MessagePack may be a number of 64 bits", async () => {
+  const text = [0xa1, 0x78];
+  const unsigned = [0xcf, 0x80, 0, 0, 0, 0, 0, 0, 0];
+  const signed = [0xd3, 0x80, 0, 0, 0, 0, 0, 0, 0];
+  // {x: {-2^63: "x"}, 2^63: "x"}
+  const { status, events } = await receive("/betterstack", {
+    headers: { "Content-Type": "application/msgpack" },
+    body: new Uint8Array([0x82, ...text, 0x81, ...signed, ...text, ...unsigned, ...text]),
+  });
+  assert.equal(status, 202);
+  assert.deepEqual(events, [{
+    attrs: { x: { "-9223372036854775808": "x" }, "9223372036854775808": "x" },
+  }]);
+});
+
 Deno.test("HEC: objects one after another, whatever the content type says", async () => {
   const body =
     `{"time":${ms / 1000},"host":"web-1","source":"app","event":{"message":{"msg":"a"},` +
@@ -411,6 +426,41 @@ Deno.test("credentials are read in every form that senders have", async () => {
     credentials: { Authorization: "Bearer nonsense" },
   });
   assert.equal(first.status, 401);
+});
+
+Deno.test("lines and drains answer as native JSON does, of several slices too", async () => {
+  const refused = [{ index: 0, code: "ts_out_of_range", message: "too old" }];
+  const database = (ingested: number, errors: readonly unknown[]) => () =>
+    Response.json({ success: ingested > 0, ingested, rejected: errors.length, errors });
+  for (const path of ["", "/lines", "/drain/supabase", "/drain/cloudflare"]) {
+    for (const ingested of [0, 1]) {
+      const { status, text } = await receive(path, {
+        headers: json,
+        body: '[{"ts":1,"msg":"a"}]',
+        database: database(ingested, refused),
+      });
+      assert.deepEqual([status, JSON.parse(text)], [200, {
+        success: ingested > 0,
+        ingested,
+        rejected: 1,
+        errors: refused,
+      }], path);
+    }
+  }
+  const many = Array.from({ length: 100 }, () => refused[0]);
+  for (const path of ["?host=a", "/lines"]) {
+    const { text } = await receive(path, {
+      headers: { "Content-Type": "application/x-ndjson" },
+      body: '{"msg":"a"}\n'.repeat(10_001),
+      database: database(0, many),
+    });
+    assert.deepEqual(JSON.parse(text), {
+      success: false,
+      ingested: 0,
+      rejected: 200,
+      errors: many,
+    });
+  }
 });
 
 Deno.test("a path that is no receiver is 404, whatever comes with it", async () => {

@@ -77,7 +77,7 @@ function membersOf(list: readonly unknown[], depth: number): JsonObject {
   const members: JsonObject = {};
   for (const entry of list) {
     if (!isObject(entry) || typeof entry.key !== "string") continue;
-    setMember(members, markedNumber(entry.key) ?? entry.key, valueOf(entry.value, depth));
+    setMember(members, entry.key, valueOf(entry.value, depth));
   }
   return members;
 }

@@ -210,6 +210,18 @@ Deno.test("failures are a Status in the request's own form", async () => {
   assert.equal(over.status, 413);
 });
 
+Deno.test("a record that is cut leaves the resource whole to the others", async () => {
+  const resource: Record<string, string> = { build: "r".repeat(20_000) };
+  const many = Array.from({ length: 260 }, (_, n) => [`k${n}`, "x".repeat(5000)]);
+  const events = await inBothForms({
+    resource,
+    records: [{ nanos }, { nanos, attributes: Object.fromEntries(many) }, { nanos }],
+  });
+  const [first, cut, last] = events.map(({ attrs }) => attrs as Record<string, typeof resource>);
+  for (const { resource } of [first, last]) assert.equal(resource.build.length, 20_000);
+  assert.equal(Number(cut.logloom_cut["attrs.resource.build"]), 20_000);
+});
+
 Deno.test("a large request is committed in slices, each once however often it is sent", async () => {
   const records = Array.from({ length: 10_000 }, (_, n) => ({
     nanos,

@@ -1,5 +1,6 @@
 import type { Reader } from "../caller.ts";
 import type { ReadDatabase } from "../database.ts";
+import { exact, rewrites } from "../exact.ts";
 import { Refusal, refuse } from "./refusal.ts";
 
 /** Calls a reading operation and throws what it refuses. */
@@ -18,7 +19,12 @@ export function asking(reader: Reader, callDatabase: ReadDatabase): Ask {
       throw new Refusal(408, "The query took too long: narrow it, or its range of time");
     }
     const answer = await callDatabase(reader, operation, JSON.stringify(parameters));
-    if (answer.status === 200) return await answer.json() as T;
+    // Numbers of records are shown by their own texts, by which filters find them.
+    if (answer.status === 200) {
+      return (operation === "search_logs"
+        ? exact(await answer.text(), rewrites)
+        : await answer.json()) as T;
+    }
     throw await refusalOf(answer);
   };
 }

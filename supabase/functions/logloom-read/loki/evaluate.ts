@@ -17,6 +17,8 @@ export interface Times {
 const maxSteps = 11_000;
 /** As many as one series of ours has. */
 const bucketsOfCall = 1000;
+/** Of all series that a query computes on its way to the answer: a few tenths of a second. */
+const maxPoints = 2_000_000;
 
 /**
  * The steps from `start` to `end`, which begin at multiples of the step, as Loki does with align_queries_with_step. The
@@ -37,35 +39,113 @@ export function timesOf(start: bigint, end: bigint, step: number): Times {
 }
 
 export async function evaluated(metric: Metric, times: Times, ask: Ask): Promise<Evaluated> {
+  const { steps, step } = times;
+  // All of it first: nothing is computed for a reader who is refused.
+  const read = new Map<Range, Evaluated>();
+  for (const range of rangesOf(metric)) {
+    read.set(
+      range,
+      step === undefined
+        ? await atOnce(range, steps[0], ask)
+        : await overTime(range, steps, step, ask),
+    );
+  }
+  if (read.size > 0) return new Computation(read, steps).seriesOf(metric);
+  // Without records it is the same at each step.
+  const { series } = new Computation(read, steps.slice(0, 1)).seriesOf(metric);
+  return {
+    series: series.map(({ labels, points }) => ({
+      labels,
+      points: constant(points.get(steps[0])!, steps),
+    })),
+    isCut: false,
+  };
+}
+
+function rangesOf(metric: Metric): Range[] {
   switch (metric.kind) {
-    case "number":
-    case "vector":
-      return { series: [constant(metric.value, times)], isCut: false };
     case "range":
-      return times.step === undefined
-        ? await atOnce(metric, times.steps[0], ask)
-        : await overTime(metric, times.steps, times.step, ask);
-    case "aggregate": {
-      const { series, isCut } = await evaluated(metric.of, times, ask);
-      const isTop = metric.operator === "topk";
-      if (isCut && !isTop) {
-        refuse(
-          `${metric.operator} over more series than can be read at once: ` +
-            "group what is inside by fewer labels, or narrow the selector",
-        );
+      return [metric];
+    case "aggregate":
+      return rangesOf(metric.of);
+    case "binary":
+      return [...rangesOf(metric.left), ...rangesOf(metric.right)];
+    default:
+      return [];
+  }
+}
+
+/** What a metric is by what was read. */
+class Computation {
+  #points = 0;
+
+  constructor(
+    readonly read: ReadonlyMap<Range, Evaluated>,
+    readonly steps: readonly number[],
+  ) {}
+
+  seriesOf(metric: Metric): Evaluated {
+    const found = this.#found(metric);
+    return typeof found === "number"
+      ? { series: [{ labels: {}, points: constant(found, this.steps) }], isCut: false }
+      : found;
+  }
+
+  /** A number is not spread over the steps, of which each has the same. */
+  #found(metric: Metric): Evaluated | number {
+    switch (metric.kind) {
+      case "number":
+        return finite(metric.value);
+      case "vector":
+        return {
+          series: [{ labels: {}, points: constant(finite(metric.value), this.steps) }],
+          isCut: false,
+        };
+      case "range":
+        return this.read.get(metric) ?? refuse("a metric that was not read");
+      case "aggregate": {
+        const { series, isCut } = this.seriesOf(metric.of);
+        const isTop = metric.operator === "topk";
+        if (isCut && !isTop) {
+          refuse(
+            `${metric.operator} over more series than can be read at once: ` +
+              "group what is inside by fewer labels, or narrow the selector",
+          );
+        }
+        this.#spend(series);
+        return { series: vectorAggregation(metric, series, this.steps), isCut };
       }
-      return { series: vectorAggregation(metric, series, times.steps), isCut };
+      case "binary": {
+        const sides = [this.#found(metric.left), this.#found(metric.right)] as const;
+        const evaluated = sides.filter((side) => typeof side !== "number");
+        evaluated.forEach(({ series }) => this.#spend(series));
+        const [left, right] = sides.map((side) => typeof side === "number" ? side : side.series);
+        const found = arithmetic(metric.operator, left, right);
+        return typeof found === "number"
+          ? found
+          : { series: found, isCut: evaluated.some(({ isCut }) => isCut) };
+      }
     }
-    case "binary": {
-      const left = await evaluated(metric.left, times, ask);
-      const right = await evaluated(metric.right, times, ask);
-      return { series: arithmetic(metric, left, right), isCut: left.isCut || right.isCut };
+  }
+
+  #spend({ length }: readonly Series[]): void {
+    this.#points += length * this.steps.length;
+    if (this.#points > maxPoints) {
+      refuse(
+        `query too complex: it computes more than ${maxPoints} points. ` +
+          "Try increasing the value of the step parameter, or group by fewer labels",
+      );
     }
   }
 }
 
-function constant(value: number, { steps }: Times): Series {
-  return { labels: {}, points: new Map(steps.map((step) => [step, value])) };
+/** Of a number that stands in the query. */
+function finite(value: number): number {
+  return Number.isFinite(value) ? value : refuse("parse error: a number is out of range");
+}
+
+function constant(value: number, steps: readonly number[]): Map<number, number> {
+  return new Map(steps.map((step) => [step, value]));
 }
 
 /** The query in our language; names that mean one field are grouped by it once. */
@@ -168,21 +248,38 @@ async function overTime(
   };
 }
 
+/**
+ * A range of n buckets is joined of two parts, which are known beforehand: to the end of one block of n, and from the
+ * beginning of the next. So a long range costs no more than a short one.
+ */
 function slid(
   { seconds, offset, joins, isPerSecond }: Range,
   buckets: Map<number, number>,
   steps: readonly number[],
   width: number,
 ): Map<number, number> {
+  const join = (a: number | undefined, b: number | undefined) => {
+    if (a === undefined || b === undefined) return a ?? b;
+    return joins === "sum" ? a + b : Math[joins ?? "max"](a, b);
+  };
+  const first = steps[0] - offset - seconds;
+  const inRange = seconds / width;
+  const values = Array.from(
+    { length: (steps[steps.length - 1] - steps[0]) / width + inRange },
+    (_, n) => buckets.get(first + n * width),
+  );
+  const toEnd = [...values];
+  for (let n = values.length - 2; n >= 0; n--) {
+    if ((n + 1) % inRange !== 0) toEnd[n] = join(values[n], toEnd[n + 1]);
+  }
+  const fromBegin = [...values];
+  for (let n = 1; n < values.length; n++) {
+    if (n % inRange !== 0) fromBegin[n] = join(fromBegin[n - 1], values[n]);
+  }
   const points = new Map<number, number>();
   for (const step of steps) {
-    let joined: number | undefined;
-    for (let ts = step - offset - seconds; ts < step - offset; ts += width) {
-      const value = buckets.get(ts);
-      if (value === undefined) continue;
-      if (joined === undefined) joined = value;
-      else joined = joins === "sum" ? joined + value : Math[joins ?? "max"](joined, value);
-    }
+    const n = (step - steps[0]) / width;
+    const joined = n % inRange === 0 ? toEnd[n] : join(toEnd[n], fromBegin[n + inRange - 1]);
     if (joined !== undefined) points.set(step, isPerSecond ? joined / seconds : joined);
   }
   return points;

@@ -18,9 +18,13 @@ export class LogQuery {
   /** Of the records as they are, and of what json and logfmt make of their lines. */
   private readonly filters: string[] = [];
   private readonly lateFilters: string[] = [];
+  /** Late ones as far as records say it themselves, which comes before what their lines hold: fewer are parsed. */
+  private readonly earlyFilters: string[] = [];
   private readonly parsers: string[] = [];
   private readonly extracted = new Map<string, string>();
-  private needsParsers = false;
+  /** Fields that a line may have. */
+  private parsed = new Set<string>();
+  private isFiltering = false;
   private readonly matched: string[] = [];
   private readonly isDropped = new Set<string>();
   private kept: Set<string> | undefined;
@@ -30,7 +34,8 @@ export class LogQuery {
   }
 
   get filterDsl(): string {
-    return all(this.filters);
+    const narrowed = all([...this.filters, ...this.earlyFilters]);
+    return isShort(`${narrowed} ${all(this.lateFilters)}`) ? narrowed : all(this.filters);
   }
 
   /** A filter and the stages after it, such as `level:error | json msg | where @n:>5`. */
@@ -38,7 +43,7 @@ export class LogQuery {
     const late = all(this.lateFilters);
     return [
       this.filterDsl,
-      ...this.needsParsers ? this.parsers.map((parser) => `${parser} msg`) : [],
+      ...this.parsed.size > 0 ? this.parsers.map((parser) => `${parser} msg`) : [],
       ...late === everything ? [] : [`where ${late}`],
     ].join(" | ");
   }
@@ -55,18 +60,29 @@ export class LogQuery {
 
   /** The field that a name means at the end of the pipeline. */
   field(name: string): string {
-    const isParsed = this.parsers.length > 0 && recordField(name) === undefined &&
-      !this.names.has(name);
-    if (isParsed || this.extracted.has(name)) this.needsParsers = true;
-    return this.extracted.get(name) ?? fieldNamed(name, this.names);
+    const field = this.extracted.get(name) ?? fieldNamed(name, this.names);
+    // A group or a number of records that have it as an attribute is that: not all lines are parsed for others.
+    const isAttribute = !this.isFiltering && this.names.has(name);
+    const isParsed = this.parsers.length > 0 && recordField(name) === undefined && !isAttribute;
+    if (isParsed || this.extracted.has(name)) this.parsed.add(field);
+    return field;
   }
 
   private filter(make: () => string): void {
-    const before = this.needsParsers;
-    this.needsParsers = false;
+    const before = this.parsed;
+    this.parsed = new Set();
+    this.isFiltering = true;
     const filter = make();
-    (this.needsParsers ? this.lateFilters : this.filters).push(filter);
-    this.needsParsers ||= before;
+    this.isFiltering = false;
+    if (this.parsed.size === 0) this.filters.push(filter);
+    else {
+      this.lateFilters.push(filter);
+      const found = new Set(this.names.values());
+      if ([...this.parsed].every((field) => found.has(field))) {
+        this.earlyFilters.push(any([filter, ...[...this.parsed].map((field) => `-${field}:*`)]));
+      }
+    }
+    this.parsed = this.parsed.union(before);
   }
 
   private read(node: Node): void {
@@ -125,6 +141,11 @@ export class LogQuery {
     this.filter(() => this.ofLabelFilter(filter));
   }
 
+  /** Leaves out records without a field. */
+  require(field: string): void {
+    (this.parsed.has(field) ? this.lateFilters : this.filters).push(`${field}:*`);
+  }
+
   private readParser(node: Node): void {
     const [kind, ...rest] = node.children;
     if (rest.length > 0 || !["json", "logfmt"].includes(kind.text)) {
@@ -153,12 +174,7 @@ export class LogQuery {
 
   private ofText(name: string, operator: string, value: string): string {
     if (!isInternal(name)) {
-      return ofLabel(
-        this.field(name),
-        operator,
-        value,
-        name === "detected_level" ? unknownLevel : "",
-      );
+      return ofLabel(this.field(name), operator, value, emptyOf(name));
     }
     // No record has it: it is an empty text, like the level of a record that has none.
     const found = ofLabel("level", operator.replace(/^!=?/, "="), value);
@@ -202,6 +218,42 @@ export class LogQuery {
     const [name, operator, literal] = filter.children;
     return ofQuantity(this.field(name.text), operator.text, literal.text.replace(/\s/g, ""));
   }
+}
+
+/** Half of what our language takes, of letters and of terms: the rest is for what is selected, and for groups. */
+function isShort(dsl: string): boolean {
+  return dsl.length <= 1024 && dsl.split(/:| OR /).length <= 32;
+}
+
+/** What a query selects by fields of records and by lines, in our query language. */
+export function selectionOf(expression: Node): string {
+  const filtersOf = (node: Node): string[] =>
+    node.children.flatMap((child) => {
+      switch (child.name) {
+        case "LogExpr":
+        case "PipelineExpr":
+        case "PipelineStage":
+          return filtersOf(child);
+        case "Selector":
+          return itemsOf(childOf(child, "Matchers"), "Matcher").flatMap((matcher) => {
+            const [{ text: name }, operator, value] = matcher.children;
+            const field = recordField(name);
+            return field === undefined
+              ? []
+              : [ofLabel(field, operator.text, stringOf(value.text), emptyOf(name))];
+          });
+        case "LineFilters":
+          return itemsOf(child, "LineFilter").map(ofLineFilter);
+        default:
+          return [];
+      }
+    });
+  return all(filtersOf(expression));
+}
+
+/** The value of a label that a record does not have. */
+function emptyOf(name: string): string {
+  return name === "detected_level" ? unknownLevel : "";
 }
 
 function ofLineFilter(line: Node): string {

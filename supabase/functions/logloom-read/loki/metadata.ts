@@ -1,9 +1,9 @@
+import { namesFor } from "./found_names.ts";
 import { LogQuery } from "./logs.ts";
 import {
   type FoundField,
   isInternal,
   nameOfField,
-  namesFor,
   recordField,
   streamFields,
   textOf,
@@ -23,8 +23,12 @@ interface Row {
   readonly values?: Record<string, unknown>;
 }
 
-/** What a request asks about: a range, and the records of a selector, all where there is none. */
-async function asked(request: Request, selector = request.parameters.get("query") ?? "") {
+/** What a request asks about: a range, the records of a selector, all where there is none, and more names. */
+async function asked(
+  request: Request,
+  selector = request.parameters.get("query") ?? "",
+  more: readonly string[] = [],
+) {
   const { parameters, now, ask } = request;
   const range = rangeOf(parameters, now);
   const p = parametersOfRange(range);
@@ -33,7 +37,8 @@ async function asked(request: Request, selector = request.parameters.get("query"
     : parseLogql(selector);
   const expression = tree.children[0]?.children[0];
   if (expression?.name !== "LogExpr") refuse("only a selector of records is allowed here");
-  return { range, p, logs: new LogQuery(expression, await namesFor(tree, p, ask)) };
+  const namesOf = await namesFor(tree, range, ask, more);
+  return { range, p, logs: new LogQuery(expression, namesOf(expression)) };
 }
 
 async function fieldsOf(request: Request): Promise<FoundField[]> {
@@ -63,13 +68,8 @@ export async function detectedLabels(request: Request): Answer {
 async function valuesOf(request: Request, name: string, limit: number): Promise<string[]> {
   if (isInternal(name)) return [];
   if (!/^[A-Za-z0-9_]+$/.test(name)) refuse(`invalid label name ${JSON.stringify(name)}`);
-  const { p, logs } = await asked(request);
-  const names = await namesFor(
-    { name: "Identifier", text: name, from: 0, children: [] },
-    p,
-    request.ask,
-  );
-  const field = names.get(name) ?? logs.field(name);
+  const { p, logs } = await asked(request, undefined, [name]);
+  const field = logs.field(name);
   const rows = await request.ask<Row[]>("log_stats", {
     p_query_dsl: `${logs.dsl} | count() by ${field}`,
     ...p,

@@ -1,5 +1,5 @@
 import { LogQuery } from "./logs.ts";
-import { type Names, streamFields } from "./names.ts";
+import { type NamesOf, streamFields } from "./names.ts";
 import { refuse } from "./refusal.ts";
 import { wholeSeconds } from "./times.ts";
 import { childOf, itemsOf, needed, type Node } from "./tree.ts";
@@ -47,24 +47,24 @@ export interface Grouping {
 const aggregations = ["sum", "avg", "min", "max", "count", "topk", "bottomk"];
 
 /** Of an Expr or a MetricExpr. */
-export function metricOf(node: Node, names: Names): Metric {
+export function metricOf(node: Node, namesOf: NamesOf): Metric {
   const { operands, operators } = chainOf(node);
-  if (operators.length > 0) return computed(operands, operators, names);
+  if (operators.length > 0) return computed(operands, operators, namesOf);
   const inner = node.children[0] ?? refuse(`${node.text} is not supported`);
   switch (inner.name) {
     case "Expr":
     case "MetricExpr":
-      return metricOf(inner, names);
+      return metricOf(inner, namesOf);
     case "BinOpExpr":
-      return metricOf(node, names);
+      return metricOf(node, namesOf);
     case "LiteralExpr":
       return { kind: "number", value: Number(inner.text.replace(/\s/g, "")) };
     case "VectorExpr":
       return { kind: "vector", value: Number(needed(inner, "Number", "LiteralExpr").text) };
     case "RangeAggregationExpr":
-      return rangeOf(inner, names);
+      return rangeOf(inner, namesOf);
     case "VectorAggregationExpr":
-      return aggregationOf(inner, names);
+      return aggregationOf(inner, namesOf);
     case "LogExpr":
       return refuse("a metric query is needed here, and this finds records");
     default:
@@ -107,8 +107,12 @@ function chainOf(node: Node): { operands: Node[]; operators: string[] } {
   };
 }
 
-function computed(operands: readonly Node[], operators: readonly string[], names: Names): Metric {
-  const values = operands.map((operand) => metricOf(operand, names));
+function computed(
+  operands: readonly Node[],
+  operators: readonly string[],
+  namesOf: NamesOf,
+): Metric {
+  const values = operands.map((operand) => metricOf(operand, namesOf));
   let next = 0;
   const from = (least: number): Metric => {
     let left = values[next];
@@ -126,7 +130,7 @@ function computed(operands: readonly Node[], operators: readonly string[], names
   return from(1);
 }
 
-function aggregationOf(node: Node, names: Names): Metric {
+function aggregationOf(node: Node, namesOf: NamesOf): Metric {
   const operator = needed(node, "VectorOp").text;
   if (!aggregations.includes(operator)) refuse(`${operator} is not supported`);
   const number = childOf(node, "Number");
@@ -134,7 +138,7 @@ function aggregationOf(node: Node, names: Names): Metric {
   if (isTop !== (number !== undefined)) {
     refuse(`${operator}: ${isTop ? "a" : "no"} number is needed`);
   }
-  const of = metricOf(needed(node, "MetricExpr"), names);
+  const of = metricOf(needed(node, "MetricExpr"), namesOf);
   const grouping = groupingOf(node);
   // What the database can do in one go.
   const joins = of.kind === "range" ? of.joins : undefined;
@@ -159,11 +163,13 @@ function groupedBy(names: readonly string[], grouping: Grouping): readonly strin
     : grouping.names;
 }
 
-function rangeOf(node: Node, names: Names): Range {
+function rangeOf(node: Node, namesOf: NamesOf): Range {
   const name = needed(node, "RangeOp").text;
   const range = needed(node, "LogRangeExpr");
-  const logs = new LogQuery(range, names);
+  const logs = new LogQuery(range, namesOf(range));
   const unwrapped = unwrappedBy(childOf(range, "UnwrapExpr"), logs);
+  // Only records that have the number are counted.
+  if (unwrapped !== undefined && name === "count_over_time") logs.require(unwrapped);
   const offset = childOf(range, "OffsetExpr");
   const seconds = wholeSeconds(needed(needed(range, "Range"), "Duration").text);
   const grouping = groupingOf(node);

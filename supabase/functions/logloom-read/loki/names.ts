@@ -1,4 +1,3 @@
-import type { Ask } from "./ask.ts";
 import type { Node } from "./tree.ts";
 
 /** What Loki calls labels of a stream; all else of a record is structured metadata. */
@@ -36,32 +35,14 @@ export interface FoundField {
 /** Names as LogQL can write them, of attributes as they were found: http_method of attrs.http.method. */
 export type Names = ReadonlyMap<string, string>;
 
+/** Those of the records that an expression selects: others of the same query may have another attribute by a name. */
+export type NamesOf = (expression: Node) => Names;
+
 /** The name in LogQL of a field as our query language writes it. */
 export function nameOfField(field: string): string {
   const name = field.replace(/^attrs\./, "").replaceAll('"', "").replace(/[^A-Za-z0-9_]/g, "_");
   const own = /^[0-9]/.test(name) ? `_${name}` : name;
   return field.startsWith("attrs.") && recordField(own) !== undefined ? `attrs_${own}` : own;
-}
-
-/** The fields that a query may mean by names of its own; nothing is asked where there are none. */
-export async function namesFor(
-  tree: Node | undefined,
-  range: Record<string, unknown>,
-  ask: Ask,
-): Promise<Names> {
-  if (tree === undefined || !mentionsAttribute(tree)) return new Map();
-  const found = await ask<FoundField[]>("list_log_fields", range);
-  return new Map(
-    found.filter(({ field }) => field.startsWith("attrs."))
-      .reverse().map(({ field }) => [nameOfField(field), field]),
-  );
-}
-
-function mentionsAttribute(node: Node): boolean {
-  if (node.name === "Identifier") {
-    return recordField(node.text) === undefined && !isInternal(node.text);
-  }
-  return node.children.some(mentionsAttribute);
 }
 
 /** A field of our query language; a name is letters, digits and _, which need no quotes. */

@@ -1,18 +1,11 @@
 import type { Ask } from "./ask.ts";
 import { evaluated, timesOf } from "./evaluate.ts";
+import { namesFor } from "./found_names.ts";
 import { LogQuery } from "./logs.ts";
 import { metricOf } from "./metrics.ts";
-import { namesFor } from "./names.ts";
 import { refuse } from "./refusal.ts";
 import { recordsOf, streamsOf } from "./streams.ts";
-import {
-  isoOf,
-  parametersOfRange,
-  rangeOf,
-  timeOf,
-  type TimeRange,
-  wholeSeconds,
-} from "./times.ts";
+import { rangeOf, timeOf, type TimeRange, wholeSeconds } from "./times.ts";
 import { type Node, parseLogql } from "./tree.ts";
 import { isNumber } from "./vectors.ts";
 
@@ -43,9 +36,9 @@ export async function queryRange({ parameters, headers, now, ask }: Request): Pr
   const tree = parseLogql(parameters.get("query") ?? "");
   const expression = expressionOf(tree);
   const range = rangeOf(parameters, now);
-  const names = await namesFor(tree, parametersOfRange(range), ask);
+  const namesOf = await namesFor(tree, range, ask);
   if ("log" in expression) {
-    const logs = new LogQuery(expression.log, names);
+    const logs = new LogQuery(expression.log, namesOf(expression.log));
     const limit = limitOf(parameters, 100);
     const direction = (parameters.get("direction") || "backward").toLowerCase();
     const { records, isCut } = await recordsOf(logs, range, { limit, direction }, ask);
@@ -58,7 +51,7 @@ export async function queryRange({ parameters, headers, now, ask }: Request): Pr
       stats: {},
     }, isCut);
   }
-  const metric = metricOf(expression.metric, names);
+  const metric = metricOf(expression.metric, namesOf);
   const times = timesOf(range.start, range.end, stepOf(parameters, range));
   const { series, isCut } = await evaluated(metric, times, ask);
   return success({
@@ -113,9 +106,8 @@ export async function query({ parameters, now, ask }: Request): Promise<unknown>
     );
   }
   const time = timeOf(parameters, "time", now);
-  const hour = { p_ts_from: isoOf(hourBefore(time)), p_ts_to: isoOf(time) };
-  const names = await namesFor(tree, hour, ask);
-  const metric = metricOf(expression.metric, names);
+  const namesOf = await namesFor(tree, { start: time, end: time }, ask);
+  const metric = metricOf(expression.metric, namesOf);
   const at = Number(time / 1_000_000n) / 1000;
   const { series, isCut } = await evaluated(
     metric,
@@ -137,9 +129,4 @@ export async function query({ parameters, now, ask }: Request): Promise<unknown>
     })),
     stats: {},
   }, isCut);
-}
-
-function hourBefore(time: bigint): bigint {
-  const before = time - 3_600_000_000_000n;
-  return before > 0n ? before : 0n;
 }

@@ -1,4 +1,5 @@
 import { refuse } from "./refusal.ts";
+import { shortened } from "./tree.ts";
 
 const units: Record<string, number> = {
   ns: 1e-9,
@@ -13,8 +14,16 @@ const units: Record<string, number> = {
   y: 31_536_000,
 };
 
+/** As long as a duration of Loki's can be: its nanoseconds have 63 bits. */
+const maxSeconds = 2 ** 63 / 1e9;
+
 /** Seconds of `1h30m`, `0.5s` or `15`. */
 export function secondsOf(text: string): number {
+  const seconds = unboundedSecondsOf(text);
+  return seconds < maxSeconds ? seconds : refuse(`a duration of ${shortened(text)}: too long`);
+}
+
+function unboundedSecondsOf(text: string): number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text)) return Number(text);
   if (!/^(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|[smhdwy]))+$/.test(text)) {
     return refuse(`not a valid duration: ${JSON.stringify(text)}`);

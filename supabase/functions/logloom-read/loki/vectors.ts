@@ -22,7 +22,7 @@ export function vectorAggregation(
   const groups = new Map<string, { labels: Record<string, string>; members: Series[] }>();
   for (const member of series) {
     const labels = grouped(member.labels, grouping);
-    const key = JSON.stringify(Object.entries(labels).sort());
+    const key = keyOf(labels);
     const group = groups.get(key) ?? { labels, members: [] };
     group.members.push(member);
     groups.set(key, group);
@@ -99,45 +99,50 @@ const comparisons: Record<string, (a: number, b: number) => boolean> = {
   "<=": (a, b) => a <= b,
 };
 
+type Operand = readonly Series[] | number;
+
 /** With a number, or between series of the same labels. A comparison keeps what it is true of. */
-export function arithmetic(
-  metric: Metric & { kind: "binary" },
-  left: Evaluated,
-  right: Evaluated,
-): Series[] {
-  const { operator } = metric;
-  const isLeftNumber = isNumber(metric.left);
-  const isRightNumber = isNumber(metric.right);
+export function arithmetic(operator: string, left: Operand, right: Operand): Series[] | number {
   const comparison = comparisons[operator];
-  if (comparison !== undefined && isLeftNumber && isRightNumber) {
-    refuse(`${operator} between two numbers is not supported`);
-  }
-  const one = (a: number, b: number) => {
+  const one = (a: number, b: number, kept: number) => {
     if (comparison === undefined) return operations[operator](a, b);
-    return comparison(a, b) ? (isLeftNumber ? b : a) : undefined;
+    return comparison(a, b) ? kept : undefined;
   };
-  const keep = isLeftNumber && !isRightNumber ? right.series : left.series;
-  return keep.flatMap((member) => {
-    const key = JSON.stringify(Object.entries(member.labels).sort());
-    const same = ({ labels }: Series) => JSON.stringify(Object.entries(labels).sort()) === key;
-    const a = isLeftNumber
-      ? left.series[0]
-      : keep === left.series
-      ? member
-      : left.series.find(same);
-    const b = isRightNumber
-      ? right.series[0]
-      : keep === right.series
-      ? member
-      : right.series.find(same);
-    const points = new Map<number, number>();
-    for (const step of member.points.keys()) {
-      const [x, y] = [a?.points.get(step), b?.points.get(step)];
-      const value = x === undefined || y === undefined ? undefined : one(x, y);
-      if (value !== undefined) points.set(step, value);
-    }
-    return points.size === 0 ? [] : [{ labels: member.labels, points }];
+  if (typeof left === "number") {
+    if (typeof right !== "number") return mapped(right, (value) => one(left, value, value));
+    return comparison === undefined
+      ? operations[operator](left, right)
+      : refuse(`${operator} between two numbers is not supported`);
+  }
+  if (typeof right === "number") return mapped(left, (value) => one(value, right, value));
+  // Of series with the same labels the first one.
+  const others = new Map(right.toReversed().map(({ labels, points }) => [keyOf(labels), points]));
+  return left.flatMap((member) => {
+    const other = others.get(keyOf(member.labels));
+    return mapped([member], (value, step) => {
+      const otherValue = other?.get(step);
+      return otherValue === undefined ? undefined : one(value, otherValue, value);
+    });
   });
+}
+
+function mapped(
+  series: readonly Series[],
+  made: (value: number, step: number) => number | undefined,
+): Series[] {
+  return series.flatMap(({ labels, points }) => {
+    const found = new Map<number, number>();
+    for (const [step, value] of points) {
+      const result = made(value, step);
+      if (result !== undefined) found.set(step, result);
+    }
+    return found.size === 0 ? [] : [{ labels, points: found }];
+  });
+}
+
+/** The same of the same labels, in whatever order. */
+function keyOf(labels: Record<string, string>): string {
+  return JSON.stringify(Object.entries(labels).sort());
 }
 
 export function isNumber(metric: Metric): boolean {

@@ -1,3 +1,5 @@
+import { changes, exact } from "../exact.ts";
+
 /** The characters of a whole answer, its text and its structure together. */
 export const maxAnswer = 50_000;
 const maxText = 500;
@@ -22,12 +24,12 @@ export class Refused extends Error {
 }
 
 export function refusal(text: string): ToolAnswer {
-  return { content: [{ type: "text", text: text.slice(0, 4000) }], isError: true };
+  return { content: [{ type: "text", text: start(text, 4000) }], isError: true };
 }
 
 /** What the database answered, or Refused. */
 export async function answerOf(response: Response): Promise<unknown> {
-  const body = exact(await response.text());
+  const body = exact(await response.text(), changes);
   if (response.status !== 200) throw new Refused(refusalText(response.status, body));
   return body;
 }
@@ -78,22 +80,9 @@ function told(result: unknown, narrow: string): ToolAnswer {
   };
 }
 
-/** A text of JSON, or a number that a double may change: one with sixteen digits, or a long exponent. */
-const textOrNumber = /"(?:[^"\\]|\\.)*"|-?[\d.]{16,}(?:[eE][+-]?\d+)?|-?\d[\d.]*[eE][+-]?\d{3,}/g;
-
-/** JSON in which a number that a double would change is a text. */
-function exact(text: string): unknown {
-  // Not by a function that JSON.parse calls, which takes seconds where there are millions of numbers.
-  return JSON.parse(text.replace(
-    textOrNumber,
-    (found) =>
-      found[0] === '"' || digits(found) === digits(`${Number(found)}`) ? found : `"${found}"`,
-  ));
-}
-
-function digits(number: string): string {
-  const [mantissa] = number.split(/e/i);
-  return mantissa.replace(/[-.]/g, "").replace(/^0+/, "").replace(/0+$/, "");
+/** The first characters of a text. Half a character would make the whole answer unreadable to a strict reader. */
+function start(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, "").toWellFormed();
 }
 
 /** Cuts what a log line can make long: texts, names, and how much there is of both. */
@@ -113,7 +102,7 @@ function cutItem(item: unknown): unknown {
   let left = maxItem;
 
   function text(value: string): string {
-    const kept = value.length > maxText ? `${value.slice(0, maxText)}${isCutMark}` : value;
+    const kept = value.length > maxText ? `${start(value, maxText)}${isCutMark}` : value;
     left -= JSON.stringify(kept).length + 2;
     return kept;
   }

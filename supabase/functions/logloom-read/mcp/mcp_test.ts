@@ -110,6 +110,23 @@ Deno.test("no log line makes an answer too large for the others", async () => {
   }
 });
 
+Deno.test("nothing is cut within a character", async () => {
+  const long = `${"a".repeat(499)}${"😀".repeat(2000)}`;
+  const logs = [{ id: "1", msg: long, attrs: { [long]: 1, list: Array(30).fill(long) } }];
+  const { client } = await connected((operation) =>
+    operation === "log_stats"
+      ? Response.json({ code: "PT400", message: long }, { status: 400 })
+      : Response.json({ logs })
+  );
+  const found = await client.callTool({ name: "search_logs", arguments: {} });
+  const refused = await client.callTool({ name: "log_stats", arguments: {} });
+  assert.match(textOf(found), /"msg":"a{499}… \(cut\)"/);
+  assert.match(textOf(refused), /^a{499}(?:😀){1750}$/u);
+  // What is no character is an escape in JSON.
+  assert.doesNotMatch(JSON.stringify([found, refused]), /\\ud[89a-f]/);
+  await client.close();
+});
+
 Deno.test("a batch has few messages, since each may be a search", async () => {
   const asked: string[] = [];
   const handler = createReadHandler({

@@ -26,7 +26,9 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-type Parameters = { [name in (typeof names)[number]]?: string };
+type Format = keyof typeof types;
+type Given = { [name in (typeof names)[number]]?: string };
+type Parameters = Given & { format: Format };
 
 /**
  * `GET /v1/export`, or POST with the parameters as JSON: records as NDJSON or CSV. Pages of the operation export_logs,
@@ -38,7 +40,7 @@ export const exported: Protocol = {
     if (reader instanceof Response) return reader;
     const parameters = await parametersIn(request);
     if (parameters instanceof Response) return parameters;
-    const format = parameters.format ?? "ndjson";
+    const { format } = parameters;
     const ask = pagesOf(reader, callDatabase, parameters);
     const first = await ask(parameters.cursor, parameters.after);
     if (first.status !== 200) return first;
@@ -52,7 +54,7 @@ export const exported: Protocol = {
       headers: {
         ...corsHeaders,
         "Access-Control-Expose-Headers": "X-Logloom-Cursor",
-        "Content-Type": types[format as keyof typeof types],
+        "Content-Type": types[format],
         "X-Logloom-Cursor": page.cursor,
         ...isGzipped && { "Content-Encoding": "gzip", Vary: "Accept-Encoding" },
       },
@@ -69,18 +71,30 @@ async function parametersIn(request: Request): Promise<Parameters | Response> {
   } else {
     given = Object.fromEntries(new URL(request.url).searchParams);
   }
-  const parameters: Parameters = {};
+  const parameters: Given = {};
   for (const [name, value] of Object.entries(given)) {
     const known = names.find((one) => one === name);
     if (known === undefined) {
-      return problem(400, `Unknown parameter: ${name.slice(0, 60)}`, `Take ${names.join(", ")}.`);
+      return problem(400, `Unknown parameter: ${name.slice(0, 60)}`, {
+        name: "reading.parameter_is_unknown",
+        hint: `Take ${names.join(", ")}.`,
+      });
     }
     if (value === null || value === "") continue;
-    if (typeof value !== "string") return problem(400, `Invalid ${name}: a text`, undefined);
+    if (typeof value !== "string") {
+      return problem(400, `Invalid ${name}: a text`, { name: "reading.parameter_is_invalid" });
+    }
     // A plus that is not written %2B is a blank in an address.
     parameters[known] = known === "after" ? value.replace(" ", "+") : value;
   }
-  return parameters;
+  const { format = "ndjson" } = parameters;
+  return isFormat(format)
+    ? { ...parameters, format }
+    : problem(400, "Invalid format: ndjson or csv", { name: "search.format_is_unknown" });
+}
+
+function isFormat(format: string): format is Format {
+  return Object.hasOwn(types, format);
 }
 
 type AskPage = (cursor?: string, after?: string) => Promise<Response>;
@@ -92,7 +106,7 @@ function pagesOf(reader: Reader, callDatabase: ReadDatabase, parameters: Paramet
       p_ts_from: parameters.from,
       p_ts_to: parameters.to,
       // Records as JSON need not be written as a text within JSON, nor be read from it.
-      p_format: (parameters.format ?? "ndjson") === "ndjson" ? "json" : parameters.format,
+      p_format: parameters.format === "ndjson" ? "json" : parameters.format,
       p_order: parameters.order,
       p_cursor: cursor,
       p_after: after,

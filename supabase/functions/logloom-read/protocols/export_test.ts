@@ -53,6 +53,18 @@ Deno.test("a response ends with its last page, and asks for no other", async () 
   assert.equal(csv.calls.length, 2);
 });
 
+Deno.test("another format than these two is refused here", async () => {
+  for (const format of ["json", "xml", "toString"]) {
+    const { answer, calls } = await exported([], { format });
+    const { message } = await answer.json();
+    assert.deepEqual([answer.status, message, calls.length], [
+      400,
+      "Invalid format: ndjson or csv",
+      0,
+    ]);
+  }
+});
+
 Deno.test("a database that goes away ends NDJSON with the place, and cuts a CSV off", async () => {
   const page = { text: "a\n", records: 1, next_cursor: "2" };
   const { answer } = await exported([page, away()]);

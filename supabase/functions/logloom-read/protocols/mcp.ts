@@ -3,6 +3,7 @@ import { corsHeaders, jsonText } from "../../_shared/http.ts";
 import { bodyText } from "../body.ts";
 import type { Reader } from "../caller.ts";
 import type { ReadDatabase } from "../database.ts";
+import { refusalOfReader } from "../known.ts";
 import { isObject } from "../mcp/answer.ts";
 import { serverFor } from "../mcp/server.ts";
 import type { Asked, Protocol } from "../protocol.ts";
@@ -63,9 +64,8 @@ async function answered(
   }
   if (text !== undefined && !asksDatabase(message)) {
     // A client signs in where the first request is refused, and not where a tool is.
-    const known = await callDatabase(reader, "validate_query", '{"p_query_dsl":"*"}');
-    if (known.status !== 200) return known;
-    await known.body?.cancel();
+    const refusal = await refusalOfReader(reader, callDatabase);
+    if (refusal !== undefined) return refusal;
   }
   let refused: Response | undefined;
   const { fetch } = createMcpHandler(

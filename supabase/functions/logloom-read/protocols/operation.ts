@@ -10,11 +10,10 @@ export const operation: Protocol = {
     const name = path.slice("/v1/".length);
     // A user's token may do more elsewhere, also with functions of the project's own.
     if (!operations.includes(name)) {
-      return problem(
-        404,
-        `No such reading operation: ${name}`,
-        `What is read by: ${operations.join(", ")}.`,
-      );
+      return problem(404, `No such reading operation: ${name}`, {
+        name: "reading.operation_is_unknown",
+        hint: `What is read by: ${operations.join(", ")}.`,
+      });
     }
     if (reader instanceof Response) return reader;
     const parameters = await parametersOf(request);
@@ -37,10 +36,17 @@ export async function parametersOf(request: Request): Promise<string | Response>
       // No reading operation takes one, and in the database its depth costs.
       return nested === undefined
         ? text
-        : problem(400, `Invalid ${nested[0].slice(0, 60)}: no list and no object`);
+        : problem(400, `Invalid ${nested[0].slice(0, 60)}: no list and no object`, {
+          name: "reading.parameter_is_invalid",
+        });
     }
   } catch {
-    return problem(400, "The body is no JSON", "Send the parameters as a JSON object.");
+    return problem(400, "The body is no JSON", {
+      hint: "Send the parameters as a JSON object.",
+    });
   }
-  return problem(400, "Invalid parameters: send a JSON object", "{} where there are none.");
+  return problem(400, "Invalid parameters: send a JSON object", {
+    name: "reading.parameters_are_no_object",
+    hint: "{} where there are none.",
+  });
 }

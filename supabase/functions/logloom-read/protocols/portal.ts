@@ -12,10 +12,14 @@ export const portal: Protocol = {
     if (parameters instanceof Response) return parameters;
     const { code } = JSON.parse(parameters);
     if (typeof code !== "string") {
-      return problem(400, "Missing code", 'Send {"code": …}, what the link has behind #.');
+      return problem(400, "Missing code", {
+        hint: 'Send {"code": …}, what the link has behind #.',
+      });
     }
     if (!code.startsWith(portalCodePrefix) || !isWellFormedKey(code)) {
-      return problem(401, "This link is damaged", "A character is wrong or missing in its code.");
+      return problem(401, "This link is damaged", {
+        hint: "A character is wrong or missing in its code.",
+      });
     }
     const reader = { kind: "portal_code", codeDigest: sha256Hex(code) } as const;
     return await callDatabase(reader, "open_log_portal_session", "{}");

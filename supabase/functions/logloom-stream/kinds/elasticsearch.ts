@@ -1,7 +1,7 @@
 import { retryAfterOf } from "../../_shared/outgoing.ts";
 import { placeOf } from "../batch.ts";
 import type { Kind } from "../kind.ts";
-import { judge, type Refused, retry } from "../outcome.ts";
+import { judge, type Refused, retry, sparesRecords } from "../outcome.ts";
 import { post } from "../push.ts";
 
 interface Answer {
@@ -42,9 +42,9 @@ export const elasticsearch: Kind = {
       return retry("The receiver's answer cannot be read", answer.status);
     }
     const statuses = (items ?? []).map((item) => Object.values(item)[0]?.status ?? 200);
-    const passing = statuses.find((status) => status === 429 || status >= 500);
+    const spared = statuses.find(sparesRecords);
     // Those that were taken are there when all are sent again.
-    if (passing !== undefined) return retry(`HTTP ${passing}`, passing, retryAfterOf(answer));
+    if (spared !== undefined) return retry(`HTTP ${spared}`, spared, retryAfterOf(answer));
     const refused = statuses.flatMap((status, at): Refused[] => {
       const record = batch.records[at];
       if (status < 300 || status === 409 || record === undefined) return [];

@@ -34,7 +34,9 @@ export const otlp: Kind = {
         partialSuccess?: { rejectedLogRecords?: string | number };
       };
       const rejected = Number(partialSuccess?.rejectedLogRecords ?? 0);
-      return Number.isInteger(rejected) && rejected > 0 ? { ...said, rejected } : said;
+      return Number.isInteger(rejected) && rejected > 0
+        ? { ...said, rejected: Math.min(rejected, batch.records.length) }
+        : said;
     } catch {
       return said;
     }

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { createS3 } from "../../_shared/s3.ts";
+import { createS3, nameInKeys } from "../../_shared/s3.ts";
 import type { Kind } from "../kind.ts";
 import { judge, retry } from "../outcome.ts";
 
@@ -19,7 +19,7 @@ export const s3: Kind = {
     const made = new Date(batch.madeAt).toISOString();
     const key = [
       ...prefix === undefined ? [] : [prefix],
-      `tenant=${encodeURIComponent(batch.tenantId)}`,
+      `tenant=${nameInKeys(batch.tenantId)}`,
       `date=${made.slice(0, 10)}`,
       `hour=${made.slice(11, 13)}`,
       `${batch.id}.ndjson.gz`,
@@ -28,9 +28,11 @@ export const s3: Kind = {
     return client.put(key, body, { "Content-Type": "application/gzip" });
   },
 
-  // What is in an object is nothing to the store: whatever it refuses is the address.
+  // What is in an object is nothing to the store: whatever it refuses is the address. Nor does it know batches: 409 says
+  // that it was busy.
   judge(answer, batch) {
+    const { status } = answer;
     const said = judge(answer, batch);
-    return said.outcome === "refused" ? retry(said.error, said.status) : said;
+    return status < 300 || said.outcome === "retry" ? said : retry(`HTTP ${status}`, status);
   },
 };

@@ -20,7 +20,8 @@ create table logloom.alert_silences (
 create index alert_silences_tenant_id_created_at_idx
 on logloom.alert_silences (tenant_id, created_at desc, silence_id desc);
 
-create index alert_silences_ends_at_idx on logloom.alert_silences (ends_at);
+create index alert_silences_end_idx
+on logloom.alert_silences (least(ends_at, expired_at));
 
 create policy alert_silences_select_tenant on logloom.alert_silences
 for select to authenticated

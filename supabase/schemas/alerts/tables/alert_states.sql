@@ -3,9 +3,8 @@ create table logloom_private.alert_states (
   rule_id uuid not null references logloom.alert_rules on delete cascade,
   group_key text not null,
   "group" jsonb,
-  -- The end of the last window that was looked at, of the last one with records, and of the first
-  -- one since which the condition holds without a break.
-  looked_at timestamptz not null,
+  -- The end of the last window with records, and of the first one since which the condition holds
+  -- without a break.
   seen_at timestamptz,
   holds_since timestamptz,
   primary key (rule_id, group_key)

@@ -42,4 +42,4 @@ comment on type public.logloom_alert_preview is
   'When a rule would have fired between ts_from and ts_to, looked at every step_minutes, and the '
   'values that it would have seen. Of a rule with by, series has the greatest value of a window, '
   'groups those that fire most or have the greatest values, and crowded_windows counts windows '
-  'with more groups than a rule looks at; of others, the last three are null.';
+  'with more or longer groups than a rule looks at; of others, the last three are null.';

@@ -11,6 +11,7 @@ create table logloom.api_keys (
   expires_at timestamptz,
   revoked_at timestamptz,
   view_id uuid,
+  lifetime interval,
   constraint api_keys_name_is_trimmed check (name = trim(name) and length(name) between 1 and 100),
   constraint api_keys_prefix_is_ours check (key_prefix ~ '^ll_[0-9A-Za-z]{8}$'),
   constraint api_keys_digest_is_sha256 check (length(key_digest) = 32),
@@ -44,11 +45,12 @@ with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
 
 grant select (
   key_id, tenant_id, name, key_prefix, scopes, created_by, created_at, last_used_at, expires_at,
-  revoked_at, view_id
+  revoked_at, view_id, lifetime
 ) on logloom.api_keys to authenticated, service_role;
 
-grant insert (tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at, view_id)
-on logloom.api_keys to authenticated, service_role;
+grant insert (
+  tenant_id, name, key_prefix, key_digest, scopes, created_by, expires_at, view_id, lifetime
+) on logloom.api_keys to authenticated, service_role;
 
 grant update (expires_at, revoked_at) on logloom.api_keys to authenticated, service_role;
 
@@ -61,5 +63,8 @@ comment on column logloom.api_keys.key_prefix is
 
 comment on column logloom.api_keys.last_used_at is
   'Right to the minute: one update a minute, not a request.';
+
+comment on column logloom.api_keys.lifetime is
+  'How long it was to live when it was made, whatever a rotation left of that. Null: for ever.';
 
 comment on column logloom.api_keys.view_id is 'What it reads in. Null: all of the tenant.';

@@ -25,7 +25,9 @@ begin
       'Make one of your own with create_log_dashboard.', 'It is a colleague''s, shared.'),
     ('dashboards.not_found', 404, 'Dashboard not found',
       'list_log_dashboards shows those that you can see.',
-      'It is not there, another tenant''s, or a colleague''s private one.')
+      'It is not there, another tenant''s, or a colleague''s private one.'),
+    ('dashboards.changed_since', 409, 'The dashboard has changed since p_updated_at',
+      'Read it with get_log_dashboard, and make the change again.', null)
   ) e (name, status, message, hint, explanation);
 end;
 $$;

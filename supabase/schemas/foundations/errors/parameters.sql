@@ -26,7 +26,8 @@ begin
       'Send {"name": "lls1...."} with what POST /functions/v1/logloom-stream/v1/seal answers for a '
         'log stream, logloom-notify/v1/seal for an alert rule, or null to take one away.', null),
     ('parameters.secret_is_unknown', 400, 'Invalid p_secrets: no secret is called %s here',
-      'Allowed: %2$s.', 'The receiver of this kind has no use for it.'),
+      'Allowed: %2$s.',
+      'The receiver of this kind has no use for it, or it is a header that each batch has.'),
     ('parameters.secret_is_not_sealed', 400, 'Invalid p_secrets: %s is not sealed',
       'Seal it by POST /functions/v1/logloom-stream/v1/seal for a log stream, '
         'logloom-notify/v1/seal for an alert rule. If what you sent was the secret itself, '

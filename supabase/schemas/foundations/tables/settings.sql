@@ -140,6 +140,7 @@ create table logloom_private.settings (
   archive_plan_every interval not null default '10 minutes',
   archive_prefix text not null default 'logloom',
   restored_days_lifetime_max interval not null default '90 days',
+  alert_group_bytes integer not null default 1024,
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1
@@ -166,6 +167,12 @@ create table logloom_private.settings (
     console_url ~ '^https?://[^\s#]+$' and length(console_url) <= 500
   ),
   constraint settings_alert_absent_windows_are_positive check (alert_absent_windows >= 1),
+  -- Windows end with a minute: one between two minutes would never come.
+  constraint settings_alert_waits_are_whole_minutes check (
+    least(alert_grace, alert_catch_up_limit) >= interval '0'
+    and (alert_grace, alert_catch_up_limit)
+      = (date_trunc('minute', alert_grace), date_trunc('minute', alert_catch_up_limit))
+  ),
   constraint settings_archive_overtaken_is_known check (archive_overtaken in ('keep', 'drop')),
   constraint settings_archive_bucket_is_a_name check (
     archive_bucket ~ '^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$'

@@ -149,6 +149,7 @@ begin
         ('alert_rule_records',
           'Records that a rule may read for one window, or for the first filling of its minutes.'),
         ('alert_groups', 'Groups that a rule with by looks at, at most.'),
+        ('alert_group_bytes', 'Bytes of a group that a rule with by looks at, at most.'),
         ('alert_fill_budget',
           'How long the first filling of a rule''s minutes may take, over all rounds.'),
         ('alert_back_off', 'How long a rule rests that cost too much; doubled each further time …'),

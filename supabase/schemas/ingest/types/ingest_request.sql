@@ -10,10 +10,12 @@ create type logloom_private.ingest_request as (
   p_slice integer,
   p_claims jsonb,
   p_cut integer,
-  -- fields sent joined: p_{name} {type}[]
+  -- fields sent joined: p_{name} {type}[],
   p_ts timestamptz[], p_level text[], p_msg text[], p_service text[], p_env text[], p_req_id text[],
-  p_user_id text[], p_route text[], p_host text[], p_attrs jsonb[]
+  p_user_id text[], p_route text[], p_host text[], p_attrs jsonb[],
   -- fields end
+  p_all_errors boolean,
+  p_guessed jsonb
 );
 
 comment on type logloom_private.ingest_request is

@@ -24,7 +24,6 @@ create table logloom_private.notifications (
   -- In which they were made: what is resolved was triggered before.
   position bigint generated always as identity,
   template jsonb,
-  is_complete boolean not null default false,
   constraint notifications_purpose_is_known check (
     purpose in ('alert', 'recovery', 'test', 'confirmation', 'stream')
   ),
@@ -67,6 +66,3 @@ comment on table logloom_private.notifications is
 
 comment on column logloom_private.notifications.address is
   'Of channels that are reached by a secret, sealed: only the function logloom-notify opens it.';
-
-comment on column logloom_private.notifications.is_complete is
-  'The body has the link and the newest records.';

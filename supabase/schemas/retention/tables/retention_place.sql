@@ -8,11 +8,15 @@ create table logloom_private.retention_place (
   attempts integer not null default 0,
   error text,
   finished_at timestamptz,
+  failing_since timestamptz,
   constraint retention_place_has_one_row check (singleton)
 );
 
 comment on table logloom_private.retention_place is
   'How far the day''s retention has come; the next run of the job goes on there.';
+
+comment on column logloom_private.retention_place.failing_since is
+  'Since when no day''s retention has ended without an error. Null: the last one did.';
 
 comment on column logloom_private.retention_place.today is 'The UTC day for which it runs.';
 

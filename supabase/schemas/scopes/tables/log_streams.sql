@@ -31,6 +31,7 @@ create table logloom.log_streams (
   batch_skipped integer,
   batch_limit integer not null default 1000,
   batch_bytes integer not null default 1000000,
+  batch_size integer,
 
   attempts integer not null default 0,
   failing_since timestamptz,
@@ -110,6 +111,13 @@ comment on column logloom.log_streams.batch_id is
 comment on column logloom.log_streams.batch_limit is
   'Records of the next batch at most: halved when the receiver refuses one, doubled when it takes '
   'one.';
+
+comment on column logloom.log_streams.batch_bytes is
+  'Bytes of the next batch at most: half of one that was too large for the receiver, and a tenth '
+  'more for each that it takes.';
+
+comment on column logloom.log_streams.batch_size is
+  'Bytes of the batch under way, as it was read last.';
 
 comment on column logloom.log_streams.kept_day is
   'The first day that the tenant kept when the stream read last.';

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { processorMs } from "../_shared/processor.ts";
+import { changes, exact, rewrites } from "./exact.ts";
+
+Deno.test("numbers that a double changes, or writes otherwise, are texts, and nothing else is", () => {
+  const cases: [number: string, isChanged: boolean, isRewritten: boolean][] = [
+    ["0", false, false],
+    ["-1.5", false, false],
+    ["0.000001", false, false],
+    ["10.0000001", false, false],
+    ["1234567890123456", false, false],
+    ["0.1234567890123456", false, false],
+    ["12345678901234567890", true, true],
+    ["-0.12345678901234567890", true, true],
+    ["1.50", false, true],
+    ["-0.0000001", false, true],
+    ["1000000000000000000000", false, true],
+    ["1e21", false, true],
+    ["1E400", true, true],
+  ];
+  for (const [number, isChanged, isRewritten] of cases) {
+    for (const [isText, of] of [[isChanged, changes], [isRewritten, rewrites]] as const) {
+      const found = isText ? number : Number(number);
+      assert.deepEqual(exact(`[${number}]`, of), [found], number);
+      assert.deepEqual(exact(`{"a" : ${number} , "b": [\n${number}, ${number}]}`, of), {
+        a: found,
+        b: [found, found],
+      }, number);
+      for (const text of [`:${number},`, `["${number}",${number}]`, `\\":${number},\\\\`]) {
+        const value = { [text]: [text, "\\", Number("1")] };
+        assert.deepEqual(exact(JSON.stringify(value), of), value, text);
+      }
+    }
+  }
+});
+
+Deno.test("what has no such number costs little more than without the look for them", () => {
+  const bodies = ["0.12345,", '"a text",', '{"name":1},'].map((item) =>
+    `[${item.repeat(50_000)}0]`
+  );
+  for (const body of bodies) {
+    for (const isText of [changes, rewrites]) {
+      let [parsing, looking] = [Infinity, Infinity];
+      // The best of five; what costs little proves to do so at the first quiet moment.
+      for (let round = 0; round < 5 || round < 25 && looking / parsing >= 6; round++) {
+        parsing = Math.min(parsing, processorMs(() => JSON.parse(body)));
+        looking = Math.min(looking, processorMs(() => exact(body, isText)));
+      }
+      assert.ok(looking / parsing < 6, `${body.slice(0, 20)}: ${looking / parsing} times`);
+    }
+  }
+});

@@ -1,0 +1,34 @@
+-- The objects that are to be deleted next.
+create function logloom_private.due_garbage()
+returns text[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select g.object_key
+    from logloom_private.archive_garbage g
+    where g.next_attempt_at <= clock_timestamp()
+    order by g.next_attempt_at, g.object_key
+    limit 50
+  );
+end;
+$$;
+
+-- Has objects wait that the bucket did not delete, such as one under a hold: the longer it has kept
+-- one, the longer.
+create function logloom_private.put_off_garbage(p_keys text[])
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+begin
+  update logloom_private.archive_garbage g
+  set next_attempt_at =
+    v_now + least(greatest(v_now - g.noted_at, interval '1 minute'), interval '1 hour')
+  where g.object_key = any (p_keys);
+end;
+$$;

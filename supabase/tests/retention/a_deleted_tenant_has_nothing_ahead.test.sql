@@ -1,0 +1,47 @@
+-- A deleted tenant leaves no records behind, however far ahead they were allowed to lie.
+begin;
+\ir ../actors.psql
+select plan(4);
+
+update logloom_private.settings set ingest_future_limit = '7 days';
+insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
+insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'ann', 'owner');
+insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
+values ('acme', 'k', 'll_aaaaaaaa', sha256('key'));
+select public.ingest_logs(
+  p_key_digest => encode(sha256('key'), 'hex'),
+  p_ts => array[now(), now() + interval '6 days'], p_msg => array['now', 'ahead']
+);
+select logloom_private.flip_queue();
+select logloom_private.write_step() from generate_series(1, 3);
+select is(
+  (select count(*) from logloom.logs l where l.tenant_id = 'acme'), 2::bigint, 'both are there'
+);
+
+-- It allows less by now.
+update logloom_private.settings set ingest_future_limit = '1 hour';
+select pg_temp.act_as_user('acme', 'ann');
+select public.delete_tenant('acme');
+select pg_temp.act_as_postgres();
+select ok(
+  (select r.ts_to > now() + interval '2 days' from logloom.retention_runs r),
+  'the erasure reaches what is stored'
+);
+update logloom_private.tenant_deletions set requested_at = now() - interval '5 minutes';
+do $$
+begin
+  for i in 1..50 loop
+    exit when logloom_private.run_deletion_step() is null;
+  end loop;
+end;
+$$;
+select is_empty(
+  $$select l.ts from logloom.logs l where l.tenant_id = 'acme'$$, 'nothing is left'
+);
+select results_eq(
+  'select d.erased_records, d.finished_at is not null from logloom_private.tenant_deletions d',
+  'values (2::bigint, true)', 'and the receipt has them all'
+);
+
+select * from finish();
+rollback;
