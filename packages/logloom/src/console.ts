@@ -28,6 +28,8 @@ export function captureConsole(
         isLogging = true;
         try {
           logger[level](...partsOf(args));
+        } catch (error) {
+          logger[level](`[${error}]`);
         } finally {
           isLogging = false;
         }
@@ -56,7 +58,7 @@ function partsOf(args: unknown[]): [msg: string, fields: Record<string, unknown>
 /** `%s`, `%d` and the like take the words that follow; `%c` is a style and shows nothing. */
 function formatted([first, ...words]: unknown[]): string {
   if (typeof first !== "string") {
-    return [first, ...words].filter((one) => one !== undefined).join(" ");
+    return [first, ...words].filter((one) => one !== undefined).map(String).join(" ");
   }
   const text = first.replace(/%[sdifc%]/g, (mark) => {
     if (mark === "%%") return "%";

@@ -87,10 +87,8 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     while (queue.length - oldest > queueEvents || bytes > queueBytes) {
       bytes -= queue[oldest++].bytes;
     }
-    if (oldest > 0) {
-      queue.splice(0, oldest);
-      dropped += oldest;
-    }
+    queue.splice(0, oldest);
+    dropped += oldest;
     if (!isDrained) {
       options.waitUntil(new Promise<void>((resolve) => isDrained = resolve));
     }
@@ -152,7 +150,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     onTheWay += batch.bytes;
     try {
       for (let tries = 0; !isRefused; tries++) {
-        const { status, answer, reason, retryAfterMs } = await exchange(body, key, batch.bytes);
+        const [status, answer, reason, retryAfterMs] = await exchange(body, key, batch.bytes);
         if (status === 200) {
           for (const { index, code, message } of answer.errors ?? []) {
             options.onRejected({ event: JSON.parse(texts[index]), code, message });
@@ -166,8 +164,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
           options.onError(new Error(`${reason}: nothing more is sent`));
           return;
         }
-        const passes = status === 0 || status === 401 || status === 408 || status === 429 ||
-          status >= 500;
+        const passes = status >= 500 || [0, 401, 408, 429].includes(status);
         if (!passes || status !== 401 && performance.now() - began >= patienceMs) {
           dropped += batch.dropped + batch.events.length;
           options.onError(new Error(`${reason}: ${batch.events.length} events are lost`));
@@ -182,7 +179,11 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     }
   }
 
-  async function exchange(body: string, key: string, size: number) {
+  async function exchange(
+    body: string,
+    key: string,
+    size: number,
+  ): Promise<[status: number, answer: Answer, reason: string, retryAfterMs: number]> {
     try {
       const response = await options.post(body, key, size <= keepaliveBytes);
       const answer = parsed(await response.text());
@@ -192,16 +193,12 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       const status = acknowledges ? response.status : 0;
       const after = response.headers.get("Retry-After") ?? "";
       const afterMs = Number(after) * 1000 || Date.parse(after) - Date.now();
-      return {
-        status,
-        answer,
-        reason: `${response.status} ${answer.error ?? ""}`.trim(),
-        retryAfterMs: afterMs > 0 ? afterMs : 0,
-      };
+      const reason = `${response.status} ${answer.error ?? ""}`.trim();
+      return [status, answer, reason, afterMs > 0 ? afterMs : 0];
     } catch (error) {
       // What a runtime quotes of a request may be the key.
       const reason = `${error}`.replace(/(?:ll\w?|sb)_[^]*/, "…");
-      return { status: 0, answer: {} as Answer, reason, retryAfterMs: 0 };
+      return [0, {}, reason, 0];
     }
   }
 
@@ -226,7 +223,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       if (queue.length > 0) await send();
       return true;
     };
-    if (withinMs === undefined) return await all();
+    if (withinMs === undefined) return all();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<boolean>((resolve) => timer = setTimeout(resolve, withinMs, false));
     try {

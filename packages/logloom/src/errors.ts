@@ -1,4 +1,4 @@
-import { host } from "./host.ts";
+import { host, showError } from "./host.ts";
 import type { Logger } from "./types.ts";
 
 interface Uncaught {
@@ -7,33 +7,57 @@ interface Uncaught {
   readonly message?: string;
 }
 
+type Process = NonNullable<typeof host.process>;
+
+const uncaughtName = "uncaughtException";
 const lastMs = 5000;
+/** All copies of this module share the loggers: `logloom/tenants` has its own. */
+const loggersName = Symbol.for("logloom");
 
 /** Logs errors that nobody caught. A server's program still ends by them, after its events are sent. */
 export function captureErrors(logger: Logger): () => void {
-  const log = (what: string, error: unknown) =>
-    logger.error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { error });
-
   const { process } = host;
   if (!host.document && process?.on) {
-    const end = async (error: unknown) => {
-      log("uncaught error", error);
-      // Another listener decides on what becomes of the program.
-      if (process.listenerCount?.("uncaughtException") !== 1) return;
-      host.console.error(error);
-      await logger.flush(lastMs);
-      process.exit(1);
-    };
-    process.on("uncaughtException", end);
-    return () => void process.off?.("uncaughtException", end);
+    const shared = host as { [loggersName]?: Set<Logger> };
+    const loggers = shared[loggersName] ??= loggersOf(process);
+    loggers.add(logger);
+    return () => void loggers.delete(logger);
   }
 
-  const uncaught = ({ error, message }: Uncaught) => log("uncaught error", error ?? message);
-  const unhandled = ({ reason }: Uncaught) => log("unhandled rejection", reason);
-  host.addEventListener?.("error", uncaught);
-  host.addEventListener?.("unhandledrejection", unhandled);
-  return () => {
-    host.removeEventListener?.("error", uncaught);
-    host.removeEventListener?.("unhandledrejection", unhandled);
+  const uncaught = ({ error, message }: Uncaught) =>
+    log(logger, "uncaught error", error ?? message);
+  const unhandled = ({ reason }: Uncaught) => log(logger, "unhandled rejection", reason);
+  const stop = new AbortController();
+  host.addEventListener?.("error", uncaught, stop);
+  host.addEventListener?.("unhandledrejection", unhandled, stop);
+  return () => stop.abort();
+}
+
+function log(logger: Logger, what: string, error: unknown): void {
+  try {
+    what += ": " + String((error as Error | null)?.message ?? error);
+  } catch {
+    // What is thrown may have no text.
+  }
+  logger.error(what, { error });
+}
+
+/** Listens for errors on behalf of the loggers that are added. */
+function loggersOf(process: Process): Set<Logger> {
+  const loggers = new Set<Logger>();
+  const end = async (error: unknown) => {
+    showError(error);
+    await Promise.all([...loggers].map((one) => one.flush(lastMs)));
+    process.exit(1);
   };
+  // Another listener decides on what becomes of the program, and may count those beside it: ours comes when there is
+  // none. Deno 2.1 tells a monitor nothing.
+  const own = host.Deno ? 1 : 0;
+  process.on(own ? uncaughtName : `${uncaughtName}Monitor`, (error: unknown) => {
+    for (const one of loggers) log(one, "uncaught error", error);
+    if (process.listenerCount(uncaughtName) !== own) return;
+    if (own) end(error);
+    else process.on(uncaughtName, end);
+  });
+  return loggers;
 }

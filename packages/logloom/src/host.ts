@@ -1,24 +1,23 @@
 /** What runtimes offer and a library cannot expect. */
 export interface Host {
   readonly console: Pick<Console, "debug" | "log" | "info" | "warn" | "error">;
-  readonly document?: {
-    visibilityState: string;
-    addEventListener: Listen;
-    removeEventListener: Listen;
-  };
+  readonly document?: { visibilityState: string; addEventListener: Listen };
   readonly process?: {
-    on?: (event: string, listener: (...args: never[]) => unknown) => unknown;
-    off?: (event: string, listener: (...args: never[]) => unknown) => unknown;
-    listenerCount?: (event: string) => number;
+    on: (event: string, listener: (...args: never[]) => unknown) => unknown;
+    off: (event: string, listener: (...args: never[]) => unknown) => unknown;
+    listenerCount: (event: string) => number;
     exit(code: number): never;
   };
   readonly Deno?: { unrefTimer(timer: unknown): void };
   readonly EdgeRuntime?: { waitUntil?: WaitUntil };
   readonly addEventListener?: Listen;
-  readonly removeEventListener?: Listen;
 }
 
-type Listen = (event: string, listener: (event: never) => unknown) => void;
+type Listen = (
+  event: string,
+  listener: (event: never) => unknown,
+  until: { signal: AbortSignal },
+) => void;
 
 /** Keeps the runtime alive until a promise settles. */
 export type WaitUntil = (promise: Promise<unknown>) => void;
@@ -30,6 +29,7 @@ export const isPage: boolean = host.document !== undefined;
 
 /** The runtime's own, before anybody replaced it. */
 export const warn: (text: string) => void = host.console.warn.bind(host.console);
+export const showError: (error: unknown) => void = host.console.error.bind(host.console);
 
 /** A timer that does not keep a program from ending. */
 export function later(act: () => void, ms: number): ReturnType<typeof setTimeout> {
@@ -39,12 +39,10 @@ export function later(act: () => void, ms: number): ReturnType<typeof setTimeout
   return timer as ReturnType<typeof setTimeout>;
 }
 
-/** `waitUntil` of Supabase's edge functions or of Vercel. */
-export function foundWaitUntil(): WaitUntil | undefined {
-  const vercel =
-    (globalThis as Record<symbol, { get?: () => { waitUntil?: WaitUntil } } | undefined>)[
-      Symbol.for("@vercel/request-context")
-    ]?.get?.();
-  const owner = host.EdgeRuntime?.waitUntil ? host.EdgeRuntime : vercel;
-  return owner?.waitUntil?.bind(owner);
+/** `waitUntil` of Supabase's edge functions, or of Vercel, in whose own EdgeRuntime is a text. */
+export function foundWaitUntil(promise: Promise<unknown>): void {
+  host.EdgeRuntime?.waitUntil?.(promise);
+  (globalThis as Record<symbol, { get?: () => { waitUntil?: WaitUntil } } | undefined>)[
+    Symbol.for("@vercel/request-context")
+  ]?.get?.()?.waitUntil?.(promise);
 }

@@ -16,7 +16,7 @@ export interface LoggerOptions extends Omit<SenderOptions, "service"> {
 }
 
 const levels: readonly Level[] = ["debug", "info", "warn", "error"];
-const fieldNames = ["ts", "service", "env", "req_id", "user_id", "route", "host"];
+const fieldNames = ["msg", "ts", "service", "env", "req_id", "user_id", "route", "host"];
 const disposal: typeof Symbol.asyncDispose = Symbol.asyncDispose ??
   Symbol.for("Symbol.asyncDispose");
 
@@ -32,39 +32,26 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
     if (levels.indexOf(level) < levels.indexOf(least)) return;
     if (Math.random() >= (sample[level] ?? 1)) return;
     try {
-      const own = fields instanceof Error ? { error: fields } : fields;
-      const error = msg instanceof Error ? { error: msg } : {};
-      const event = eventOf(level, msg instanceof Error ? msg.message : msg, {
-        ...base,
-        ...error,
-        ...copied(own),
-      });
-      if (event) sender.add(event);
+      const text = msg instanceof Error ? msg.message : msg;
+      const error = text !== msg && { error: msg };
+      const all: Fields = { msg: text, ...base, ...error, ...named(fields) };
+      all.msg = text;
+      const event: Record<string, unknown> = { ts: new Date(), level };
+      const attrs: Record<string, unknown> = Object.create(null);
+      for (const [name, value] of Object.entries(sender.plain(all))) {
+        (fieldNames.includes(name) ? event : attrs)[name] = value;
+      }
+      event.attrs = attrs;
+      const wanted = transform ? transform(event) : event;
+      if (wanted) sender.add(wanted);
     } catch (error) {
       sender.fail(error);
     }
   };
 
-  function eventOf(level: Level, msg: string, fields: Fields) {
-    const event: Record<string, unknown> = { ts: new Date(), level };
-    const attrs: Record<string, unknown> = Object.create(null);
-    const all: Fields = { msg, ...fields };
-    all.msg = msg;
-    const plain = sender.plain(all);
-    for (const [name, value] of Object.entries(plain)) {
-      if (name === "msg" || fieldNames.includes(name)) event[name] = value;
-      else attrs[name] = value;
-    }
-    event.attrs = attrs;
-    return transform ? transform(event) : event;
-  }
-
   const logger: Logger = {
-    debug: logAt("debug"),
-    info: logAt("info"),
-    warn: logAt("warn"),
-    error: logAt("error"),
-    with: (fields) => loggerOf(sender, options, { ...base, ...copied(fields) }),
+    ...Object.fromEntries(levels.map((level) => [level, logAt(level)])) as Record<Level, Log>,
+    with: (fields) => loggerOf(sender, options, { ...base, ...named(fields) }),
     withRequest(request, handler, context) {
       if (context) sender.useWaitUntil((promise) => context.waitUntil(promise));
       return logRequest(logger, request, handler);
@@ -74,4 +61,11 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
     [disposal]: sender.close,
   };
   return logger;
+}
+
+/** Fields as a program gives them: an error, and what is no object, get a name. */
+function named(fields: unknown): Fields {
+  const given = fields ?? {};
+  if (given instanceof Error) return { error: given };
+  return typeof given === "object" ? copied(given) : { value: given };
 }

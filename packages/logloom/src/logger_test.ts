@@ -80,6 +80,53 @@ Deno.test("nothing that a program or a hook does makes logging throw", async () 
   assert.deepEqual(nowhere.failures, ["url or key is missing: nothing is sent"]);
 });
 
+Deno.test("Supabase's and Vercel's edge functions are kept until everything is sent", async () => {
+  const vercel = Symbol.for("@vercel/request-context");
+  const platform = globalThis as { EdgeRuntime?: unknown; [vercel]?: unknown };
+  const kept: Promise<unknown>[] = [];
+  const runtime = { waitUntil: (promise: Promise<unknown>) => void kept.push(promise) };
+  const context = { get: () => runtime };
+  for (
+    const given of [{ EdgeRuntime: runtime }, { [vercel]: context }, {
+      EdgeRuntime: "vercel",
+      [vercel]: context,
+    }]
+  ) {
+    Object.assign(platform, given);
+    try {
+      await using to = receiver();
+      await using from = trial(to.url);
+      from.log.info("a");
+      await from.log.flush();
+      assert.equal(kept.length, 1);
+      await kept.pop();
+    } finally {
+      delete platform.EdgeRuntime;
+      delete platform[vercel];
+    }
+  }
+});
+
+Deno.test("what is no object of fields costs no event, and has a name", async () => {
+  await using to = receiver();
+  await using from = trial(to.url);
+  const log = from.log.with(null as never).with({ value: 1 });
+  log.info("nothing");
+  log.info("null", null as never);
+  log.error("refused", "Connection refused" as never);
+  from.log.with(new Error("first") as never).warn("after", 7 as never);
+  await from.log.flush();
+  const [{ attrs: { error, ...last } }] = to.events().slice(-1);
+  assert.equal((error as Record<string, unknown>).message, "first");
+  assert.deepEqual([...to.events().slice(0, -1).map(({ msg, attrs }) => [msg, attrs]), last], [
+    ["nothing", { value: 1 }],
+    ["null", { value: 1 }],
+    ["refused", { value: "Connection refused" }],
+    { value: 7 },
+  ]);
+  assert.deepEqual(from.failures, []);
+});
+
 Deno.test("without an address or a key nothing is sent, and the console says so once", async () => {
   const failures: string[] = [];
   await using log = createLogger({
@@ -143,6 +190,7 @@ Deno.test("what a program writes to the console is logged and still shown", asyn
   await using to = receiver();
   await using from = trial(to.url);
   const shown: unknown[][] = [];
+  const symbol = Symbol("x");
   const { log, error, info } = console;
   console.log = console.error = (...args: unknown[]) => shown.push(args);
   try {
@@ -151,11 +199,17 @@ Deno.test("what a program writes to the console is logged and still shown", asyn
     console.log("%s has %d items%c", "cart", 3, "color: red", { user: "u-1" });
     console.error("cannot save:", failure);
     console.info();
+    console.log(symbol, null);
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    console.log("gone", proxy);
     restore();
     console.log("not any more");
     assert.deepEqual(shown.map(([first]) => first), [
       "%s has %d items%c",
       "cannot save:",
+      symbol,
+      "gone",
       "not any more",
     ]);
   } finally {
@@ -163,7 +217,10 @@ Deno.test("what a program writes to the console is logged and still shown", asyn
   }
   await from.log.flush();
   const [first, second, third, ...more] = to.events();
-  assert.deepEqual(more, []);
+  assert.deepEqual(more.map(({ msg }) => msg), [
+    "Symbol(x) null",
+    "[TypeError: Cannot perform 'getPrototypeOf' on a proxy that has been revoked]",
+  ]);
   assert.deepEqual([first.level, first.msg, first.attrs], [
     "info",
     "cart has 3 items",

@@ -1,11 +1,20 @@
+import { writeSync } from "node:fs";
 import { Writable } from "node:stream";
+import { withTexts } from "./cli/exact.ts";
 import { createSender, type SenderOptions } from "./sender.ts";
 
 /** What a transport of pino may be told: it goes to another thread, so no functions and no client. */
-export type PinoOptions = Pick<
-  SenderOptions,
-  "url" | "key" | "service" | "env" | "redact" | "maxDepth" | "maxSize"
->;
+export interface PinoOptions extends
+  Pick<
+    SenderOptions,
+    "url" | "key" | "service" | "env" | "redact" | "maxDepth" | "maxSize"
+  > {
+  /** The logger's `messageKey`: `msg` unless told otherwise. */
+  readonly messageKey?: string;
+}
+
+/** The program waits for so long before it ends. */
+const lastMs = 8000;
 
 const levelOf: Readonly<Record<number, string>> = {
   20: "debug",
@@ -15,7 +24,7 @@ const levelOf: Readonly<Record<number, string>> = {
 };
 
 /** A transport for pino: `pino.transport({ target: "logloom/pino", options: { url, key, service } })`. */
-export default function transport(options: PinoOptions): Writable {
+export default function transport({ messageKey = "msg", ...options }: PinoOptions): Writable {
   const sender = createSender(options);
   const decoder = new TextDecoder();
   let rest = "";
@@ -23,8 +32,17 @@ export default function transport(options: PinoOptions): Writable {
   function take(line: string): void {
     if (line === "") return;
     try {
-      const { level, ...event } = JSON.parse(line);
-      sender.add(sender.plain({ level: levelOf[level] ?? level, ...event }));
+      const { level, time, [messageKey]: msg, ...event } = JSON.parse(withTexts(line));
+      // What names an event comes first, so that it is there when the rest is too large.
+      sender.add(sender.plain({
+        level: levelOf[level] ?? level,
+        time,
+        msg,
+        ...event,
+        // With another messageKey a program may have a msg that is not the message.
+        ...msg !== undefined && event.msg !== undefined &&
+          { msg, attrs: { ...event.attrs, msg: event.msg } },
+      }));
     } catch {
       sender.add(sender.plain({ msg: line }));
     }
@@ -39,8 +57,11 @@ export default function transport(options: PinoOptions): Writable {
     },
     final(done) {
       take(rest);
-      // The program waits for so long before it ends.
-      sender.flush(8000).then(() => done(), done);
+      sender.flush(lastMs).then((isSent) => {
+        // The console of this thread needs the program, which waits and then ends.
+        if (!isSent) writeSync(2, `logloom: not everything was sent within ${lastMs / 1000} s\n`);
+        done();
+      }).catch(done);
     },
   });
 }

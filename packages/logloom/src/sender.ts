@@ -52,9 +52,9 @@ export function createSender(
   const { url, key, token, supabase, service, env, onRejected, onError } = options;
   const rest = supabase?.schema("public");
   const send = rest?.fetch ?? fetch;
-  const project = (rest ? rest.url.replace(/\/rest\/v1\/?$/, "") : url ?? "").replace(/\/+$/, "");
+  const project = (rest?.url ?? url ?? "").replace(/(\/rest\/v1)?\/*$/, "");
   const said = new Set<string>();
-  let waitUntil = options.waitUntil;
+  let waitUntil = options.waitUntil ?? foundWaitUntil;
 
   function fail(error: unknown): void {
     const known = error instanceof Error ? error : new Error(String(error));
@@ -85,7 +85,7 @@ export function createSender(
       headers: {
         "Content-Type": "application/json",
         "Idempotency-Key": idempotencyKey,
-        ...rest ? {} : { "X-API-Key": `${await held}` },
+        ...!rest && { "X-API-Key": `${await held}` },
       },
       body,
       // Else the key and the events would go wherever it leads.
@@ -98,21 +98,21 @@ export function createSender(
     return isOld ? post(body, idempotencyKey, isSmall) : response;
   }
 
+  const textOf = (event: object) => JSON.stringify({ service, env, ...event });
+
   const delivery = createDelivery({
     post,
     noteOf: (dropped) =>
-      JSON.stringify({
+      textOf({
         ts: new Date(),
         level: "warn",
         msg: `logloom: ${dropped} events were dropped`,
-        service,
-        env,
         attrs: { dropped },
       }),
     mayPass401: Boolean(rest || token),
     onRejected: (rejected) => guarded(() => onRejected?.(rejected)),
     onError: fail,
-    waitUntil: (promise) => guarded(() => (waitUntil ?? foundWaitUntil())?.(promise)),
+    waitUntil: (promise) => guarded(() => waitUntil(promise)),
   });
 
   const isSet = rest || (key || token) && /^https?:/.test(project);
@@ -127,6 +127,7 @@ export function createSender(
     }
   }
 
+  const stop = new AbortController();
   const hide = () => {
     if (host.document?.visibilityState === "hidden") delivery.hurry();
   };
@@ -136,13 +137,12 @@ export function createSender(
     fail(new Error(`not everything was sent within ${exitMs / 1000} s before the end`));
   };
   if (isPage) {
-    host.addEventListener?.("pagehide", delivery.hurry);
-    host.document?.addEventListener("visibilitychange", hide);
+    host.addEventListener?.("pagehide", delivery.hurry, stop);
+    host.document?.addEventListener("visibilitychange", hide, stop);
   } else host.process?.on?.("beforeExit", exit);
 
   function unlisten(): void {
-    host.removeEventListener?.("pagehide", delivery.hurry);
-    host.document?.removeEventListener("visibilitychange", hide);
+    stop.abort();
     host.process?.off?.("beforeExit", exit);
   }
 
@@ -152,12 +152,12 @@ export function createSender(
       // A page may be gone before its first batch is sent.
       held ??= ask();
       try {
-        delivery.add(JSON.stringify({ service, env, ...event }), tenant);
+        delivery.add(textOf(event), tenant);
       } catch (error) {
         fail(error);
       }
     },
-    flush: (withinMs) => delivery.flush(withinMs),
+    flush: delivery.flush,
     async close() {
       await exit();
       unlisten();

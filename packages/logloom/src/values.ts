@@ -37,7 +37,10 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
 
     function text(value: string): string {
       value = clean(value);
-      const kept = value.length > left ? `${value.slice(0, Math.max(0, left))}…` : value;
+      // Half a character is none.
+      const kept = value.length > left
+        ? value.slice(0, Math.max(0, left)).replace(/[\ud800-\udbff]?$/, "…")
+        : value;
       left -= kept.length;
       return kept;
     }
@@ -51,13 +54,13 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
     }
 
     function plain(value: unknown, path: readonly string[]): unknown {
-      if (value === null || typeof value === "boolean" || value === undefined) return value;
-      if (typeof value === "number") return Number.isFinite(value) ? value : `${value}`;
+      if (value === null || value === undefined) return value;
+      if (typeof value === "boolean" || Number.isFinite(value)) return value;
       if (typeof value === "function") return `[function ${value.name}]`;
       if (typeof value !== "object") return text(String(value));
       if (above.has(value)) return "[circular]";
       const known = namedText(value);
-      if (known !== undefined) return text(known);
+      if (known) return text(known);
       const isList = Array.isArray(value) || value instanceof Set;
       if (above.size >= maxDepth) return isList ? "[list]" : "[object]";
       above.add(value);
@@ -95,7 +98,12 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
           break;
         }
         const made = isRedacted(below) ? redacted : walk(one, below);
-        if (made !== undefined) result[name] = made;
+        // A name of a query string may have several values.
+        const others = result[name];
+        if (made !== undefined) {
+          if (Array.isArray(others)) others.push(made);
+          else result[name] = name in result ? [others, made] : made;
+        }
       }
       return result;
     }
@@ -106,36 +114,31 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
 
 /** The text of what JSON would show as {} or as a long list. */
 function namedText(value: object): string | undefined {
-  if (value instanceof Date) return Number.isNaN(+value) ? "Invalid Date" : value.toISOString();
-  if (value instanceof RegExp || value instanceof URLSearchParams) return String(value);
+  if (value instanceof Date) return value.toJSON() ?? "Invalid Date";
+  if (value instanceof RegExp) return String(value);
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
     return `[${value.constructor.name} of ${value.byteLength} bytes]`;
   }
 }
 
 function membersOf(value: object): Iterable<[unknown, unknown]> {
-  if (value instanceof Map) return value;
-  if (value instanceof Error) {
-    const { name, message, stack, cause, errors } = value as AggregateError;
-    return Object.entries({ name, message, stack, cause, errors, ...copied(value) });
-  }
-  if (value instanceof Response) {
-    const { status, statusText, url } = value;
-    return Object.entries({ status, statusText, url });
-  }
-  if (value instanceof Request) return Object.entries({ method: value.method, url: value.url });
-  return Object.entries(copied(value));
+  if (value instanceof Map || value instanceof URLSearchParams) return value;
+  const hasOthers = [Error, Response, Request].some((one) => value instanceof one);
+  return Object.entries(copied(
+    value,
+    hasOthers
+      ? ["name", "message", "stack", "cause", "errors", "method", "status", "statusText", "url"]
+      : [],
+  ));
 }
 
-/** A shallow copy of what a program gives. A getter that throws costs its own member. */
-export function copied(value: object = {}): Record<string, unknown> {
-  const copy: Record<string, unknown> = Object.create(null);
-  for (const key of Object.keys(value)) {
+/** A shallow copy of what a program gives, and of other members. A getter that throws costs its own member. */
+export function copied(value: object, others: string[] = []): Record<string, unknown> {
+  return Object.fromEntries([...others, ...Object.keys(value)].map((name) => {
     try {
-      copy[key] = (value as Record<string, unknown>)[key];
+      return [name, (value as Record<string, unknown>)[name]];
     } catch (error) {
-      copy[key] = `[${error}]`;
+      return [name, `[${error}]`];
     }
-  }
-  return copy;
+  }));
 }

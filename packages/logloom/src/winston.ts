@@ -17,10 +17,17 @@ export class LogloomTransport extends Transport {
     this.#sender = createSender(options);
   }
 
-  override log(info: Record<string, unknown>, next: () => void): void {
-    const { message, timestamp, ...event } = copied(info);
+  override log(info: Record<string | symbol, unknown>, next: () => void): void {
+    const { message, level, timestamp, ...event } = copied(info);
     const sender = this.#sender;
-    sender.add(sender.plain({ ts: timestamp ?? new Date(), msg: message, ...event }));
+    sender.add(sender.plain({
+      ts: isTime(timestamp) ? timestamp : new Date(),
+      // A format may have coloured what is to be shown.
+      level: info[Symbol.for("level")] ?? level,
+      msg: message,
+      ...!isTime(timestamp) && { timestamp },
+      ...event,
+    }));
     this.emit("logged", info);
     next();
   }
@@ -34,4 +41,10 @@ export class LogloomTransport extends Transport {
   override _final(done: (error?: Error | null) => void): void {
     this.#sender.close().then(() => done(), done);
   }
+}
+
+/** Whether it says which moment it is: a text for people is without a zone. */
+function isTime(value: unknown): boolean {
+  return value instanceof Date || typeof value === "number" ||
+    typeof value === "string" && /^\d{4}-\d\d-\d\d[T ].*(?:Z|[+-]\d\d:?\d\d)$/.test(value);
 }

@@ -5,11 +5,14 @@ const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** JSON in which numbers that JavaScript would round keep their text. */
 export function parseExactly(json: string): unknown {
-  return JSON.parse(
-    json.replace(
-      stringOrNumber,
-      (token) => token[0] === '"' || String(Number(token)) === token ? token : `"\\u0000${token}"`,
-    ),
+  return JSON.parse(withTexts(json, "\\u0000"));
+}
+
+/** JSON with a text instead of each number that JavaScript would round. */
+export function withTexts(json: string, before = ""): string {
+  return json.replace(
+    stringOrNumber,
+    (token) => token[0] === '"' || String(Number(token)) === token ? token : `"${before}${token}"`,
   );
 }
 

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { LogloomError } from "../read/error.ts";
 import { exitCodes, Failure, sentence } from "./failure.ts";
 import { refusalLines } from "./lines.ts";
+import { hasPager, watchOutput } from "./output.ts";
 
 /** A stack on this machine. */
 export interface LocalStack {
@@ -87,6 +88,9 @@ const show = (value: unknown): unknown =>
     ? value.slice(1)
     : value;
 
+/** One signal may come more than once: from the terminal or systemd, and passed on by npm. */
+const passedOnMs = 500;
+
 /** Runs a command line to its end or to Ctrl-C, and answers with the exit code. */
 export async function run(
   args: readonly string[],
@@ -94,7 +98,13 @@ export async function run(
   makeProgram: (cli: Cli) => Command,
 ): Promise<number> {
   const stop = new AbortController();
-  const abort = () => stop.abort();
+  let stoppedAt = Infinity;
+  const abort = () => {
+    // Whoever asks again waits for nothing; a pager without this program would fight with the shell over the keys.
+    if (Date.now() - stoppedAt > passedOnMs && !hasPager()) process.exit(exitCodes.interrupted);
+    stoppedAt = Math.min(stoppedAt, Date.now());
+    stop.abort();
+  };
   const cli: Cli = {
     ...host,
     signal: stop.signal,
@@ -105,8 +115,7 @@ export async function run(
   };
   let code: number = exitCodes.done;
   process.on("SIGINT", abort).on("SIGTERM", abort);
-  // The reader of a pipe may close it: `| head`.
-  process.stdout.on("error", () => {});
+  watchOutput();
   try {
     const program = makeProgram(cli);
     program.hook("preAction", (_, command) => {

@@ -1,12 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Writable } from "node:stream";
+import { exitCodes, sentence } from "./failure.ts";
 
 /** The destination of lines: a pager at a terminal, else standard output. Both may close early. */
 export interface Output {
   /** False once nobody reads any more. */
   write(line: string): Promise<boolean>;
   close(): Promise<void>;
+}
+
+let isPaged = false;
+
+/** Whether a pager has the terminal: Ctrl-C is for it. */
+export function hasPager(): boolean {
+  return isPaged;
 }
 
 export function isColoured(): boolean {
@@ -20,7 +28,8 @@ export async function openOutput({ page }: { page: boolean }): Promise<Output> {
     : null;
   if (!pager?.stdin) return { write: lineWriter(process.stdout), close: () => Promise.resolve() };
   const { stdin } = pager;
-  const ended = once(pager, "exit");
+  isPaged = true;
+  const ended = once(pager, "exit").finally(() => isPaged = false);
   return {
     write: lineWriter(stdin),
     async close() {
@@ -43,13 +52,23 @@ function lineWriter(stream: Writable): Output["write"] {
     );
 }
 
+let failure: (Error & { code?: string }) | undefined;
+
+/** Hears why standard output cannot be written to, which is told at the end. */
+export function watchOutput(): void {
+  process.stdout.on("error", (error) => failure ??= error);
+}
+
 /** Ends the program once all that it said is written: a pipe takes 64 kB at a time. */
 export async function leave(code: number): Promise<never> {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", () => {});
     await new Promise<void>((resolve) => stream.write("", () => resolve()));
   }
-  process.exit(code);
+  // The reader of a pipe may close it: `| head`. Else something is missing that was asked for.
+  if (failure === undefined || failure.code === "EPIPE") process.exit(code);
+  console.error(`logloom: standard output: ${sentence(failure)}`);
+  process.exit(code === exitCodes.done ? exitCodes.failed : code);
 }
 
 async function openPager(): Promise<ChildProcess | null> {

@@ -1,3 +1,4 @@
+import { redirectOf } from "../read/redirect.ts";
 import { Failure } from "./failure.ts";
 import { type Profile, readProfile, type StoredSession, writeProfile } from "./profiles.ts";
 
@@ -5,6 +6,9 @@ import { type Profile, readProfile, type StoredSession, writeProfile } from "./p
 const marginSeconds = 60;
 
 const timeoutMs = 30_000;
+
+/** What was given, a password or a refresh token, is not accepted. */
+class Refused extends Failure {}
 
 type Grant = { email: string; password: string } | { refresh_token: string };
 
@@ -24,12 +28,15 @@ export async function signIn(
         ...publishable_key !== undefined && { apikey: publishable_key },
       },
       body: JSON.stringify(grant),
+      redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
     });
     text = await response.text();
   } catch {
     throw new Error(`${url} cannot be reached`);
   }
+  const redirect = redirectOf(response);
+  if (redirect !== undefined) throw new Failure(`${redirect}.`);
   const answer = objectOf(text);
   if (response.status >= 500 || response.status === 429) {
     throw new Error(`Supabase Auth answered ${response.status}`);
@@ -38,7 +45,7 @@ export async function signIn(
   if (!response.ok || typeof access_token !== "string") {
     const said = [answer.msg, answer.error_description, answer.message, answer.error]
       .find((one) => typeof one === "string");
-    throw new Failure(`Supabase Auth refused: ${said ?? response.status}.`);
+    throw new Refused(`Supabase Auth refused: ${said ?? response.status}.`);
   }
   const ends = typeof expires_at === "number"
     ? expires_at
@@ -67,7 +74,7 @@ export async function accessToken(name: string, renew = false): Promise<string> 
     await writeProfile(name, { ...profile, session: next });
     return next.access_token;
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof Refused)) throw error;
     // Another command may have renewed it a moment ago: a refresh token works once.
     const now = (await readProfile(name))?.session;
     if (now !== undefined && now.access_token !== session.access_token) return now.access_token;

@@ -143,7 +143,7 @@ export async function readSender(
 function retrying(what: string): ReaderOptions["onRetry"] {
   return (error) => {
     if (error.cause instanceof Failure) throw error.cause;
-    console.error(`logloom: ${reasonOf(error)}; ${what} …`);
+    console.error(`logloom: ${reasonOf(error).replace(/\.$/, "")}; ${what} …`);
   };
 }
 

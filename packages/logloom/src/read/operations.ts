@@ -497,6 +497,7 @@ export interface Operations {
       p_is_shared?: boolean;
       p_name?: string;
       p_panels?: Json;
+      p_updated_at?: string;
     };
     answer: LogDashboard;
   };

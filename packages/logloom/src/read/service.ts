@@ -1,4 +1,5 @@
 import { LogloomError } from "./error.ts";
+import { redirectOf } from "./redirect.ts";
 import type { HealthReport } from "./types.ts";
 
 /** A supabase-js client, as far as it is needed. */
@@ -77,10 +78,14 @@ export function createService(
     signal?.addEventListener("abort", abort);
     try {
       signal?.throwIfAborted();
-      const response = await door.send(path, { ...init, signal: stop.signal });
+      const asked: RequestInit = { ...init, redirect: "manual", signal: stop.signal };
+      const response = await door.send(path, asked);
+      const message = redirectOf(response);
+      if (message !== undefined) throw new LogloomError(response.status || 302, { message }, 0);
       return { response, text: await response.text() };
     } catch (cause) {
       signal?.throwIfAborted();
+      if (cause instanceof LogloomError) throw cause;
       throw new LogloomError(0, {}, 0, { cause });
     } finally {
       clearTimeout(timer);
@@ -95,8 +100,14 @@ export function createService(
     if (response.status === 401 && await door.refused?.()) {
       ({ response, text } = await ask(path, init, signal));
     }
-    if (response.ok) return parse(text);
-    throw errorOf(response, text);
+    if (!response.ok) throw errorOf(response, text);
+    try {
+      return parse(text);
+    } catch (cause) {
+      // A page of a network to sign in at, for example.
+      const message = "Something else answered instead of the service.";
+      throw new LogloomError(0, { message }, 0, { cause });
+    }
   }
 
   return {

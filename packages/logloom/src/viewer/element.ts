@@ -62,7 +62,8 @@ export class LogloomViewer extends Base {
   }
 
   set token(value: string | ViewerToken | null) {
-    this.#take(value);
+    // With getToken only its own answer renews: what is set meanwhile may be another customer's.
+    this.#take(value, this.#isAsking && this.#getToken === null);
   }
 
   /** Gives a token whenever one is needed. */
@@ -107,9 +108,11 @@ export class LogloomViewer extends Base {
   }
 
   attributeChangedCallback(name: string, before: string | null, now: string | null): void {
-    if (!this.#frame || before === now) return;
-    if (name === "src") this.#open();
-    else if (name === "query" || name === "range") this.#show(name);
+    if (before === now) return;
+    if (name === "src") {
+      // Those that the element is made with come before it is in the page, and open nothing.
+      if (this.#dark && this.isConnected) this.#open();
+    } else if (name === "query" || name === "range") this.#show(name);
     else this.#show();
   }
 
@@ -128,8 +131,8 @@ export class LogloomViewer extends Base {
     this.#close();
     const src = this.getAttribute("src");
     if (!src) return;
-    const url = new URL(src, document.baseURI);
-    if (!/^https?:$/.test(url.protocol)) return this.#fail("src is no address of a page");
+    const url = URL.canParse(src, document.baseURI) ? new URL(src, document.baseURI) : undefined;
+    if (!url || !/^https?:$/.test(url.protocol)) return this.#fail("src is no address of a page");
     this.#origin = url.origin;
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     // Not a style element, which a page's policy may forbid.
@@ -198,10 +201,10 @@ export class LogloomViewer extends Base {
     this.#frame?.contentWindow?.postMessage({ logloom: "show", ...said }, this.#origin);
   }
 
-  #take(given: string | ViewerToken | null): void {
+  #take(given: string | ViewerToken | null, answers: boolean): void {
     clearTimeout(this.#timer);
     this.#ask++;
-    const renews = this.#isAsking && this.#token !== null;
+    const renews = answers && this.#token !== null;
     this.#isAsking = false;
     this.#token = typeof given === "string" ? { token: given } : given;
     if (!this.#token) return this.isConnected ? this.#open() : undefined;
@@ -233,7 +236,7 @@ export class LogloomViewer extends Base {
       if (ask !== this.#ask) return;
       const token = typeof given === "string" ? given : given?.token;
       if (typeof token !== "string" || token === "") throw "it gave no token";
-      this.#take(given);
+      this.#take(given, true);
     } catch (error) {
       if (ask === this.#ask) {
         // What is set later was not asked for: it may be another customer's.

@@ -260,7 +260,7 @@ async function enable(cli: Cli, id: string, isOn: boolean, options: Options): Pr
 }
 
 function remove(cli: Cli): Command {
-  return newPart(cli, "delete", "Deletes a rule and its history", [example])
+  return newPart(cli, "delete", "Deletes a rule; its history stays", [example])
     .argument("<id>", "the rule's id")
     .action(async (id: string, options: Options) => {
       const reader = await openReader(cli, options);

@@ -46,6 +46,8 @@ export function search(cli: Cli): Command {
       const query = queryOf(cli, words);
       const range = rangeOf(cli, options);
       const limit = wholeNumber("--limit", options.limit, 1, 100_000);
+      // A query may sort by itself, which must not be contradicted.
+      const order = options.oldest ? "asc" : undefined;
       const asJson = options.json === true;
       if (options.export !== undefined) return await writeFile(options.export);
       const reader = await openLogReader(cli, options);
@@ -62,7 +64,6 @@ export function search(cli: Cli): Command {
       async function writeFile(path: string): Promise<void> {
         const file = exportFileOf(path);
         const reader = await openLogReader(cli, options);
-        const order = options.oldest ? "asc" : undefined;
         const isTold = process.stderr.isTTY === true;
         const records = await writeExport(
           reader,
@@ -78,7 +79,6 @@ export function search(cli: Cli): Command {
       }
 
       async function writeRecords(): Promise<void> {
-        const order = options.oldest ? "asc" : "desc";
         let cursor: string | undefined;
         let left = limit;
         do {

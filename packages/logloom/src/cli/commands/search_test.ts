@@ -97,7 +97,30 @@ Deno.test("a query may begin with -, and keeps its order", async () => {
     "1",
   ]);
   assert.equal(code, 0);
-  assert.equal(JSON.parse(peer.requests[0].body).p_query_dsl, "-service:x level:error -host:y");
+  const { p_query_dsl, p_order } = JSON.parse(peer.requests[0].body);
+  assert.equal(p_query_dsl, "-service:x level:error -host:y");
+  // A sort of the query may be another than one that is named beside it.
+  assert.equal(p_order, undefined);
+});
+
+Deno.test({
+  name: "in a pager Ctrl-C is the pager's, however often",
+  // script makes a terminal.
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using peer = startPeer(answer);
+    const twice = "kill -INT $PPID; sleep 1; kill -INT $PPID; sleep 0.5";
+    const { code, stdout } = await new Deno.Command("script", {
+      args: ["-qec", `node ${checkout}local/run.mjs search x --limit 3`, "/dev/null"],
+      env: {
+        LOGLOOM_URL: peer.url,
+        LOGLOOM_TOKEN: "t",
+        PAGER: `wc -l; ${twice}; echo shown`,
+      },
+    }).output();
+    assert.match(new TextDecoder().decode(stdout), /\n3\r\nshown\r\n$/);
+    assert.equal(code, 0);
+  },
 });
 
 Deno.test("an export says where it cannot write, and that an interrupted one goes on", async () => {
@@ -206,6 +229,39 @@ Deno.test("a session goes before an API key, and a named key before the profile'
   // What was stored for one project is not sent to another.
   const elsewhere = { ...session, api_key: "ll_kept", url: "http://127.0.0.1:9" };
   assert.deepEqual(await search(elsewhere, key), [byKey, "ll_named"]);
+});
+
+Deno.test("a redirect is not followed: keys, tokens and passwords stay with their address", async () => {
+  await using elsewhere = startPeer(answer);
+  await using peer = startPeer(() => Response.redirect(`${elsewhere.url}/x`, 307));
+  await using home = await newHome();
+  const err = `logloom: the address answers with a redirect to ${elsewhere.url}/x: name that one`;
+  const env = { ...home.env, LOGLOOM_TOKEN: "" };
+  const byKey = await run(peer, ["search", "x"], { ...env, LOGLOOM_API_KEY: "ll_reads" });
+  assert.deepEqual(byKey, { code: 1, out: "", err: `${err}\n` });
+  const byToken = await run(peer, ["search", "x"], { ...env, LOGLOOM_TOKEN: "t" });
+  assert.deepEqual(byToken, { code: 1, out: "", err: `${err}\n` });
+  const session = { access_token: "old", refresh_token: "r", expires_at: 1 };
+  await home.store({ url: peer.url, session });
+  assert.deepEqual(await run(peer, ["search", "x"], env), { code: 1, out: "", err: `${err}.\n` });
+  assert.deepEqual(
+    peer.requests.map(({ path }) => path),
+    ["/functions/v1/logloom-read/v1/search_logs", "/rest/v1/rpc/search_logs", "/auth/v1/token"],
+  );
+  assert.deepEqual(elsewhere.requests, []);
+});
+
+Deno.test("a page that something else answers with is no answer", async () => {
+  let asked = 0;
+  await using peer = startPeer((request) =>
+    asked++ === 0 ? new Response("<html>Sign in</html>") : answer(request)
+  );
+  const { code, err } = await run(peer, ["search", "service=api"]);
+  assert.equal(code, 0);
+  assert.match(
+    err,
+    /^logloom: Something else answered instead of the service; trying again …\nlogloom: service=/,
+  );
 });
 
 Deno.test("a key that may not read is told so, with what to do, and no file is made", async () => {

@@ -6,7 +6,7 @@ import { wholeNumber } from "../options.ts";
 import { leave } from "../output.ts";
 import { endsOf } from "../shipping/ends.ts";
 import { isOfShipper } from "../shipping/events.ts";
-import { follow, isMissing } from "../shipping/follow.ts";
+import { follow, isMissing, readLive } from "../shipping/follow.ts";
 import { readLines } from "../shipping/lines.ts";
 import { createProgress, type Extent } from "../shipping/progress.ts";
 import { createSender } from "../shipping/sender.ts";
@@ -27,6 +27,8 @@ interface Options extends TargetOptions {
 
 /** How long a stop waits for requests under way. */
 const stopMs = 5000;
+/** How long a line of standard input waits for others. */
+const liveMs = 2000;
 
 export function ship(cli: Cli): Command {
   return withTarget(newCommand(cli, "ship", "Sends log files, or standard input", {
@@ -42,8 +44,8 @@ LOGLOOM_API_KEY.
 
 A file whose lines have their own times may be sent again, also when it has grown: within a day
 nothing is stored twice.`,
-    exit: `0 all events were accepted, 2 some were rejected, 1 not all could be sent, also after
-Ctrl-C.`,
+    exit: `0 all events were accepted, 2 some were rejected, 1 not all could be sent. Ctrl-C
+leaves out the rest of a file (1); of standard input and --follow what was read is sent.`,
   }))
     .argument("[file...]", "the files")
     .option("--follow <file>", "send new lines of the file, through rotation and truncation")
@@ -96,17 +98,25 @@ async function shipAll(cli: Cli, files: readonly string[], options: Options): Pr
   const end = () => {
     tell();
     console.error("logloom: stopped before all was sent.");
-    leave(exitCodes.failed);
+    return leave(exitCodes.failed);
   };
-  // Of a file the rest is not sent; what is followed ends with what was read.
+  // A file can be sent again; of what cannot be read again all that was read is sent.
+  let isFile = false;
   cli.signal.addEventListener("abort", () => {
-    setTimeout(end, followed === undefined ? 0 : stopMs).unref();
+    setTimeout(end, isFile ? 0 : stopMs).unref();
   });
   try {
     const sources = followed === undefined
       ? sourcesOf(cli, files, extent)
       : [followedSource(cli, followed, options.fromStart === true)];
-    for await (const source of sources) await shipper.ship(source);
+    for await (const source of sources) {
+      if (cli.signal.aborted) {
+        await shipper.finish();
+        return await end();
+      }
+      isFile = source.file !== undefined;
+      await shipper.ship(source);
+    }
     await shipper.finish();
   } finally {
     tell();
@@ -136,8 +146,10 @@ async function* sourcesOf(
   extent: Extent | undefined,
 ): AsyncGenerator<Source> {
   for (const name of files) {
-    if (name === "-") yield { name: "standard input", lines: readLines(process.stdin) };
-    else {
+    if (name === "-") {
+      const lines = readLive(readLines(process.stdin), liveMs, cli.signal);
+      yield { name: "standard input", lines };
+    } else {
       const path = cli.path(name);
       yield { name, lines: readFile(name, path, extent), file: await endsOf(path) };
     }

@@ -63,8 +63,12 @@ async function ship(url: string, args: string[], input = "", env = {}): Promise<
   return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
 }
 
-function events(peer: Peer): unknown[] {
+function events(peer: Peer): Record<string, unknown>[] {
   return peer.requests.flatMap(({ body }) => JSON.parse(body));
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 Deno.test("files and standard input arrive as events, and the report counts them", async () => {
@@ -82,7 +86,7 @@ Deno.test("files and standard input arrive as events, and the report counts them
     { ...web, msg: "plain line" },
     { ...web, msg: "event", level: "info" },
     { ...web, msg: "packed line" },
-    { ...web, msg: "from stdin" },
+    { ...web, ts: events(peer)[3].ts, msg: "from stdin" },
   ]);
   await Deno.remove(folder, { recursive: true });
 });
@@ -173,22 +177,112 @@ Deno.test("a file that has grown sends what it had under the same keys, and then
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("Ctrl-C ends with the counts so far and exit code 1", async () => {
+Deno.test("lines of a program arrive while it runs, with the time when it wrote them", async () => {
+  await using peer = startPeer(ingest);
+  const child = command(peer.url, []).spawn();
+  const writer = child.stdin.getWriter();
+  const write = (text: string) => writer.write(new TextEncoder().encode(text));
+  const began = Date.now();
+  await write('first\n{"msg":"timed","time":"2026-11-21T10:00:00Z"}\n');
+  await until(() => events(peer).length === 2);
+  const arrived = Date.now();
+  const at = Date.parse(String(events(peer)[0].ts));
+  assert.ok(began - 1 <= at && at <= arrived, `${began} ${at} ${arrived}`);
+  assert.deepEqual(events(peer)[1], { msg: "timed", time: "2026-11-21T10:00:00Z" });
+  await write("second\n");
+  await until(() => events(peer).length === 3);
+  // A stop takes what was read along, and what the program says as it stops.
+  await write("third\n");
+  child.kill("SIGTERM");
+  await write("last\n");
+  const { code, stdout, stderr } = await child.output();
+  assert.deepEqual([code, new TextDecoder().decode(stderr)], [0, ""]);
+  assert.match(new TextDecoder().decode(stdout), /^5 events accepted, 0 rejected /);
+  assert.deepEqual(events(peer).map(({ msg }) => msg), [
+    "first",
+    "timed",
+    "second",
+    "third",
+    "last",
+  ]);
+  await writer.abort().catch(() => {});
+});
+
+Deno.test("a program that takes its time to end is heard to its last word", async () => {
+  await using peer = startPeer(ingest);
+  const child = command(peer.url, []).spawn();
+  const writer = child.stdin.getWriter();
+  const write = (text: string) => writer.write(new TextEncoder().encode(text));
+  await write("begun\n");
+  await until(() => events(peer).length === 1);
+  child.kill("SIGTERM");
+  // Of how long it may take tells the test of what reads these lines, where both have the same clock.
+  const words = Array.from({ length: 8 }, (_, n) => `ending ${n}`);
+  await write(words.map((word) => `${word}\n`).join(""));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  // npm passes on what a whole group of processes gets.
+  child.kill("SIGTERM");
+  await writer.close();
+  const { code, stdout } = await child.output();
+  assert.match(new TextDecoder().decode(stdout), /^9 events accepted, 0 rejected /);
+  assert.equal(code, 0);
+  assert.deepEqual(events(peer).map(({ msg }) => msg), ["begun", ...words]);
+});
+
+Deno.test("a stop waits five seconds for an answer, not longer", async () => {
+  const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
+  await using peer = startPeer(async (request) => {
+    await isOver;
+    return ingest(request);
+  });
+  const child = command(peer.url, []).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode("line\n"));
+  await until(() => peer.requests.length === 1);
+  child.kill("SIGINT");
+  const { code, stdout, stderr } = await child.output();
+  over();
+  assert.equal(code, 1);
+  assert.match(new TextDecoder().decode(stdout), /^0 events accepted, 0 rejected /);
+  assert.equal(new TextDecoder().decode(stderr), "logloom: stopped before all was sent.\n");
+  await writer.abort().catch(() => {});
+});
+
+Deno.test("Ctrl-C again ends at once, whatever is under way", async () => {
+  const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
+  await using peer = startPeer(async (request) => {
+    await isOver;
+    return ingest(request);
+  });
+  const child = command(peer.url, []).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode("line\n"));
+  await until(() => peer.requests.length === 1);
+  child.kill("SIGINT");
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  child.kill("SIGINT");
+  const { code, stdout } = await child.output();
+  over();
+  assert.deepEqual([code, new TextDecoder().decode(stdout)], [130, ""]);
+  await writer.abort().catch(() => {});
+});
+
+Deno.test("of a file Ctrl-C ends with the counts so far and exit code 1", async () => {
   const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>();
   await using peer = startPeer((request) => {
     asked();
     return ingest(request);
   });
-  const child = command(peer.url, []).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode("line\n".repeat(10_001)));
+  const path = await Deno.makeTempFile();
+  await Deno.writeTextFile(path, "line\n".repeat(1_000_000));
+  const child = command(peer.url, [path]).spawn();
   await isAsked;
   child.kill("SIGINT");
   const { code, stdout, stderr } = await child.output();
   assert.equal(code, 1);
-  assert.match(new TextDecoder().decode(stdout), /^(?:0|10,000) events accepted, 0 rejected /);
+  assert.match(new TextDecoder().decode(stdout), /^(?:0|[\d,]+0,000) events accepted, 0 rejected /);
   assert.equal(new TextDecoder().decode(stderr), "logloom: stopped before all was sent.\n");
-  await writer.abort().catch(() => {});
+  await Deno.remove(path);
 });
 
 Deno.test("what cannot be sent ends with one sentence and exit code 1", async () => {
@@ -258,6 +352,10 @@ Deno.test("following sends new lines but its own, and a stop sends the rest", as
   assert.equal(new TextDecoder().decode(stderr), "");
   assert.equal(code, 0);
   assert.match(new TextDecoder().decode(stdout), /^3 events accepted, 0 rejected /);
-  assert.deepEqual(events(peer), [{ msg: "1" }, { msg: "2" }, { msg: "3" }]);
+  assert.deepEqual(events(peer).map(({ msg, ts }) => [msg, typeof ts]), [
+    ["1", "string"],
+    ["2", "string"],
+    ["3", "string"],
+  ]);
   await Deno.remove(folder, { recursive: true });
 });

@@ -41,7 +41,13 @@ asked for. The SQL is supabase/uninstall.sql.`,
         throw new Failure("Say --keep-archive or --delete-archive, not both.");
       }
       const archive = options.keepArchive ? "keep" : options.deleteArchive ? "delete" : undefined;
-      const isRemoved = await uninstall(databaseUrl, cli.supabase, console.log, archive);
+      const isRemoved = await uninstall(
+        databaseUrl,
+        cli.supabase,
+        console.log,
+        archive,
+        cli.signal,
+      );
       console.log(isRemoved ? `\n${next}` : "Logloom is not in this database.");
     });
 }
@@ -69,6 +75,9 @@ ${functions.map((name) => `  supabase functions delete ${name}`).join("\n")}${ot
 /** A lock timeout, or a deadlock with a request under way: try again. */
 const transient = new Set(["40P01", "55P03", "57014", "XX000"]);
 
+/** The step that stops while the archive has files. */
+export const archiveStep = "no file of the archive is forgotten";
+
 /** The statements of supabase/uninstall.sql, each with its purpose. */
 export async function uninstallSteps(
   source: string,
@@ -86,17 +95,20 @@ export async function uninstall(
   source: string,
   say: (line: string) => void = console.log,
   archive?: "keep" | "delete",
+  signal?: AbortSignal,
 ): Promise<boolean> {
   const sql = connect(databaseUrl, ({ severity, message }) => {
     if (severity === "WARNING") say(`  ${message}`);
   });
+  signal?.addEventListener("abort", () => sql.end({ timeout: 0 }));
   try {
     const [{ installed }] = await sql`
       select to_regclass('logloom_private.installation') is not null as installed`;
     if (!installed) return false;
     await sql`set statement_timeout = 0`;
-    await leaveArchive(sql, say, archive);
     for (const { title, sql: statement } of await uninstallSteps(source)) {
+      // Not before it is known that nothing of the project is in the way.
+      if (title === archiveStep) await leaveArchive(sql, say, archive);
       say(`  ${title} …`);
       await patiently(() => sql.unsafe(statement).simple());
     }

@@ -12,18 +12,20 @@ export interface Defaults {
 
 /**
  * The event of a line, as JSON text. A line with a JSON object is an event and stays unchanged; any other line is a
- * message. Undefined for a blank line.
+ * message. Undefined for a blank line. `readAt` is the time of events without one.
  */
-export function eventOf(line: string, defaults: Defaults): string | undefined {
+export function eventOf(line: string, defaults: Defaults, readAt?: string): string | undefined {
   const trimmed = line.trim();
   if (trimmed === "") return undefined;
   const event = objectIn(trimmed);
-  if (event === undefined) return JSON.stringify({ ...defaults, msg: line });
-  const missing = Object.entries(defaults).filter(([field]) => !Object.hasOwn(event, field));
+  const ts = readAt !== undefined && !(event && hasTime(event)) && { ts: readAt };
+  const added = { ...defaults, ...ts };
+  if (event === undefined) return JSON.stringify({ ...added, msg: line });
+  const missing = Object.entries(added).filter(([field]) => !Object.hasOwn(event, field));
   if (missing.length === 0) return trimmed;
-  const added = JSON.stringify(Object.fromEntries(missing)).slice(0, -1);
+  const head = JSON.stringify(Object.fromEntries(missing)).slice(0, -1);
   const own = trimmed.slice(1).trimStart();
-  return own === "}" ? `${added}}` : `${added},${own}`;
+  return own === "}" ? `${head}}` : `${head},${own}`;
 }
 
 const timeNames = ["ts", ...aliases.ts];
@@ -31,7 +33,11 @@ const timeNames = ["ts", ...aliases.ts];
 /** Whether an event has a time of its own, so that the same line is the same event another day. */
 export function hasOwnTime(event: string): boolean {
   const members = objectIn(event);
-  return members !== undefined && timeNames.some((name) => Object.hasOwn(members, name));
+  return members !== undefined && hasTime(members);
+}
+
+function hasTime(members: Record<string, unknown>): boolean {
+  return timeNames.some((name) => Object.hasOwn(members, name));
 }
 
 /** Whether the line reports a request of the shipper: sending it would write the next such line. */

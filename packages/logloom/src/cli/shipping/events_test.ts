@@ -28,6 +28,16 @@ Deno.test("defaults fill what a line does not say", () => {
   for (const [line, event] of cases) assert.equal(eventOf(line, defaults), event);
 });
 
+Deno.test("an event without a time gets that when its line was read", () => {
+  const at = "2026-11-21T10:00:00.000Z";
+  const cases: [string, string][] = [
+    ["text", `{"service":"web","ts":"${at}","msg":"text"}`],
+    ['{"msg":"a"}', `{"service":"web","ts":"${at}","msg":"a"}`],
+    ['{"msg":"a","timestamp":1}', '{"service":"web","msg":"a","timestamp":1}'],
+  ];
+  for (const [line, event] of cases) assert.equal(eventOf(line, { service: "web" }, at), event);
+});
+
 Deno.test("lines about the shipper's own requests are known", () => {
   for (
     const line of [

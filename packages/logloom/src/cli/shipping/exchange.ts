@@ -1,3 +1,5 @@
+import { redirectOf } from "../../read/redirect.ts";
+
 /** One request and its outcome; only the caller's own abort is thrown. */
 export interface Exchange {
   /** 0 if there was no answer. */
@@ -22,7 +24,7 @@ export async function exchange(
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
   try {
-    const response = await fetch(url, { ...init, signal });
+    const response = await fetch(url, { ...init, redirect: "manual", signal });
     return exchangeOf(response, await response.text(), now());
   } catch (error) {
     init.signal?.throwIfAborted();
@@ -33,14 +35,15 @@ export async function exchange(
   }
 }
 
-function exchangeOf({ status, headers }: Response, text: string, now: number): Exchange {
+function exchangeOf(response: Response, text: string, now: number): Exchange {
+  const { status, headers } = response;
   const body = objectOf(text);
   const said = [body.error, body.message].find((one) => typeof one === "string");
   return {
     status,
     text,
     body,
-    reason: `${status} ${said ?? "no reason given"}`,
+    reason: redirectOf(response) ?? `${status} ${said ?? "no reason given"}`,
     passes: status === 408 || status === 429 || status >= 500,
     retryAfterMs: retryAfter(headers, now),
   };

@@ -2,6 +2,9 @@ import type { Stats } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { LineSplitter } from "./lines.ts";
 
+/** A stop waits until the program has said nothing for so long: it may still be ending. */
+const silentMs = 500;
+
 export interface FollowOptions {
   readonly path: string;
   /** Whether to begin with the existing content. */
@@ -45,6 +48,39 @@ export async function* follow(options: FollowOptions): AsyncGenerator<string[]> 
     }
   } finally {
     await current?.close();
+  }
+}
+
+/**
+ * The lines of a stream that may go on for long: an empty list every so often, since what was read is to be sent. After
+ * a stop it ends once nothing more comes: nobody can read these lines again.
+ */
+export async function* readLive(
+  lines: AsyncIterator<string[]>,
+  everyMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<string[]> {
+  const end = new AbortController();
+  const stopped = AbortSignal.any([signal, end.signal]);
+  let isSilent = false;
+  let pause = sleep(everyMs, stopped);
+  let next = lines.next();
+  try {
+    for (;;) {
+      const read = await Promise.race([next, pause]);
+      if (read?.done) return;
+      yield read?.value ?? [];
+      if (read) {
+        isSilent = false;
+        next = lines.next();
+      } else if (isSilent) return;
+      else {
+        isSilent = signal.aborted;
+        pause = isSilent ? sleep(silentMs, end.signal) : sleep(everyMs, stopped);
+      }
+    }
+  } finally {
+    end.abort();
   }
 }
 
@@ -117,8 +153,10 @@ export function isMissing(error: unknown): boolean {
   return (error as { code?: string }).code === "ENOENT";
 }
 
+/** Ends early at the signal. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
     const done = () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", done);

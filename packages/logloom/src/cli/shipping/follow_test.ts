@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { follow } from "./follow.ts";
+import { follow, readLive } from "./follow.ts";
 
 interface Followed extends AsyncDisposable {
   readonly path: string;
@@ -96,4 +96,29 @@ Deno.test("a truncated file is read from its start", async () => {
   await Deno.truncate(followed.path);
   await append(followed.path, "short\n");
   await followed.expect("short");
+});
+
+Deno.test("after a stop a program is heard as long as it says something, and not longer", async () => {
+  const stop = new AbortController();
+  const words = Array.from({ length: 8 }, (_, n) => `ending ${n}`);
+  let isOver = false;
+  async function* program(): AsyncGenerator<string[]> {
+    yield ["begun"];
+    stop.abort();
+    // Twice as long as it would be waited for if nothing were said.
+    for (const word of words) {
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      yield [word];
+    }
+    // It stays there, and says nothing more.
+    const alive = setInterval(() => {}, 1000);
+    await new Promise<void>((resolve) => end = resolve);
+    clearInterval(alive);
+    isOver = true;
+  }
+  let end = () => {};
+  const heard = (await Array.fromAsync(readLive(program(), 60_000, stop.signal))).flat();
+  assert.deepEqual(heard, ["begun", ...words]);
+  assert.equal(isOver, false);
+  end();
 });

@@ -154,6 +154,18 @@ Deno.test("what will never pass is not tried again", async () => {
   }
 });
 
+Deno.test("a redirect is not followed, and ends it: the key stays with the address that it is for", async () => {
+  await using elsewhere = startPeer(() => Response.json(accepted));
+  await using peer = startPeer(() => Response.redirect(`${elsewhere.url}/x`, 308));
+  await assert.rejects(
+    senderTo(peer.url).send(batch),
+    new Failure(
+      `the address answers with a redirect to ${elsewhere.url}/x: name that one`,
+    ),
+  );
+  assert.deepEqual([peer.requests.length, elsewhere.requests.length], [1, 0]);
+});
+
 Deno.test("a batch that is too large on its way is sent in halves", async () => {
   await using peer = startPeer(({ body }) => {
     const events: unknown[] = JSON.parse(body);

@@ -55,9 +55,11 @@ export class Shipper {
     let line = 0;
     let isFirst = true;
     for await (const texts of lines) {
+      // What comes as it is written has waited before it arrives.
+      const readAt = file === undefined ? new Date().toISOString() : undefined;
       for (const text of texts) {
         const origin = { source: name, line: ++line };
-        const event = this.#eventOf(text, origin);
+        const event = this.#eventOf(text, origin, readAt);
         if (event !== undefined) {
           const isRepeatable = file !== undefined && hasOwnTime(event);
           // The batches of a file begin with it, whatever was sent before.
@@ -70,7 +72,7 @@ export class Shipper {
       }
       if (texts.length === 0) await this.#flush();
     }
-    if (file === undefined) return;
+    if (file === undefined) return this.#flush();
     if (this.#batcher.isRepeatable) await file.remember(line);
     await this.#flushRepeatable();
   }
@@ -82,9 +84,9 @@ export class Shipper {
     this.#throwFailure();
   }
 
-  #eventOf(text: string, origin: Origin): string | undefined {
+  #eventOf(text: string, origin: Origin, readAt?: string): string | undefined {
     if (this.#options.isSkipped(text)) return undefined;
-    const event = eventOf(text, this.#options.defaults);
+    const event = eventOf(text, this.#options.defaults, readAt);
     if (event === undefined || Batcher.fits(event)) return event;
     this.#reject(origin, "the line is longer than an event may be");
     this.totals.rejected++;
