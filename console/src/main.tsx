@@ -1,7 +1,7 @@
 import { say } from "./shared/words.ts";
-import { QueryClient } from "@tanstack/react-query";
-import { StrictMode } from "react";
+import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { useAddress } from "./address/address.ts";
 import { App } from "./app/app.tsx";
 import { loadConfig, StartError } from "./service/config.ts";
 import { openSession } from "./signin/open-session.ts";
@@ -9,27 +9,22 @@ import { Boundary } from "./shared/boundary.tsx";
 import { showTheme } from "./shared/preferences.ts";
 import "./styles/index.css";
 
+/** Another address may be one that can be shown. */
+function Root({ children }: { children: ReactNode }) {
+  return <Boundary what={say("The console")} of={useAddress()}>{children}</Boundary>;
+}
+
 const root = createRoot(document.getElementById("root") as HTMLElement);
 showTheme();
 
 try {
   const config = await loadConfig();
   const session = await openSession(config);
-  const queries = new QueryClient({
-    defaultOptions: {
-      queries: {
-        // The reader does.
-        retry: false,
-        staleTime: 15_000,
-        refetchOnWindowFocus: false,
-      },
-    },
-  });
   root.render(
     <StrictMode>
-      <Boundary what={say("The console")}>
-        <App config={config} session={session} queries={queries} />
-      </Boundary>
+      <Root>
+        <App config={config} session={session} />
+      </Root>
     </StrictMode>,
   );
 } catch (error) {

@@ -118,19 +118,12 @@ export function change(
 }
 
 let last: { hash: string; address: Address } | null = null;
-const visited = new Map<Screen, Record<string, string>>();
 
 function current(): Address {
   if (last?.hash !== location.hash) {
     last = { hash: location.hash, address: readAddress(location.hash) };
-    visited.set(last.address.screen, last.address.parameters);
   }
   return last.address;
-}
-
-/** A screen as one left it. */
-export function lastPlace(screen: Screen): Address {
-  return { screen, parameters: visited.get(screen) ?? {} };
 }
 
 export function useAddress(): Address {

@@ -32,12 +32,20 @@ const unitSeconds: Record<string, number> = {
   w: 604800,
 };
 
+/** The years 0 to 9999, of which everybody can write the times. */
+const times = [Date.parse("0000-01-01T00:00:00Z"), Date.parse("9999-12-31T23:59:59.999Z")] as const;
+
 /** Milliseconds since 1970, or null if the word is not a time. `zone` is used if it names none. */
 export function instant(
   word: string,
   now: number,
   zone: Zone = "utc",
 ): number | null {
+  const time = timeOf(word, now, zone);
+  return time !== null && time >= times[0] && time <= times[1] ? time : null;
+}
+
+function timeOf(word: string, now: number, zone: Zone): number | null {
   const relative = /^now(?:([+-])(\d{1,9})([smhdw]))?$/.exec(word.trim());
   if (relative) {
     const [, sign, count, unit] = relative;

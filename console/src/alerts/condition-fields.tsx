@@ -1,10 +1,11 @@
-import { useRef } from "react";
+import { useId, useRef } from "react";
 import { QueryBox } from "../search/query-box.tsx";
 import type { BoxHandle } from "../search/query-editor.tsx";
 import { useOperation } from "../service/hooks.ts";
 import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { Comparison } from "../service/logloom.ts";
 import { type Draft, signs } from "./rules.ts";
+import { readNumber, writtenNumber } from "../shared/numbers.ts";
 import { say, type Words } from "../shared/words.ts";
 
 const words: Record<Comparison, Words> = {
@@ -22,6 +23,8 @@ export function ConditionFields({ draft, onChange }: {
   onChange: (part: Partial<Draft>) => void;
 }) {
   const box = useRef<BoxHandle>(null);
+  const id = useId();
+  const isNoNumber = draft.threshold !== "" && readNumber(draft.threshold) === null;
   const fields = useOperation("list_log_fields", {
     p_query_dsl: "",
     p_ts_from: "now-1h",
@@ -65,6 +68,8 @@ export function ConditionFields({ draft, onChange }: {
             required
             inputMode="decimal"
             value={draft.threshold}
+            aria-invalid={isNoNumber}
+            aria-describedby={isNoNumber ? id : undefined}
             onChange={(event) => onChange({ threshold: event.target.value })}
           />
         </label>
@@ -91,6 +96,13 @@ export function ConditionFields({ draft, onChange }: {
           />
         </label>
       </div>
+      {isNoNumber && (
+        <p id={id} className="field-error" role="alert">
+          {say("Write a number such as {number}, without separators of thousands.", {
+            number: writtenNumber(1.5),
+          })}
+        </p>
+      )}
     </>
   );
 }

@@ -6,6 +6,7 @@ import type { AlertPreview } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { labelsHeight } from "../shared/chart-plot.ts";
+import { writtenNumber } from "../shared/numbers.ts";
 import { TimeChart } from "../shared/time-chart.tsx";
 import { say } from "../shared/words.ts";
 import { linesOf, timesOf } from "./preview.ts";
@@ -36,7 +37,7 @@ export function PreviewChart({ draft, onThreshold }: {
     (answer.isPlaceholderData ||
       JSON.stringify(asked) !== JSON.stringify(condition));
   const keys = useMemo(() => groupKeys(asked.p_query_dsl), [asked]);
-  const threshold = Number(draft.threshold);
+  const threshold = condition.p_threshold;
   const times = useMemo(() => timesOf(data), [data]);
   const series = useMemo(() => linesOf(data, keys), [data, keys]);
   const [top, setTop] = useState(1);
@@ -87,7 +88,7 @@ export function PreviewChart({ draft, onThreshold }: {
                   top={top}
                   height={height}
                   edges={edges}
-                  onChange={(value) => onThreshold(String(value))}
+                  onChange={(value) => onThreshold(writtenNumber(value))}
                 />
               )}
             </>

@@ -68,7 +68,7 @@ function times(number: number): string {
 
 function crowdedWords(windows: number): string {
   return say(
-    "In {count} windows there were more groups than a rule may have; it fires for none there",
+    "In {count} windows groups are too many or too long; the rule fires for none there",
     { count: windows },
   );
 }

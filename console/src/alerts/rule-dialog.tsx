@@ -3,7 +3,7 @@ import { useChange, useSealedChange } from "../service/hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
-import { Dialog } from "../shared/dialog.tsx";
+import { CancelButton, Dialog } from "../shared/dialog.tsx";
 import { ConditionFields } from "./condition-fields.tsx";
 import { MessagePreview } from "./message-preview.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
@@ -26,17 +26,24 @@ export function RuleDialog({ initial, onClose, onSaved }: {
     "logloom-notify",
     touched,
   );
+  const rotate = useChange("rotate_alert_webhook_secret", []);
   return (
     <Dialog
       title={draft.rule_id ? say("Alert rule") : say("New alert rule")}
       onClose={onClose}
       wide
+      isBusy={rotate.isPending}
     >
       <form
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          save.mutate(parametersOf(draft), {
+          const parameters = parametersOf(draft);
+          if (parameters === null) {
+            event.currentTarget.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+            return;
+          }
+          save.mutate(parameters, {
             onSuccess: () => {
               onClose();
               onSaved?.();
@@ -73,7 +80,9 @@ export function RuleDialog({ initial, onClose, onSaved }: {
         <MessagePreview draft={draft} />
         <ErrorNote error={save.error} />
         <div className="dialog-actions">
-          {draft.rule_id && <RuleTools ruleId={draft.rule_id} />}
+          {draft.rule_id && (
+            <RuleTools ruleId={draft.rule_id} rotate={rotate} isSaving={save.isPending} />
+          )}
           <span className="spring" />
           <label className="check">
             <input
@@ -83,8 +92,12 @@ export function RuleDialog({ initial, onClose, onSaved }: {
             />
             {say("Enabled")}
           </label>
-          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
-          <button type="submit" className="button primary" disabled={save.isPending}>
+          <CancelButton onClose={onClose} isBusy={rotate.isPending} />
+          <button
+            type="submit"
+            className="button primary"
+            disabled={save.isPending || rotate.isPending}
+          >
             {draft.rule_id ? say("Save") : say("Make the rule")}
           </button>
         </div>
@@ -94,9 +107,13 @@ export function RuleDialog({ initial, onClose, onSaved }: {
 }
 
 /** Actions for an existing rule: a test, a new webhook secret. */
-function RuleTools({ ruleId }: { ruleId: string }) {
+function RuleTools({ ruleId, rotate, isSaving }: {
+  ruleId: string;
+  rotate: ReturnType<typeof useChange<"rotate_alert_webhook_secret">>;
+  /** Its answer closes the dialog, and a secret is shown this once. */
+  isSaving: boolean;
+}) {
   const test = useChange("test_alert_rule", ["list_alert_deliveries"]);
-  const rotate = useChange("rotate_alert_webhook_secret", []);
   return (
     <div className="rule-tools">
       <button
@@ -110,7 +127,7 @@ function RuleTools({ ruleId }: { ruleId: string }) {
       <button
         type="button"
         className="button quiet"
-        disabled={rotate.isPending}
+        disabled={rotate.isPending || isSaving}
         onClick={() => rotate.mutate({ p_rule_id: ruleId })}
       >
         {say("New webhook secret")}

@@ -1,6 +1,7 @@
+import { readNumber, writtenNumber } from "../shared/numbers.ts";
 import { type Words } from "../shared/words.ts";
 import type { AlertRule, Comparison, ParametersOf } from "../service/logloom.ts";
-import type { Secrets } from "../shared/secret-field.tsx";
+import type { Secrets } from "../shared/secrets.ts";
 
 export const signs: Record<Comparison, string> = {
   gt: ">",
@@ -75,7 +76,7 @@ export function draftOf(rule: Partial<AlertRule>): Draft {
     name: rule.name ?? "",
     description: rule.description ?? "",
     query_dsl: rule.query_dsl ?? "level:error",
-    threshold: String(rule.threshold ?? 10),
+    threshold: writtenNumber(rule.threshold ?? 10),
     comparison: rule.comparison ?? "gt",
     window_minutes: String(rule.window_minutes ?? 5),
     cooldown_minutes: String(rule.cooldown_minutes ?? 30),
@@ -91,9 +92,11 @@ export function draftOf(rule: Partial<AlertRule>): Draft {
   };
 }
 
+/** Null while the threshold is no number: a rule that is changed would keep the one before. */
 export function parametersOf(
   draft: Draft,
-): ParametersOf<"create_alert_rule"> & { p_rule_id?: string } {
+): ParametersOf<"create_alert_rule"> & { p_rule_id?: string } | null {
+  if (readNumber(draft.threshold) === null) return null;
   const config = { ...draft.config };
   for (const name of ["email", "webhook_url", "webhook_template"] as const) {
     if (draft[name] === "") delete config[name];
@@ -117,7 +120,7 @@ export function parametersOf(
 export function conditionOf(draft: Draft) {
   return {
     p_query_dsl: draft.query_dsl,
-    p_threshold: numberOf(draft.threshold),
+    p_threshold: readNumber(draft.threshold) ?? NaN,
     p_comparison: draft.comparison,
     p_window_minutes: numberOf(draft.window_minutes),
     p_cooldown_minutes: numberOf(draft.cooldown_minutes),
@@ -128,7 +131,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** NaN for what is no number: it is sent as null, which the service refuses by name. */
+/** Of a field that the browser checks. */
 function numberOf(text: string): number {
   return text.trim() === "" ? NaN : Number(text);
 }

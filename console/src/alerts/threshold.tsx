@@ -1,4 +1,5 @@
 import { type PointerEvent, useRef } from "react";
+import { writtenNumber } from "../shared/numbers.ts";
 import { say } from "../shared/words.ts";
 
 /** A line over a chart, moved by dragging or with the arrow keys. */
@@ -48,7 +49,7 @@ export function Threshold({ value, top, height, edges, onChange }: {
         onChange(Math.max(0, round(value + move, step)));
       }}
     >
-      <span className="threshold-value">{value}</span>
+      <span className="threshold-value">{writtenNumber(value)}</span>
     </div>
   );
 }

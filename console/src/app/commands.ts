@@ -1,4 +1,5 @@
-import { change, go, lastPlace, type Screen } from "../address/address.ts";
+import { change, go, type Screen } from "../address/address.ts";
+import type { Places } from "../address/places.ts";
 import { rankOf } from "../language/rank.ts";
 import { placeOf } from "../saved/display.ts";
 import type { LogDashboard, LogTenant, SavedSearch } from "../service/logloom.ts";
@@ -18,20 +19,23 @@ export interface Command {
 const tabs = [["Log streams", "streams"], ["Archive", "archive"]] as const;
 
 /** What the palette offers: screens, saved searches, dashboards, tenants, choices. */
-export function commandsOf({ screens, saved, dashboards, tenants, switchTo, onHelp, signOut }: {
-  screens: readonly Screen[];
-  saved: SavedSearch[];
-  dashboards: LogDashboard[];
-  tenants: LogTenant[];
-  switchTo: (tenantId: string) => void;
-  onHelp: () => void;
-  signOut: () => void;
-}): Command[] {
+export function commandsOf(
+  { screens, places, saved, dashboards, tenants, switchTo, onHelp, signOut }: {
+    screens: readonly Screen[];
+    places: Places;
+    saved: SavedSearch[];
+    dashboards: LogDashboard[];
+    tenants: LogTenant[];
+    switchTo: (tenantId: string) => void;
+    onHelp: () => void;
+    signOut: () => void;
+  },
+): Command[] {
   const screen = (name: Screen): Command => ({
     id: `screen-${name}`,
     words: say(labels[name]),
     kind: say("Screen"),
-    run: () => go(lastPlace(name)),
+    run: () => go(places.last(name)),
   });
   const choice = (words: string, run: () => void): Command => ({
     id: `choice-${words}`,
@@ -66,7 +70,7 @@ export function commandsOf({ screens, saved, dashboards, tenants, switchTo, onHe
       run: () => go({ screen: "settings", parameters: { tab } }),
     })),
     choice(say("Follow new records live"), () => {
-      go(lastPlace("search"));
+      go(places.last("search"));
       change({ live: "1" });
     }),
     choice(say("Theme: dark"), () => prefer({ theme: "dark" })),

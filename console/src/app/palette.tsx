@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useMemo, useState } from "react";
+import { usePlaces } from "../address/places.ts";
 import { useOperation } from "../service/hooks.ts";
 import { useSession } from "../service/session.ts";
 import { ErrorNote } from "../shared/controls.tsx";
@@ -19,9 +20,11 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
   const tenants = useOperation("list_log_tenants", { p_limit: mostAtOnce });
   const { switchTo, error, note } = useSwitch();
   const screens = useScreens();
+  const places = usePlaces();
   const all = useMemo(() =>
     commandsOf({
       screens,
+      places,
       saved: saved.data ?? [],
       dashboards: dashboards.data ?? [],
       tenants: tenants.data ?? [],

@@ -1,6 +1,6 @@
-import type { QueryClient } from "@tanstack/react-query";
 import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
 import { useAddress } from "../address/address.ts";
+import { useNotedPlaces } from "../address/places.ts";
 import { OverviewScreen } from "../overview/overview-screen.tsx";
 import { ExportNote } from "../search/export-menu.tsx";
 import { allFeatures, FeaturesContext, viewersFeatures } from "../search/features.ts";
@@ -22,10 +22,9 @@ import { say } from "../shared/words.ts";
 const Palette = lazy(() => loadPart(() => import("./palette.tsx")));
 
 /** The frame of every screen: the bar at the top, connection notes, help. */
-export function Shell({ queries }: { queries: QueryClient }) {
-  // Remove everything that another user was shown.
-  useState(() => queries.clear());
+export function Shell() {
   const { screen, parameters } = useAddress();
+  useNotedPlaces();
   const [isHelping, setHelping] = useState(false);
   const [isGoing, setGoing] = useState(false);
   useShortcuts({ "?": () => setHelping(true) });
@@ -79,6 +78,7 @@ export function Shell({ queries }: { queries: QueryClient }) {
       >
         <Boundary
           key={screen}
+          of={parameters}
           what={isSearch ? say("The search") : say("This screen")}
           instead={<BrokenScreen />}
         >

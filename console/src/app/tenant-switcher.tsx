@@ -64,14 +64,11 @@ function Tenants() {
 /** Chooses another tenant and refreshes the session, whose next token names it. */
 export function useSwitch() {
   const session = useSession();
-  const change = useChange("switch_log_tenant", ["list_log_tenants"]);
   const [note, setNote] = useState<string | null>(null);
-  const switchTo = (tenantId: string) =>
-    change.mutate({ p_tenant_id: tenantId }, {
-      onSuccess: async () => {
-        const isNew = await session.renew();
-        if (!isNew) setNote(say("Sign in again to work there."));
-      },
-    });
+  const change = useChange("switch_log_tenant", ["list_log_tenants"], async () => {
+    const isNew = await session.renew();
+    if (!isNew) setNote(say("Sign in again to work there."));
+  });
+  const switchTo = (tenantId: string) => change.mutate({ p_tenant_id: tenantId });
   return { switchTo, error: change.error, isBusy: change.isPending, note };
 }

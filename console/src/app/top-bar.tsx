@@ -1,5 +1,6 @@
 import { type MouseEvent, useId, useRef } from "react";
-import { go, lastPlace, type Screen, useAddress, writeAddress } from "../address/address.ts";
+import { go, type Screen, useAddress, writeAddress } from "../address/address.ts";
+import { usePlaces } from "../address/places.ts";
 import { useIsNarrow } from "../search/use-is-narrow.ts";
 import { useOperation } from "../service/hooks.ts";
 import { useMay } from "../service/role.ts";
@@ -64,6 +65,7 @@ function NavMenu({ screen }: { screen: Screen }) {
 /** The screens as one left them; the present one from its beginning. */
 function NavLinks({ screen, onGo }: { screen: Screen; onGo?: () => void }) {
   useAddress();
+  const places = usePlaces();
   const screens = useScreens();
   const mayAlert = useMay("member");
   const open = useOperation("list_alert_incidents", {
@@ -72,7 +74,7 @@ function NavLinks({ screen, onGo }: { screen: Screen; onGo?: () => void }) {
   }, { every: 60_000, enabled: mayAlert === true });
   const waiting = open.data?.length ?? 0;
   const place = (name: Screen) =>
-    name === screen ? { screen: name, parameters: {} } : lastPlace(name);
+    name === screen ? { screen: name, parameters: {} } : places.last(name);
   const onClick = (event: MouseEvent, name: Screen) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();

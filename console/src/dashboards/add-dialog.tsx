@@ -10,6 +10,7 @@ import { mostAtOnce } from "../shared/list.tsx";
 import { oneLine, plain } from "../shared/plain.ts";
 import { say } from "../shared/words.ts";
 import { mostPanels } from "./panels.ts";
+import { usePanelsChange } from "./use-panels-change.ts";
 
 /** Puts the numbers of a search on one of one's own dashboards, or on a new one. */
 export default function AddDialog({ query, onClose }: { query: string; onClose: () => void }) {
@@ -23,23 +24,20 @@ export default function AddDialog({ query, onClose }: { query: string; onClose: 
   const [name, setName] = useState("");
   const touched = ["list_log_dashboards", "get_log_dashboard"] as const;
   const create = useChange("create_log_dashboard", touched);
-  const update = useChange("update_log_dashboard", touched);
+  const update = usePanelsChange();
   const kind: LogPanel["kind"] = seriesOf(query)
     ? "lines"
     : groupKeys(query).length > 0
     ? "bars"
     : "number";
-  const panel = { title, query_dsl: query, kind, width: 6 };
+  const panel: LogPanel = { title, query_dsl: query, kind, width: 6 };
   const onSuccess = ({ dashboard_id }: LogDashboard) =>
     go({ screen: "dashboards", parameters: { id: dashboard_id } });
   const submit = () => {
     const chosen = mine.find(({ dashboard_id }) => dashboard_id === wanted);
     if (chosen) {
-      update.mutate({
-        p_dashboard_id: chosen.dashboard_id,
-        p_panels: [...chosen.panels.map((one) => ({ ...one })), panel],
-      }, { onSuccess });
-    } else create.mutate({ p_name: name, p_panels: [panel] }, { onSuccess });
+      update.mutate({ dashboard: chosen, change: (now) => [...now, panel] }, { onSuccess });
+    } else create.mutate({ p_name: name, p_panels: [{ ...panel }] }, { onSuccess });
   };
   return (
     <Dialog title={say("Add to a dashboard")} onClose={onClose}>

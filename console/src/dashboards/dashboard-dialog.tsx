@@ -13,20 +13,32 @@ export function DashboardDialog({ initial, panels, onClose, onMade }: {
   onClose: () => void;
   onMade?: (made: LogDashboard) => void;
 }) {
+  // Another tab's change may arrive meanwhile.
+  const [before] = useState(initial);
   const [name, setName] = useState(initial?.name ?? "");
   const [isShared, setShared] = useState(initial?.is_shared ?? false);
   const touched = ["list_log_dashboards", "get_log_dashboard"] as const;
   const create = useChange("create_log_dashboard", touched);
   const update = useChange("update_log_dashboard", touched);
   const submit = () => {
-    const asked = { p_name: name, p_is_shared: isShared };
     const onSuccess = (made: LogDashboard) => {
       onClose();
       onMade?.(made);
     };
-    if (initial) {
-      update.mutate({ p_dashboard_id: initial.dashboard_id, ...asked }, { onSuccess });
-    } else create.mutate({ ...asked, p_panels: panels?.map((one) => ({ ...one })) }, { onSuccess });
+    if (before) {
+      // What is as it was stays as another tab may have made it.
+      update.mutate({
+        p_dashboard_id: before.dashboard_id,
+        ...name !== before.name && { p_name: name },
+        ...isShared !== before.is_shared && { p_is_shared: isShared },
+      }, { onSuccess });
+    } else {
+      create.mutate({
+        p_name: name,
+        p_is_shared: isShared,
+        p_panels: panels?.map((one) => ({ ...one })),
+      }, { onSuccess });
+    }
   };
   return (
     <Dialog

@@ -4,8 +4,8 @@ import { standardRange } from "../address/range.ts";
 import { RangePicker } from "../search/range-picker.tsx";
 import { RefreshMenu } from "../search/refresh-menu.tsx";
 import { useInstants } from "../search/use-instants.ts";
-import { useChange, useOperation } from "../service/hooks.ts";
-import type { LogDashboard, LogPanel } from "../service/logloom.ts";
+import { useOperation } from "../service/hooks.ts";
+import type { LogDashboard } from "../service/logloom.ts";
 import { useMay } from "../service/role.ts";
 import { useSession } from "../service/session.ts";
 import { Empty, ErrorNote, IconButton, ScreenHead } from "../shared/controls.tsx";
@@ -16,7 +16,8 @@ import { say } from "../shared/words.ts";
 import { DashboardDialog } from "./dashboard-dialog.tsx";
 import { Panel } from "./panel.tsx";
 import { PanelDialog } from "./panel-dialog.tsx";
-import { mostPanels, moved } from "./panels.ts";
+import { type Edited, mostPanels, moved, replaced, without } from "./panels.ts";
+import { type PanelsChange, usePanelsChange } from "./use-panels-change.ts";
 
 /** A dashboard: panels on a grid of twelve columns, over the range of the address. */
 export function DashboardView({ id }: { id: string }) {
@@ -53,16 +54,16 @@ function Whole({ dashboard }: { dashboard: LogDashboard }) {
   };
   const { instants, again } = useInstants(range);
   const [isNaming, setNaming] = useState(false);
-  const [edited, setEdited] = useState<number | "new" | null>(null);
-  const save = useChange("update_log_dashboard", ["get_log_dashboard", "list_log_dashboards"]);
+  const [edited, setEdited] = useState<Edited | null>(null);
+  const save = usePanelsChange();
   const { panels } = dashboard;
-  const put = (next: LogPanel[]) =>
-    save.mutate({
-      p_dashboard_id: dashboard.dashboard_id,
-      p_panels: next.map((one) => ({ ...one })),
-    }, {
-      onSuccess: () => setEdited(null),
-    });
+  const put = (change: PanelsChange["change"]) => save.mutate({ dashboard, change });
+  const isOwn = edited !== null && save.variables?.edited === edited;
+  const edit = (what: Edited) => {
+    // What was wrong with another change.
+    if (!save.isPending) save.reset();
+    setEdited(what);
+  };
   useEffect(() => {
     document.title = `${plain(dashboard.name)} · Logloom`;
   }, [dashboard.name, parameters]);
@@ -81,14 +82,14 @@ function Whole({ dashboard }: { dashboard: LogDashboard }) {
               type="button"
               className="button primary"
               disabled={panels.length >= mostPanels}
-              onClick={() => setEdited("new")}
+              onClick={() => edit({})}
             >
               {say("New panel")}
             </button>
           </>
         )}
       </ScreenHead>
-      {edited === null && <ErrorNote error={save.error} />}
+      {!isOwn && <ErrorNote error={save.error} />}
       {panels.length === 0 && <Empty title={say("No panels yet")} />}
       <div className="panels">
         {panels.map((panel, at) => (
@@ -103,24 +104,24 @@ function Whole({ dashboard }: { dashboard: LogDashboard }) {
                   icon="back"
                   label={say("Move to the front: {title}", { title: panel.title })}
                   disabled={at === 0 || save.isPending}
-                  onClick={() => put(moved(panels, at, -1))}
+                  onClick={() => put((now) => moved(now, { panel, at }, -1))}
                 />
                 <IconButton
                   icon="chevron"
                   label={say("Move to the back: {title}", { title: panel.title })}
                   disabled={at === panels.length - 1 || save.isPending}
-                  onClick={() => put(moved(panels, at, 1))}
+                  onClick={() => put((now) => moved(now, { panel, at }, 1))}
                 />
                 <IconButton
                   icon="edit"
                   label={say("Change: {title}", { title: panel.title })}
-                  onClick={() => setEdited(at)}
+                  onClick={() => edit({ panel, at })}
                 />
                 <IconButton
                   icon="close"
                   label={say("Remove: {title}", { title: panel.title })}
                   disabled={save.isPending}
-                  onClick={() => put(panels.filter((_, i) => i !== at))}
+                  onClick={() => put((now) => without(now, { panel, at }))}
                 />
               </>
             )}
@@ -130,15 +131,15 @@ function Whole({ dashboard }: { dashboard: LogDashboard }) {
       {isNaming && <DashboardDialog initial={dashboard} onClose={() => setNaming(false)} />}
       {edited !== null && (
         <PanelDialog
-          initial={edited === "new" ? undefined : panels[edited]}
-          error={save.error}
+          initial={edited.panel}
+          isBusy={save.isPending}
+          error={isOwn ? save.error : null}
           onClose={() => setEdited(null)}
           onSave={(panel) =>
-            put(
-              edited === "new"
-                ? [...panels, panel]
-                : panels.map((one, i) => i === edited ? panel : one),
-            )}
+            save.mutate({ dashboard, change: (now) => replaced(now, edited, panel), edited }, {
+              // By now another one may be open.
+              onSuccess: () => setEdited((now) => now === edited ? null : now),
+            })}
         />
       )}
     </>

@@ -14,8 +14,9 @@ const fresh: LogPanel = {
 };
 
 /** A panel's title, query, kind and width. */
-export function PanelDialog({ initial = fresh, error, onClose, onSave }: {
+export function PanelDialog({ initial = fresh, isBusy, error, onClose, onSave }: {
   initial?: LogPanel;
+  isBusy: boolean;
   error: unknown;
   onClose: () => void;
   onSave: (panel: LogPanel) => void;
@@ -86,7 +87,7 @@ export function PanelDialog({ initial = fresh, error, onClose, onSave }: {
         <ErrorNote error={error} />
         <div className="dialog-actions">
           <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
-          <button type="submit" className="button primary">{say("Save")}</button>
+          <button type="submit" className="button primary" disabled={isBusy}>{say("Save")}</button>
         </div>
       </form>
     </Dialog>

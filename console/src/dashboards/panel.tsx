@@ -65,10 +65,10 @@ export function Panel({ panel, range, instants, tools }: {
           {() =>
             panel.kind === "number"
               ? <p className="panel-number">{measure(rows[0]?.value)}</p>
-              : panel.kind === "lines"
-              ? <SeriesFigure query={panel.query_dsl} instants={instants} height={170} />
               : rows.length === 0
               ? <Empty title={say("Nothing to count in this range")} />
+              : panel.kind === "lines"
+              ? <SeriesFigure query={panel.query_dsl} instants={instants} height={170} />
               : (
                 <div className="panel-groups" tabIndex={0} role="group" aria-label={say("Groups")}>
                   <Groups rows={rows} keys={groupKeys(panel.query_dsl)} onFilter={onFilter} />

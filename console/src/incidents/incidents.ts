@@ -35,7 +35,7 @@ export function recordsOf({ query_dsl, group }: AlertIncident): string | null {
   if (query_dsl === null) return null;
   return Object.entries(group ?? {}).reduce(
     (query, [field, value]) =>
-      value === null ? withClause(query, field, "*", "has") : withClause(query, field, value, "in"),
+      withClause(query, field, value ?? "", value === null ? "lacks" : "in"),
     filterOf(query_dsl),
   );
 }

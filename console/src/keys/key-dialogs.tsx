@@ -4,7 +4,7 @@ import { useChange } from "../service/hooks.ts";
 import type { ApiKey, CreatedApiKey, Scope } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
-import { Dialog } from "../shared/dialog.tsx";
+import { CancelButton, Dialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/plain.ts";
 import { say, type Words } from "../shared/words.ts";
 
@@ -27,9 +27,9 @@ export function NewKeyDialog({ onMade, onClose }: {
   const [days, setDays] = useState("");
   const [right, setRight] = useState("ingest");
   const scopes = right.split(" ") as Scope[];
-  const create = useChange("create_api_key", ["list_api_keys"]);
+  const create = useChange("create_api_key", ["list_api_keys"], onMade);
   return (
-    <Dialog title={say("New API key")} onClose={onClose}>
+    <Dialog title={say("New API key")} onClose={onClose} isBusy={create.isPending}>
       <form
         className="form"
         onSubmit={(event) => {
@@ -37,7 +37,7 @@ export function NewKeyDialog({ onMade, onClose }: {
           const expires = days === ""
             ? {}
             : { p_expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
-          create.mutate({ p_name: name, p_scopes: scopes, ...expires }, { onSuccess: onMade });
+          create.mutate({ p_name: name, p_scopes: scopes, ...expires });
         }}
       >
         <label className="field">
@@ -70,7 +70,7 @@ export function NewKeyDialog({ onMade, onClose }: {
         </label>
         <ErrorNote error={create.error} />
         <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
+          <CancelButton onClose={onClose} isBusy={create.isPending} />
           <button type="submit" className="button primary" disabled={create.isPending}>
             {say("Make the key")}
           </button>
@@ -91,17 +91,14 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
   onClose: () => void;
 }) {
   const [overlap, setOverlap] = useState(60);
-  const rotate = useChange("rotate_api_key", ["list_api_keys"]);
+  const rotate = useChange("rotate_api_key", ["list_api_keys"], onMade);
   return (
-    <Dialog title={say("Rotate the key")} onClose={onClose}>
+    <Dialog title={say("Rotate the key")} onClose={onClose} isBusy={rotate.isPending}>
       <form
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          rotate.mutate(
-            { p_key_id: apiKey.key_id, p_overlap_minutes: overlap },
-            { onSuccess: onMade },
-          );
+          rotate.mutate({ p_key_id: apiKey.key_id, p_overlap_minutes: overlap });
         }}
       >
         <p>
@@ -118,7 +115,7 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
         </label>
         <ErrorNote error={rotate.error} />
         <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
+          <CancelButton onClose={onClose} isBusy={rotate.isPending} />
           <button type="submit" className="button primary" disabled={rotate.isPending}>
             {say("Rotate")}
           </button>

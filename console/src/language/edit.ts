@@ -74,10 +74,10 @@ export function attributeField(path: string[]): string {
   ).join(".");
 }
 
-export type Mode = "in" | "out" | "least" | "has";
+export type Mode = "in" | "out" | "least" | "lacks";
 
 export function clause(field: string, value: string, mode: Mode): string {
-  if (mode === "has") return `${field}:*`;
+  if (mode === "lacks") return `-${field}:*`;
   if (mode === "least") {
     return `${field}:>=${field.startsWith("attrs.") ? value : quoted(value)}`;
   }

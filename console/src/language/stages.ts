@@ -2,6 +2,7 @@ import type { SyntaxNode, Tree } from "@lezer/common";
 
 const mostStages = 10;
 const mostAggregates = 8;
+const mostFields = 50;
 
 const stageNames: Record<string, string> = {
   WhereStage: "where",
@@ -31,16 +32,18 @@ export function stagesAgree(tree: Tree, query: string): boolean {
       numbers = ["count"];
     } else if (stage.name === "Aggregate") {
       const names = stage.getChildren("Call").map((call) => nameOf(call, textOf));
-      if (new Set(names).size < names.length || names.length > mostAggregates) return false;
       const keys = stage.getChildren("Key").map(textOf);
       const widths = stage.getChildren("Width").length;
-      if (widths > 1) return false;
+      if (widths > 1 || names.length > mostAggregates) return false;
       numbers = names;
       columns = [...names, ...(widths ? ["ts"] : []), ...keys];
+      if (new Set(columns).size < columns.length) return false;
     } else if (name === "sort") {
       const named = stage.getChildren("ColumnName").map(textOf);
       if (named.some((one) => !columns.includes(one))) return false;
       if (!makesRows && named.length > 1) return false;
+    } else if (name === "fields") {
+      if (stage.getChildren("AnyFieldName").length > mostFields) return false;
     } else if (stage.name === "HavingStage") {
       const tested = stage.getChildren("Test").map((test) => test.getChild("ColumnName"));
       if (tested.some((one) => !one || !numbers.includes(textOf(one)))) return false;

@@ -65,7 +65,7 @@ function ServiceRow({ service, course, range }: {
 }) {
   const name = service.service;
   const open = (level = "") => {
-    const only = name === null ? "-service:*" : clause("service", name, "in");
+    const only = clause("service", name ?? "", name === null ? "lacks" : "in");
     go({
       screen: "search",
       parameters: {

@@ -1,4 +1,3 @@
-import { QueryClient } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { change, keepOwnHistory, onAddress, readAddress } from "../address/address.ts";
@@ -39,11 +38,6 @@ try {
   const session = new PortalSession(
     isLinked ? null : () => page.tell({ logloom: "token-needed" }),
   );
-  const queries = new QueryClient({
-    defaultOptions: {
-      queries: { retry: false, staleTime: 15_000, refetchOnWindowFocus: false },
-    },
-  });
 
   const isNew = changes();
   const show = ({ token, renews, query, range, theme, labels, language }: Said) => {
@@ -71,7 +65,7 @@ try {
   root.render(
     <StrictMode>
       <Boundary what={say("This view")}>
-        <Portal config={config} session={session} page={page} queries={queries} />
+        <Portal config={config} session={session} page={page} />
       </Boundary>
     </StrictMode>,
   );

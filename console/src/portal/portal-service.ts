@@ -16,7 +16,10 @@ export interface PortalService extends Service {
   openOperations(): Promise<ReadonlySet<string> | null>;
 }
 
-/** The service as the token of a session reads it; a token that is refused is asked for anew, once. */
+/**
+ * The service as the reader of a session has it now: what they began does not go on with the token of the next one. A
+ * token that is refused is asked for anew, once.
+ */
 export function createPortalService(
   config: Config,
   session: PortalSession,
@@ -24,10 +27,15 @@ export function createPortalService(
 ): PortalService {
   const url = config.url === "" ? location.origin : config.url;
   const away = new Listeners();
+  const { reader: one } = session;
+  const token = () => {
+    if (session.reader !== one) throw new Error("another reader");
+    return session.token();
+  };
   const asReader: typeof fetch = async (input, init) => {
-    const send = (token: string | null) => {
+    const send = (held: string | null) => {
       const headers = new Headers(init?.headers);
-      if (token !== null) headers.set("Authorization", `Bearer ${token}`);
+      if (held !== null) headers.set("Authorization", `Bearer ${held}`);
       // A session answers in pages that it names.
       if (page.origin !== null) headers.set("X-Logloom-Origin", page.origin);
       return fetch(input, {
@@ -37,12 +45,12 @@ export function createPortalService(
         referrerPolicy: "no-referrer",
       });
     };
-    const token = session.token();
-    const response = await send(token);
-    if (response.status !== 401 || !(await session.refused(token))) return response;
-    return await send(session.token());
+    const held = token();
+    const response = await send(held);
+    if (response.status !== 401 || !(await session.refused(held))) return response;
+    return await send(token());
   };
-  const reader = createReader({ url, token: session.token, operations, fetch: asReader }, {
+  const reader = createReader({ url, token, operations, fetch: asReader }, {
     parse: parseExactly,
     patienceMs: 4000,
     onRetry: (error) => error.isAway && away.tell(),

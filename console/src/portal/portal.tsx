@@ -1,16 +1,15 @@
-import { type QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
+import { ReaderScope } from "../app/reader-scope.tsx";
 import { FeaturesContext } from "../search/features.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import type { Config } from "../service/config.ts";
 import type { Service } from "../service/client.ts";
-import { ServiceContext } from "../service/hooks.ts";
 import { LogloomError } from "../service/logloom.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { Empty, Skeleton } from "../shared/controls.tsx";
 import { labelsNow, onLabels, say } from "../shared/words.ts";
 import type { ParentPage } from "./parent-page.ts";
-import { createPortalService } from "./portal-service.ts";
+import { createPortalService, type PortalService } from "./portal-service.ts";
 import type { PortalSession } from "./portal-session.ts";
 import { useAllowedParts } from "./use-allowed-parts.ts";
 
@@ -21,15 +20,21 @@ interface Props {
   config: Config;
   session: PortalSession;
   page: ParentPage;
-  queries: QueryClient;
 }
 
-export function Portal({ config, session, page, queries }: Props) {
+export function Portal({ config, session, page }: Props) {
   useSyncExternalStore(session.subscribe, session.version);
   const labels = useSyncExternalStore(onLabels, labelsNow);
   const set = useRef({ labels, count: 0 });
   if (set.current.labels !== labels) set.current = { labels, count: set.current.count + 1 };
   const { state, reader } = session;
+  // A service is for one reader.
+  const service = useMemo(() => createPortalService(config, session, page), [
+    config,
+    session,
+    page,
+    reader,
+  ]);
   useEffect(() => {
     if (state !== "ended") return;
     const message = reader === 0 ? say("No token came.") : say("The token was refused.");
@@ -37,17 +42,11 @@ export function Portal({ config, session, page, queries }: Props) {
   }, [state, reader, page]);
   if (state === "open") {
     return (
-      <Search
-        key={`${reader} ${set.current.count}`}
-        config={config}
-        session={session}
-        page={page}
-        queries={queries}
-      />
+      <ReaderScope key={reader} service={service}>
+        <Search key={set.current.count} service={service} page={page} />
+      </ReaderScope>
     );
   }
-  // Nothing of a reader stays behind.
-  queries.clear();
   return (
     <main className="portal" id="main">
       <h1 className="hidden">{say("Logs")}</h1>
@@ -72,31 +71,21 @@ export function Portal({ config, session, page, queries }: Props) {
   );
 }
 
-function Search({ config, session, page, queries }: Props) {
-  useState(() => queries.clear());
-  const service = useMemo(() => createPortalService(config, session, page), [
-    config,
-    session,
-    page,
-  ]);
-  const features = useAllowedParts(service, queries, page);
+function Search({ service, page }: { service: PortalService; page: ParentPage }) {
+  const features = useAllowedParts(service, page);
   useHeartbeat(service, page);
   useHeight(page);
   useEffect(() => page.tell({ logloom: "ready" }), [page]);
   return (
-    <QueryClientProvider client={queries}>
-      <ServiceContext value={service}>
-        <main id="main" tabIndex={-1} className="portal">
-          {features === null ? <Skeleton lines={8} /> : (
-            <FeaturesContext value={features}>
-              <Boundary what={say("The search")}>
-                <SearchScreen />
-              </Boundary>
-            </FeaturesContext>
-          )}
-        </main>
-      </ServiceContext>
-    </QueryClientProvider>
+    <main id="main" tabIndex={-1} className="portal">
+      {features === null ? <Skeleton lines={8} /> : (
+        <FeaturesContext value={features}>
+          <Boundary what={say("The search")}>
+            <SearchScreen />
+          </Boundary>
+        </FeaturesContext>
+      )}
+    </main>
   );
 }
 

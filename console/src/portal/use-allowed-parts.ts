@@ -1,4 +1,4 @@
-import type { QueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { allFeatures, type Features } from "../search/features.ts";
 import { LogloomError } from "../service/logloom.ts";
@@ -8,6 +8,7 @@ import type { PortalService } from "./portal-service.ts";
 /** The operations that each part of the search calls. */
 const operationsOf = {
   histogram: ["log_histogram"],
+  series: ["log_series"],
   changes: ["log_changes"],
   patterns: ["log_stats"],
   fields: ["list_log_fields"],
@@ -21,11 +22,8 @@ const operationsOf = {
  * nobody says it, and where the view closes a part later, what is read goes with its first 403. Without records there is no
  * page, which the host is told.
  */
-export function useAllowedParts(
-  service: PortalService,
-  queries: QueryClient,
-  page: ParentPage,
-): Features | null {
+export function useAllowedParts(service: PortalService, page: ParentPage): Features | null {
+  const queries = useQueryClient();
   const [isKnown, setKnown] = useState(false);
   const [refused, setRefused] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {

@@ -1,8 +1,9 @@
 import { say } from "../shared/words.ts";
-import { useSyncExternalStore } from "react";
+import { createContext, useContext, useSyncExternalStore } from "react";
 import { filterOf } from "../language/edit.ts";
 import type { Service } from "../service/client.ts";
 import { LogloomError } from "../service/logloom.ts";
+import { Listeners } from "../service/session.ts";
 import { type Format, saveParts } from "./export.ts";
 import type { Run } from "./use-search.ts";
 
@@ -17,89 +18,97 @@ interface Job {
   error: string | null;
 }
 
-let job: Job | null = null;
-let running: AbortController | null = null;
-/** Places on the page that tell of it. */
-let tellers = 0;
-const listeners = new Set<() => void>();
+/** What one reader saves, wherever on the page they are. */
+export class ExportJob extends Listeners {
+  #now: Job | null = null;
+  #running: AbortController | null = null;
+  /** Places on the page that tell of it. */
+  #tellers = 0;
 
-function put(next: Job | null): void {
-  job = next;
-  for (const listener of listeners) listener();
-}
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-};
-
-/** What is being saved, wherever on the page one is. */
-export function useExportJob() {
-  const now = useSyncExternalStore(subscribe, () => job);
-  const isTold = useSyncExternalStore(subscribe, () => tellers > 0);
-  return { words: wordsOf(now), isRunning: now?.state === "running", isTold };
-}
-
-/** Says that this part of the page tells of it, until the answer is called. */
-export function tellOfExport(): () => void {
-  tellers += 1;
-  put(job);
-  return () => {
-    tellers -= 1;
-    put(job);
-  };
-}
-
-export function stopExport(): void {
-  running?.abort();
-  put(null);
-}
-
-/** For what was saved at once. */
-export function noteSaved(saved: number): void {
-  put({ saved, of: saved, state: "done", error: null });
-}
-
-/** Saves everything that a search finds, page after page, while one does something else. */
-export async function startExport(service: Service, run: Run, format: Format): Promise<void> {
-  running?.abort();
-  const stop = new AbortController();
-  running = stop;
-  const { signal } = stop;
-  const range = { since: run.instants?.from, until: run.instants?.to, signal };
-  const now: Job = { saved: 0, of: null, state: "running", error: null };
-  put({ ...now });
-  // Records behind a limiting stage cannot be counted.
-  const counted = /\|\s*limit\b/.test(run.query)
-    ? Promise.resolve(null)
-    : service.stats(`${filterOf(run.query)} | count()`, range).catch(() => null);
-  void counted.then((rows) => {
-    now.of = rows?.[0]?.value ?? null;
-  });
-  const parts: Blob[] = [];
-  let bytes = 0;
-  try {
-    for await (const page of service.export(run.query, { ...range, order: run.order, format })) {
-      signal.throwIfAborted();
-      // The browser keeps what is a blob out of the page's memory.
-      const part = new Blob([page.text]);
-      parts.push(part);
-      bytes += part.size;
-      now.saved += page.records;
-      if (bytes > mostExported) now.state = "full";
-      else put({ ...now });
-      if (now.state === "full") break;
-    }
-    signal.throwIfAborted();
-    await counted;
-    saveParts(format, parts);
-    if (now.state === "running") Object.assign(now, { state: "done", of: now.of ?? now.saved });
-    put({ ...now });
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof LogloomError)) throw error;
-    put({ ...now, state: "failed", error: error.message });
+  get now(): Job | null {
+    return this.#now;
   }
+
+  get isTold(): boolean {
+    return this.#tellers > 0;
+  }
+
+  /** Says that this part of the page tells of it, until the answer is called. */
+  toldHere(): () => void {
+    this.#tellers += 1;
+    this.tell();
+    return () => {
+      this.#tellers -= 1;
+      this.tell();
+    };
+  }
+
+  stop = (): void => {
+    this.#running?.abort();
+    this.#put(null);
+  };
+
+  /** For what was saved at once. */
+  noteSaved(saved: number): void {
+    this.#put({ saved, of: saved, state: "done", error: null });
+  }
+
+  /** Saves everything that a search finds, page after page, while one does something else. */
+  async start(service: Service, run: Run, format: Format): Promise<void> {
+    this.#running?.abort();
+    const stop = new AbortController();
+    this.#running = stop;
+    const { signal } = stop;
+    const range = { since: run.instants?.from, until: run.instants?.to, signal };
+    const now: Job = { saved: 0, of: null, state: "running", error: null };
+    this.#put({ ...now });
+    // Records behind a limiting stage cannot be counted.
+    const counted = /\|\s*limit\b/.test(run.query)
+      ? Promise.resolve(null)
+      : service.stats(`${filterOf(run.query)} | count()`, range).catch(() => null);
+    void counted.then((rows) => {
+      now.of = rows?.[0]?.value ?? null;
+    });
+    const parts: Blob[] = [];
+    let bytes = 0;
+    try {
+      for await (const page of service.export(run.query, { ...range, order: run.order, format })) {
+        signal.throwIfAborted();
+        // The browser keeps what is a blob out of the page's memory.
+        const part = new Blob([page.text]);
+        parts.push(part);
+        bytes += part.size;
+        now.saved += page.records;
+        if (bytes > mostExported) now.state = "full";
+        else this.#put({ ...now });
+        if (now.state === "full") break;
+      }
+      await counted;
+      signal.throwIfAborted();
+      saveParts(format, parts);
+      if (now.state === "running") Object.assign(now, { state: "done", of: now.of ?? now.saved });
+      this.#put({ ...now });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof LogloomError)) throw error;
+      this.#put({ ...now, state: "failed", error: error.message });
+    }
+  }
+
+  #put(next: Job | null): void {
+    this.#now = next;
+    this.tell();
+  }
+}
+
+export const ExportContext = createContext<ExportJob | null>(null);
+
+/** What is being saved. */
+export function useExportJob() {
+  const job = useContext(ExportContext);
+  if (!job) throw new Error("nothing is saved above this component");
+  useSyncExternalStore(job.subscribe, job.version);
+  return { job, words: wordsOf(job.now), isRunning: job.now?.state === "running" };
 }
 
 function wordsOf(job: Job | null): string {

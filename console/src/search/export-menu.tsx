@@ -5,14 +5,7 @@ import { IconButton } from "../shared/controls.tsx";
 import { bytes } from "../shared/numbers.ts";
 import { say } from "../shared/words.ts";
 import { type Format, RecordFile } from "./export.ts";
-import {
-  mostExported,
-  noteSaved,
-  startExport,
-  stopExport,
-  tellOfExport,
-  useExportJob,
-} from "./export-job.ts";
+import { mostExported, useExportJob } from "./export-job.ts";
 import type { Run } from "./use-search.ts";
 
 const formats: [Format, string][] = [["ndjson", "NDJSON"], ["csv", "CSV"]];
@@ -20,14 +13,14 @@ const formats: [Format, string][] = [["ndjson", "NDJSON"], ["csv", "CSV"]];
 /** Saves everything that was found in the background, or the rows of a live view. */
 export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {
   const service = useService();
-  const { isRunning } = useExportJob();
-  useEffect(() => tellOfExport(), []);
+  const { job, isRunning } = useExportJob();
+  useEffect(() => job.toldHere(), [job]);
   const start = (format: Format) => {
-    if (!run.isLive) return void startExport(service, run, format);
+    if (!run.isLive) return void job.start(service, run, format);
     const file = new RecordFile(format);
     rows.every((row) => file.add(row));
     file.save();
-    noteSaved(file.count);
+    job.noteSaved(file.count);
   };
   return (
     <>
@@ -63,12 +56,12 @@ export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {
 
 /** How far saving is. */
 export function ExportWords() {
-  const { words, isRunning } = useExportJob();
+  const { job, words, isRunning } = useExportJob();
   return (
     <>
       <p className="about saving" role="status">{words}</p>
       {isRunning && (
-        <button type="button" className="button small" onClick={stopExport}>
+        <button type="button" className="button small" onClick={job.stop}>
           {say("Stop")}
         </button>
       )}
@@ -78,8 +71,8 @@ export function ExportWords() {
 
 /** The same at the page's edge, where the list of records is not there to tell it. */
 export function ExportNote() {
-  const { words, isTold } = useExportJob();
-  if (isTold || words === "") return null;
+  const { job, words } = useExportJob();
+  if (job.isTold || words === "") return null;
   return (
     <div className="export-note">
       <ExportWords />

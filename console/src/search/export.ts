@@ -56,10 +56,10 @@ export function saveParts(format: Format, parts: (string | Blob)[]): void {
   save(`logs-${time}.${format}`, parts);
 }
 
-/** A spreadsheet executes text that begins like a formula: a leading apostrophe keeps it text. */
+/** A spreadsheet executes text that begins like a formula, in full width too: a leading apostrophe keeps it text. */
 function cell(value: string | null): string {
   const text = value ?? "";
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -9,6 +9,8 @@ export interface Features {
   /** Links to a record of this page. */
   links: boolean;
   histogram: boolean;
+  /** Numbers over time. */
+  series: boolean;
   /** What is different from the range before. */
   changes: boolean;
   /** Messages by their shape. */
@@ -24,6 +26,7 @@ export const allFeatures: Features = {
   senders: true,
   links: true,
   histogram: true,
+  series: true,
   changes: true,
   patterns: true,
   fields: true,

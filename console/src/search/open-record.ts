@@ -1,18 +1,24 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useCallback } from "react";
 import { change, readAddress } from "../address/address.ts";
 import type { LogRecord } from "../service/logloom.ts";
 
-let last: LogRecord | null = null;
-
-/** The record that was opened from a list: it need not be asked for again. */
-export function openedRecord(id: string): LogRecord | null {
-  return last?.id === id ? last : null;
+/** How a record is asked for. */
+export function placeOf(id: string, ts: string) {
+  return { p_id: id, ...(ts ? { p_ts: ts } : {}) };
 }
 
-/** Shows a record at the side; its link is the address. One after another is one step back. */
-export function openRecord(record: LogRecord): void {
-  last = record;
-  const isOpen = Boolean(readAddress(location.hash).parameters.id);
-  change({ id: record.id, at: record.ts }, { replace: isOpen });
+/**
+ * Shows a record of a list at the side, without asking for it again; its link is the address. One after another is one
+ * step back.
+ */
+export function useOpenRecord(): (record: LogRecord) => void {
+  const queries = useQueryClient();
+  return useCallback((record) => {
+    queries.setQueryData(["get_log", placeOf(record.id, record.ts)], record);
+    const isOpen = Boolean(readAddress(location.hash).parameters.id);
+    change({ id: record.id, at: record.ts }, { replace: isOpen });
+  }, [queries]);
 }
 
 export function closeRecord(): void {

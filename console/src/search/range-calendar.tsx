@@ -24,9 +24,8 @@ export default function RangeCalendar({ from, to, zone, onChoose }: {
     const chosen = range?.from ? range : { from: day, to: day };
     setDays(chosen);
     if (!chosen.from) return;
-    const last = new Date(chosen.to ?? chosen.from);
-    last.setDate(last.getDate() + 1);
-    onChoose(`${dayWord(chosen.from)}T00:00`, `${dayWord(last)}T00:00`);
+    const last = dayWord(chosen.to ?? chosen.from);
+    onChoose(`${dayWord(chosen.from)}T00:00`, `${dayAfter(last)}T00:00`);
   };
   return (
     <DayPicker
@@ -54,4 +53,8 @@ function dayName(day: Date): string {
 /** The day in the calendar's own zone. */
 function dayWord(day: Date): string {
   return `${day.getFullYear()}-${pad(day.getMonth() + 1)}-${pad(day.getDate())}`;
+}
+
+function dayAfter(word: string): string {
+  return new Date(Date.parse(word) + 86_400_000).toISOString().slice(0, 10);
 }

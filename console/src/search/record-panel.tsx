@@ -5,7 +5,7 @@ import { Boundary } from "../shared/boundary.tsx";
 import { ErrorNote, IconButton, Skeleton } from "../shared/controls.tsx";
 import { say } from "../shared/words.ts";
 import { Detail } from "./detail.tsx";
-import { closeRecord, openedRecord } from "./open-record.ts";
+import { closeRecord, placeOf } from "./open-record.ts";
 import { useIsNarrow } from "./use-is-narrow.ts";
 
 /** The record of the address, at the side of the list; on a phone over it. */
@@ -14,11 +14,8 @@ export function RecordPanel({ id, ts, onFilter }: {
   ts: string;
   onFilter: (field: string, value: string, mode: Mode) => void;
 }) {
-  const known = openedRecord(id);
-  const answer = useOperation("get_log", { p_id: id, ...(ts ? { p_ts: ts } : {}) }, {
-    enabled: known === null,
-  });
-  const record = known ?? answer.data;
+  const answer = useOperation("get_log", placeOf(id, ts));
+  const record = answer.data;
   const panel = useRef<HTMLElement>(null);
   const isNarrow = useIsNarrow();
   // There it covers the list, which would keep the focus.

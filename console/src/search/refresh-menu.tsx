@@ -1,4 +1,5 @@
 import { seconds } from "../shared/numbers.ts";
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../app/shortcuts.ts";
 import { IconButton } from "../shared/controls.tsx";
@@ -8,6 +9,7 @@ const choices = [0, 10, 30];
 
 /** Runs again: now, or every ten or thirty seconds. */
 export function RefreshMenu({ again, isLive = false }: { again: () => void; isLive?: boolean }) {
+  const queries = useQueryClient();
   const [every, setEvery] = useState(0);
   const latest = useRef(again);
   latest.current = again;
@@ -15,10 +17,11 @@ export function RefreshMenu({ again, isLive = false }: { again: () => void; isLi
   useEffect(() => {
     if (every === 0 || isLive) return;
     const timer = setInterval(() => {
-      if (!document.hidden) latest.current();
+      // What takes longer than that would be begun again and again, and never answered.
+      if (!document.hidden && queries.isFetching() === 0) latest.current();
     }, every * 1000);
     return () => clearInterval(timer);
-  }, [every, isLive]);
+  }, [every, isLive, queries]);
   return (
     <div className="refresh">
       <IconButton

@@ -8,7 +8,7 @@ import { oneLine } from "../shared/plain.ts";
 import { LogText } from "../shared/text.tsx";
 import { say } from "../shared/words.ts";
 import { shortText, valueOf } from "./columns.ts";
-import { openRecord } from "./open-record.ts";
+import { useOpenRecord } from "./open-record.ts";
 import { runQuery } from "./use-search.ts";
 
 const most = 200;
@@ -71,6 +71,7 @@ function Moment({ one, record, logs }: {
   record: LogRecord;
   logs: LogRecord[];
 }) {
+  const openRecord = useOpenRecord();
   const at = (log: LogRecord | undefined) => Date.parse(log?.ts ?? "");
   const [first, last] = [at(logs[0]), at(logs.at(-1))];
   const place = last > first ? (100 * (at(one) - first)) / (last - first) : 0;

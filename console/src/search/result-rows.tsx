@@ -1,4 +1,4 @@
-import { useCallback, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { wider } from "../address/range.ts";
 import type { LogRecord } from "../service/logloom.ts";
@@ -6,7 +6,7 @@ import { Empty, ErrorNote, Skeleton } from "../shared/controls.tsx";
 import { EmptyProject } from "./empty-project.tsx";
 import { useFeatures } from "./features.ts";
 import { LiveNote } from "./live-note.tsx";
-import { closeRecord, openRecord } from "./open-record.ts";
+import { closeRecord, useOpenRecord } from "./open-record.ts";
 import { RowsBar } from "./rows-bar.tsx";
 import { RowsGrid } from "./rows-grid.tsx";
 import { SearchError } from "./search-error.tsx";
@@ -21,10 +21,12 @@ export function ResultRows({ run, onFields }: {
   onFields: () => void;
 }) {
   const [isPaused, setPaused] = useState(false);
+  useEffect(() => setPaused(false), [run.isLive]);
   const open = useAddress().parameters.id || null;
+  const openRecord = useOpenRecord();
   const toggle = useCallback(
     (record: LogRecord) => record.id === open ? closeRecord() : openRecord(record),
-    [open],
+    [open, openRecord],
   );
   const pages = useRows(run);
   const tail = useTail(run.query, run.isLive, isPaused);

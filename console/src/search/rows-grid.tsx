@@ -15,7 +15,7 @@ import type { LogRecord } from "../service/logloom.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { useIsNarrow } from "./use-is-narrow.ts";
 import { columnsOf } from "./columns.ts";
-import { closeRecord, openRecord } from "./open-record.ts";
+import { closeRecord, useOpenRecord } from "./open-record.ts";
 import { Row, RowsHead } from "./row.tsx";
 import { useHeldPlace } from "./use-held-place.ts";
 import { say } from "../shared/words.ts";
@@ -60,6 +60,7 @@ export function RowsGrid(
   const columns = useMemo(() => columnsOf(cols), [cols]);
   const [active, setActive] = useState<string | null>(null);
   const wanted = useRef<string | null>(null);
+  const openRecord = useOpenRecord();
 
   const virtual = useVirtualizer({
     count: rows.length,

@@ -13,9 +13,10 @@ export function SearchError({ error, run, retry }: {
   run: Run;
   retry: () => void;
 }) {
-  const [left, setLeft] = useState(
-    error.status === 429 ? Math.ceil(error.retryAfterMs / 1000) || 5 : 0,
-  );
+  const wait = error.status === 429 ? Math.ceil(error.retryAfterMs / 1000) || 5 : 0;
+  const [left, setLeft] = useState(wait);
+  // Each refusal has a wait of its own.
+  useEffect(() => setLeft(wait), [error, wait]);
   useEffect(() => {
     if (left <= 0) return;
     const timer = setTimeout(() => {

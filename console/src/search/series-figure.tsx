@@ -3,11 +3,13 @@ import { back } from "../address/address.ts";
 import type { Instants } from "../address/range.ts";
 import { groupKeys, seriesOf } from "../language/edit.ts";
 import { marksOld, useOperation } from "../service/hooks.ts";
+import { ErrorNote } from "../shared/controls.tsx";
 import { groupLabel, mostLines } from "../shared/groups.ts";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { say } from "../shared/words.ts";
+import { useFeatures } from "./features.ts";
 import { runRange } from "./use-search.ts";
 
 /** The first aggregate of a query over time, one line for each of the largest groups; a click on a line's name isolates it. */
@@ -17,7 +19,8 @@ export function SeriesFigure({ query, instants, height = 160 }: {
   height?: number;
 }) {
   const { zone } = usePreferences();
-  const series = seriesOf(query);
+  const isOpen = useFeatures().series;
+  const series = isOpen ? seriesOf(query) : null;
   const answer = useOperation("log_series", {
     p_query_dsl: series ?? "",
     p_ts_from: instants?.from,
@@ -49,7 +52,13 @@ export function SeriesFigure({ query, instants, height = 160 }: {
     () => [Date.parse(from) / 1000, Date.parse(to) / 1000],
     [from, to],
   );
-  if (series === null || answer.error || times.length < 2) return null;
+  if (series === null) return null;
+  if (answer.error) {
+    // What is wrong with the query stays wrong.
+    const retry = answer.error.status === 400 ? undefined : () => void answer.refetch();
+    return <ErrorNote error={answer.error} retry={retry} />;
+  }
+  if (times.length < 2) return null;
   const end = (times.at(-1) ?? 0) + (answer.data?.interval_seconds ?? 0);
   return (
     <figure className="series" {...marksOld(answer.isPlaceholderData)}>

@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts";
 import { createReader, LogloomError, type Reader } from "./logloom.ts";
 import { parseExactly } from "./numbers.ts";
-import { Listeners, type Session } from "./session.ts";
+import { Listeners, readClaims, readerOf, type Session } from "./session.ts";
 
 /** The service as the signed-in user reads and changes it. */
 export interface Service extends Reader {
@@ -15,14 +15,25 @@ export interface Service extends Reader {
 
 export type Sealer = "logloom-stream" | "logloom-notify";
 
-export function createService(config: Config, session: Session): Service {
+/** The service of one reader: what they began does not go on with the token of the next one. */
+export function createService(
+  config: Config,
+  session: Session,
+  reader: string | null,
+): Service {
   const url = config.url === "" ? location.origin : config.url;
   const away = new Listeners();
-  const reader = createReader({
+  const token = async () => {
+    const now = await session.token();
+    if (now !== null && readerOf(readClaims(now)) !== reader) throw new Error("another reader");
+    return now;
+  };
+  const operations = createReader({
     url,
     key: config.key,
-    token: session.token,
-    refused: session.refused,
+    token,
+    // An answer to the last reader says nothing of this one's token.
+    refused: async () => readerOf(session.claims()) === reader && await session.refused(),
     fetch: (input, init) => fetch(input, { ...init, credentials: "omit" }),
   }, {
     parse: parseExactly,
@@ -30,8 +41,8 @@ export function createService(config: Config, session: Session): Service {
     onRetry: (error) => error.isAway && away.tell(),
   });
   return {
-    ...reader,
-    health: (_name, options) => reader.health(config.health, options),
+    ...operations,
+    health: (_name, options) => operations.health(config.health, options),
     url,
     away,
     seal: async (sealer, secrets) => {
@@ -40,7 +51,7 @@ export function createService(config: Config, session: Session): Service {
         credentials: "omit",
         headers: {
           "Content-Type": "application/json",
-          Authorization: `Bearer ${await session.token()}`,
+          Authorization: `Bearer ${await token()}`,
           ...config.key && { apikey: config.key },
         },
         body: JSON.stringify({ p_secrets: secrets }),

@@ -74,12 +74,17 @@ export function marksOld(
 export function useChange<Name extends OperationName>(
   operation: Name,
   changes: readonly OperationName[],
+  /** What must follow, also where whoever asked for the change is no longer shown. */
+  onDone?: (answer: AnswerOf<Name>) => void,
 ) {
   const service = useService();
   const queries = useQueryClient();
   return useMutation<AnswerOf<Name>, LogloomError, ParametersOf<Name>>({
     mutationFn: (parameters) => service.call(operation, parameters),
-    onSuccess: () => forget(queries, changes),
+    onSuccess: (answer) => {
+      onDone?.(answer);
+      return forget(queries, changes);
+    },
   });
 }
 

@@ -49,6 +49,11 @@ export function readClaims(token: string): Claims | null {
   }
 }
 
+/** Who reads: another user, or the same one in another tenant, is another reader. */
+export function readerOf(claims: Claims | null): string | null {
+  return claims && `${claims.tenant}\n${claims.user}`;
+}
+
 /** The common part of sessions: a subscriber. */
 export class Listeners {
   #listeners = new Set<() => void>();

@@ -5,23 +5,48 @@ import { ErrorNote } from "../shared/controls.tsx";
 import { bytes } from "../shared/numbers.ts";
 import { say } from "../shared/words.ts";
 
+/** What was changed in the form, and not saved yet. */
+interface Edits {
+  days?: string;
+  compression?: boolean;
+  email_enabled?: boolean;
+  webhook_enabled?: boolean;
+}
+
+/** Those that are not as they are there. */
+function without(edits: Edits, there: Edits): Edits {
+  return Object.fromEntries(
+    Object.entries(edits).filter(([name, value]) => there[name as keyof Edits] !== value),
+  );
+}
+
+/** Shows the settings as they are, but for the edits; these alone are saved. */
 export function SettingsForm({ settings, mayChange }: {
   settings: TenantSettings;
   mayChange: boolean;
 }) {
-  const [days, setDays] = useState(
-    String(settings.pipeline_config.retention_days),
-  );
-  const [isCompressed, setCompressed] = useState(
-    settings.pipeline_config.compression,
-  );
-  const [preferences, setPreferences] = useState(
-    settings.notification_preferences,
-  );
+  const [edits, setEdits] = useState<Edits>({});
+  const { retention_days, ...config } = settings.pipeline_config;
+  const given = { ...config, ...settings.notification_preferences, days: String(retention_days) };
+  const edit = (part: Edits) => setEdits((now) => ({ ...now, ...part }));
+  const shown = { ...given, ...edits };
   const save = useChange("update_tenant_settings", [
     "get_tenant_settings",
     "list_tenant_audit_events",
   ]);
+  const submit = () => {
+    const { days, compression, ...preferences } = without(edits, given);
+    save.mutate({
+      pipeline_config: {
+        ...days !== undefined && { retention_days: Number(days) },
+        ...compression !== undefined && { compression },
+      },
+      notification_preferences: { ...preferences },
+    }, {
+      // What was edited since is not saved.
+      onSuccess: () => setEdits((now) => without(now, edits)),
+    });
+  };
   const check = (
     label: string,
     isOn: boolean,
@@ -42,10 +67,7 @@ export function SettingsForm({ settings, mayChange }: {
       className="block form narrow"
       onSubmit={(event) => {
         event.preventDefault();
-        save.mutate({
-          pipeline_config: { retention_days: Number(days), compression: isCompressed },
-          notification_preferences: preferences,
-        });
+        submit();
       }}
     >
       <h2>{say("Pipeline")}</h2>
@@ -56,11 +78,12 @@ export function SettingsForm({ settings, mayChange }: {
           min={1}
           required
           disabled={!mayChange}
-          value={days}
-          onChange={(event) => setDays(event.target.value)}
+          value={shown.days}
+          onChange={(event) => edit({ days: event.target.value })}
         />
       </label>
-      {check(say("Compress days that are over"), isCompressed, setCompressed)}
+      {check(say("Compress days that are over"), shown.compression, (compression) =>
+        edit({ compression }))}
       <p className="about">
         {say("Now {compressed} are compressed, {rows} are not.", {
           compressed: bytes(settings.stored.sealed_bytes),
@@ -68,10 +91,10 @@ export function SettingsForm({ settings, mayChange }: {
         })}
       </p>
       <h2>{say("Notifications")}</h2>
-      {check(say("Alerts may send email"), preferences.email_enabled, (email_enabled) =>
-        setPreferences({ ...preferences, email_enabled }))}
-      {check(say("Alerts may call webhooks"), preferences.webhook_enabled, (webhook_enabled) =>
-        setPreferences({ ...preferences, webhook_enabled }))}
+      {check(say("Alerts may send email"), shown.email_enabled, (email_enabled) =>
+        edit({ email_enabled }))}
+      {check(say("Alerts may call webhooks"), shown.webhook_enabled, (webhook_enabled) =>
+        edit({ webhook_enabled }))}
       <ErrorNote error={save.error} />
       <div className="row">
         {mayChange && (
@@ -83,7 +106,9 @@ export function SettingsForm({ settings, mayChange }: {
             {say("Save")}
           </button>
         )}
-        {save.isSuccess && <span role="status" className="about">{say("Saved.")}</span>}
+        {save.isSuccess && Object.keys(edits).length === 0 && (
+          <span role="status" className="about">{say("Saved.")}</span>
+        )}
       </div>
     </form>
   );

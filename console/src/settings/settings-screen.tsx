@@ -1,7 +1,8 @@
 import { change, useAddress } from "../address/address.ts";
 import { ArchiveTab } from "../archive/archive-tab.tsx";
-import { useMay } from "../service/role.ts";
-import { ScreenHead, Skeleton } from "../shared/controls.tsx";
+import { useMay, useTenants } from "../service/role.ts";
+import { ScreenHead } from "../shared/controls.tsx";
+import { Loaded } from "../shared/list.tsx";
 import { Tabs } from "../shared/tabs.tsx";
 import { say } from "../shared/words.ts";
 import { StreamsTab } from "../streams/streams-tab.tsx";
@@ -17,6 +18,7 @@ type Tab = (typeof tabs)[number][0];
 /** What the tenant keeps, where its records go on to, and what left the database. */
 export default function SettingsScreen() {
   const mayChange = useMay("admin");
+  const tenants = useTenants();
   const { parameters } = useAddress();
   const isMember = useMay("member") !== false;
   // Addresses of streams may be secrets: the service shows them to admins alone. Viewers have no archive.
@@ -43,7 +45,7 @@ export default function SettingsScreen() {
         className="tab-panel"
       >
         {tab === "streams"
-          ? mayChange ? <StreamsTab /> : <Skeleton />
+          ? mayChange ? <StreamsTab /> : <Loaded answer={tenants}>{() => null}</Loaded>
           : tab === "archive"
           ? <ArchiveTab />
           : <TenantTab mayChange={mayChange} />}

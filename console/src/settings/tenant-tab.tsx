@@ -20,11 +20,7 @@ export function TenantTab({ mayChange }: { mayChange: boolean | null }) {
     >
       {(data) => (
         <>
-          <SettingsForm
-            key={JSON.stringify({ ...data, stored: null })}
-            settings={data}
-            mayChange={mayChange === true}
-          />
+          <SettingsForm settings={data} mayChange={mayChange === true} />
           {mayChange && <DeletionSection />}
           <AuditSection />
         </>

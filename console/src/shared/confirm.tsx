@@ -1,5 +1,5 @@
 import type { UseMutationResult } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import type { LogloomError } from "../service/logloom.ts";
 import { ErrorNote } from "./controls.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -14,6 +14,9 @@ export function Confirm<Parameters>({ title, action, change, parameters, onClose
   onClose: () => void;
   children: ReactNode;
 }) {
+  // What was wrong with another item.
+  const { reset } = change;
+  useEffect(() => reset(), [reset]);
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{children}</p>

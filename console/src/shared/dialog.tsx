@@ -7,11 +7,13 @@ import { say } from "./words.ts";
  * A native modal dialog. Its buttons and Escape close it, a click outside does not, because it would lose the form. The
  * focus starts in the form and returns to the element that opened the dialog.
  */
-export function Dialog({ title, onClose, children, wide = false }: {
+export function Dialog({ title, onClose, children, wide = false, isBusy = false }: {
   title: string;
   onClose: () => void;
   children: ReactNode;
   wide?: boolean;
+  /** Closes by nothing but its answer. */
+  isBusy?: boolean;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   // Before the element is removed, which would lose the focus of a dialog that is still open.
@@ -35,17 +37,33 @@ export function Dialog({ title, onClose, children, wide = false }: {
         // Cancelling a file choice has an event of the same name, which bubbles.
         if (event.target !== dialog.current) return;
         event.preventDefault();
-        onClose();
+        if (!isBusy) onClose();
+      }}
+      onClose={() => {
+        const element = dialog.current;
+        if (!element || element.open) return;
+        // Pressed again and again, Escape closes it without asking.
+        if (isBusy) element.showModal();
+        else onClose();
       }}
     >
       <div className="dialog-inner">
         <header className="dialog-head">
           <h2>{title}</h2>
-          <IconButton icon="close" label={say("Close")} onClick={onClose} />
+          <IconButton icon="close" label={say("Close")} disabled={isBusy} onClick={onClose} />
         </header>
         <Boundary what={say("This part")}>{children}</Boundary>
       </div>
     </dialog>
+  );
+}
+
+/** Not while an answer is awaited that shows a key this once. */
+export function CancelButton({ onClose, isBusy }: { onClose: () => void; isBusy: boolean }) {
+  return (
+    <button type="button" className="button" disabled={isBusy} onClick={onClose}>
+      {say("Cancel")}
+    </button>
   );
 }
 

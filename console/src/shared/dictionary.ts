@@ -751,6 +751,7 @@ export const dictionary = [
   "Words, field:value, and after a bar numbers: | count() by service.",
   "Wrap long lines",
   "Write",
+  "Write a number such as {number}, without separators of thousands.",
   "Write a query and press the star beside it, or start here.",
   "Write a time as 2026-11-21T09:00 or now-30d.",
   "Write days as 2026-11-21, or times.",
@@ -792,8 +793,8 @@ export const dictionary = [
 /** Sentences whose words depend on the value `count`, with what they are for one. */
 export const singular = {
   "Delete {count} records": "Delete {count} record",
-  "In {count} windows there were more groups than a rule may have; it fires for none there":
-    "In one window there were more groups than a rule may have; it fires for none there",
+  "In {count} windows groups are too many or too long; the rule fires for none there":
+    "In one window groups are too many or too long; the rule fires for none there",
   "more than {count} records": "more than {count} record",
   "On its way to {count} destinations: see its deliveries.":
     "On its way to {count} destination: see its deliveries.",

@@ -13,6 +13,27 @@ export const count = (value: number): string => whole.format(value);
 export const short = (value: number): string => compact.format(value);
 export const percent = (value: number): string => share.format(value);
 
+/** The decimal sign of numbers in Latin digits. */
+export function decimalSign(language = locale): string {
+  const parts = new Intl.NumberFormat(language, { numberingSystem: "latn" }).formatToParts(0.5);
+  return parts.find(({ type }) => type === "decimal")?.value ?? ".";
+}
+
+const ownSign = decimalSign();
+
+/** A number in a field: all its digits, none of them grouped. */
+export function writtenNumber(value: number, sign = ownSign): string {
+  return String(value).replace(".", sign);
+}
+
+/** A typed number, or null. What may separate thousands is refused: 1.500 would be either. */
+export function readNumber(text: string, sign = ownSign): number | null {
+  const typed = text.trim();
+  if (!new RegExp(`^[+-]?\\d*([${sign}]\\d+|\\d)(e[+-]?\\d+)?$`, "i").test(typed)) return null;
+  const number = Number(typed.replace(sign, "."));
+  return Number.isFinite(number) ? number : null;
+}
+
 /** "+25%", from ten times as much on "×12": the change from before to now; null where there was nothing before. */
 export function change(now: number, before: number): string | null {
   if (before === 0) return null;

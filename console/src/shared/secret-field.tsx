@@ -1,7 +1,5 @@
+import type { Secrets } from "./secrets.ts";
 import { say } from "./words.ts";
-
-/** Typed texts by the names of secrets; null takes one away. */
-export type Secrets = Record<string, string | null>;
 
 /** A secret that is never shown: it says that it is set, and is replaced by what is typed. */
 export function SecretField({ name, label, isSet, isNeeded = false, sample, secrets, onChange }: {

@@ -1,5 +1,5 @@
 import type { LogStream, ParametersOf } from "../service/logloom.ts";
-import type { Secrets } from "../shared/secret-field.tsx";
+import type { Secrets } from "../shared/secrets.ts";
 import { kinds, type StreamKind } from "./kinds.ts";
 
 /** The values of the form. */

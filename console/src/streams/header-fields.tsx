@@ -1,5 +1,6 @@
 import { useState } from "react";
-import { SecretField, type Secrets } from "../shared/secret-field.tsx";
+import { SecretField } from "../shared/secret-field.tsx";
+import type { Secrets } from "../shared/secrets.ts";
 import { say } from "../shared/words.ts";
 
 const prefix = "header.";
