@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { openDatabase } from "../support/database.ts";
+import { nameInKeys } from "../../supabase/functions/_shared/s3.ts";
+import { openDatabase, stopJob } from "../support/database.ts";
 import {
   addRecords,
   archiveInto,
@@ -19,6 +20,7 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
   const small = await archivingTenant(sql);
   const odd = await archivingTenant(sql, {}, "Ümläut / duckdb %41");
   const month = monthsAgo(3);
+  const sealing = await stopJob(sql, "seal_logs");
   for (const [n, day] of [daysAgo(40), daysAgo(70), daysAgo(71)].entries()) {
     await addRecords(sql, large, recordsOf(day, 1300, n));
   }
@@ -38,6 +40,7 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
         group by 1, 2 order by level nulls first, service collate "C" nulls first`,
     );
   const wanted = [await counts(large.id), await counts(small.id), await counts(odd.id)];
+  await sealing[Symbol.asyncDispose]();
   await isArchived(sql, large);
   await isArchived(sql, odd);
   const files = await isArchived(sql, small);
@@ -67,7 +70,7 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
           select level, service, count(*)::integer as count,
             rtrim(rtrim(strftime(min(ts), '%Y-%m-%d %H:%M:%S.%f'), '0'), '.') || '+00' as first,
             rtrim(rtrim(strftime(max(ts), '%Y-%m-%d %H:%M:%S.%f'), '0'), '.') || '+00' as last
-          from ${source} where tenant = '${id}'
+          from ${source} where tenant = '${nameInKeys(id)}'
           group by 1, 2 order by 1 nulls first, 2 nulls first`),
       )
     ));

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
 import { localBucket } from "../../local/bucket.ts";
-import { uninstall, uninstallSteps } from "../../packages/logloom/src/cli/commands/uninstall.ts";
+import {
+  archiveStep as title,
+  uninstall,
+  uninstallSteps,
+} from "../../packages/logloom/src/cli/commands/uninstall.ts";
 import { openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { ownDatabase } from "../support/own_database.ts";
@@ -15,8 +19,6 @@ import {
   recordsOf,
 } from "./archive.ts";
 import { startBucket } from "./bucket.ts";
-
-const title = "no file of the archive is forgotten";
 
 Deno.test("uninstalling stops while the archive has files", async () => {
   const steps = await uninstallSteps(`${checkout}/supabase`);
@@ -34,6 +36,27 @@ Deno.test("uninstalling stops while the archive has files", async () => {
   );
   await sql`set logloom.archive_is_kept = 'on'`;
   await sql.unsafe(step.sql);
+});
+
+Deno.test("nothing of the archive is deleted where something of the project is in the way", async () => {
+  await using sql = await ownDatabase("used");
+  await sql`update logloom.plans set archive_days = 365`;
+  await sql`
+    insert into logloom_private.archive_garbage (object_key, tenant_id, reason, next_attempt_at)
+    values ('k', '', 'later', 'infinity')`;
+  await sql`create view public.sent as select count(*) from logloom.logs`;
+  const url = new URL(stack.databaseUrl);
+  url.pathname = "/used";
+  await assert.rejects(
+    () => uninstall(url.href, `${checkout}/supabase`, () => {}, "delete"),
+    /these of the project use it:\n {2}view public\.sent/,
+  );
+  const [left] = await sql`
+    select (select count(*)::integer from logloom.plans where archive_days = 365) as plans,
+      (select count(*)::integer from logloom_private.archive_garbage
+        where next_attempt_at = 'infinity') as garbage`;
+  assert.ok(left.plans > 0, "days are archived as before");
+  assert.equal(left.garbage, 1, "and no object is to be deleted");
 });
 
 Deno.test("files of the archive stop uninstalling, stay with --keep-archive, and are deleted by the function with --delete-archive", async () => {

@@ -3,7 +3,17 @@ import assert from "node:assert/strict";
 import { eventually } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser, type Page } from "./browser.ts";
-import { boxText, isGone, isSeen, search, send, store, withLogs } from "./steps.ts";
+import {
+  boxOf,
+  boxText,
+  dragOver,
+  isGone,
+  isSeen,
+  search,
+  send,
+  store,
+  withLogs,
+} from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener(
@@ -31,16 +41,6 @@ async function holdAnswers(page: Page, query: string) {
     asked: (least: number) =>
       eventually(`${least} questions`, () => Promise.resolve(asked >= least)),
   };
-}
-
-/** Drags over a part of the chart, from and to in parts of its width. */
-async function dragOver(page: Page, from: number, to: number): Promise<void> {
-  const chart = await page.locator(".histogram .u-over").boundingBox();
-  assert.ok(chart);
-  await page.mouse.move(chart.x + chart.width * from, chart.y + 20);
-  await page.mouse.down();
-  await page.mouse.move(chart.x + chart.width * to, chart.y + 20, { steps: 5 });
-  await page.mouse.up();
 }
 
 const total = (page: Page) => page.locator(".histogram-total");
@@ -102,7 +102,10 @@ inBrowser("another range marks what is shown as old until its own answer is here
   const user = await withLogs();
   await using tab = await browser.open(user.token, { hash: "q=level:error" });
   const { page } = tab;
+  // Each part is there: what has had no answer yet has none that is old.
   await total(page).getByText("2 records").waitFor();
+  await isSeen(page, "card declined");
+  await page.locator(".fields .value").first().waitFor();
   const held = await holdAnswers(page, "level:error");
   await page.getByRole("button", { name: /Range:/ }).click();
   await page.getByRole("button", { name: "Last 24 hours" }).click();
@@ -138,6 +141,115 @@ inBrowser("between fixed times, too, what arrived is shown", async () => {
   await total(page).getByText("2 records").waitFor();
 });
 
+inBrowser("a key's only showing is not lost while its answer is awaited", async () => {
+  const user = await newUser();
+  await using tab = await browser.open(user.token, { hash: "/keys" });
+  const { page } = tab;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route("**/rest/v1/rpc/create_api_key", async (route) => {
+    await promise;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "New key" }).first().click();
+  await page.getByLabel("Name (who uses it)").fill("web");
+  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Cancel", disabled: true }).waitFor();
+  // The browser asks whether it may close a dialog, but not each time.
+  for (let times = 0; times < 4; times++) await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "New API key" }).waitFor();
+  resolve();
+  await page.getByTestId("key-value").waitFor();
+});
+
+inBrowser("nor is that of a webhook's new secret", async () => {
+  const user = await newUser();
+  await user.client.call("create_alert_rule", {
+    p_name: "broken",
+    p_query_dsl: "level:error",
+    p_threshold: 10,
+    p_comparison: "gt",
+    p_window_minutes: 5,
+    p_cooldown_minutes: 30,
+    p_enabled: false,
+  });
+  await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
+  const { page } = tab;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route("**/rest/v1/rpc/rotate_alert_webhook_secret", async (route) => {
+    await promise;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "broken", exact: true }).click();
+  await page.getByRole("button", { name: "New webhook secret" }).click();
+  await page.getByRole("button", { name: "Cancel", disabled: true }).waitFor();
+  await page.getByRole("button", { name: "Save", exact: true, disabled: true }).waitFor();
+  await page.keyboard.press("Escape");
+  resolve();
+  await page.getByText("Shown this once:").waitFor();
+
+  const saved = Promise.withResolvers<void>();
+  await page.route("**/rest/v1/rpc/update_alert_rule", async (route) => {
+    await saved.promise;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  // The answer to the change closes the dialog.
+  await page.getByRole("button", { name: "New webhook secret", disabled: true }).waitFor();
+  saved.resolve();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+});
+
+inBrowser("what takes longer than it is run again is answered all the same", async () => {
+  const user = await withLogs();
+  const held = Promise.withResolvers<void>();
+  let asked = 0;
+  await using tab = await browser.open(user.token, {
+    hash: "",
+    prepare: async (page) => {
+      await page.clock.install();
+      await page.route("**/rpc/search_logs", async (route) => {
+        asked++;
+        await held.promise;
+        await route.continue();
+      });
+    },
+  });
+  const { page } = tab;
+  // From here on time passes by this test alone: after 30 seconds the page asks anew.
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
+  await page.getByRole("link", { name: "Search" }).click();
+  await page.getByLabel("Run repeatedly").selectOption("10");
+  await eventually("the search is asked for", async () => {
+    await page.clock.runFor(10);
+    return asked === 1;
+  });
+  for (let times = 0; times < 2; times++) {
+    await page.clock.fastForward(11_000);
+    await page.waitForTimeout(300);
+  }
+  assert.equal(asked, 1);
+  await page.clock.resume();
+  held.resolve();
+  await isSeen(page, "card declined");
+  await page.clock.fastForward(11_000);
+  await eventually("it is asked for again", () => Promise.resolve(asked > 1));
+});
+
+inBrowser("a shared search of a time that no clock has harms nothing else", async () => {
+  const user = await withLogs();
+  await user.client.call("create_saved_search", {
+    p_name: "far",
+    p_query_dsl: "level:error",
+    p_display: { from: "2026-01-01", to: "now+999999999w" },
+  });
+  await using tab = await browser.open(user.token, { hash: "/saved" });
+  const { page } = tab;
+  await page.getByText("far", { exact: true }).first().click();
+  await page.getByText("Invalid range").first().waitFor();
+  await page.getByRole("link", { name: "Keys" }).click();
+  await page.getByRole("heading", { name: "API keys" }).waitFor();
+});
+
 inBrowser("an open record stays open when the search is run again", async () => {
   const user = await withLogs();
   const ts = new Date(Date.now() - 50 * 60_000).toISOString();
@@ -150,7 +262,7 @@ inBrowser("an open record stays open when the search is run again", async () => 
   await detail.getByRole("button", { name: "JSON", exact: true }).click();
   await detail.evaluate((element) => element.setAttribute("data-same", ""));
   await store(user, [{ level: "info", msg: "came after it was opened" }]);
-  const place = await detail.boundingBox();
+  const place = await boxOf(detail);
   await page.getByRole("button", { name: "Run again (r)" }).click();
   await isSeen(page, "came after it was opened");
   assert.equal(await row.getAttribute("aria-selected"), "true");
@@ -161,8 +273,8 @@ inBrowser("an open record stays open when the search is run again", async () => 
   );
   await page.locator(".detail .raw").waitFor();
   assert.deepEqual(
-    (await detail.boundingBox())?.y,
-    place?.y,
+    (await boxOf(detail)).y,
+    place.y,
     "in the same place",
   );
 

@@ -4,14 +4,16 @@ import assert from "node:assert/strict";
 import {
   type Browser,
   chromium,
+  type Locator,
   type Page,
 } from "../../console/node_modules/playwright-core/index.mjs";
 import { headlessShell as executablePath } from "../../local/browser.ts";
+import { patience } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 
 const axe = new URL("../../console/node_modules/axe-core/axe.min.js", import.meta.url);
 
-export type { Page };
+export type { Locator, Page };
 
 export interface Options {
   /** Where to begin: the search unless told otherwise; the page's own beginning is "". */
@@ -43,6 +45,7 @@ export function inBrowser(name: string, test: () => Promise<void>): void {
 export async function openBrowser() {
   const browser: Browser = await chromium.launch({
     executablePath,
+    timeout: patience,
     args: ["--no-sandbox", `--host-resolver-rules=MAP ${plainHost} 127.0.0.1`],
   });
 
@@ -56,8 +59,8 @@ export async function openBrowser() {
       permissions: ["clipboard-read", "clipboard-write"],
     });
     const page = await context.newPage();
-    // So long that a busy machine is no failure: what never comes fails all the same.
-    page.setDefaultTimeout(90_000);
+    // A busy machine is no failure: what never comes fails all the same.
+    page.setDefaultTimeout(patience);
     const faults: string[] = [];
     const note = (fault: string) => {
       // Several tabs of a tenant may ask too much at once: the page waits and asks again.

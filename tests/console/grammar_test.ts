@@ -36,6 +36,7 @@ const beyond = [
   /^Records are sorted by ts only$/,
   /^by has two widths of time$/,
   /^More than 8 aggregates$/,
+  /^More than 50 fields$/,
   /^Brackets and NOTs nest deeper than 16$/,
   /^The query (has more than|is longer than|is too complex)/,
 ];

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { stack } from "../support/stack.ts";
 import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser, type Page, plainHost } from "./browser.ts";
-import { boxText, isGone, isSeen, search, withLogs } from "./steps.ts";
+import { boxOf, boxText, completions, isGone, isSeen, search, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener(
@@ -115,15 +115,14 @@ inBrowser(
     });
     const { page } = tab;
     await isSeen(page, "card declined");
-    const list = page.locator(".cm-tooltip-autocomplete");
     await page.locator(".query-host").click();
     await page.keyboard.type("serv");
-    await list.waitFor();
+    const list = await completions(page);
     await page.keyboard.press("Escape");
     await list.waitFor({ state: "detached" });
     await page.keyboard.type("ice");
     assert.equal(await boxText(page), "service");
-    await list.waitFor();
+    await completions(page);
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
     assert.equal(
@@ -135,7 +134,7 @@ inBrowser(
     await page.locator(".query-host").click();
     await page.keyboard.press("ControlOrMeta+a");
     await page.keyboard.type("serv");
-    await list.waitFor();
+    await completions(page);
     await page.keyboard.press("Tab");
     await list.getByText("shop", { exact: true }).waitFor();
     assert.equal(await boxText(page), "service:");
@@ -229,14 +228,14 @@ inBrowser("at 400 % zoom everything can be scrolled to, and rows have a height",
   const { page } = tab;
   await page.getByRole("row").filter({ hasText: "card declined" }).first()
     .waitFor({ state: "attached" });
-  const rows = await page.locator(".rows").boundingBox();
-  assert.ok(rows && rows.height >= 160, `rows are ${rows?.height} px high`);
+  const rows = await boxOf(page.locator(".rows"));
+  assert.ok(rows.height >= 160, `rows are ${rows.height} px high`);
   const row = page.getByRole("row").filter({ hasText: "card declined" })
     .first();
   await row.scrollIntoViewIfNeeded();
-  const place = await row.boundingBox();
+  const place = await boxOf(row);
   assert.ok(
-    place && place.y >= 0 && place.y + place.height <= 256,
+    place.y >= 0 && place.y + place.height <= 256,
     "the row is in sight",
   );
   await row.click();
@@ -261,9 +260,9 @@ inBrowser("at 400 % zoom everything can be scrolled to, and rows have a height",
     }, screen);
     await last.waitFor({ state: "attached" });
     await last.scrollIntoViewIfNeeded();
-    const box = await last.boundingBox();
+    const box = await boxOf(last);
     assert.ok(
-      box && box.height > 0 && box.y >= 0 && box.y < 256,
+      box.height > 0 && box.y >= 0 && box.y < 256,
       `${screen}: ${JSON.stringify(box)}`,
     );
   }
@@ -271,9 +270,9 @@ inBrowser("at 400 % zoom everything can be scrolled to, and rows have a height",
   await page.getByRole("button", { name: /Range:/ }).click();
   const button = page.getByRole("button", { name: "Use this range" });
   await button.scrollIntoViewIfNeeded();
-  const box = await button.boundingBox();
+  const box = await boxOf(button);
   assert.ok(
-    box && box.y >= 0 && box.y + box.height <= 256,
+    box.y >= 0 && box.y + box.height <= 256,
     JSON.stringify(box),
   );
 });

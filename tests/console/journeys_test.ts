@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
-import { isGone, isSeen, search, send, withLogs } from "./steps.ts";
+import { dragOver, isGone, isSeen, search, send, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
@@ -73,12 +73,7 @@ inBrowser(
     await isSeen(page, "card declined");
 
     // The last quarter of the chart: the two errors of the last minutes.
-    const chart = await page.locator(".histogram .u-over").boundingBox();
-    assert.ok(chart);
-    await page.mouse.move(chart.x + chart.width * 0.8, chart.y + 20);
-    await page.mouse.down();
-    await page.mouse.move(chart.x + chart.width - 3, chart.y + 20, { steps: 5 });
-    await page.mouse.up();
+    await dragOver(page, 0.8, 0.99);
     await page.waitForFunction(() => location.hash.includes("from=20"));
     await isSeen(page, "card declined");
     await isGone(page, "slow query");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { newUser } from "../support/users.ts";
-import { inBrowser, openBrowser } from "./browser.ts";
+import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
 import { isSeen, store } from "./steps.ts";
 
 const browser = await openBrowser();
@@ -39,4 +39,43 @@ inBrowser("numbers and times are written as the reader's language writes them", 
     // The time of a record is the one that is copied.
     await page.getByRole("row").filter({ hasText: "17:59:19.000" }).first().waitFor();
   }
+});
+
+inBrowser("a threshold is shown and read as the reader's language writes it", async () => {
+  const user = await newUser();
+  await user.client.call("create_alert_rule", {
+    p_name: "rate",
+    p_query_dsl: "level:error | rate()",
+    p_threshold: 2.5,
+    p_comparison: "gt",
+    p_window_minutes: 5,
+    p_cooldown_minutes: 30,
+    p_enabled: false,
+  });
+  await using tab = await browser.open(user.token, {
+    hash: "/alerts?tab=rules",
+    locale: "de-DE",
+  });
+  const { page } = tab;
+  let sent = 0;
+  page.on("request", (request) => {
+    if (request.url().endsWith("/update_alert_rule")) sent += 1;
+  });
+  const field = page.getByRole("textbox", { name: "Threshold" });
+  const save = page.getByRole("button", { name: "Save", exact: true });
+  await page.getByRole("button", { name: "rate", exact: true }).click();
+  await field.waitFor();
+  assert.equal(await field.inputValue(), "2,5");
+  // A point might be meant for thousands.
+  await field.fill("1.500");
+  await save.click();
+  await page.getByText("Write a number such as 1,5").waitFor();
+  assert.equal(await field.getAttribute("aria-invalid"), "true");
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await field.fill("1,5");
+  await save.click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  assert.equal(sent, 1);
+  const [changed] = await user.client.call("list_alert_rules", {});
+  assert.equal(changed?.threshold, 1.5);
 });

@@ -1,7 +1,23 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
 import { readAddress, writeAddress } from "../../console/src/address/address.ts";
-import { instant, resolve, typed, untyped, wider } from "../../console/src/address/range.ts";
+import {
+  instant,
+  rangeLabel,
+  resolve,
+  typed,
+  untyped,
+  wider,
+} from "../../console/src/address/range.ts";
+import { courseOf, recordsOf } from "../../console/src/incidents/incidents.ts";
+import { ParentPage } from "../../console/src/portal/parent-page.ts";
+import { createPortalService } from "../../console/src/portal/portal-service.ts";
+import { PortalSession } from "../../console/src/portal/portal-session.ts";
+import { createService } from "../../console/src/service/client.ts";
+import type { Config } from "../../console/src/service/config.ts";
+import type { AlertIncident } from "../../console/src/service/logloom.ts";
+import { readerOf } from "../../console/src/service/session.ts";
+import { TokenSession } from "../../console/src/service/token-session.ts";
 import { mended, suggestionOf } from "../../console/src/search/mend.ts";
 import { jsonIn, stackIn } from "../../console/src/search/message-parts.ts";
 import {
@@ -22,7 +38,14 @@ import { columnsOf, segmentsOf } from "../../console/src/search/columns.ts";
 import { csvOf, mostSaved, RecordFile } from "../../console/src/search/export.ts";
 import { marksOf } from "../../console/src/search/query-marks.ts";
 import { exactJson, parseExactly } from "../../console/src/service/numbers.ts";
-import { change, took } from "../../console/src/shared/numbers.ts";
+import { draftOf, parametersOf } from "../../console/src/alerts/rules.ts";
+import {
+  change,
+  decimalSign,
+  readNumber,
+  took,
+  writtenNumber,
+} from "../../console/src/shared/numbers.ts";
 import { ansiSpans, oneLine, plain } from "../../console/src/shared/plain.ts";
 
 Deno.test("an address says the screen and what is on it, and is read back as written", () => {
@@ -47,6 +70,11 @@ Deno.test("a range is times or words; what is neither is none", () => {
   assert.equal(instant("now-90m", now), Date.parse("2026-11-21T10:30:00Z"));
   assert.equal(instant("2026-11-21T10:00", now), Date.parse("2026-11-21T10:00:00Z"));
   assert.equal(instant("yesterday", now), null);
+  for (const tooFar of ["now+999999999w", "now-999999999w"]) {
+    assert.equal(instant(tooFar, now), null);
+    assert.equal(rangeLabel({ from: "2026-11-21", to: tooFar }, "utc"), "Invalid range");
+    assert.equal(untyped(tooFar, "utc", now), tooFar);
+  }
   assert.equal(resolve({ from: "now", to: "now-1h" }, now), null);
   const range = { from: "2026-11-21T11:00:00.000Z", to: "2026-11-21T12:00:00.000Z" };
   assert.deepEqual(resolve({ from: "now-1h", to: "now" }, now), range);
@@ -83,6 +111,17 @@ Deno.test("a click adds a condition, takes back its opposite, and leaves the res
   assert.equal(seriesOf("a | patterns"), null);
   assert.equal(quoted("AND"), '"AND"');
   assert.equal(attributeField(["user agent", "a.b", "é"]), 'attrs."user agent"."a.b".é');
+});
+
+Deno.test("the records of an incident are those of its group, also of the one without a value", () => {
+  const incident = (group: Record<string, string | null>) =>
+    ({ query_dsl: "level:error | count() by service, env", group }) as unknown as AlertIncident;
+  assert.equal(recordsOf(incident({ service: "a b" })), 'level:error service:"a b"');
+  assert.equal(recordsOf(incident({ service: null })), "level:error -service:*");
+  assert.equal(
+    courseOf(incident({ service: null, env: "prod" })),
+    "level:error -service:* env:prod | count()",
+  );
 });
 
 Deno.test("a pressed value gives way, and takes the AND that held it along", () => {
@@ -176,6 +215,13 @@ Deno.test("what a log says does nothing: no escapes, no turned text, no formulas
   const csv = csvOf([{ ...row, level: null, service: "-1", id: "i" } as never]);
   assert.match(csv, /'=cmd\|x/);
   assert.match(csv, /,'-1,/);
+  for (const sign of ["=", "＝", "＋", "－", "＠", "\n="]) {
+    assert.match(
+      csvOf([{ ...row, msg: `${sign}1` } as never]),
+      new RegExp(`[,"]'${sign}1[,"]`),
+      sign,
+    );
+  }
   assert.match(csv, /"\{""a"":""q\\""""\}"/);
 });
 
@@ -227,4 +273,91 @@ Deno.test("a change is told in percent, a large one in times, and none from noth
     ["+25%", "-50%", "+899%", "×12", null],
   );
   assert.deepEqual([took(0.2), took(18.4), took(1349)], ["1 ms", "18 ms", "1.3 sec"]);
+});
+
+Deno.test("a number is typed as the reader's locale writes it, and thousands are never guessed", () => {
+  assert.deepEqual(["en-US", "de-DE", "ar-EG"].map(decimalSign), [".", ",", "."]);
+  const cases: [string, string, number | null][] = [
+    ["1,5", ",", 1.5],
+    [" -0,25 ", ",", -0.25],
+    ["1.5", ".", 1.5],
+    [".5", ".", 0.5],
+    ["1e3", ",", 1000],
+    ["1,5", ".", null],
+    ["1.500", ",", null],
+    ["1,500", ".", null],
+    ["1.500,5", ",", null],
+    ["1.5", ",", null],
+    ["1e999", ".", null],
+    ["0x10", ".", null],
+    ["", ".", null],
+  ];
+  for (const [text, sign, number] of cases) assert.equal(readNumber(text, sign), number, text);
+  for (const sign of [".", ","]) {
+    for (const number of [0, 1.5, -0.001, 123456.789, 1e21, 5e-324]) {
+      assert.equal(readNumber(writtenNumber(number, sign), sign), number);
+    }
+  }
+});
+
+Deno.test("a rule whose threshold is no number is not sent", () => {
+  const draft = draftOf({ threshold: 1.5 });
+  assert.equal(parametersOf(draft)?.p_threshold, 1.5);
+  for (const threshold of ["", "abc", `1${decimalSign() === "," ? "." : ","}5`]) {
+    assert.equal(parametersOf({ ...draft, threshold }), null, threshold);
+  }
+});
+
+Deno.test("what is refused to the last reader does not sign out the next one", async () => {
+  const kept = new Map<string, string>();
+  const session = new TokenSession({
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, value: string) => kept.set(name, value),
+    removeItem: (name: string) => kept.delete(name),
+  } as unknown as Storage);
+  const tokenOf = (sub: string) => `e30.${btoa(JSON.stringify({ sub, tenant_id: "shop" }))}.x`;
+  session.signIn(tokenOf("ada"));
+  const asked = Promise.withResolvers<void>();
+  const next = Promise.withResolvers<void>();
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async () => {
+      asked.resolve();
+      await next.promise;
+      return Response.json({ message: "The token has expired" }, { status: 401 });
+    },
+  );
+  const config = { url: `http://127.0.0.1:${server.addr.port}`, key: "" } as Config;
+  const service = createService(config, session, readerOf(session.claims()));
+  const reads = service.call("list_api_keys", {});
+  await asked.promise;
+  session.signIn(tokenOf("grace"));
+  next.resolve();
+  await assert.rejects(reads, { status: 401 });
+  assert.equal(session.claims()?.user, "grace");
+});
+
+Deno.test("nor is it asked again in a portal with the next one's token", async () => {
+  const session = new PortalSession(null);
+  session.give("token-of-ada", false);
+  const asked = Promise.withResolvers<void>();
+  const next = Promise.withResolvers<void>();
+  const tokens: (string | null)[] = [];
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async ({ headers }) => {
+      tokens.push(headers.get("authorization"));
+      asked.resolve();
+      await next.promise;
+      return Response.json({ message: "The token has expired" }, { status: 401 });
+    },
+  );
+  const config = { url: `http://127.0.0.1:${server.addr.port}` } as Config;
+  const service = createPortalService(config, session, new ParentPage([], () => {}));
+  const reads = service.call("search_logs", { p_query_dsl: "level:error" });
+  await asked.promise;
+  session.give("token-of-grace", false);
+  next.resolve();
+  await assert.rejects(reads);
+  assert.deepEqual(tokens, ["Bearer token-of-ada"]);
 });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { newUser, type User } from "../support/users.ts";
-import type { Page } from "./browser.ts";
+import type { Locator, Page } from "./browser.ts";
 
-/** Sends events, all of which are taken. */
+/** Sends events, all of which are taken, to what waits for them: a page that follows, a stream. Others need `store`. */
 export async function send(token: string, events: unknown[]): Promise<void> {
   const response = await fetch(`${stack.url}/functions/v1/ingest`, {
     method: "POST",
@@ -22,8 +22,8 @@ export async function send(token: string, events: unknown[]): Promise<void> {
 }
 
 /**
- * Sends events of the last three days and waits until a search finds them: what asks once, like a page with a fixed
- * range, is opened on what is stored.
+ * Sends events of the last three days and waits until a search finds them: what asks once, like a portal or a page
+ * with a fixed range, is opened on what is stored.
  */
 export async function store(user: User, events: unknown[]): Promise<void> {
   const records = async () => {
@@ -33,7 +33,8 @@ export async function store(user: User, events: unknown[]): Promise<void> {
     });
     return value ?? 0;
   };
-  const before = await records();
+  // What the tenant's pages ask at the same time may be as much as its plan lets it ask.
+  const before = await eventually("the records are counted", records);
   await send(user.token, events);
   await eventually(
     "the events are searchable",
@@ -49,6 +50,18 @@ export const isGone = (page: Page, text: string) =>
   page.getByRole("row").filter({ hasText: text }).first().waitFor({
     state: "detached",
   });
+
+/** Where something is drawn; what is drawn anew at that moment is nowhere, and asked again. */
+export const boxOf = (what: Locator) => eventually("it is drawn", () => what.boundingBox());
+
+/** Drags over a part of the chart, from and to in parts of its width, once it is that of what is asked. */
+export async function dragOver(page: Page, from: number, to: number): Promise<void> {
+  const chart = await boxOf(page.locator(".histogram:not([data-old]) .u-over"));
+  await page.mouse.move(chart.x + chart.width * from, chart.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(chart.x + chart.width * to, chart.y + 20, { steps: 5 });
+  await page.mouse.up();
+}
 
 /** Runs a query as a person does: types it and presses Enter. */
 export async function search(page: Page, query: string): Promise<void> {
@@ -94,6 +107,17 @@ export async function withLogs(): Promise<User> {
     },
   ]);
   return user;
+}
+
+/**
+ * The list of completions, once it is of all that is typed: until then it takes no key. What it offers of the records
+ * is known when the panel of fields is there.
+ */
+export async function completions(page: Page): Promise<Locator> {
+  await page.locator(".fields .value").first().waitFor();
+  const list = page.locator(".cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled)");
+  await list.waitFor();
+  return list;
 }
 
 /** What stands in the search box. */

@@ -148,3 +148,70 @@ inBrowser(
     await isGone(page, "timeout after");
   },
 );
+
+inBrowser(
+  "the next reader in a tab gets nothing of the last one: no record, no place",
+  async () => {
+    const [first, second] = [await withLogs(), await newUser()];
+    await store(second, [{ msg: "another tenant's" }]);
+    await using tab = await browser.open(first.token, {
+      hash: "/alerts?tab=channels",
+      expected: /status (of )?404/,
+    });
+    const { page } = tab;
+    const panel = page.getByRole("complementary", { name: "Record" });
+    const alerts = page.getByRole("link", { name: "Alerts" });
+    await page.getByRole("heading", { name: "Alerts" }).waitFor();
+    await page.getByRole("link", { name: "Search" }).click();
+    await page.getByRole("row").filter({ hasText: "card declined" }).first().click();
+    await panel.getByText("card declined").waitFor();
+    assert.equal(await alerts.getAttribute("href"), "#/alerts?tab=channels");
+
+    await page.getByRole("button", { name: "User and display" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Link or token").fill(second.token);
+    const asked = page.waitForRequest("**/rpc/get_log");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await isSeen(page, "another tenant's");
+    await asked;
+    await panel.getByRole("alert").waitFor();
+    assert.equal(await page.getByText("card declined").count(), 0);
+    assert.equal(await alerts.getAttribute("href"), "#/alerts");
+  },
+);
+
+inBrowser("what is being saved ends with its reader: no file of two tenants", async () => {
+  const [first, second] = [await withLogs(), await newUser()];
+  await store(second, [{ msg: "another tenant's" }]);
+  const next = Promise.withResolvers<void>();
+  const pages = [
+    { records: 1, text: "the first one's\n", next_cursor: "further" },
+    { records: 1, text: "the second one's\n", next_cursor: null },
+  ];
+  let asked = 0;
+  await using tab = await browser.open(first.token, {
+    prepare: (page) =>
+      page.route("**/rpc/export_logs", async (route) => {
+        const json = pages[asked++];
+        if (asked === 2) await next.promise;
+        await route.fulfill({ json });
+      }),
+  });
+  const { page } = tab;
+  let files = 0;
+  page.on("download", () => files += 1);
+  await isSeen(page, "card declined");
+  await page.getByRole("button", { name: "Save the records" }).click();
+  await page.getByRole("button", { name: /as NDJSON/ }).click();
+  await page.getByText(/^Saving: 1/).waitFor();
+  await eventually("the next page is asked for", () => Promise.resolve(asked === 2));
+  await page.evaluate((token) => {
+    location.hash = `#token=${token}`;
+  }, second.token);
+  await page.getByRole("button", { name: second.tenantId }).waitFor();
+  next.resolve();
+  await page.getByRole("link", { name: "Search" }).click();
+  await isSeen(page, "another tenant's");
+  assert.equal(await page.getByText(/^Sav(ing:|ed) /).count(), 0);
+  assert.equal(files, 0);
+});

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { eventually } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
-import { boxText, isSeen, search, store, withLogs } from "./steps.ts";
+import { boxOf, boxText, completions, isSeen, search, store, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
@@ -85,7 +85,10 @@ inBrowser(
       await page.evaluate(() => decodeURIComponent(location.hash)),
       "#q=service:api&from=now-6h&cols=attrs.status&tab=patterns",
     );
-    assert.equal(await page.title(), "service:api · Last 6 hours · Logloom");
+    await eventually(
+      "the title",
+      async () => await page.title() === "service:api · Last 6 hours · Logloom",
+    );
   },
 );
 
@@ -134,6 +137,168 @@ inBrowser("a dashboard: from a search, over one range, shared by its link", asyn
   await other.page.keyboard.press("r");
   await other.page.getByRole("region", { name: "Errors" }).locator(".panel-number")
     .getByText("3", { exact: true }).waitFor();
+});
+
+inBrowser("two tabs change a dashboard: what each adds or removes stays so", async () => {
+  const user = await withLogs();
+  const panelOf = (title: string) => ({ title, query_dsl: "| count()", kind: "number", width: 3 });
+  const { dashboard_id } = await user.client.call("create_log_dashboard", {
+    p_name: "Shop",
+    p_panels: [panelOf("All"), panelOf("Old")],
+  });
+  const titles = async () => {
+    const { panels } = await user.client.call("get_log_dashboard", {
+      p_dashboard_id: dashboard_id,
+    });
+    return panels.map(({ title }) => title).join();
+  };
+  const options = { hash: `/dashboards?id=${dashboard_id}`, expected: /status (of )?409/ };
+  await using one = await browser.open(user.token, options);
+  await using two = await browser.open(user.token, options);
+  for (const { page } of [one, two]) await page.getByRole("region", { name: "Old" }).waitFor();
+  const add = async ({ page }: typeof one, title: string) => {
+    await page.getByRole("button", { name: "New panel" }).click();
+    await page.getByLabel("Title").fill(title);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("region", { name: title }).waitFor();
+  };
+  await add(one, "First");
+  await add(two, "Second");
+  assert.equal(await titles(), "All,Old,First,Second");
+  await two.page.getByRole("region", { name: "First" }).waitFor();
+  // By now the second one has another place than the first tab knows.
+  await two.page.getByRole("button", { name: "Remove: All" }).click();
+  await two.page.getByRole("region", { name: "All" }).waitFor({ state: "detached" });
+  await one.page.getByRole("button", { name: "Remove: Old" }).click();
+  await one.page.getByRole("region", { name: "Second" }).waitFor();
+  assert.equal(await titles(), "First,Second");
+
+  await using search = await browser.open(user.token, { ...options, hash: "q=%7C+count()" });
+  await search.page.getByRole("button", { name: "Add to a dashboard" }).click();
+  await search.page.getByRole("combobox", { name: "Dashboard" }).selectOption("Shop");
+  await search.page.getByLabel("Title").fill("Found");
+  await add(one, "Third");
+  await search.page.getByRole("button", { name: "Add", exact: true }).click();
+  await search.page.getByRole("region", { name: "Found" }).waitFor();
+  assert.equal(await titles(), "First,Second,Third,Found");
+});
+
+inBrowser(
+  "a dialog of a dashboard is closed by its own answer, and told its own mistake",
+  async () => {
+    const user = await withLogs();
+    const { dashboard_id } = await user.client.call("create_log_dashboard", {
+      p_name: "Shop",
+      p_panels: ["All", "Old"].map((title) => ({
+        title,
+        query_dsl: "| count()",
+        kind: "number",
+        width: 3,
+      })),
+    });
+    await using tab = await browser.open(user.token, {
+      hash: `/dashboards?id=${dashboard_id}`,
+      expected: /status (of )?400/,
+    });
+    const { page } = tab;
+    const held = Promise.withResolvers<void>();
+    await page.route("**/rpc/update_log_dashboard", async (route) => {
+      await held.promise;
+      await route.continue();
+    }, { times: 1 });
+    await page.getByRole("button", { name: "Remove: Old" }).click();
+    await page.getByRole("button", { name: "Change: All" }).click();
+    await page.getByLabel("Title").fill("Everything");
+    held.resolve();
+    await page.getByRole("region", { name: "Old", includeHidden: true })
+      .waitFor({ state: "detached" });
+    assert.equal(await page.getByLabel("Title").inputValue(), "Everything");
+    await page.route("**/rpc/update_log_dashboard", async (route) => {
+      await route.fulfill({ status: 400, json: { code: "PT400", message: "Not so" } });
+    }, { times: 1 });
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("dialog").getByText("Not so").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "New panel" }).click();
+    await page.getByLabel("Title").waitFor();
+    assert.equal(await page.getByText("Not so").count(), 0);
+
+    // One new panel after another, each before the answer to the one before.
+    const title = page.getByLabel("Title");
+    for (const answer of ["continue", "fulfill"] as const) {
+      const kept = Promise.withResolvers<void>();
+      await page.route("**/rpc/update_log_dashboard", async (route) => {
+        await kept.promise;
+        if (answer === "continue") await route.continue();
+        else await route.fulfill({ status: 400, json: { code: "PT400", message: "Nor so" } });
+      }, { times: 1 });
+      await title.fill(`First to ${answer}`);
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("button", { name: "New panel" }).click();
+      await title.fill("Second");
+      await page.getByRole("button", { name: "Save", exact: true, disabled: true }).waitFor();
+      kept.resolve();
+      await page.getByRole("button", { name: "Save", exact: true, disabled: false }).waitFor();
+      assert.equal(await title.inputValue(), "Second");
+    }
+    assert.equal(await page.getByRole("dialog").getByText("Nor so").count(), 0);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("Nor so").waitFor();
+    await page.getByRole("region", { name: "First to continue" }).waitFor();
+  },
+);
+
+inBrowser("settings: what one does not change stays as somebody else has made it", async () => {
+  const user = await newUser();
+  const keep = (retention_days: number) =>
+    user.client.call("update_tenant_settings", { pipeline_config: { retention_days } });
+  await keep(5);
+  await using tab = await browser.open(user.token, { hash: "/settings" });
+  const { page } = tab;
+  const days = page.getByLabel("Keep records for (days)");
+  const mayCall = page.getByLabel("Alerts may call webhooks");
+  const save = page.getByRole("button", { name: "Save", exact: true });
+  await days.waitFor();
+  const before = await mayCall.isChecked();
+  await keep(6);
+  await mayCall.click();
+  await save.click();
+  await page.getByText("Saved.").waitFor();
+  assert.equal(await days.inputValue(), "6");
+  assert.equal(await mayCall.isChecked(), !before);
+  await days.fill("4");
+  await page.getByText("Saved.").waitFor({ state: "detached" });
+  await save.click();
+  await page.getByText("Saved.").waitFor();
+  const { pipeline_config, notification_preferences } = await user.client.call(
+    "get_tenant_settings",
+    {},
+  );
+  assert.equal(pipeline_config.retention_days, 4);
+  assert.equal(notification_preferences.webhook_enabled, !before);
+
+  // What is edited while the answer is awaited waits for the next one, alone.
+  const held = Promise.withResolvers<void>();
+  await page.route("**/rpc/update_tenant_settings", async (route) => {
+    await held.promise;
+    await route.continue();
+  }, { times: 1 });
+  await days.fill("3");
+  await save.click();
+  await mayCall.click();
+  const mayMail = page.getByLabel("Alerts may send email");
+  for (let times = 0; times < 2; times++) await mayMail.click();
+  held.resolve();
+  await page.getByRole("button", { name: "Save", exact: true, disabled: false }).waitFor();
+  const asked = page.waitForRequest("**/rpc/update_tenant_settings");
+  await save.click();
+  assert.deepEqual((await asked).postDataJSON(), {
+    pipeline_config: {},
+    notification_preferences: { webhook_enabled: before },
+  });
+  await page.getByText("Saved.").waitFor();
+  assert.equal(await days.inputValue(), "3");
 });
 
 inBrowser(
@@ -215,10 +380,10 @@ inBrowser("the palette goes everywhere; what is typed matches beginnings first",
   await search(page, "");
   await page.locator(".query-host").click();
   await page.keyboard.type("se");
-  const first = page.locator(".cm-tooltip-autocomplete li").first();
-  await first.getByText("service").waitFor();
+  const list = await completions(page);
+  await list.locator("li").first().getByText("service").waitFor();
   await page.keyboard.press("Tab");
-  await page.locator(".cm-tooltip-autocomplete").getByText("shop", { exact: true }).waitFor();
+  await list.getByText("shop", { exact: true }).waitFor();
   assert.equal(await boxText(page), "service:");
 });
 
@@ -227,12 +392,13 @@ inBrowser("days are chosen from a calendar, in the zone that is shown", async ()
   await using tab = await browser.open(user.token, { timezone: "Asia/Kolkata" });
   const { page } = tab;
   await isSeen(page, "slow query");
-  await page.getByRole("button", { name: /Range:/ }).click();
-  await page.getByRole("button", { name: "Choose days" }).click();
+  // Before the calendar is there: a day that has begun since could not be chosen in it.
   const today = new Date().toLocaleDateString("en-US", {
     timeZone: "Asia/Kolkata",
     day: "numeric",
   });
+  await page.getByRole("button", { name: /Range:/ }).click();
+  await page.getByRole("button", { name: "Choose days" }).click();
   await page.getByRole("gridcell").getByText(today, { exact: true }).last().click();
   await eventually(
     "the end of the day is typed",
@@ -241,6 +407,26 @@ inBrowser("days are chosen from a calendar, in the zone that is shown", async ()
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole("button", { name: "Use this range" }).click();
   await page.waitForFunction(() => location.hash.includes("18:30:00.000Z"));
+});
+
+inBrowser("a day alone is a whole day west of Greenwich, too, where times are UTC", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, { timezone: "America/Los_Angeles" });
+  const { page } = tab;
+  await isSeen(page, "slow query");
+  const today = new Date().toISOString().slice(0, 10);
+  await page.getByRole("button", { name: /Range:/ }).click();
+  await page.locator(".range-menu").getByLabel("UTC").check();
+  await page.getByRole("button", { name: "Choose days" }).click();
+  await page.getByRole("gridcell").getByText(String(Number(today.slice(8))), { exact: true })
+    .last().click();
+  const tomorrow = new Date(Date.parse(today) + 86_400_000).toISOString().slice(0, 10);
+  await eventually("the day is typed", async () => {
+    const typed = await Promise.all(
+      ["From", "To"].map((name) => page.getByLabel(name, { exact: true }).inputValue()),
+    );
+    return typed.join() === `${today}T00:00,${tomorrow}T00:00`;
+  });
 });
 
 inBrowser("a first visit is told six things at their places, and never again", async () => {
@@ -274,8 +460,8 @@ inBrowser(
     await page.getByRole("button", { name: "Screens: Overview" }).click();
     await page.getByRole("link", { name: "Search" }).click();
     await isSeen(page, "slow query");
-    const legend = await page.locator(".legend").boundingBox();
-    assert.ok(legend && legend.height < 34, `the legend is ${legend?.height} px high`);
+    const legend = await boxOf(page.locator(".legend"));
+    assert.ok(legend.height < 34, `the legend is ${legend.height} px high`);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
     assert.deepEqual(await accessibilityFaults(page), []);
   },

@@ -5,6 +5,8 @@ import {
   changeSettings,
   type Database,
   openDatabase,
+  queueIsEmpty,
+  removeRecords,
   stopJob,
 } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
@@ -38,9 +40,17 @@ async function canary(): Promise<Record<string, unknown>> {
 Deno.test("a canary goes the whole way, and health says what became of it", async () => {
   await using sql = openDatabase();
   await using _job = await stopJob(sql, "run_canary");
+  // Of an earlier run on this stack.
+  await queueIsEmpty(sql);
+  await removeRecords(sql, "l.tenant_id = 'logloom-canary'");
+  await sql`delete from logloom_private.canary_rounds`;
   const found = { acknowledged: true, searched: true, tailed: true, doubled: "0", error: null };
   assert.deepEqual(await canary(), { status: "healthy", state: "off" });
-  await using _settings = await changeSettings(sql, { canary_url: stack.url });
+  // As long as it takes until a record is found.
+  await using _settings = await changeSettings(sql, {
+    canary_url: stack.url,
+    job_run_budget: "5 minutes",
+  });
   assert.deepEqual(await round(sql), { ...found, missing: "0" });
   assert.deepEqual(await round(sql), { ...found, missing: "0" });
   const well = await canary();
@@ -52,11 +62,20 @@ Deno.test("a canary goes the whole way, and health says what became of it", asyn
     select count(*)::integer from logloom.api_keys where tenant_id = 'logloom-canary'`;
   assert.equal(count, 0, "no key is left");
 
-  await sql`delete from logloom.logs where tenant_id = 'logloom-canary'`;
-  await sql`delete from logloom_private.log_counts where tenant_id = 'logloom-canary'`;
+  await removeRecords(sql, "l.tenant_id = 'logloom-canary'");
   assert.deepEqual(await round(sql), { ...found, missing: "2" });
   const { status, missing } = await canary();
   assert.deepEqual({ status, missing }, { status: "degraded", missing: 2 });
+
+  await sql`delete from logloom_private.canary_rounds`;
+  await using writer = openDatabase();
+  await writer`select pg_advisory_lock(logloom_private.lock_key('writer'))`;
+  await using _budget = await changeSettings(sql, { job_run_budget: "3 seconds" });
+  const late = { acknowledged: true, searched: false, tailed: false, doubled: "0", error: null };
+  assert.deepEqual(await round(sql), { ...late, missing: "0" });
+  assert.deepEqual(await round(sql), { ...late, missing: "0" });
+  await writer`select pg_advisory_unlock(logloom_private.lock_key('writer'))`;
+  assert.equal((await canary()).missing, 0, "what is late is not missing");
 
   await sql`update logloom_private.settings set canary_url = 'http://127.0.0.1:9'`;
   for (let n = 0; n < 2; n++) {
@@ -68,6 +87,10 @@ Deno.test("a canary goes the whole way, and health says what became of it", asyn
     String((await canary()).reason),
     /The last two records of the canary were not found/,
   );
+
+  await sql`insert into logloom.tenant_members (tenant_id, user_id, role)
+    values ('logloom-canary', 'somebody', 'owner')`;
+  await assert.rejects(round(sql), /The tenant logloom-canary has members/);
   await sql`delete from logloom_private.canary_rounds`;
   await sql`delete from logloom.tenants where tenant_id = 'logloom-canary'`;
 });

@@ -5,6 +5,7 @@ import {
   apiKey,
   assertAnswer,
   call,
+  clientOf,
   createKey,
   ingest,
   newTenant,
@@ -44,6 +45,14 @@ function fly(requests: Promise<Answer>[]): Flight {
 }
 
 const search = ({ token }: Tenant) => rpc(token, "search_logs", { p_query_dsl: "anything" });
+
+/** With an API key, or the token of a portal session. */
+const searchBy = (secret: string) =>
+  call("/functions/v1/logloom-read/v1/search_logs", {
+    method: "POST",
+    headers: apiKey(secret),
+    body: '{"p_query_dsl": "anything"}',
+  });
 
 /** One of everything that reads records, again and again. */
 function everyKind({ token }: Tenant, count: number): Promise<Answer>[] {
@@ -111,12 +120,7 @@ Deno.test("a key is refused where a user's search has the slot, and a user where
   const keys = await Promise.all(
     [tenant, other].map((one) => createKey(one, { p_scopes: ["read"] })),
   );
-  const byKey = ({ key_value }: CreatedApiKey) =>
-    call("/functions/v1/logloom-read/v1/search_logs", {
-      method: "POST",
-      headers: apiKey(key_value),
-      body: '{"p_query_dsl": "anything"}',
-    });
+  const byKey = ({ key_value }: CreatedApiKey) => searchBy(key_value);
   const doors = [() => search(tenant), () => byKey(keys[0])];
   const flights: Flight[] = [];
   for (const [holder, refused] of [doors, doors.toReversed()]) {
@@ -140,6 +144,28 @@ Deno.test("a key is refused where a user's search has the slot, and a user where
   }
   const answers = flights.flatMap(({ answers }) => answers);
   assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200]);
+});
+
+Deno.test("a key and a portal session end at once, also in the midst of a search", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant("ends");
+  const key = await createKey(tenant, { p_scopes: ["read"] });
+  const session = await clientOf(tenant.token).call("create_log_portal_session", {});
+  const secrets = [key.key_value, String(session.token)];
+  let flight: Flight;
+  {
+    await using _held = await holdSearches(db);
+    flight = fly(secrets.map(searchBy));
+    await eventually("both search", async () => (await slotsHeld(db)) === 2);
+    const ends = await Promise.all([
+      rpc(tenant.token, "revoke_api_key", { p_key_id: key.key_id }),
+      rpc(tenant.token, "revoke_log_portal_session", { p_session_id: session.session_id }),
+    ]);
+    for (const end of ends) assertAnswer(end, 200, { success: true });
+    assert.equal(flight.answers.length, 0);
+  }
+  await flight.all;
+  for (const secret of secrets) assert.equal((await searchBy(secret)).status, 401);
 });
 
 Deno.test("a tenant's first search has the parallel workers of its plan, those beside it have none", async () => {

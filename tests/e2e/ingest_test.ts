@@ -167,17 +167,21 @@ Deno.test("no event is refused for a field: what does not fit is kept in attrs",
       { msg: "yesterday", ts: "yesterday" },
       { msg: ["a"] },
       { msg: "text", attrs: "text" },
+      { msg: "booking", date: "2099-01-01" },
+      { msg: "hired", date: "2005-03-01", time: 0.25 },
     ]),
     200,
-    accepted(4),
+    accepted(6),
   );
   await using db = openDatabase();
-  const records = await recordsOf(db, tenant.id, 4);
+  const records = await recordsOf(db, tenant.id, 6);
   assert.deepEqual(records.map(({ msg, level, attrs }) => ({ msg, level, attrs })), [
     { msg: "loud", level: null, attrs: { original_level: "loud" } },
     { msg: "yesterday", level: null, attrs: { original_ts: "yesterday" } },
     { msg: '["a"]', level: null, attrs: null },
     { msg: "text", level: null, attrs: { attrs: "text" } },
+    { msg: "booking", level: null, attrs: { date: "2099-01-01" } },
+    { msg: "hired", level: null, attrs: { date: "2005-03-01", time: 0.25 } },
   ]);
   for (const { ts } of records) assert.ok(new Date(ts).getTime() >= before - 1000);
 });
@@ -210,6 +214,23 @@ Deno.test("where nothing was accepted success is false, and the errors end after
     (errors as { index: number }[]).map(({ index }) => index),
     Array.from({ length: 100 }, (_, index) => index),
   );
+});
+
+Deno.test("who answers for each event tells of every one that was rejected", async () => {
+  const tenant = await newTenant();
+  const ts = (n: number) => n === 100 ? new Date().toISOString() : "2001-01-01";
+  const body = Array.from({ length: 150 }, (_, n) => `{"create":{}}\n{"@timestamp":"${ts(n)}"}\n`);
+  const expected = Array.from({ length: 150 }, (_, n) => n === 100 ? 201 : 400);
+  for (const _ of ["sent", "repeated"]) {
+    const response = await fetch(`${stack.url}/functions/v1/ingest/es/_bulk`, {
+      method: "POST",
+      headers: { ...tenant.headers, "Content-Type": "application/x-ndjson" },
+      body: body.join(""),
+    });
+    const { items } = await response.json();
+    const statuses = items.map(({ create }: { create: { status: number } }) => create.status);
+    assert.deepEqual(statuses, expected);
+  }
 });
 
 Deno.test("levels, numbers, booleans and unknown members are kept as documented", async () => {

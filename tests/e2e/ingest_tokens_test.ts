@@ -51,8 +51,8 @@ Deno.test("a page sends with a token, by header or in a beacon's body, for one s
   const { token, service, expires_at } = await newToken(tenant);
   assert.match(token, /^llt_[0-9A-Za-z]{36}$/);
   assert.equal(service, "shop");
-  const seconds = (Date.parse(expires_at) - before) / 1000;
-  assert.ok(seconds > 890 && seconds < 910, `${seconds}`);
+  const lifetimes = [before, Date.now()].map((made) => (Date.parse(expires_at) - made) / 1000);
+  assert.ok(lifetimes[0] > 890 && lifetimes[1] < 910, `${lifetimes}`);
 
   assertAnswer(
     await ingest(bearer(token), [{ msg: "header", service: "shop" }, { msg: "none" }]),
@@ -120,7 +120,7 @@ Deno.test("a token does nothing but send", async () => {
 
 Deno.test("an expired token is refused, and says so", async () => {
   const tenant = await newTenant();
-  const { token } = await newToken(tenant, { p_expires_in: 2 });
+  const { token } = await newToken(tenant);
   assert.equal((await ingest(bearer(token), [{}])).status, 200);
   await using db = openDatabase();
   await db`update logloom_private.ingest_tokens set expires_at = now() where tenant_id = ${tenant.id}`;

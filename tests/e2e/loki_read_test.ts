@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
-import { apiKey, bearer, createKey, ingest, newTenant, type Tenant } from "../support/client.ts";
+import {
+  apiKey,
+  bearer,
+  clientOf,
+  createKey,
+  ingest,
+  newTenant,
+  type Tenant,
+} from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
+import { keyChecksum } from "../../supabase/functions/_shared/auth.ts";
 import { grafanaRequests } from "../../supabase/functions/logloom-read/loki/grafana_requests.ts";
 import { stack } from "../support/stack.ts";
 
@@ -78,6 +87,65 @@ async function linesOf(reader: Reader, query: string): Promise<string[]> {
   ) as [string, string][];
   return entries.sort((a, b) => Number(BigInt(a[0]) - BigInt(b[0]))).map(([, line]) => line);
 }
+
+Deno.test("names are those of the records that a query selects, numbers their own texts", async () => {
+  const reader = await withRecords("loki-names");
+  const { tenant } = reader;
+  const before = at(-3 * 3600);
+  await ingest(tenant.headers, [
+    { ts: at(3), service: "quiet", card: { kind: "visa" } },
+    { ts: at(4), service: "nginx", msg: '{"status": 500, "n": 1}' },
+    { ts: at(5), service: "nginx", msg: "no status" },
+    ...["GET", "PUT"].map((verb) => ({ ts: before, service: "old", req: { verb } })),
+  ]);
+  await ingest(
+    tenant.headers,
+    `{"ts": "${
+      at(6)
+    }", "service": "numbers", "order": 12345678901234567890, "tiny": 0.0000001, "big": 1e21}`,
+  );
+  const noisy = Array.from({ length: 2750 }, () => ({ ts: at(7), service: "noisy", status: 200 }));
+  for (let n = 0; n < 2; n++) {
+    await ingest({ ...tenant.headers, "idempotency-key": `noisy ${n}` }, noisy);
+  }
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, records.length + 6 + 5500);
+
+  const countOf = async (query: string) => (await linesOf(reader, query)).length;
+  assert.equal(await countOf('{service="quiet"} | card_kind="visa"'), 1);
+  assert.deepEqual(await linesOf(reader, '{service="nginx"} | json | status >= 500'), [
+    '{"status": 500, "n": 1}',
+  ]);
+  for (const name of ["label/card_kind", "detected_field/card_kind"]) {
+    const { body } = await ask(reader, `${name}/values`, { ...range, query: '{service="quiet"}' });
+    assert.deepEqual(body.data ?? body.values, ["visa"], name);
+  }
+  const instant = async (query: string) => {
+    const { body } = await ask(reader, "query", { query, time: ns(180) });
+    return body.data.result.map(
+      ({ metric, value }: { metric: object; value: [number, string] }) => [metric, value[1]],
+    );
+  };
+  assert.deepEqual(
+    await instant('sum by (req_verb) (count_over_time({service="old"}[24h]))'),
+    [[{ req_verb: "GET" }, "1"], [{ req_verb: "PUT" }, "1"]],
+  );
+  assert.deepEqual(
+    await instant('sum(count_over_time({service="nginx"} | json | unwrap n [1h]))'),
+    [[{}, "1"]],
+  );
+
+  const { body } = await ask(reader, "query_range", { ...range, query: '{service="numbers"}' });
+  const [{ stream }] = body.data.result;
+  assert.deepEqual([stream.order, stream.tiny, stream.big], [
+    "12345678901234567890",
+    "0.0000001",
+    "1000000000000000000000",
+  ]);
+  for (const name of ["order", "tiny", "big"]) {
+    assert.equal(await countOf(`{service="numbers"} | ${name}="${stream[name]}"`), 1, name);
+  }
+});
 
 /** Labels, and the values by seconds since the records' first minute. */
 async function matrixOf(reader: Reader, query: string, step = "60s") {
@@ -364,6 +432,37 @@ Deno.test("what cannot be answered is refused in words, with a status", async ()
   assert.equal((await ask({ headers: bearer("ll_x") }, "labels")).status, 401);
   const sends = await createKey(reader.tenant);
   assert.equal((await ask({ headers: apiKey(sends.key_value) }, "labels")).status, 403);
+});
+
+Deno.test("Save & test is right about the key, and so is all that reads no record", async () => {
+  const tenant = await newTenant("loki-health");
+  const client = clientOf(tenant.token);
+  const { view_id } = await client.call("create_log_view", {
+    p_name: "pages",
+    p_operations: ["search_logs"],
+  });
+  const [reads, inView, revoked, sends] = await Promise.all([
+    createKey(tenant, { p_scopes: ["read"] }),
+    createKey(tenant, { p_scopes: ["read"], p_view_id: view_id }),
+    createKey(tenant, { p_scopes: ["read"] }),
+    createKey(tenant),
+  ]);
+  await client.call("revoke_api_key", { p_key_id: revoked.key_id });
+  const unsigned = `ll_${"A".repeat(30)}`;
+  const keys = {
+    [reads.key_value]: 200,
+    [inView.key_value]: 200,
+    [revoked.key_value]: 401,
+    [sends.key_value]: 403,
+    [`${unsigned}${keyChecksum(unsigned)}`]: 401,
+  };
+  const query = "vector(1)+vector(1)";
+  for (const [key, expected] of Object.entries(keys)) {
+    for (const path of ["query", "format_query", "status/buildinfo", "drilldown-limits"]) {
+      const { status, text } = await ask({ headers: apiKey(key) }, path, { query });
+      assert.equal(status, expected, `${path}: ${text}`);
+    }
+  }
 });
 
 Deno.test("what Grafana looks at before it asks: fields, volumes, patterns, limits", async () => {

@@ -19,7 +19,7 @@ Deno.test("names that cannot be ours are refused before PostgREST looks for simi
     JSON.stringify(Object.fromEntries([["p_tenant_id", "x"], [`${long}\\"`, 1]])),
     JSON.stringify(names(2_000, (n) => `p_${n}`)),
     JSON.stringify([names(65, (n) => `p_${n}`)]),
-    JSON.stringify({ p_filter: names(65, (n) => `p_${n}`) }),
+    JSON.stringify({ p_filter: { a: [{ b: 1 }] }, ...names(65, (n) => `p_${n}`) }),
     JSON.stringify(names(20, (n) => `${n}`.padEnd(60, "p"))),
     JSON.stringify(names(65, (n) => "\n" + n)).replaceAll(":", "  :\t"),
   ];
@@ -77,6 +77,32 @@ Deno.test("long values are none of its business, nor are members of a usual leng
   };
   const { status, body } = await rpc(tenant.token, "create_alert_rule", rule);
   assert.equal(status, 200, JSON.stringify(body));
+});
+
+Deno.test("names within values are not compared: as many panels as a dashboard may have", async () => {
+  const tenant = await newTenant();
+  const panel = { title: "Errors", query_dsl: '"[{" | count()', kind: "lines", width: 6 };
+  const p_panels = Array.from({ length: 20 }, () => panel);
+  const dashboard = { p_name: "All", p_is_shared: true, p_panels };
+  const { status, body } = await rpc(tenant.token, "create_log_dashboard", dashboard);
+  assert.equal(status, 200, JSON.stringify(body));
+  const again = { p_dashboard_id: body.dashboard_id, ...dashboard };
+  assert.equal((await rpc(tenant.token, "update_log_dashboard", again)).status, 200);
+  // PostgREST answers by itself.
+  const within = await rpc(tenant.token, "list_api_keys", {
+    p_filter: names(2_000, (n) => `p_${n}`),
+  });
+  assert.equal(within.status, 404);
+  assert.equal(within.body.code, "PGRST202");
+});
+
+Deno.test("brackets that never end, or without end, are read through as fast", async () => {
+  const tenant = await newTenant();
+  for (const piece of ["[", "[],", '{"a":', '[{"a":', '["', ":[", '{"": {']) {
+    const body = `{"p_filter":${piece.repeat(100_000 / piece.length)}`;
+    const { status } = await rpc(tenant.token, "list_api_keys", {}, { body });
+    assert.ok(status === 400 || status === 404, `${piece} ${status}`);
+  }
 });
 
 Deno.test("a body larger than any operation takes is 413", async () => {

@@ -31,6 +31,9 @@ function read(
   });
 }
 
+/** By which programs know an error. */
+const nameOf = ({ details }: Record<string, unknown>) => JSON.parse(String(details))?.name;
+
 async function withRecords(name: string): Promise<Tenant> {
   const tenant = await newTenant(name);
   await ingest(tenant.headers, [
@@ -158,13 +161,28 @@ Deno.test("a key without the scope of a door is 403 there, and a dead or strange
     assert.equal(status, 401, key);
     assert.match(headers.get("www-authenticate") ?? "", /^Bearer realm="logloom"/);
   }
-  const { status, body } = await read({}, "search_logs");
-  assert.deepEqual([status, body.code, body.message], [401, "PT401", unknownCaller]);
+  for (const headers of [{}, bearer("ll_x")]) {
+    const { status, body } = await read(headers, "search_logs");
+    assert.deepEqual([status, body.code, body.message], [401, "PT401", unknownCaller]);
+    assert.equal(nameOf(body), "callers.not_known");
+  }
 });
 
 Deno.test("what a key's request lacks is said in the form of RPC", async () => {
   const tenant = await newTenant("read-errors");
   const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
+  const named: [string, unknown, string][] = [
+    ["search_logs", { limit: 1 }, "reading.parameter_is_unknown"],
+    ["search_logs", { p_query_dsl: { a: 1 } }, "reading.parameter_is_invalid"],
+    ["search_logs", [], "reading.parameters_are_no_object"],
+    ["delete_logs", {}, "reading.operation_is_unknown"],
+    ["export", { limit: "1" }, "reading.parameter_is_unknown"],
+    ["export", { format: "json" }, "search.format_is_unknown"],
+  ];
+  for (const [operation, parameters, name] of named) {
+    const { body } = await read(apiKey(key_value), operation, parameters);
+    assert.equal(nameOf(body), name, operation);
+  }
   const cases: [string, unknown, number, string][] = [
     ["search_logs", { p_limit: 0 }, 400, "Invalid p_limit: 1 to 1000"],
     ["search_logs", { p_limit: "many" }, 400, "Invalid p_limit: not of the type integer"],
@@ -208,6 +226,7 @@ Deno.test("what a key's request lacks is said in the form of RPC", async () => {
   }
   const get = await read(apiKey(key_value), "search_logs", {}, { method: "GET", body: null });
   assert.deepEqual([get.status, get.headers.get("allow")], [405, "POST, OPTIONS"]);
+  assert.equal(nameOf(get.body), "callers.method_is_not_allowed");
   const elsewhere = await call("/functions/v1/logloom-read/v2/search_logs", {
     method: "POST",
     headers: apiKey(key_value),

@@ -107,8 +107,9 @@ Deno.test("a retention run that is killed is finished by the next one", async ()
   await keepRecords(db, tenant.id, 7);
   await using _settings = await changeSettings(db, {
     deletion_step_records: 50,
-    // Ten of them are long enough to be seen in the middle.
-    deletion_pause: "300 milliseconds",
+    // Ten of them are long enough to be seen in the middle; nobody waits for them.
+    deletion_pause: "3 seconds",
+    job_run_budget: "5 minutes",
   });
 
   const [{ pid }] = await killed`select pg_backend_pid() as pid`;

@@ -11,7 +11,7 @@ const checkout = new URL("../..", import.meta.url).pathname;
 /** `npm run ship` for a tenant, as a person would call it. */
 async function start(args: string[], tenant = newTenant(), key?: string) {
   const { id, token } = await tenant;
-  const { key_value } = await createKey(await tenant);
+  const key_value = key ?? (await createKey(await tenant)).key_value;
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       "run",
@@ -22,7 +22,7 @@ async function start(args: string[], tenant = newTenant(), key?: string) {
       "ship",
       ...args,
     ],
-    env: { LOGLOOM_URL: stack.url, LOGLOOM_API_KEY: key ?? key_value, NO_COLOR: "1" },
+    env: { LOGLOOM_URL: stack.url, LOGLOOM_API_KEY: key_value, NO_COLOR: "1" },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
@@ -123,9 +123,12 @@ Deno.test("what cannot be sent for now is sent later, and once", async () => {
   const path = `${folder.path}/app.log`;
   await Deno.writeTextFile(path, Array.from({ length: 20_000 }, (_, n) => `line ${n}`).join("\n"));
   const tenant = await newTenant();
-  const run = await start([path], Promise.resolve(tenant));
+  const { key_value } = await createKey(tenant);
+  let run: Awaited<ReturnType<typeof start>>;
   {
+    // Before it begins: all is sent at once.
     await using _down = await keepDown("postgrest");
+    run = await start([path], Promise.resolve(tenant), key_value);
     await eventually("the shipper tries again", () => {
       return Promise.resolve(/trying again/.test(run.said.stderr));
     });

@@ -3,6 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { apiKey, clientOf, createKey, ingest, newTenant } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startS3 } from "../support/s3_server.ts";
+import { nameInKeys } from "../../supabase/functions/_shared/s3.ts";
 import { newStream } from "../support/streams.ts";
 
 Deno.test("s3 gets an object for each batch, of lines, compressed", async () => {
@@ -31,7 +32,7 @@ Deno.test("s3 gets an object for each batch, of lines, compressed", async () => 
   const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
   const records: { msg: string; attrs: { n: number } }[] = [];
   for (const { key, bytes } of objects) {
-    const name = encodeURIComponent(tenant.id);
+    const name = nameInKeys(tenant.id);
     assert.match(
       key,
       new RegExp(

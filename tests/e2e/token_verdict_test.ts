@@ -131,7 +131,7 @@ Deno.test("who is removed from a tenant is refused at both doors at once", async
 });
 
 Deno.test("a token in which two members have one name is refused at both doors", async () => {
-  const exp = at(60);
+  const exp = at(3600);
   const text = (members: string) => `{"role":"authenticated","sub":"u","exp":${exp},${members}}`;
   assert.deepEqual(await doorsOf(await tokenOfText(text('"tenant_id":"doors-1"'))), [200, 200]);
   for (

@@ -83,6 +83,8 @@ async function clone(stack: Stack, template: string, name: string): Promise<void
     `create database "${name}" template "${template}" owner postgres`,
     // Nothing that is tested here is about a crash.
     `alter database "${name}" set synchronous_commit = off`,
+    // Who gives up a lock after a time does so before anybody is told of a deadlock, also where it waits for a processor.
+    `alter database "${name}" set deadlock_timeout = '20s'`,
   ]);
 }
 

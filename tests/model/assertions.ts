@@ -73,12 +73,17 @@ export async function assertStored(at: At): Promise<void> {
   const { known, real, service } = at;
   await service.settle();
   const id = real.owner.id;
-  await service.asOwner(`
-    select logloom_private.unseal_day('${id}', d::date)
-    from generate_series(now() - interval '60 days', now() + interval '3 days', interval '1 day') d`);
-  const rows = await service.sql<{ n: number }[]>`
-    select (l.attrs ->> 'n')::integer as n from logloom.logs l
-    where l.tenant_id = ${id} and l.ts >= logloom_private.kept_from(${id}) order by n`;
+  // In one transaction: the job could seal them again before they are read.
+  const rows = await service.sql.begin(async (sql) => {
+    await sql`set local role postgres`;
+    await sql`
+      select logloom_private.unseal_day(${id}, d::date)
+      from generate_series(now() - interval '60 days', now() + interval '3 days', interval '1 day') d`;
+    await sql`set local role none`;
+    return await sql<{ n: number }[]>`
+      select (l.attrs ->> 'n')::integer as n from logloom.logs l
+      where l.tenant_id = ${id} and l.ts >= logloom_private.kept_from(${id}) order by n`;
+  });
   assert.deepEqual(
     rows.map(({ n }) => n),
     numbersOf(known.records.filter(({ ts }) => known.keeps(ts, today()))),

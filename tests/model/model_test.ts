@@ -15,7 +15,7 @@ import { Model, retentionAtFirst, viewQuery } from "./world.ts";
 // replayPath too: MODEL_PATH=… MODEL_REPLAY=…
 
 const given = Deno.env.get("MODEL_SEED");
-const seconds = Number(Deno.env.get("MODEL_SECONDS") ?? (given === undefined ? 45 : 0));
+const seconds = Number(Deno.env.get("MODEL_SECONDS") ?? (given === undefined ? 60 : 0));
 /** As long as a failure is made smaller. */
 const shrinkingMs = 1000 * Number(Deno.env.get("MODEL_SHRINK_SECONDS") ?? 240);
 

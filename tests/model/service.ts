@@ -1,7 +1,7 @@
 import { createReader, LogloomError, type Reader } from "../../packages/logloom/src/read.ts";
 import { type Answer, ingest, newTenant, type Tenant } from "../support/client.ts";
 import { type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
-import { pause } from "../support/eventually.ts";
+import { eventually, pause } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
 
@@ -66,7 +66,8 @@ function patient({ token }: Tenant): Reader {
   return createReader({ url: stack.url, key, token, fetch: fetchPatiently }, { patienceMs: 0 });
 }
 
-const mostTries = 50;
+/** Five minutes of them, as long as anything is awaited. */
+const mostTries = 3_000;
 
 async function fetchPatiently(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   for (let tries = 1;; tries++) {
@@ -91,12 +92,10 @@ export async function sendPatiently(
   headers: Record<string, string>,
   body: string,
 ): Promise<Answer> {
-  for (let tries = 1;; tries++) {
-    const answer = await ingest(headers, body).catch((): undefined => undefined);
-    if (answer !== undefined && answer.status !== 503) return answer;
-    if (tries === 1000) throw new Error("ingest never answered");
-    await pause(20);
-  }
+  return await eventually("ingest answers", async () => {
+    const answer = await ingest(headers, body);
+    return answer.status !== 503 && answer;
+  }, { every: 20 });
 }
 
 /** The status of a call: 200, or that of its refusal. */

@@ -13,12 +13,12 @@ export const model: Step = {
   title: "random commands, on the stack and on a model of it",
   needsStack: true,
   isBeside: true,
-  run: runFor(45),
+  run: runFor(60),
 };
 
 export const modelAll: Step = {
   ...model,
   name: "model-all",
-  title: "the same for two minutes",
-  run: runFor(120),
+  title: "the same for eight minutes",
+  run: runFor(480),
 };

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chromium, type Page } from "../../console/node_modules/playwright-core/index.mjs";
 import { chromium as executablePath } from "../../local/browser.ts";
 import { checkout } from "../../local/stack.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, patience } from "../support/eventually.ts";
 import { rpc } from "../support/client.ts";
 import { stack } from "../support/stack.ts";
 import { newTrial, records, type Trial } from "./programs.ts";
@@ -43,9 +43,16 @@ async function withPage(
         : new Response(html, { headers: { "Content-Type": "text/html" } });
     },
   );
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  const browser = await chromium.launch({
+    executablePath,
+    timeout: patience,
+    args: ["--no-sandbox"],
+  });
   try {
-    const page = await browser.newPage();
+    // A page of its own context would take the context along, and with it what is on its way, when it is closed.
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    page.setDefaultTimeout(patience);
     await page.goto(`http://127.0.0.1:${served.addr.port}/shop`);
     await act(page);
   } finally {

@@ -5,7 +5,7 @@ import { Buffer } from "node:buffer";
 import { checkout } from "../../local/stack.ts";
 import { createKey, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
 import { openDatabase, queueIsEmpty } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
+import { becomes, eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
 import { freePort, records } from "./programs.ts";
@@ -45,6 +45,7 @@ async function newHome(env: Record<string, string> = {}) {
   }
   return {
     folder,
+    env: all,
     command,
     run,
     profiles: `${folder}/.config/logloom/profiles.json`,
@@ -337,7 +338,7 @@ Deno.test("tail follows until Ctrl-C, which is exit code 130", async () => {
   assert.deepEqual(lines.map((line) => JSON.parse(line).msg), ["before", "after"]);
 });
 
-Deno.test("a file is shipped once, however often, and Ctrl-C tells what was sent", async () => {
+Deno.test("a file is shipped once, however often, and Ctrl-C sends what was read", async () => {
   const tenant = await newTenant("cli-ship");
   await using home = await loggedIn(tenant);
   const ts = new Date().toISOString();
@@ -371,14 +372,38 @@ Deno.test("a file is shipped once, however often, and Ctrl-C tells what was sent
     const { body } = await rpc<{ value: number }[]>(tenant.token, "log_stats", {
       p_query_dsl: "line",
     });
-    return body[0]?.value === 10_000 || undefined;
+    return body[0]?.value >= 10_000 || undefined;
   });
   child.kill("SIGINT");
   const { code, stdout, stderr } = await child.output();
   await writer.abort().catch(() => {});
-  assert.equal(code, 1);
-  assert.match(new TextDecoder().decode(stdout), /^10,000 events accepted, 0 rejected /);
-  assert.equal(new TextDecoder().decode(stderr), "logloom: stopped before all was sent.\n");
+  assert.equal(code, 0);
+  assert.match(new TextDecoder().decode(stdout), /^10,001 events accepted, 0 rejected /);
+  assert.equal(new TextDecoder().decode(stderr), "");
+});
+
+Deno.test("what cannot be written for want of room is a failure, and a closed pipe is none", async () => {
+  const tenant = await filled("cli-full", [{ msg: "a" }, { msg: "b" }]);
+  await using home = await loggedIn(tenant);
+  const shell = async (line: string) => {
+    const { code, stdout, stderr } = await new Deno.Command("bash", {
+      args: ["-c", line],
+      cwd: home.folder,
+      env: { ...home.env, PATH: `${project}/node_modules/.bin:${home.env.PATH}` },
+      clearEnv: true,
+    }).output();
+    const decoder = new TextDecoder();
+    return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+  };
+  const full =
+    "logloom: standard output: the disk is full; free some space and run the command again.\n";
+  for (const command of ["keys create ci", "search ''", "stats '| count()'", "keys list"]) {
+    const { code, err } = await shell(`logloom ${command} > /dev/full`);
+    assert.equal(code, 1, command);
+    assert.ok(err.endsWith(full), err);
+  }
+  const closed = await shell("set -o pipefail; logloom search '' | true");
+  assert.deepEqual(closed, { code: 0, out: "", err: "" });
 });
 
 Deno.test("keys are made, listed, replaced and revoked", async () => {
@@ -505,8 +530,16 @@ Deno.test("doctor finds a healthy deployment healthy, and a broken one broken", 
     const findings: Finding[] = JSON.parse(out);
     return { code, findings, wrong: findings.filter(({ status }) => status === "wrong") };
   };
-  const healthy = await doctor();
-  assert.deepEqual([healthy.code, healthy.wrong], [0, []]);
+  /** What it finds wrong; on a busy machine a job may be late for a moment besides. */
+  const finds = async (checks: string[], env: Record<string, string> = {}) => {
+    let last!: Awaited<ReturnType<typeof doctor>>;
+    await becomes([Number(checks.length > 0), ...checks], async () => {
+      last = await doctor(env);
+      return [last.code, ...last.wrong.map(({ check }) => check)];
+    });
+    return last;
+  };
+  const healthy = await finds([]);
   assert.deepEqual(healthy.findings.map(({ check }) => check), [
     "functions",
     "clock",
@@ -529,11 +562,8 @@ Deno.test("doctor finds a healthy deployment healthy, and a broken one broken", 
   await using owner = openDatabase(stack.databaseUrl);
   try {
     await owner`select cron.unschedule('logloom_purge_old_rows')`;
-    const { code, wrong } = await doctor();
-    assert.equal(code, 1);
-    assert.deepEqual(wrong.map(({ check, todo }) => [check, todo]), [
-      ["job purge_old_rows", "select logloom_private.repair(); as postgres."],
-    ]);
+    const { wrong } = await finds(["job purge_old_rows"]);
+    assert.equal(wrong[0].todo, "select logloom_private.repair(); as postgres.");
     assert.match(wrong[0].message, /^not scheduled; /);
   } finally {
     await owner`select logloom_private.schedule_jobs()`;
@@ -542,21 +572,20 @@ Deno.test("doctor finds a healthy deployment healthy, and a broken one broken", 
   const hook = "function logloom_private.custom_access_token_hook(jsonb)";
   try {
     await owner.unsafe(`revoke execute on ${hook} from supabase_auth_admin`);
-    const { code, wrong } = await doctor();
-    assert.equal(code, 1);
-    assert.deepEqual(wrong.map(({ check }) => check), ["hook's function"]);
+    await finds(["hook's function"]);
   } finally {
     await owner.unsafe(`grant execute on ${hook} to supabase_auth_admin`);
   }
-  const off = await doctor({ LOGLOOM_TOKEN: await userToken({ sub: tenant.userId }) });
-  assert.deepEqual([off.code, off.wrong.map(({ check }) => check)], [1, ["token hook", "session"]]);
+  const off = await finds(["token hook", "session"], {
+    LOGLOOM_TOKEN: await userToken({ sub: tenant.userId }),
+  });
 
   await rpc(tenant.token, "revoke_api_key", { p_key_id: home.key_id });
-  const revoked = await doctor();
-  assert.equal(revoked.code, 1);
-  assert.deepEqual(revoked.wrong.map(({ check, todo }) => [check, todo]), [
-    ["API key", "logloom keys create NAME makes a key, logloom keys list lists them."],
-  ]);
+  const revoked = await finds(["API key"]);
+  assert.equal(
+    revoked.wrong[0].todo,
+    "logloom keys create NAME makes a key, logloom keys list lists them.",
+  );
   assert.match(revoked.wrong[0].message, /^401 /);
 
   const away = await doctor({ LOGLOOM_URL: `http://127.0.0.1:${freePort()}` });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
-import { newTrial, records, runProgram } from "./programs.ts";
+import { freePort, newTrial, records, runProgram } from "./programs.ts";
 import { project } from "./project.ts";
 
 const programs = await Deno.readTextFile(`${checkout}/docs/guides/send/programs.md`);
@@ -46,14 +46,17 @@ for (const [name, wanted] of Object.entries(examples)) {
 Deno.test("the tutorial's app logs what the tutorial shows", async () => {
   const { tenant, env } = await newTrial("package-tutorial");
   const orders = ["1", "2", "declined"];
+  const port = freePort();
+  const app = block("shop.mjs", tutorial).replace(".listen(8787, ", `.listen(${port}, `);
+  assert.ok(app.includes(`.listen(${port}, `));
   // The app serves until it is stopped; here it ends once it was asked.
   const asked = `
     for (const order of ${JSON.stringify(orders)}) {
-      await fetch("http://127.0.0.1:8787/orders/" + order);
+      await fetch("http://127.0.0.1:${port}/orders/" + order);
     }
     await log.flush();
     process.exit();`;
-  const { code, said } = await runProgram(block("shop.mjs", tutorial) + asked, {
+  const { code, said } = await runProgram(app + asked, {
     ...env,
     BASE_URL: env.LOGLOOM_URL,
     KEY: env.LOGLOOM_API_KEY,

@@ -9,6 +9,7 @@ import {
 import { chromium as executablePath } from "../../local/browser.ts";
 import { checkout } from "../../local/stack.ts";
 import type { ParametersOf } from "../../packages/logloom/src/read.ts";
+import { patience } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import type { User } from "../support/users.ts";
 import { freePort } from "./programs.ts";
@@ -114,7 +115,11 @@ const { success, stdout, stderr } = await new Deno.Command("node", {
 }).output();
 assert.ok(success, new TextDecoder().decode(stderr));
 export const buildSaid = new TextDecoder().decode(stdout);
-export const browser: Browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+export const browser: Browser = await chromium.launch({
+  executablePath,
+  timeout: patience,
+  args: ["--no-sandbox"],
+});
 globalThis.addEventListener("unload", () => void browser.close());
 
 /** As the application's server makes it, for a customer of the user's tenant. */
@@ -155,7 +160,7 @@ export async function open(tokens: string | (string | Token)[], options: Options
   });
   if (options.clock) await context.clock.install();
   const page = await context.newPage();
-  page.setDefaultTimeout(90_000);
+  page.setDefaultTimeout(patience);
   const faults: string[] = [];
   const requests: { url: string; headers: Record<string, string> }[] = [];
   const answers: Promise<string>[] = [];

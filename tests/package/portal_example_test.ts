@@ -4,8 +4,8 @@ import { story } from "../../console/shots/story.ts";
 import { webp } from "../../console/shots/pictures.ts";
 import { secretApiKey } from "../../local/keys.ts";
 import { checkout } from "../../local/stack.ts";
-import { send } from "../console/steps.ts";
-import { eventually } from "../support/eventually.ts";
+import { store } from "../console/steps.ts";
+import { eventually, patience } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { newUser } from "../support/users.ts";
 import { browser, examplePort, inBrowser, portal } from "./portal.ts";
@@ -22,16 +22,12 @@ async function tenantWithCustomers() {
   const user = await newUser();
   const events = story(Date.now()).map((event, n) => ({ ...event, customer: n % 3 ? 42 : 43 }));
   for (let at = 0; at < events.length; at += 1000) {
-    await send(user.token, events.slice(at, at + 1000));
+    await store(user, events.slice(at, at + 1000));
   }
-  await send(user.token, [
+  await store(user, [
     { msg: "order of 42", customer: 42, level: "info", service: "checkout" },
     { msg: "order of 43", customer: 43, level: "info", service: "checkout" },
   ]);
-  await eventually("the day to be searchable", async () => {
-    const [row] = await user.client.stats("| count()", { since: "25h" });
-    return row?.value === events.length + 2;
-  });
   return user;
 }
 
@@ -60,7 +56,7 @@ async function open(customer: number, options: { dark?: boolean; width?: number 
     timezoneId: "UTC",
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(90_000);
+  page.setDefaultTimeout(patience);
   const faults: string[] = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) faults.push(message.text());

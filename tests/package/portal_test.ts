@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 // @deno-types="../../console/node_modules/playwright-core/index.d.ts"
 import type { FrameLocator, Locator } from "../../console/node_modules/playwright-core/index.mjs";
 import { accessibilityFaults } from "../console/browser.ts";
-import { send, withLogs } from "../console/steps.ts";
+import { store, withLogs } from "../console/steps.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { newUser } from "../support/users.ts";
@@ -14,7 +14,7 @@ import { foreign, inBrowser, open, origin, picture, portal, sessionOf } from "./
 inBrowser("a customer searches the own logs in the shop's page, and nothing is kept", async () => {
   const user = await withLogs();
   const other = await newUser();
-  await send(other.token, [{ level: "error", msg: "of somebody else" }]);
+  await store(other, [{ level: "error", msg: "of somebody else" }]);
   const { token } = await sessionOf(user);
   // Axe asks frames of other origins in vain.
   await using tab = await open(token, { expected: /does not match the recipient window/ });
@@ -80,14 +80,10 @@ inBrowser("a customer searches the own logs in the shop's page, and nothing is k
 
 inBrowser("two customers of a tenant see nothing of each other, and no hidden field", async () => {
   const user = await newUser();
-  await send(user.token, [
+  await store(user, [
     { level: "error", msg: "order of ann", customer: 42, user_id: "hidden-ann", card: "hidden-4" },
     { level: "info", msg: "order of bob", customer: 43, user_id: "hidden-bob", card: "hidden-5" },
   ]);
-  await eventually(
-    "both orders",
-    async () => (await user.client.search("order", { since: "1h" })).logs.length === 2,
-  );
   const { view_id } = await user.client.call("create_log_view", {
     p_name: "customers",
     p_hidden_fields: ["user_id", "attrs.card"],
@@ -201,6 +197,53 @@ inBrowser("each part of the page goes with its operation, and stays with the oth
       `without ${operation}`,
     );
   }
+});
+
+inBrowser(
+  "without numbers over time there are those of the whole range, and no error",
+  async () => {
+    const user = await withLogs();
+    const { view_id } = await user.client.call("create_log_view", {
+      p_name: "numbers",
+      p_operations: ["search_logs", "log_stats", "validate_query"],
+    });
+    const { token } = await sessionOf(user, { p_view_id: view_id });
+    await using tab = await open(token);
+    await tab.row("card declined").waitFor();
+    await tab.page.evaluate(() =>
+      document.querySelector("logloom-viewer")?.setAttribute("query", "| count() by service")
+    );
+    await tab.frame.locator(".aggregate tbody tr").first().waitFor();
+    assert.equal(await tab.frame.getByRole("alert").count(), 0);
+    assert.ok(!tab.requests.some(({ url }) => url.endsWith("/log_series")));
+  },
+);
+
+inBrowser("what is being saved goes on in another language", async () => {
+  const user = await withLogs();
+  const { token } = await sessionOf(user);
+  await using tab = await open(token);
+  const { page, frame } = tab;
+  const next = Promise.withResolvers<void>();
+  let asked = 0;
+  await page.route("**/export_logs", async (route) => {
+    asked++;
+    if (asked === 2) await next.promise;
+    await route.fulfill({
+      json: { records: 1, text: "a record\n", next_cursor: asked === 1 ? "further" : null },
+      headers: { "Access-Control-Allow-Origin": "*" },
+    });
+  });
+  await tab.row("card declined").waitFor();
+  await frame.getByRole("button", { name: "Save the records" }).click();
+  await frame.getByRole("button", { name: /as NDJSON/ }).click();
+  await eventually("the next page is asked for", () => Promise.resolve(asked === 2));
+  await page.evaluate(() =>
+    Object.assign(document.querySelector("logloom-viewer") ?? {}, { labels: { Run: "Suchen" } })
+  );
+  await frame.getByRole("button", { name: "Suchen" }).waitFor();
+  next.resolve();
+  await frame.getByText(/^Saved/).waitFor();
 });
 
 inBrowser("without records there is no file of them, and the host is told", async () => {

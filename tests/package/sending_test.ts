@@ -32,6 +32,8 @@ Deno.test("every event arrives once, through a proxy that loses half of all answ
 for (let n = 0; n < 2000; n++) {
   log.info("event " + n, { n });
   if (n % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  // So that the ten seconds of an end are for one batch.
+  if (n === 1900) await log.flush();
 }
 // Nothing more: the program ends, and what is left is sent.
 `,
@@ -93,6 +95,87 @@ setTimeout(() => {}, 60_000);
   assert.equal(code, 1);
   assert.deepEqual((await records(tenant)).map(({ msg }) => msg), [
     "uncaught error: no such order",
+  ]);
+});
+
+Deno.test("of several loggers that capture errors each logs a crash, and the program ends by it once", async () => {
+  const { tenant, env } = await newTrial("package-crashes");
+  const { code, said } = await runProgram(
+    `${create}
+import { captureConsole } from "logloom/console";
+import { createLoggers } from "logloom/tenants";
+captureConsole(log);
+log.captureErrors();
+log.with({ part: "jobs" }).captureErrors();
+log.with({ part: "mail" }).captureErrors()();
+const loggers = createLoggers({
+  url: process.env.LOGLOOM_URL,
+  key: "sb_secret_none",
+  onError() {},
+});
+loggers.forTenant("t-1").captureErrors();
+setTimeout(() => { throw new TypeError("no such cart"); }, 10);
+setTimeout(() => {}, 60_000);
+`,
+    env,
+  );
+  assert.equal(code, 1);
+  assert.equal(said.match(/TypeError: no such cart/g)?.length, 1, said);
+  assert.deepEqual(
+    (await records(tenant)).map(({ msg, attrs }) => [msg, attrs?.part]),
+    [["uncaught error: no such cart", undefined], ["uncaught error: no such cart", "jobs"]],
+  );
+});
+
+Deno.test("what is thrown without a text is logged, and ends the program as an error does", async () => {
+  const { tenant, env } = await newTrial("package-crash-textless");
+  const { code, said } = await runProgram(
+    `${create}
+log.captureErrors();
+setTimeout(() => { throw Object.assign(Object.create(null), { code: 51 }); }, 10);
+setTimeout(() => {}, 60_000);
+`,
+    env,
+  );
+  assert.deepEqual({ code, said }, { code: 1, said: "[Object: null prototype] { code: 51 }\n" });
+  assert.deepEqual((await records(tenant)).map(({ msg, attrs }) => [msg, attrs]), [
+    ["uncaught error", { error: { code: 51 } }],
+  ]);
+});
+
+Deno.test("a symbol that is thrown is told by its text", async () => {
+  const { tenant, env } = await newTrial("package-crash-symbol");
+  const { code } = await runProgram(
+    `${create}
+log.captureErrors();
+setTimeout(() => { throw Symbol("no such cart"); }, 10);
+setTimeout(() => {}, 60_000);
+`,
+    env,
+  );
+  assert.equal(code, 1);
+  assert.deepEqual((await records(tenant)).map(({ msg }) => msg), [
+    "uncaught error: Symbol(no such cart)",
+  ]);
+});
+
+Deno.test("what else listens for errors decides on the program's end, as if nothing were logged", async () => {
+  const { tenant, env } = await newTrial("package-crash-other");
+  const { code, said } = await runProgram(
+    `${create}
+log.captureErrors();
+process.on("uncaughtException", async ({ message }) => {
+  console.log(process.listenerCount("uncaughtException"), message);
+  await log.flush();
+  process.exit(7);
+});
+setTimeout(() => { throw new TypeError("no such cart"); }, 10);
+`,
+    env,
+  );
+  assert.deepEqual({ code, said }, { code: 7, said: "1 no such cart\n" });
+  assert.deepEqual((await records(tenant)).map(({ msg }) => msg), [
+    "uncaught error: no such cart",
   ]);
 });
 

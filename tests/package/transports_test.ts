@@ -59,6 +59,45 @@ Deno.test("pino: an answer that is lost doubles nothing", async () => {
   assert.equal((await records(tenant)).length, 50);
 });
 
+Deno.test("pino: what is large keeps its message, and a long number its digits", async () => {
+  const { tenant, env } = await newTrial("package-pino-large");
+  const { code, said } = await runProgram(
+    `
+import pino from "pino";
+const options = { ...${options}, messageKey: "text" };
+const logger = pino(
+  { messageKey: "text" },
+  pino.transport({ target: "logloom/pino", options }),
+);
+logger.info({ body: "x".repeat(40_000) }, "payment failed");
+logger.info({ id: 9007199254740993n, list: [1.5, -12345678901234567890n] }, "exact");
+logger.info({ msg: "of a mail", attrs: { to: 3 } }, "sent");
+logger.info({ msg: "alone" });
+`,
+    env,
+  );
+  assert.deepEqual({ code, said }, { code: 0, said: "" });
+  const all = new Map((await records(tenant)).map((one) => [one.msg, one]));
+  assert.equal(String(all.get("payment failed")?.attrs?.body).length > 30_000, true);
+  assert.deepEqual(
+    [all.get("sent")?.attrs?.msg, all.get("sent")?.attrs?.to, all.has("alone")],
+    ["of a mail", 3, true],
+  );
+  const { id, list } = all.get("exact")?.attrs ?? {};
+  assert.deepEqual({ id, list }, { id: "9007199254740993", list: [1.5, "-12345678901234567890"] });
+});
+
+Deno.test("pino: what could not be sent before the end is said", async () => {
+  const { code, said } = await runProgram(pino("pino"), {
+    LOGLOOM_URL: "http://127.0.0.1:9",
+    LOGLOOM_API_KEY: "ll_key",
+  });
+  assert.deepEqual({ code, said }, {
+    code: 0,
+    said: "logloom: not everything was sent within 8 s\n",
+  });
+});
+
 Deno.test("winston: fifty events are one request, sent before the program ends", async () => {
   await using between = await proxy();
   const { tenant, env } = await newTrial("package-winston", between.url);
@@ -93,6 +132,35 @@ logger.silly("not sent");
     }),
     [["debug", "verbose", undefined], ["error", "fatal", 7]],
   );
+});
+
+Deno.test("winston: what formats make for people changes neither level nor time", async () => {
+  const { tenant, env } = await newTrial("package-winston-formats");
+  const at = new Date(Date.now() - 600_000).toISOString();
+  const { code, said } = await runProgram(
+    `
+process.env.TZ = "Asia/Tokyo";
+const { default: winston } = await import("winston");
+const { LogloomTransport } = await import("logloom/winston");
+const { colorize, combine, timestamp } = winston.format;
+const log = (msg, ...formats) =>
+  winston.createLogger({ format: combine(...formats), transports: [new LogloomTransport(${options})] })
+    .warn(msg);
+log("for people", colorize(), timestamp({ format: "YYYY-MM-DD HH:mm:ss" }));
+log("exact", winston.format((info) => ({ ...info, timestamp: "${at.replace("Z", "+00:00")}" }))());
+`,
+    env,
+  );
+  assert.deepEqual({ code, said }, { code: 0, said: "" });
+  const all = new Map((await records(tenant)).map((one) => [one.msg, one]));
+  const [shown, exact] = [all.get("for people"), all.get("exact")];
+  assert.deepEqual([shown?.level, exact?.level], ["warn", "warn"]);
+  assert.ok(Math.abs(Date.parse(shown?.ts ?? "") - Date.now()) < 60_000, shown?.ts);
+  assert.match(String(shown?.attrs?.timestamp), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+  assert.deepEqual([Date.parse(exact?.ts ?? ""), exact?.attrs?.timestamp], [
+    Date.parse(at),
+    undefined,
+  ]);
 });
 
 Deno.test("winston: ending the logger waits for what is on its way", async () => {

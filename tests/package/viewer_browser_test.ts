@@ -1,11 +1,10 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { isDeepStrictEqual } from "node:util";
 // @deno-types="../../console/node_modules/playwright-core/index.d.ts"
 import type { Page } from "../../console/node_modules/playwright-core/index.mjs";
 import { checkout } from "../../local/stack.ts";
-import { send, withLogs } from "../console/steps.ts";
-import { eventually } from "../support/eventually.ts";
+import { store, withLogs } from "../console/steps.ts";
+import { becomes, eventually } from "../support/eventually.ts";
 import { inBrowser, moreFiles, open, origin, portal, sessionOf } from "./portal.ts";
 import { project } from "./project.ts";
 
@@ -21,15 +20,6 @@ const serving = (files: Record<string, string>) => async (page: Page) => {
     });
   }
 };
-
-/** Asks until it is this, and shows the difference if it never is. */
-async function becomes(expected: unknown, ask: () => Promise<unknown>): Promise<void> {
-  let last: unknown;
-  await eventually(JSON.stringify(expected), async () => {
-    last = await ask();
-    return isDeepStrictEqual(last, expected);
-  }).catch(() => assert.deepEqual(last, expected));
-}
 
 const viewer = ({ page }: Tab) => page.locator("logloom-viewer");
 
@@ -240,6 +230,31 @@ inBrowser(
   },
 );
 
+inBrowser("src may come later, and change; one that is no address is told", async () => {
+  const { token } = await sessionOf(await withLogs());
+  await using tab = await open(token);
+  await tab.row("card declined").waitFor();
+  const wrong = ["http://[", "javascript:alert(1)"];
+  for (const src of wrong) await setAttribute(tab, "src", src);
+  await becomes(
+    wrong.map(() => ["error", { status: 0, message: "src is no address of a page" }]),
+    async () => (await tab.said()).filter(([name]) => name === "error"),
+  );
+  assert.equal(framesOf(tab), 0);
+  await setAttribute(tab, "src", portal);
+  await tab.row("card declined").waitFor();
+  await tab.page.evaluate(() => {
+    const viewer = document.querySelector("logloom-viewer");
+    const { token } = viewer as unknown as { token: string };
+    viewer?.remove();
+    const later = document.createElement("logloom-viewer");
+    document.querySelector("main")?.append(Object.assign(later, { token }));
+  });
+  await setAttribute(tab, "src", portal);
+  await tab.row("card declined").waitFor();
+  assert.equal(framesOf(tab), 1);
+});
+
 for (const isDark of [false, true]) {
   const [own, other] = isDark ? ["dark", "light"] : ["light", "dark"];
   inBrowser(
@@ -310,11 +325,7 @@ inBrowser("it is as high as its rows, between 480 pixels and 80 % of the window"
   const user = await withLogs();
   const rows = (service: string, count: number) =>
     Array.from({ length: count }, (_, n) => ({ level: "info", service, msg: `row ${n}` }));
-  await send(user.token, [...rows("some", 14), ...rows("many", 80)]);
-  await eventually("all rows", async () => {
-    const [row] = await user.client.stats("| count()", { since: "1h" });
-    return row?.value === 98;
-  });
+  await store(user, [...rows("some", 14), ...rows("many", 80)]);
   const { token } = await sessionOf(user);
   await using tab = await open(token);
   const height = () => viewer(tab).evaluate((element) => element.getBoundingClientRect().height);
@@ -378,7 +389,10 @@ const tokenOf = (tab: Tab) =>
 
 inBrowser("a host without getToken answers token-needed by setting the token", async () => {
   const user = await withLogs();
-  const [first, second] = [await sessionOf(user, { p_expires_in: 180 }), await sessionOf(user)];
+  const [first, second] = [
+    await sessionOf(user, { p_expires_in: 3600 }),
+    await sessionOf(user, { p_expires_in: 86_400 }),
+  ];
   const inTime = { ...first, expires_at: Date.parse(first.expires_at) };
   await using tab = await open([inTime, second.token], {
     clock: true,
@@ -388,9 +402,10 @@ inBrowser("a host without getToken answers token-needed by setting the token", a
   await row.waitFor();
   assert.equal(await tokenOf(tab), first.token);
   await row.evaluate((element) => element.setAttribute("data-same", ""));
-  await tab.page.clock.fastForward(100_000);
+  // Nine minutes before the next one is asked for: less than that went by until here.
+  await tab.page.clock.fastForward(3_000_000);
   assert.equal(await tab.asked(), 1);
-  await tab.page.clock.fastForward(30_000);
+  await tab.page.clock.fastForward(570_000);
   await becomes(2, tab.asked);
   await becomes(second.token, () => tokenOf(tab));
   await user.client.call("revoke_log_portal_session", { p_session_id: first.id });

@@ -117,7 +117,6 @@ function compareRows(source: string, plan: Plan, events: Event[], rows: Row[]): 
     );
   });
   const keys = [...(plan.bucket === null ? [] : ["ts"]), ...plan.by.map(({ name }) => name)];
-  if (new Set(keys).size < keys.length) return;
   for (const row of rows) {
     const group = key(keys.map((name) => row.group[name]));
     const members = groups.get(group);

@@ -651,7 +651,7 @@ const aggregates = fc.tuple(
   fc.array(oneAggregate, { minLength: 1, maxLength: 3 }),
   fc.array(fc.oneof({ weight: 3, arbitrary: groupField }, width), { maxLength: 2 }),
 ).map(([all, keys]) => {
-  const by = keys.filter((key, i) => !key.startsWith("(") || i === 0);
+  const by = [...new Set(keys)].filter((key, i) => !key.startsWith("(") || i === 0);
   return {
     text: all.map((one, i) => i === 0 && all.length === 1 ? one : `${one} as v${i}`).join(", ") +
       (by.length > 0 ? ` by ${by.join(", ")}` : ""),
@@ -719,6 +719,14 @@ const limits = fc.oneof(
     `any:${"b".repeat(length)} service:${"a".repeat(254)}*`
   ),
   fc.integer({ min: 254, max: 258 }).map((length) => `msg:~"${"a".repeat(length)}"`),
+  fc.integer({ min: 49, max: 52 }).map((length) =>
+    `| fields ${Array.from({ length }, (_, i) => `@a${i}`).join(", ")}`
+  ),
+  // A column that may have the name of another.
+  fc.tuple(
+    fc.constantFrom("count()", "count() as ts", "rate() as service, count()", "max(ts) as n"),
+    fc.array(fc.constantFrom("(5m)", "service", "env", "@a"), { minLength: 1, maxLength: 3 }),
+  ).map(([aggregates, by]) => `| ${aggregates} by ${by.join(", ")}`),
 );
 
 /** A query that is right. */

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import postgres from "postgres";
+import { openDatabase } from "../support/database.ts";
 import { mangled, query } from "./arbitrary.ts";
+import { extract } from "./stages.ts";
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -41,4 +43,37 @@ Deno.test(`whatever is asked, compiling takes 20,000 steps at most, seed ${seed}
   } finally {
     await sql.end();
   }
+});
+
+/** The text of a JSON object with a value so many levels deep, the object being the first. */
+function nested(depth: number, value: string, open = "[", close = "]"): string {
+  return `{"a":${open.repeat(depth - 1)}${value}${close.repeat(depth - 1)}}`;
+}
+
+Deno.test("what json extracts costs no more than its text is long, whatever a message holds", async () => {
+  await using sql = openDatabase(undefined, 1);
+  await sql`set statement_timeout = '5s'`;
+  const texts = [
+    ...[63, 64, 65, 500, 2000, 30_000].flatMap((depth) =>
+      ["1", "1.0"].map((value) => nested(depth, value))
+    ),
+    nested(64, '{"]":"}"}', '[0,{"x":', "},2.50]").slice(0, 60_000),
+    nested(33, "2.50", '{"[":[', "]}"),
+    nested(32, "2.50", '{"[":[', "]}"),
+    `{"a":${"[".repeat(30_000)}`,
+    `{"a":"${"[".repeat(30_000)}","b":"\\"}`,
+    `{"a":"${'\\"['.repeat(10_000)}"}`,
+    `{"a":${'"['.repeat(20_000)}`,
+    `{"a":[${"[],{},".repeat(9_000)}1.50]}`,
+    `{"a":[${"1e39,-5E-3,".repeat(5_000)}1.50]}`,
+    `{"a":"1.0 -2.50 \\" 1e400 ]","-1.0":{"b":-0.50,"c":null,"d":false}}`,
+  ];
+  for (const text of texts) {
+    const [{ found }] = await sql`select logloom_private.extract_json(${text}) as found`;
+    assert.deepEqual(found, extract("json", text), text.slice(0, 200));
+  }
+  // What no double holds is a text, and is never written out.
+  const [{ found }] = await sql`
+    select logloom_private.extract_json(${`{"a":[${"1e131000,".repeat(6_800)}0]}`}) as found`;
+  assert.deepEqual(found.a.slice(-2), ["1e+131000", 0]);
 });

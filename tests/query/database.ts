@@ -47,6 +47,7 @@ export async function openDatabase(): Promise<Database> {
     connection: { extra_float_digits: 1 },
   });
   await sql.unsafe(setup);
+  const [{ tenant }] = await sql`select 'random-' || pg_backend_pid() as tenant`;
   return {
     async run(events, queries) {
       const rows = events.map((event, n) => ({
@@ -57,12 +58,18 @@ export async function openDatabase(): Promise<Database> {
       }));
       let outcomes: Outcome[] = [];
       await sql.begin(async (one) => {
-        // Events have fixed days, which are past the retention some day.
-        await one`update logloom.plans
-          set retention_days_default = 36500, retention_days_max = 36500`;
+        // Events have fixed days, which are past the retention some day. A plan and a tenant for each connection:
+        // none waits for another.
+        await one`insert into logloom.plans
+          select (jsonb_populate_record(p, jsonb_build_object(
+            'plan_id', ${tenant}::text, 'retention_days_default', 36500, 'retention_days_max', 36500
+          ))).*
+          from logloom.plans p
+          where p.plan_id = 'pro'`;
+        await one`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, ${tenant})`;
         [{ outcomes }] = await one<{ outcomes: Outcome[] }[]>`
           select pg_temp.run_queries(
-            ${JSON.stringify(rows)}::text::jsonb, ${queries}::text[], ${
+            ${tenant}, ${JSON.stringify(rows)}::text::jsonb, ${queries}::text[], ${
           timestamp(now)
         }::timestamptz,
             tstzrange(${timestamp(range.from)}::timestamptz, ${timestamp(range.to)}::timestamptz)
@@ -97,7 +104,7 @@ const setup = `
     '::timestamptz and false and ', '::timestamptz and true and '
   );
   create function pg_temp.run_queries(
-    p_events jsonb, p_queries text[], p_now timestamptz, p_range tstzrange
+    p_tenant_id text, p_events jsonb, p_queries text[], p_now timestamptz, p_range tstzrange
   )
   returns jsonb
   language plpgsql
@@ -113,7 +120,7 @@ const setup = `
   begin
     truncate logs;
     insert into logs
-    select (jsonb_populate_record(null::logs, e || '{"tenant_id": "random"}')).*
+    select (jsonb_populate_record(null::logs, e || jsonb_build_object('tenant_id', p_tenant_id))).*
     from jsonb_array_elements(p_events) e;
     foreach v_source in array p_queries loop
       begin
@@ -130,17 +137,17 @@ const setup = `
         if v_query.plan ? 'aggregates' then
           execute 'select jsonb_agg(jsonb_build_object(''group'', r.g, ''values'', r.v, ''total'', r.t)) '
             || 'from (' || pg_temp.over_events(
-              logloom_private.log_stats_sql('random', v_query, p_range, 1000)
+              logloom_private.log_stats_sql(p_tenant_id, v_query, p_range, 1000)
             ) || ') r (g, value, v, t)'
           into v_rows;
           v_rows := coalesce(v_rows, '[]');
         elsif not v_query.plan ? 'patterns' and (v_query.plan ? 'rows' or v_query.plan ? 'fields') then
-          v_query := logloom_private.bound_query('random', v_query, p_range);
+          v_query := logloom_private.bound_query(p_tenant_id, v_query, p_range);
           execute 'select jsonb_agg(jsonb_build_object(''id'', (r.l).id, ''ts'', (r.l).ts, '
             || '''msg'', (r.l).msg, ''service'', (r.l).service, ''attrs'', (r.l).attrs)) from ('
             || pg_temp.over_events(
               logloom_private.page_sql(
-                v_query, logloom_private.first_records_sql('random', v_query, 1000, 'desc'),
+                v_query, logloom_private.first_records_sql(p_tenant_id, v_query, 1000, 'desc'),
                 'l.ts desc, l.id desc', 1000, 7340032
               )
             ) || ') r (l)'

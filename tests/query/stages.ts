@@ -143,6 +143,7 @@ class StageReader {
       case "fields":
         do {
           this.#at++;
+          if (this.plan.fields.length === 50) this.#refuse("too many fields");
           this.plan.fields.push(this.#field());
         } while (this.#is(","));
         break;
@@ -251,18 +252,21 @@ class StageReader {
   #by(): void {
     do {
       this.#at++;
+      const open = this.#token;
       if (!this.#is("(")) {
         const name = this.#text;
-        this.plan.by.push({ field: this.#field(), name });
+        const field = this.#field();
+        if (this.plan.columns.includes(name)) this.#refuse("two of a name", open);
+        this.plan.by.push({ field, name });
         continue;
       }
-      const open = this.#token;
       this.#at++;
       const width = /^([1-9]\d{0,4})([smhdw])$/.exec(this.#text);
       if (!width) return this.#refuse("a width is missing");
       if (this.plan.bucket !== null) this.#refuse("two widths", open);
       this.#at++;
       this.#expect(")");
+      if (this.plan.columns.includes("ts")) this.#refuse("two of a name", open);
       const unit = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 }[width[2]] ?? 0;
       this.plan.bucket = Number(width[1]) * unit;
     } while (this.#is(","));
@@ -330,7 +334,7 @@ export function extract(kind: "json" | "logfmt", text: string): { [key: string]:
       const value: Json = JSON.parse(text, (_, inner) => {
         return typeof inner === "number" && numberText(inner).length > 40 ? String(inner) : inner;
       });
-      return isRecord(value) ? value : {};
+      return isRecord(value) && isNestedAtMost(64, value) ? value : {};
     } catch {
       return {};
     }
@@ -346,4 +350,9 @@ export function extract(kind: "json" | "logfmt", text: string): { [key: string]:
       : value;
   }
   return found;
+}
+
+function isNestedAtMost(depth: number, value: Json): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((inner) => isNestedAtMost(depth - 1, inner));
 }

@@ -143,7 +143,10 @@ Deno.test("a dump that is restored and repaired serves as the database did befor
     return status === 200 && body.status === "healthy";
   });
   assert.deepEqual(await read(tenant), expected);
-  assert.equal((await rpc(null, "search_logs")).status, 400, "the check before a request is back");
+  await eventually(
+    "the check before a request is back",
+    async () => (await rpc(null, "search_logs")).status === 400,
+  );
 
   const events = [{ msg: "after the restore", service: "later" }];
   assert.equal((await ingest(tenant.headers, events)).status, 200);

@@ -104,6 +104,7 @@ export const longSteps: Step[] = [
   archive,
   sendersAll,
   hostedAll,
+  modelAll,
   {
     name: "guest",
     title: "a project of somebody else, before, with and after Logloom",
@@ -124,7 +125,6 @@ export const longSteps: Step[] = [
     isBeside: true,
     run: (context) => denoTests(["tests/chaos"], context),
   },
-  modelAll,
 ];
 
 /** The functions' own tests are of the step hosted: on the Deno that they run on there. */
@@ -143,7 +143,10 @@ const unitTests = [
 async function typeScript(): Promise<string[]> {
   // These stand on packages of their own, and are checked when those are there.
   const sources = ["local", "cli", "tests", "types", "citus", "bench", "supabase/functions"];
-  return (await walk(sources)).filter((path) =>
+  const others = (await walk(sources)).filter((path) =>
     path.endsWith(".ts") && !/^tests\/(archive|console|mcp|package)\//.test(path)
   );
+  // The rest of the package is checked when it is built.
+  const ofPackage = await walk(["packages/logloom/src"]);
+  return [...others, ...ofPackage.filter((path) => path.endsWith("_test.ts"))];
 }

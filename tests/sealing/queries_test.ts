@@ -86,7 +86,7 @@ const setup = `
     v_by constant logloom_private.compiled_query := logloom_private.compile_query(
       '| count()' || (array[
         '', ' by service', ' by level, service', ' by level', ' by env', ' by host, level',
-        ' by service, attrs.b, env', ' by attrs.a', ' by user_id', ' by level, env, level'
+        ' by service, attrs.b, env', ' by attrs.a', ' by user_id', ' by level, env'
       ])[case v_part when 2 then p_at % 4 else p_at % 10 end + 1]
     );
   begin
@@ -95,12 +95,12 @@ const setup = `
     -- Aggregates in turn: with the other ones, with count alone, and alone.
     v_aggregates := (
       select jsonb_agg(jsonb_build_object(
-        'kind', k, 'name', k, 'fraction', case k when 'p95' then 0.95 when 'p50' then 0.5 end,
+        'kind', k, 'name', k, 'fraction', substring(k from '^p([0-9.]+)$')::numeric / 100,
         'field', case when k <> 'count' then jsonb_build_object(
           'field', 'attrs', 'path', array[(array['a', 'n', 'b'])[1 + p_at % 3]], 'joined', null
         ) end
       ))
-      from unnest((array['p95 count', 'sum avg min max p50 count', 'count', 'avg'])[v_part + 1:v_part + 1]) p,
+      from unnest((array['p99.9 count', 'sum avg min max p50 p37.5 count', 'count', 'avg'])[v_part + 1:v_part + 1]) p,
         string_to_table(p, ' ') k
     );
     p_query.plan := jsonb_build_object(

@@ -14,7 +14,7 @@ Deno.test("a partition is not replaced by a copy that is out of date", async (t)
   await using sql = await ownDatabase("replaced_day", 3);
   await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
   // Waited for while a step of the test works, not for ever.
-  await sql`update logloom_private.settings set partition_drop_lock_timeout = '30 s'`;
+  await sql`update logloom_private.settings set partition_drop_lock_timeout = '5 min'`;
   await sql`select logloom_private.create_partition(${day})`;
   await add(sql, 3);
 

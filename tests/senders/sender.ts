@@ -211,7 +211,7 @@ export async function throughAnOutage(
   const [second, third] = [events / 3, 2 * events / 3];
   await say(0, second);
   await eventually("the first events", async () => (await numbersOf(trial)).length > 0);
-  await Promise.all([outage(trial), serviceRefuses(trial).then(() => say(second, third))]);
+  await duringAnOutage(trial, () => say(second, third));
   await say(third, events);
   const said = performance.now();
   await end();
@@ -242,12 +242,7 @@ export async function flooded(trial: Trial, flood: Flood): Promise<void> {
   const { count, away, say, mostDoubled } = flood;
   await say(0, count / 2);
   await eventually("the first events", async () => (await numbersOf(trial)).length > 0);
-  const over = away === "refuses" ? outage(trial) : withoutIngest();
-  await pause(500);
-  const saying = say(count / 2, count);
-  saying.catch(() => {});
-  await over;
-  await saying;
+  await duringAnOutage(trial, () => say(count / 2, count), away);
   await eventually(`all ${count} of ${trial.tenant.id}`, async () => {
     const numbers = await numbersOf(trial);
     return new Set(numbers).size === count;
@@ -257,27 +252,34 @@ export async function flooded(trial: Trial, flood: Flood): Promise<void> {
   assert.ok(doubled <= mostDoubled, `${doubled} of ${count} are there twice`);
 }
 
-async function withoutIngest(): Promise<void> {
-  await using _down = await keepDown("ingest");
-  await pause(5000);
-}
-
 /** The same for a sender that sends all in one request, which comes when the outage has begun. */
 export async function intoAnOutage(
   trial: Trial,
   send: () => Promise<unknown>,
   promised: Promised,
 ): Promise<void> {
-  const over = outage(trial);
-  await serviceRefuses(trial);
-  await send();
-  await over;
+  await duringAnOutage(trial, send);
   await arrived(trial, promised);
 }
 
-async function outage({ db }: Trial): Promise<void> {
-  await using _full = await changeSettings(db, { queue_hard_limit_bytes: 0 });
-  await pause(5000);
+/** Five seconds from when it is an outage; what is done then may take longer. */
+async function duringAnOutage(
+  trial: Trial,
+  act: () => Promise<unknown>,
+  away: Away = "refuses",
+): Promise<void> {
+  let acting: Promise<unknown>;
+  {
+    await using _down = away === "refuses"
+      ? await changeSettings(trial.db, { queue_hard_limit_bytes: 0 })
+      : await keepDown("ingest");
+    if (away === "refuses") await serviceRefuses(trial);
+    acting = act();
+    // A failure is reported where it is awaited.
+    acting.catch(() => {});
+    await pause(5000);
+  }
+  await acting;
 }
 
 async function serviceRefuses({ tenant }: Trial): Promise<void> {

@@ -41,9 +41,13 @@ function socketThatIsCut({ host: [host], port: [port] }: { host: string[]; port:
 /** A record of logloom.logs as JSON shows it. */
 export type LogRecord = ShownRecord & { write_seq: number };
 
+/** What is stored of a tenant, also what was sealed meanwhile: records of an earlier week may be at any minute. */
 export async function countRecords(sql: Database, tenantId: string): Promise<number> {
   const [{ count }] = await sql`
-    select count(*)::integer from logloom.logs where tenant_id = ${tenantId}`;
+    select (
+      (select count(*) from logloom.logs where tenant_id = ${tenantId})
+      + (select coalesce(sum(records), 0) from logloom_private.blocks where tenant_id = ${tenantId})
+    )::integer as count`;
   return count;
 }
 
@@ -140,7 +144,7 @@ export async function stopJob(sql: Database, name: string): Promise<AsyncDisposa
         where query like ${`%${name}%`} and backend_type = 'pg_cron' and state = 'active'
       ) + (
         select count(*) from cron.job_run_details d join cron.job j using (jobid)
-        where j.jobname = ${`logloom_${name}`} and d.status = 'starting'
+        where j.jobname = ${`logloom_${name}`} and d.status in ('starting', 'running')
       ) as runs`;
     return Number(runs) === 0;
   });

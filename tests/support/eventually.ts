@@ -1,8 +1,10 @@
+import assert from "node:assert/strict";
+
 /**
  * After so many milliseconds what is awaited is taken for something that never comes. It decides no test: however slow a
  * machine is, what comes at all comes sooner, be it an alert's round of a minute and a pause after it.
  */
-const patience = 300_000;
+export const patience = 300_000;
 
 /** Asks until the answer is neither undefined, null nor false, and fails with what was asked for when patience ends. */
 export async function eventually<T>(
@@ -25,6 +27,14 @@ export async function eventually<T>(
     }
     await pause(every);
   }
+}
+
+/** Asks until the answer is this, and shows the difference if it never is. */
+export async function becomes(expected: unknown, ask: () => Promise<unknown>): Promise<void> {
+  await eventually("what is expected", async () => {
+    assert.deepEqual(await ask(), expected);
+    return true;
+  });
 }
 
 export function pause(milliseconds: number): Promise<void> {

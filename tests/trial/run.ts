@@ -6,18 +6,20 @@ import { startTestStack, type TestStack } from "../runner/test_stack.ts";
 import type { Tally } from "../support/tally.ts";
 import { reportOf } from "./report.ts";
 import { forgetState, readState, writeState } from "./state.ts";
-import { type Kind, nextKind } from "./turns.ts";
+import { type Kind, kindsOf, nextKind } from "./turns.ts";
 
-// npm run trial -- --hours N: what takes hours, in turns of a minute or two, on a stack of its own.
+// npm run trial -- --hours N [KIND…]: what takes hours, in turns of a minute or two, on a stack of its own.
 
-const { values: { hours, anew } } = parseArgs({
+const { values: { hours, anew }, positionals: wanted } = parseArgs({
   options: { hours: { type: "string", default: "8" }, anew: { type: "boolean" } },
+  allowPositionals: true,
 });
 const reportFile = ".logloom/trial.md";
 
 await run(async () => {
   const seconds = Number(hours) * 3600;
   if (!(seconds > 0)) throw new Failure("--hours takes a number above 0.");
+  const chosen = kindsOf(wanted);
   if (anew) await forgetState();
   const commit = await command(["git", "rev-parse", "--short", "HEAD"], {
     cwd: checkout,
@@ -36,7 +38,7 @@ await run(async () => {
   const stack = await startTestStack("trial");
   try {
     while (state.seconds < seconds) {
-      const kind = nextKind(state.reached);
+      const kind = nextKind(chosen, state.reached);
       console.log(`\n== ${kind.name}, after ${Math.round(state.seconds)} s`);
       const { tallies, took, disagreement } = await turn(kind, stack);
       // Its stack was taken away: it tells nothing.

@@ -1,3 +1,4 @@
+import { Failure } from "../../local/failure.ts";
 import { interleave } from "../interleavings/step.ts";
 import { type Context, denoTests, type StepResult } from "../runner/step.ts";
 import { talliesIn, type Tally } from "../support/tally.ts";
@@ -48,7 +49,7 @@ async function runInterleavings(
   return { ...result, tallies: [{ orders: result.passed + result.failed }] };
 }
 
-export const kinds: Kind[] = [
+const kinds: Kind[] = [
   {
     name: "the model",
     ...tests("model", "tests/model/model_test.ts"),
@@ -105,8 +106,18 @@ export const kinds: Kind[] = [
   },
 ];
 
+/** Those that are named by what they count, or all. */
+export function kindsOf(wanted: string[]): Kind[] {
+  const names = kinds.map(({ counts }) => counts);
+  const unknown = wanted.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new Failure(`There is no kind of trial ${unknown}; there are ${names.join(", ")}.`);
+  }
+  return kinds.filter(({ counts }) => wanted.length === 0 || wanted.includes(counts));
+}
+
 /** The one that lacks most. */
-export function nextKind(reached: Tally): Kind {
+export function nextKind(chosen: Kind[], reached: Tally): Kind {
   const share = ({ counts, wanted }: Kind) => (reached[counts] ?? 0) / wanted;
-  return kinds.reduce((least, kind) => share(kind) < share(least) ? kind : least);
+  return chosen.reduce((least, kind) => share(kind) < share(least) ? kind : least);
 }

@@ -19,6 +19,18 @@ Deno.test("the workflow runs what .ci/run runs", async () => {
   assert.deepEqual(await commands(".github/workflows/test.yml", /^ +- (npm .+)$/gm), wanted);
 });
 
+Deno.test("the pages name as many jobs as there are, and the newest migration", async () => {
+  const read = (path: string) => Deno.readTextFile(`${checkout}/${path}`);
+  const scheduled = await read("supabase/schemas/schedules/schedule_jobs.sql");
+  const jobs = [...scheduled.matchAll(/^ +\(\n? *'(\w+)', '[*0-9]/gm)].length;
+  const migrations = (await walk(["supabase/migrations"])).filter((path) => path.endsWith(".sql"));
+  const [newest] = /logloom_\w+/.exec(migrations.sort().at(-1) ?? "") ?? [];
+  const page = await read("docs/reference/command-line.md");
+  assert.ok(page.includes(`all ${jobs} scheduled, and in time`), `${jobs} jobs`);
+  assert.ok(page.includes(`all ${migrations.length}, up to ${newest}`), newest);
+  assert.ok((await read("docs/guides/hosted.md")).includes(`-- ${jobs}: the jobs.`));
+});
+
 Deno.test("every file that a page names is there", async () => {
   const pages = [
     "README.md",

@@ -2,13 +2,29 @@ import assert from "node:assert/strict";
 import { longSteps, steps } from "../runner/steps.ts";
 import { talliesIn, tell } from "../support/tally.ts";
 import { reportOf } from "../trial/report.ts";
-import { kinds, nextKind } from "../trial/turns.ts";
+import { kindsOf, nextKind } from "../trial/turns.ts";
+
+const kinds = kindsOf([]);
 
 Deno.test("the kind that lacks most of what is wanted has the next turn", () => {
-  assert.equal(nextKind({}).name, kinds[0].name);
+  assert.equal(nextKind(kinds, {}).name, kinds[0].name);
   const reached = Object.fromEntries(kinds.map(({ counts, wanted }) => [counts, wanted / 2]));
-  assert.equal(nextKind({ ...reached, kills: 499 }).name, "kills under load");
-  assert.equal(nextKind({ ...reached, kills: 499, bodies: 0 }).name, "fuzzed bodies");
+  assert.equal(nextKind(kinds, { ...reached, kills: 499 }).name, "kills under load");
+  assert.equal(nextKind(kinds, { ...reached, kills: 499, bodies: 0 }).name, "fuzzed bodies");
+});
+
+Deno.test("kinds are named by what they count, and the help has them all", async () => {
+  assert.deepEqual(kindsOf(["kills", "bodies"]).map(({ name }) => name), [
+    "fuzzed bodies",
+    "kills under load",
+  ]);
+  assert.throws(
+    () => kindsOf(["kill"]),
+    /^Failure: There is no kind of trial kill; there are .*kills/,
+  );
+  const help = await Deno.readTextFile(new URL("../../local/run.mjs", import.meta.url));
+  const names = kinds.map(({ counts }) => counts);
+  assert.ok(help.includes(`${names.slice(0, -1).join(", ")} or ${names.at(-1)};`));
 });
 
 Deno.test("every kind is a step, or a test of it that is there, and counts in the report", async () => {

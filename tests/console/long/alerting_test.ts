@@ -28,7 +28,7 @@ inBrowser(
   async () => {
     const user = await newUser();
     const colleague = await newUser(user.tenantId);
-    await makeRule(user, {});
+    await makeRule(user, { p_window_minutes: 60 });
     const response = await fetch(`${stack.url}/functions/v1/ingest`, {
       method: "POST",
       headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
@@ -69,6 +69,8 @@ inBrowser(
       await makeRule(user, {
         p_name: name,
         p_query_dsl: "level:error | count() by service",
+        // Longer than this takes: after it they recover.
+        p_window_minutes: 60,
         p_cooldown_minutes: 0,
       });
     }
@@ -164,8 +166,9 @@ inBrowser(
   "a delivery that fails for the time being says that it is tried again, and why",
   async () => {
     const user = await newUser();
-    await using receiver = receiveWebhooks((before) =>
-      new Response(null, { status: before === 0 ? 503 : 204 })
+    let isBack = false;
+    await using receiver = receiveWebhooks(() =>
+      new Response(null, { status: isBack ? 204 : 503 })
     );
     const ruleId = await makeRule(user, {
       p_notification_destinations: ["webhook"],
@@ -180,8 +183,9 @@ inBrowser(
     await delivery.getByText("retrying", { exact: true }).waitFor();
     await delivery.getByText(/^next attempt .*, until /).waitFor();
     await delivery.getByText("HTTP 503").waitFor();
+    isBack = true;
     await delivery.getByText("delivered", { exact: true }).waitFor();
-    assert.equal(receiver.received.length, 2);
+    assert.ok(receiver.received.length > 1, `${receiver.received.length} attempts`);
   },
 );
 

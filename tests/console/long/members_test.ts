@@ -34,6 +34,7 @@ inBrowser(
     await page.getByRole("dialog").getByRole("alert").waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
     await add(mate.id, "member");
+    await page.getByRole("row").filter({ hasText: mate.id }).waitFor();
 
     // A member is offered nothing that takes an admin or an owner.
     await using other = await browser.open(mate.token, {

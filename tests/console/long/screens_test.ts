@@ -6,7 +6,7 @@ import { stack } from "../../support/stack.ts";
 import { userToken } from "../../support/tokens.ts";
 import { newUser } from "../../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser, type Page } from "../browser.ts";
-import { isSeen, send } from "../steps.ts";
+import { isSeen, store } from "../steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
@@ -24,7 +24,7 @@ const outOfReach = (page: Page) =>
 
 inBrowser("axe finds nothing on any screen, in either theme, on a phone neither", async () => {
   const user = await newUser();
-  await send(user.token, [{ level: "error", service: "api", msg: "x", attrs: { a: { b: 1 } } }]);
+  await store(user, [{ level: "error", service: "api", msg: "x", attrs: { a: { b: 1 } } }]);
   await user.client.call("create_api_key", { p_name: "web" });
   await user.client.call("create_log_dashboard", {
     p_name: "Shop",
@@ -62,7 +62,7 @@ inBrowser(
   "an alert rule is made with a preview, tested in words, and its alert acknowledged",
   async () => {
     const user = await newUser();
-    await send(user.token, [{ level: "error", msg: "broken" }]);
+    await store(user, [{ level: "error", msg: "broken" }]);
     await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
     const { page } = tab;
     await page.getByRole("button", { name: "New rule" }).click();
@@ -165,7 +165,7 @@ inBrowser(
   async () => {
     const user = await newUser();
     const attrs = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`f${i}`, i]));
-    await send(user.token, [
+    await store(user, [
       { msg: "<script>globalThis.hacked = 1</script>", attrs: { "<b>k</b>": "<i>v</i>" } },
       { msg: "\u001b[31mred\u001b[0m \u202eevil\u0000" },
       { msg: `long ${"x".repeat(200_000)}` },
@@ -185,7 +185,7 @@ inBrowser(
 
 inBrowser("a token that runs out asks to sign in, and one is back where one was", async () => {
   const user = await newUser();
-  await send(user.token, [{ level: "error", msg: "still here" }]);
+  await store(user, [{ level: "error", msg: "still here" }]);
   await using tab = await browser.open(user.token, { expected: /status (of )?401/ });
   const { page } = tab;
   // A tenant's first record drops the query that one has, so that it is shown.
@@ -225,16 +225,23 @@ inBrowser(
   "a search that takes too long says how to narrow it; a service that is away is waited for",
   async () => {
     const user = await newUser();
-    await send(user.token, [{ msg: "back again" }]);
-    let mode: "slow" | "away" | "well" = "slow";
+    await store(user, [{ msg: "back again" }]);
+    let mode: "slow" | "away" = "slow";
+    const refused = new Set<string>();
+    const back = Promise.withResolvers<void>();
     await using tab = await browser.open(user.token, {
       expected: /status (of )?(408|503)/,
       prepare: (page) =>
-        page.route("**/{rest,functions}/v1/**", (route) => {
+        page.route("**/{rest,functions}/v1/**", async (route) => {
+          const url = route.request().url();
           if (mode === "away") {
-            return route.fulfill({ status: 503, json: { error: "Service unavailable" } });
-          }
-          if (mode === "slow" && route.request().url().endsWith("search_logs")) {
+            if (!refused.has(url)) {
+              refused.add(url);
+              return await route.fulfill({ status: 503, json: { error: "Service unavailable" } });
+            }
+            // The page tries again for some seconds only: it waits for an answer until the test has seen that.
+            await back.promise;
+          } else if (url.endsWith("search_logs")) {
             return route.fulfill({
               status: 408,
               json: {
@@ -255,7 +262,7 @@ inBrowser(
     mode = "away";
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByText("The service cannot be reached. Trying again…").waitFor();
-    mode = "well";
+    back.resolve();
     await isSeen(page, "back again");
   },
 );

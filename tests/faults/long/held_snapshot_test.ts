@@ -49,9 +49,10 @@ async function loadBeside(
   await using holder = openDatabase(undefined, 1);
   // Minutes of load are more than the smallest plan allows in a month.
   await db`insert into logloom.tenants (tenant_id, plan_id) values (${tenant.id}, 'enterprise')`;
-  const [{ began }] = await db`select clock_timestamp() as began`;
   await holder.unsafe("begin isolation level repeatable read");
   await forgotten(holder);
+  // From here on: what was emptied before stood in nobody's way.
+  const [{ began }] = await db`select clock_timestamp() as began`;
 
   sender.start(2);
   const samples: Sample[] = [];

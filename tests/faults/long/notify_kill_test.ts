@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { clientOf, ingest, newTenant, type Tenant } from "../../support/client.ts";
 import { type Database, openDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import { isBack, killProcess } from "../../support/processes.ts";
+import { killPart } from "../../support/processes.ts";
 import { receiveWebhooks } from "../../support/receivers.ts";
 
 async function createRule(
@@ -35,14 +35,14 @@ Deno.test("a function that is killed while it delivers delivers again, under the
   const ruleId = await createRule(tenant, { p_notification_config: { webhook_url: receiver.url } });
   await clientOf(tenant.token).call("test_alert_rule", { p_rule_id: ruleId });
   await receiver.wait(1);
-  const victim = await killProcess("logloom-notify");
+  const isBack = await killPart("logloom-notify");
   killed.resolve();
   // As if the time of its claim were over.
   await db`
     update logloom_private.notifications set next_attempt_at = now()
     where tenant_id = ${tenant.id} and claim_id is not null`;
   const [first, second] = await receiver.wait(2);
-  await isBack("logloom-notify", victim);
+  await isBack();
   assert.equal(second.headers["webhook-id"], first.headers["webhook-id"]);
   assert.equal(second.body, first.body);
   const row = await eventually("the delivery is settled", async () => {

@@ -92,8 +92,9 @@ $$;
 
 update logloom_private.settings
 set seal_day_records = 3, seal_block_records = 3, seal_week_records = 2,
-  -- Long enough for the steps of the tester, and less than deadlock_timeout, as the default is: who
-  -- drops a partition gives up before two that wait for each other are found.
+  -- Long enough for the steps of the tester, and less than its databases' deadlock_timeout, as the
+  -- default is of a server: who drops a partition gives up before two that wait for each other are
+  -- found.
   partition_drop_lock_timeout = '700 milliseconds', writer_flip_lock_timeout = '1 minute',
   provision_by_secret_key = true;
 delete from logloom_private.retention_place where true;
