@@ -400,7 +400,8 @@ begin
         'logloom_dashboards_of_two_tabs',
         'logloom_hostile_json',
         'logloom_alerts_of_late_records',
-        'logloom_guests_and_zones'
+        'logloom_guests_and_zones',
+        'logloom_percentiles_by_long_values'
       ]
     );
   end if;

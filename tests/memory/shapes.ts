@@ -92,6 +92,7 @@ export const shapes: Record<string, Shape> = {
     count: 48,
     attrs: `jsonb_build_object('body', ${letters(1_000_000)}, 'n', n)`,
   },
+  "one host of a MiB by the dozen": { count: 96, host: "repeat('host ' || 0 * n, 166000)" },
   "long values of a dictionary": {
     count: 1000,
     host: `repeat('host ' || n % 3, 30000)`,

@@ -1,4 +1,5 @@
--- The neighbours of a record in a scope, of its host and service, on one side of it.
+-- The neighbours of a record in a scope, of its host and service, on one side of it: of a very long
+-- host or service those that begin alike, since a query is in memory many times.
 create function logloom_private.log_neighbours(
   p_scope logloom_private.reading_scope,
   p_log public.logloom_log_record,
@@ -21,7 +22,14 @@ begin
     'type', 'and', 'items', jsonb_agg(case
       when v.value is not null then logloom_private.query_leaf(
         logloom_private.query_field(v.field, 1),
-        jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v.value))
+        case
+          when length(v.value) <= 50000
+            then jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v.value))
+          else jsonb_build_object(
+            'test', 'like', 'values',
+            jsonb_build_array(logloom_private.query_like_text(left(v.value, 50000)) || '%')
+          )
+        end
       )
       else jsonb_build_object('type', 'not', 'item', logloom_private.query_leaf(
         logloom_private.query_field(v.field, 1), '{"test": "exists"}'
@@ -76,10 +84,13 @@ begin
   return query
   select b.*
   from unnest(logloom_private.log_neighbours(v_scope, v_log, v_before, 'desc', v_bytes)) b
+  where b.host is not distinct from v_log.host and b.service is not distinct from v_log.service
   order by b.ts, b.id;
   return next v_log;
   return query
-  select a.* from unnest(logloom_private.log_neighbours(v_scope, v_log, v_after, 'asc', v_bytes)) a;
+  select a.*
+  from unnest(logloom_private.log_neighbours(v_scope, v_log, v_after, 'asc', v_bytes)) a
+  where a.host is not distinct from v_log.host and a.service is not distinct from v_log.service;
 exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
   or internal_error
 then

@@ -24,6 +24,8 @@ declare
     where p_key is not null and a.item ->> 'fraction' is not null
   );
   v_doubles constant boolean := v_percentiles is not null;
+  v_sums constant text[] := case when v_exact
+    then array['numbers', 'total', 'minimum', 'maximum'] else '{}' end;
   v_names constant text[] := array(
     select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
     from jsonb_array_elements(v_by) with ordinality f (field, n)
@@ -68,7 +70,7 @@ begin
   end if;
   v_sql := concat(
     'select ', v_keys, 'g.events',
-    case when v_exact then ', g.numbers, g.total, g.minimum, g.maximum' end,
+    array_to_string(array(select ', g.' || s from unnest(v_sums) s), ''),
     case when v_doubles then ', g.doubles' end, ' from ', v_sql, ' g'
   );
   if p_rows_from < p_query.ts_to then
@@ -98,8 +100,8 @@ begin
   end if;
   if v_doubles then
     v_sql := logloom_private.percentiles_sql(
-      v_sql, array(select 'r.k' || n from generate_subscripts(v_names, 1) n order by n),
-      v_percentiles
+      v_sql, array(select 'k' || n from generate_subscripts(v_names, 1) n order by n),
+      'events'::text || v_sums || 'doubles'::text, v_percentiles
     );
   end if;
   return (

@@ -51,13 +51,16 @@ begin
 end;
 $$;
 
--- SQL: the rows of p_rows, which have p_keys and arrays of doubles, each with percentiles of all
--- doubles of equal keys: names and fractions in p_percentiles. To sort all takes longer than the
--- rest, and more memory than a search has. So some that are drawn at random tell between which two
--- numbers a percentile almost certainly is, and only those are sorted; all, where it is not.
+-- SQL: the rows of p_rows, whose columns are p_keys, texts, and p_others, among them doubles, an
+-- array; then for each combination of keys a row with percentiles of all its doubles: names and
+-- fractions in p_percentiles. To sort all takes longer than the rest, and more memory than a search
+-- has. So some that are drawn at random tell between which two numbers a percentile almost
+-- certainly is, and only those are sorted; all, where it is not. No join hashes rows with equal
+-- keys: PostgreSQL keeps these in memory, however many there are.
 create function logloom_private.percentiles_sql(
   p_rows text,
   p_keys text[],
+  p_others text[],
   p_percentiles jsonb
 )
 returns text
@@ -72,7 +75,7 @@ begin
   return format(
     $query$
       with found as materialized (
-        select r.*, array[%2$s]::text[] as keys from (%1$s) r
+        select array[%2$s]::text[] as keys, r.* from (%1$s) r
       ), groups as materialized (
         select
           f.keys, (row_number() over ())::integer as id,
@@ -135,12 +138,13 @@ begin
         from (select l.id, l.size, %4$s, %9$s from parts l) l
         group by l.id, l.size, %4$s
       )
-      select f.*, p.*
-      from found f
-      left join groups g using (keys)
-      left join percentiles p using (id)
+      select f.*, %11$s from found f
+      union all
+      select g.keys, %12$s, %13$s
+      from percentiles p
+      join groups g using (id)
     $query$,
-    p_rows, array_to_string(p_keys, ', '),
+    p_rows, array_to_string(array(select 'r.' || k from unnest(p_keys) k), ', '),
     logloom_private.percentiles_list(
       p_percentiles,
       'percentile_disc(array[greatest(# - s.margin, 0), least(# + s.margin, 1)]) '
@@ -179,7 +183,14 @@ begin
     ),
     logloom_private.percentiles_list(
       p_percentiles, 'c.low_@[n.id] as low_@, c.high_@[n.id] as high_@'
-    )
+    ),
+    logloom_private.percentiles_list(p_percentiles, 'null::double precision as @'),
+    array_to_string(
+      array(select format('g.keys[%s]', n) from generate_subscripts(p_keys, 1) n)
+        || array(select 'null as ' || o from unnest(p_others) o),
+      ', '
+    ),
+    logloom_private.percentiles_list(p_percentiles, 'p.@')
   );
 end;
 $$;

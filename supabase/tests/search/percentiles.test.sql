@@ -62,9 +62,19 @@ create function pg_temp.sampled()
 returns text
 language sql
 return logloom_private.percentiles_sql(
-  'select * from arrays', array['r.k1'],
+  'select * from arrays', array['k1'], array['events', 'doubles'],
   '{"p1": 0.01, "p50": 0.50, "p95": 0.95, "p99": 0.99}'
 );
+-- The same with another sample.
+create function pg_temp.replaced(p_drawn text, p_by text)
+returns text
+language plpgsql
+as $$
+begin
+  assert position(p_drawn in pg_temp.sampled()) > 0, 'the sample is not drawn so';
+  return replace(pg_temp.sampled(), p_drawn, p_by);
+end;
+$$;
 
 select is_empty(
   'select * from pg_temp.differences(pg_temp.sampled())',
@@ -72,12 +82,14 @@ select is_empty(
 );
 select is_empty(
   $$select * from pg_temp.differences(
-    replace(pg_temp.sampled(), 'random() < 0.0625', 's.number between 10 and 5000')
+    pg_temp.replaced('d.doubles[1 + floor(random() * cardinality(d.doubles))::integer]', '5000.0')
   )$$,
   '… where the sample misleads'
 );
 select is_empty(
-  $$select * from pg_temp.differences(replace(pg_temp.sampled(), 'random() < 0.0625', 'false'))$$,
+  $$select * from pg_temp.differences(
+    pg_temp.replaced('cardinality(n.doubles) * n.share + random()', '0')
+  )$$,
   '… where it is empty'
 );
 select results_eq(
