@@ -14,6 +14,63 @@ $$;
 
 drop function logloom_private.percentiles_sql(text, text[], jsonb);
 
+-- SQL of the table expressions bounds and limits: in arrays, by the ids of groups, between which
+-- numbers each percentile of numbers almost certainly is, as some that are drawn at random tell.
+create or replace function logloom_private.percentile_limits_sql(p_percentiles jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format(
+    $query$
+      bounds as materialized (
+        -- So many that drawing them and sorting what they leave cost least together. The margin is
+        -- four standard deviations of a median's place among them, and more of another's.
+        select s.id, s.margin, %1$s
+        from (
+          select
+            d.id, 2 / sqrt(d.size * d.share) as margin,
+            d.doubles[1 + floor(random() * cardinality(d.doubles))::integer] as number
+          from (
+            select
+              n.*,
+              generate_series(1, floor(cardinality(n.doubles) * n.share + random())::integer)
+            from (
+              select
+                n.id, n.size, least(cbrt(4 / greatest(n.size, 1)), 1) as share,
+                -- Without nulls a number is read where it stands.
+                case when array_position(n.doubles, null) is null then n.doubles
+                  else array_remove(n.doubles, null) end as doubles
+              from numbers n
+              offset 0
+            ) n
+          ) d
+        ) s
+        group by s.id, s.margin
+      ), limits as materialized (
+        -- In the order of ids, so that the arrays of numbers are neither sorted nor hashed.
+        select %2$s
+        from groups g
+        left join bounds b using (id)
+      )
+    $query$,
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'percentile_disc(array[greatest(# - s.margin, 0), least(# + s.margin, 1)]) '
+        || 'within group (order by s.number) as @'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'array_agg(case when # > b.margin then b.@[1] else ''-Infinity'' end order by g.id) '
+        || 'as low_@, array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '
+        || 'order by g.id) as high_@'
+    )
+  );
+end;
+$$;
+
 -- SQL: the rows of p_rows, whose columns are p_keys, texts, and p_others, among them doubles, an
 -- array; then for each combination of keys a row with percentiles of all its doubles: names and
 -- fractions in p_percentiles. To sort all takes longer than the rest, and more memory than a search
@@ -51,75 +108,36 @@ begin
         from found f
         join groups g using (keys)
         where f.doubles is not null
-      ), bounds as materialized (
-        -- So many that drawing them and sorting what they leave cost least together. The margin is
-        -- four standard deviations of a median's place among them, and more of another's.
-        select s.id, s.margin, %3$s
-        from (
-          select
-            d.id, 2 / sqrt(d.size * d.share) as margin,
-            d.doubles[1 + floor(random() * cardinality(d.doubles))::integer] as number
-          from (
-            select
-              n.*,
-              generate_series(1, floor(cardinality(n.doubles) * n.share + random())::integer)
-            from (
-              select
-                n.id, n.size, least(cbrt(4 / greatest(n.size, 1)), 1) as share,
-                -- Without nulls a number is read where it stands.
-                case when array_position(n.doubles, null) is null then n.doubles
-                  else array_remove(n.doubles, null) end as doubles
-              from numbers n
-              offset 0
-            ) n
-          ) d
-        ) s
-        group by s.id, s.margin
-      ), limits as materialized (
-        -- In the order of ids, so that the arrays of numbers are neither sorted nor hashed.
-        select %5$s
-        from groups g
-        left join bounds b using (id)
-      ), parts as (
+      ), %3$s, parts as (
         select l.id, l.size, %4$s, p.*
         from (
-          select l.*, least(%7$s) as low
+          select l.*, least(%6$s) as low
           from (
-            select n.*, %10$s
+            select n.*, %9$s
             from numbers n
             cross join limits c
           ) l
           offset 0
         ) l
         cross join lateral (
-          select %6$s
+          select %5$s
           from (select unnest(l.doubles) as number) u
           where u.number >= l.low
         ) p
       ), percentiles as (
-        select l.id, %8$s
-        from (select l.id, l.size, %4$s, %9$s from parts l) l
+        select l.id, %7$s
+        from (select l.id, l.size, %4$s, %8$s from parts l) l
         group by l.id, l.size, %4$s
       )
-      select f.*, %11$s from found f
+      select f.*, %10$s from found f
       union all
-      select g.keys, %12$s, %13$s
+      select g.keys, %11$s, %12$s
       from percentiles p
       join groups g using (id)
     $query$,
     p_rows, array_to_string(array(select 'r.' || k from unnest(p_keys) k), ', '),
-    logloom_private.percentiles_list(
-      p_percentiles,
-      'percentile_disc(array[greatest(# - s.margin, 0), least(# + s.margin, 1)]) '
-        || 'within group (order by s.number) as @'
-    ),
+    logloom_private.percentile_limits_sql(p_percentiles),
     v_limits,
-    logloom_private.percentiles_list(
-      p_percentiles,
-      'array_agg(case when # > b.margin then b.@[1] else ''-Infinity'' end order by g.id) '
-        || 'as low_@, array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '
-        || 'order by g.id) as high_@'
-    ),
     logloom_private.percentiles_list(
       p_percentiles,
       'count(*) filter (where u.number >= l.low_@) as above_@, '

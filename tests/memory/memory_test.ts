@@ -42,6 +42,8 @@ const operations: Record<string, string> = {
     "to_json(public.tail_logs('', rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '='), 1000))",
   "a tail with a filter":
     "to_json(public.tail_logs('any:~\"[0-9]x[0-9]y\"', rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '='), 1000))",
+  "an export": "to_json(public.export_logs('', @range, 'ndjson'))",
+  "changes": "to_json(public.log_changes('', @range))",
   "context":
     "(select json_agg(r) from public.get_log_context(@id, p_before => 499, p_after => 499) r)",
 };
