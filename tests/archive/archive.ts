@@ -48,15 +48,17 @@ export async function forgetArchive(sql: Database): Promise<void> {
   await sql`update logloom.plans set archive_days = default where archive_days > 0`;
 }
 
-/** A UTC day so many days ago, as YYYY-MM-DD. */
+/** When the file of tests began: its days stay the same where midnight falls into it. */
+const began = new Date();
+
+/** A UTC day so many days before the tests began, as YYYY-MM-DD. */
 export function daysAgo(days: number): string {
-  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+  return new Date(began.getTime() - days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** The first day of the month so many months ago. */
+/** The first day of the month so many months before. */
 export function monthsAgo(months: number): string {
-  const now = new Date();
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1))
+  return new Date(Date.UTC(began.getUTCFullYear(), began.getUTCMonth() - months, 1))
     .toISOString().slice(0, 10);
 }
 

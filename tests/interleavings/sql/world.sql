@@ -24,12 +24,17 @@ create table interleavings.goes (
 
 comment on table interleavings.goes is 'Which records an operation takes away.';
 
+create table interleavings.began as select (now() at time zone 'UTC')::date as day;
+
+comment on table interleavings.began is
+  'The day of the world: it stays where midnight falls into the orders.';
+
 create function interleavings.day(p_name text)
 returns date
 language plpgsql
 as $$
 begin
-  return (now() at time zone 'UTC')::date - case p_name
+  return (select b.day from interleavings.began b) - case p_name
     -- Nobody keeps it.
     when 'dropped' then 40
     -- One tenant keeps it, the others do not.
