@@ -64,7 +64,7 @@ for (const [name, shape] of Object.entries(shapes)) {
           reader.unsafe(
             `select octet_length(${call.replace("@range", range).replace("@id", `'${id}'`)}::text)`,
           );
-        const read = () => measured(tenant, search(id), search(warmId));
+        const read = () => measured(search(id), (reader) => warmUp(reader, tenant, search(warmId)));
         let used = await read();
         const answer = Number(used.rows?.[0]?.octet_length ?? 0) / 2 ** 20;
         // What the allocator keeps differs by some MiB from backend to backend.
@@ -89,7 +89,7 @@ for (const [name, shape] of Object.entries(shapes)) {
     try {
       if (!Deno.env.has("MEMORY_SEALED")) await round("rows");
       await seal(sql, warm);
-      const sealing = await measured(tenant, (sealer) => seal(sealer, tenant));
+      const sealing = await measured((sealer) => seal(sealer, tenant));
       if (isTold) {
         console.log(
           `sealing: ${sealing.mib.toFixed(0)} MiB, ${sealing.ms.toFixed(0)} ms, ${
@@ -119,21 +119,14 @@ async function seal(sql: Database, tenant: string) {
   }
 }
 
-/** Runs work on a backend of its own, after the same in the warm tenant, and tells what it took. */
+/** Runs work on a backend of its own, when that is prepared, and tells what it took. */
 async function measured(
-  tenant: string,
   work: (sql: Database) => Promise<Record<string, unknown>[]>,
-  warmUp?: (sql: Database) => Promise<unknown>,
+  beforehand?: (sql: Database) => Promise<void>,
 ) {
   await using sql = openDatabase(url, 1);
   const [{ pid }] = await sql`select pg_backend_pid() as pid`;
-  if (warmUp) {
-    await sql`set statement_timeout = '15s'`;
-    // What a backend keeps anyway: what it has compiled and planned.
-    await readAs(sql, warm);
-    await warmUp(sql);
-    await readAs(sql, tenant);
-  }
+  await beforehand?.(sql);
   const before = rssAnon(pid);
   let most = before;
   const watch = setInterval(() => most = Math.max(most, rssAnon(pid)), 2);
@@ -147,6 +140,14 @@ async function measured(
     clearInterval(watch);
   }
   return { rows, error, mib: (most - before) / 1024, ms: performance.now() - began };
+}
+
+/** Has a reader of the tenant do the same in the warm one, for what it keeps anyway: compiled and planned. */
+async function warmUp(sql: Database, tenant: string, work: (sql: Database) => Promise<unknown>) {
+  await sql`set statement_timeout = '15s'`;
+  await readAs(sql, warm);
+  await work(sql);
+  await readAs(sql, tenant);
 }
 
 async function readAs(sql: Database, tenant_id: string) {

@@ -229,9 +229,10 @@ Deno.test("a program that takes its time to end is heard to its last word", asyn
   assert.deepEqual(events(peer).map(({ msg }) => msg), ["begun", ...words]);
 });
 
-Deno.test("a stop waits five seconds for an answer, not longer", async () => {
+/** `ship` that was told to stop while its request has no answer: it gets one when this is disposed. */
+async function stoppedUnanswered() {
   const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
-  await using peer = startPeer(async (request) => {
+  const peer = startPeer(async (request) => {
     await isOver;
     return ingest(request);
   });
@@ -240,31 +241,30 @@ Deno.test("a stop waits five seconds for an answer, not longer", async () => {
   await writer.write(new TextEncoder().encode("line\n"));
   await until(() => peer.requests.length === 1);
   child.kill("SIGINT");
-  const { code, stdout, stderr } = await child.output();
-  over();
+  return {
+    child,
+    async [Symbol.asyncDispose]() {
+      over();
+      await writer.abort().catch(() => {});
+      await peer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+Deno.test("a stop waits five seconds for an answer, not longer", async () => {
+  await using ship = await stoppedUnanswered();
+  const { code, stdout, stderr } = await ship.child.output();
   assert.equal(code, 1);
   assert.match(new TextDecoder().decode(stdout), /^0 events accepted, 0 rejected /);
   assert.equal(new TextDecoder().decode(stderr), "logloom: stopped before all was sent.\n");
-  await writer.abort().catch(() => {});
 });
 
 Deno.test("Ctrl-C again ends at once, whatever is under way", async () => {
-  const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
-  await using peer = startPeer(async (request) => {
-    await isOver;
-    return ingest(request);
-  });
-  const child = command(peer.url, []).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode("line\n"));
-  await until(() => peer.requests.length === 1);
-  child.kill("SIGINT");
+  await using ship = await stoppedUnanswered();
   await new Promise((resolve) => setTimeout(resolve, 1000));
-  child.kill("SIGINT");
-  const { code, stdout } = await child.output();
-  over();
+  ship.child.kill("SIGINT");
+  const { code, stdout } = await ship.child.output();
   assert.deepEqual([code, new TextDecoder().decode(stdout)], [130, ""]);
-  await writer.abort().catch(() => {});
 });
 
 Deno.test("of a file Ctrl-C ends with the counts so far and exit code 1", async () => {
