@@ -98,6 +98,29 @@ inBrowser("numbers of one aggregate do not stand under the next", async () => {
   await page.getByRole("cell", { name: "error" }).waitFor();
 });
 
+inBrowser(
+  "lines over time have their place before they come: nothing under them moves",
+  async () => {
+    const user = await withLogs();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await using tab = await browser.open(user.token, {
+      hash: "q=%7C+count()+by+level",
+      prepare: (page) =>
+        page.route("**/rpc/log_series", async (route) => {
+          await released;
+          await route.continue();
+        }),
+    });
+    const { page } = tab;
+    const warn = page.getByRole("cell", { name: "warn" });
+    const before = await boxOf(warn);
+    release();
+    await page.locator("figure.series .u-over").waitFor();
+    await page.locator("figure.series .legend-item").filter({ hasText: "warn" }).waitFor();
+    assert.deepEqual(await boxOf(warn), before);
+  },
+);
+
 inBrowser("another range marks what is shown as old until its own answer is here", async () => {
   const user = await withLogs();
   await using tab = await browser.open(user.token, { hash: "q=level:error" });

@@ -58,26 +58,31 @@ export function SeriesFigure({ query, instants, height = 160 }: {
     const retry = answer.error.status === 400 ? undefined : () => void answer.refetch();
     return <ErrorNote error={answer.error} retry={retry} />;
   }
-  if (times.length < 2) return null;
+  if (!answer.isPending && times.length < 2) return null;
   const end = (times.at(-1) ?? 0) + (answer.data?.interval_seconds ?? 0);
   return (
     <figure className="series" {...marksOld(answer.isPlaceholderData)}>
-      <TimeChart
-        times={times}
-        series={shown}
-        kind="lines"
-        zone={zone}
-        height={height}
-        range={range}
-        isUnfinished={end > range[1]}
-        onBrush={(start, end) =>
-          runRange({
-            from: new Date(Math.floor(start) * 1000).toISOString(),
-            to: new Date(Math.ceil(end) * 1000).toISOString(),
-          })}
-        onReset={() => back()}
-        label={say("The first aggregate over time")}
-      />
+      {answer.isPending
+        // What is below is read, and clicked, before the lines are here: it stays where it is.
+        ? <div style={{ height }} />
+        : (
+          <TimeChart
+            times={times}
+            series={shown}
+            kind="lines"
+            zone={zone}
+            height={height}
+            range={range}
+            isUnfinished={end > range[1]}
+            onBrush={(start, end) =>
+              runRange({
+                from: new Date(Math.floor(start) * 1000).toISOString(),
+                to: new Date(Math.ceil(end) * 1000).toISOString(),
+              })}
+            onReset={() => back()}
+            label={say("The first aggregate over time")}
+          />
+        )}
       <figcaption className="series-legend">
         <code>{nameOf(series)}</code>
         {all.length > 1 && all.map(({ label }, i) => (
