@@ -44,12 +44,23 @@ inBrowser("shortly before a token ends the next one is asked for, and nobody not
   assert.equal(await tab.asked(), 1);
   await tab.page.clock.fastForward(570_000);
   await eventually("the next token to be asked for", async () => await tab.asked() === 2);
-  await user.client.call("revoke_log_portal_session", { p_session_id: first.id });
-  await tab.frame.getByRole("button", { name: "Run", exact: true }).click();
+  const run = async () => {
+    const before = tab.requests.length;
+    await tab.frame.getByRole("button", { name: "Run", exact: true }).click();
+    return await eventually("a search", () =>
+      Promise.resolve(
+        tab.requests.slice(before).find(({ url }) => url.endsWith("/search_logs")),
+      ));
+  };
+  await eventually(
+    "a search with the second token",
+    async () => (await run()).headers.authorization === `Bearer ${second.token}`,
+  );
   await eventually("a use of the second token", async () => {
     const sessions = await user.client.call("list_log_portal_sessions", {});
     return sessions.find(({ session_id }) => session_id === second.id)?.first_used_at;
   });
+  assert.equal((await run()).headers.authorization, `Bearer ${second.token}`);
   assert.equal(await tab.asked(), 2);
   assert.equal(await tab.frame.locator("[data-same]").count(), 1, "the view did not begin anew");
 });
