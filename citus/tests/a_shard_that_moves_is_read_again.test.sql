@@ -22,6 +22,7 @@ create table logloom_private.failures (remaining integer, message text, state te
 create function logloom_private.fail_as_told()
 returns void
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_failure logloom_private.failures;
@@ -35,6 +36,7 @@ $$;
 create or replace function logloom_private.take_search_slot(p_tenant_id text)
 returns void
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.fail_as_told();
@@ -43,6 +45,7 @@ $$;
 create or replace function logloom_private.hot_bytes(p_tenant_id text)
 returns bigint
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform logloom_private.fail_as_told();

@@ -227,11 +227,12 @@ inBrowser(
   },
 );
 
-/** Scrolls to it until all of it is within a screen of so many pixels, whatever else arrives meanwhile. */
-const scrollTo = (what: Locator, height: number) =>
-  eventually("it can be scrolled to", async () => {
+/** Scrolls until all of it is on the screen, whatever else arrives meanwhile. */
+const scrollTo = (what: Locator) =>
+  eventually(`${what} can be scrolled to`, async () => {
     await what.scrollIntoViewIfNeeded();
     const box = await what.boundingBox();
+    const height = what.page().viewportSize()?.height ?? 0;
     // To a part of a pixel, as browsers scroll.
     return box && box.height > 0 && box.y >= 0 && box.y + box.height < height + 1;
   });
@@ -249,7 +250,7 @@ inBrowser("at 400 % zoom everything can be scrolled to, and rows have a height",
   assert.ok(rows.height >= 160, `rows are ${rows.height} px high`);
   const row = page.getByRole("row").filter({ hasText: "card declined" })
     .first();
-  await scrollTo(row, 256);
+  await scrollTo(row);
   await row.click();
   await page.getByRole("button", { name: "Copy JSON" })
     .scrollIntoViewIfNeeded();
@@ -271,9 +272,9 @@ inBrowser("at 400 % zoom everything can be scrolled to, and rows have a height",
       location.hash = to;
     }, screen);
     await last.waitFor({ state: "attached" });
-    await scrollTo(last, 256);
+    await scrollTo(last);
   }
   // A menu that is higher than the screen scrolls in itself.
   await page.getByRole("button", { name: /Range:/ }).click();
-  await scrollTo(page.getByRole("button", { name: "Use this range" }), 256);
+  await scrollTo(page.getByRole("button", { name: "Use this range" }));
 });

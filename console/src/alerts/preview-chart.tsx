@@ -7,7 +7,7 @@ import { ErrorNote } from "../shared/controls.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { labelsHeight } from "../shared/chart-plot.ts";
 import { writtenNumber } from "../shared/numbers.ts";
-import { TimeChart } from "../shared/time-chart.tsx";
+import { AwaitedChart, TimeChart } from "../shared/time-chart.tsx";
 import { say } from "../shared/words.ts";
 import { linesOf, timesOf } from "./preview.ts";
 import { PreviewGroups, PreviewWords } from "./preview-words.tsx";
@@ -93,7 +93,7 @@ export function PreviewChart({ draft, onThreshold }: {
               )}
             </>
           )
-          : <div className="preview-wait" />}
+          : <AwaitedChart height={height} />}
       </div>
       {data?.groups && <PreviewGroups preview={data} lines={series} />}
     </section>

@@ -6,12 +6,14 @@ import { marksOld } from "../service/hooks.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { usePreferences } from "../shared/preferences.ts";
-import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
+import { AwaitedChart, type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { HistogramLegend, shown } from "./histogram-legend.tsx";
 import { type Bucket, HistogramTable } from "./histogram-table.tsx";
 import { ChangesButton } from "./result-tabs.tsx";
 import { type Run, runRange, useHistogram } from "./use-search.ts";
 import { say } from "../shared/words.ts";
+
+const height = 92;
 
 /** The number of records over time, by level: drag for a narrower range, double-click to go back. */
 export function HistogramPanel({ run, onTotal }: {
@@ -87,7 +89,7 @@ export function HistogramPanel({ run, onTotal }: {
             series={series}
             kind="bars"
             zone={zone}
-            height={92}
+            height={height}
             range={range}
             isUnfinished={isUnfinished}
             onBrush={brush}
@@ -96,7 +98,7 @@ export function HistogramPanel({ run, onTotal }: {
             label={say("{count} records over time, by level", { count: data.total })}
           />
         )
-        : <div className="chart-wait" />}
+        : <AwaitedChart height={height} />}
     </section>
   );
 }

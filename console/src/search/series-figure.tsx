@@ -7,7 +7,7 @@ import { ErrorNote } from "../shared/controls.tsx";
 import { groupLabel, mostLines } from "../shared/groups.ts";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
+import { AwaitedChart, type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { say } from "../shared/words.ts";
 import { useFeatures } from "./features.ts";
 import { runRange } from "./use-search.ts";
@@ -62,27 +62,24 @@ export function SeriesFigure({ query, instants, height = 160 }: {
   const end = (times.at(-1) ?? 0) + (answer.data?.interval_seconds ?? 0);
   return (
     <figure className="series" {...marksOld(answer.isPlaceholderData)}>
-      {answer.isPending
-        // What is below is read, and clicked, before the lines are here: it stays where it is.
-        ? <div style={{ height }} />
-        : (
-          <TimeChart
-            times={times}
-            series={shown}
-            kind="lines"
-            zone={zone}
-            height={height}
-            range={range}
-            isUnfinished={end > range[1]}
-            onBrush={(start, end) =>
-              runRange({
-                from: new Date(Math.floor(start) * 1000).toISOString(),
-                to: new Date(Math.ceil(end) * 1000).toISOString(),
-              })}
-            onReset={() => back()}
-            label={say("The first aggregate over time")}
-          />
-        )}
+      {answer.isPending ? <AwaitedChart height={height} /> : (
+        <TimeChart
+          times={times}
+          series={shown}
+          kind="lines"
+          zone={zone}
+          height={height}
+          range={range}
+          isUnfinished={end > range[1]}
+          onBrush={(start, end) =>
+            runRange({
+              from: new Date(Math.floor(start) * 1000).toISOString(),
+              to: new Date(Math.ceil(end) * 1000).toISOString(),
+            })}
+          onReset={() => back()}
+          label={say("The first aggregate over time")}
+        />
+      )}
       <figcaption className="series-legend">
         <code>{nameOf(series)}</code>
         {all.length > 1 && all.map(({ label }, i) => (

@@ -105,6 +105,9 @@ export function TimeChart(props: Props) {
   );
 }
 
+/** The place of a chart that is awaited: what is below is read, and clicked, before it is here, and stays where it is. */
+export const AwaitedChart = ({ height }: { height: number }) => <div style={{ height }} />;
+
 function ChartTip({ times, series, zone, tip, isUnfinished }: Props & { tip: Tip }) {
   const rows = series.flatMap(({ label, colour, values }) => {
     const value = values[tip.index];
