@@ -49,7 +49,8 @@ CONTRIBUTING.md says more.`,
 
   --hours N        how long, 8 by default; a trial that was ended goes on
   --anew           begin another one
-  KIND             commands, bodies, kills, orders, queries, sealedQueries or hiddenQueries; all by default
+  KIND             all by default; or
+                   commands, bodies, kills, orders, queries, sealedQueries, hiddenQueries, archive, senders-all, hosted-all or memory
 
 The report is .logloom/trial.md. A disagreement ends it, and says how it is repeated.`,
   chaos: "Kills processes while events arrive, and counts them: npm run chaos",

@@ -9,6 +9,7 @@ import { startTestStack, type TestStack } from "./runner/test_stack.ts";
 import { Failure, run } from "../local/failure.ts";
 import { removeIfThere } from "../local/files.ts";
 import { prepareSystem } from "../local/system.ts";
+import { sampleSeed } from "./support/sample.ts";
 
 // npm test [-- STEP [FILE…]]: everything, or one step of it, with a stack of its own where it needs one.
 // npm test -- long: what takes too long to be run at every change.
@@ -39,6 +40,9 @@ await run(async () => {
   Deno.env.set("LOGLOOM_TIMEZONE", isLong ? "Asia/Kolkata" : "America/New_York");
   Deno.env.set("LOGLOOM_DATESTYLE", isLong ? "SQL, DMY" : "ISO, MDY");
 
+  // Continuous integration has no time for all of it.
+  if (isLong && !isAlone) drawSamples();
+
   const shared = isAlone ? chosen : chosen.filter((step) => !step.isBeside);
   let stack: TestStack | undefined;
   let beside: Beside | undefined;
@@ -64,7 +68,7 @@ await run(async () => {
       console.log(`\n== ${step.name}: ${step.title}`);
       const began = performance.now();
       const leftovers = stack && await watchSharedRows(stack);
-      const result = await step.run({ files, stack, isAlone });
+      const result = await step.run({ files, stack });
       for (const difference of await leftovers?.() ?? []) {
         console.log(difference);
         result.failed += 1;
@@ -85,6 +89,13 @@ await run(async () => {
   if (report(rows)) Deno.exit(1);
   if (stack && !keep) await removeIfThere(stack.stack.folder);
 });
+
+/** A run of all long steps tries samples, drawn by a seed; `npm run trial` goes on with others. */
+function drawSamples(): void {
+  const seed = Deno.env.get(sampleSeed) ?? `${Math.floor(Math.random() * 2 ** 31)}`;
+  Deno.env.set(sampleSeed, seed);
+  console.log(`  Samples are drawn by ${sampleSeed}=${seed}.`);
+}
 
 function choose(wanted: string | undefined): Step[] {
   if (wanted === undefined) return steps;

@@ -3,6 +3,7 @@ import type { ProcessIdentity } from "../../local/identity.ts";
 import { type Database, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { isBack, killProcess, type ProcessName } from "../support/processes.ts";
+import { sampleOf } from "../support/sample.ts";
 import { asUser } from "../support/users.ts";
 import {
   addRecords,
@@ -85,7 +86,7 @@ const archiving: Kill[] = [
   },
 ];
 
-for (const one of archiving) {
+for (const one of sampleOf(archiving, 1)) {
   Deno.test(`archiving: ${one.name}`, async () => {
     await using sql = databaseFor(one);
     await using bucket = await startBucket();
@@ -153,7 +154,7 @@ const erasing: Kill[] = [
   },
 ];
 
-for (const one of erasing) {
+for (const one of sampleOf(erasing, 2)) {
   Deno.test(`erasing: ${one.name}`, async () => {
     await using sql = databaseFor(one);
     await using bucket = await startBucket();
@@ -215,7 +216,7 @@ const restoring: Kill[] = [
   },
 ];
 
-for (const one of restoring) {
+for (const one of sampleOf(restoring, 1)) {
   Deno.test(`restoring: ${one.name}`, async () => {
     await using sql = databaseFor(one);
     await using bucket = await startBucket();

@@ -8,6 +8,7 @@ import {
   sum,
 } from "../runner/step.ts";
 import { installClients } from "../mcp/step.ts";
+import { sampleOf } from "../support/sample.ts";
 import { withoutSecrets } from "../secrets/step.ts";
 
 /** What the hosted runtime could break; `npm test -- long` runs all that goes through the front door. */
@@ -52,7 +53,10 @@ async function asHosted(context: Context): Promise<StepResult> {
 
 async function allAsHosted(context: Context): Promise<StepResult> {
   await serveAsHosted(context);
-  return await denoTests(["tests/e2e", "tests/faults", "tests/hosted/long"], context);
+  if (context.files.length > 0) return await denoTests([], context);
+  const long = ["tests/e2e/long", "tests/faults/long", "tests/hosted/long"];
+  const quick = [...await quickTests("tests/e2e"), ...await quickTests("tests/faults")];
+  return await denoTests([...long, ...sampleOf(quick, 10)], context);
 }
 
 /** Serves the stack's functions on the Deno of hosted ones, and gives back that program. */

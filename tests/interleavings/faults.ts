@@ -4,7 +4,8 @@ import type { System } from "../../local/system.ts";
 import type { Fault } from "./database.ts";
 import type { Operation } from "./operations.ts";
 import { runPair } from "./pair.ts";
-import { shuffled, stepsOf } from "./permutations.ts";
+import { stepsOf } from "./permutations.ts";
+import { shuffled } from "../support/random.ts";
 
 /** Orders of a pair that are tried before a fault counts as unnoticed. */
 const tries = 60;

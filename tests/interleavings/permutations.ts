@@ -1,5 +1,3 @@
-import { randomOf } from "../support/random.ts";
-
 /** An order of the steps of two operations: whose turn it is, step after step, such as "abba". */
 export type Order = string;
 
@@ -21,15 +19,4 @@ export function stepsOf(order: Order): string[] {
 /** The order of such names. */
 export function orderOf(steps: string[]): Order {
   return steps.map((step) => step[0]).join("");
-}
-
-/** The same items, shuffled as a seed says. */
-export function shuffled<T>(items: readonly T[], seed: number): T[] {
-  const random = randomOf(seed);
-  const left = [...items];
-  for (let n = left.length - 1; n > 0; n -= 1) {
-    const other = random(n + 1);
-    [left[n], left[other]] = [left[other], left[n]];
-  }
-  return left;
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { allOrders, orderOf, shuffled, stepsOf } from "./permutations.ts";
+import { shuffled } from "../support/random.ts";
+import { allOrders, orderOf, stepsOf } from "./permutations.ts";
 
 Deno.test("all orders of steps are there once", () => {
   assert.deepEqual(allOrders(2, 1), ["aab", "aba", "baa"]);

@@ -1,10 +1,11 @@
 import { Failure } from "../../local/failure.ts";
 import { type Context, type Step, type StepResult } from "../runner/step.ts";
+import { shuffled } from "../support/random.ts";
 import { connect, Databases } from "./database.ts";
 import { type Operation, pairsOf, readOperations } from "./operations.ts";
 import { type FaultRun, tryFaults } from "./faults.ts";
 import { type PairRun, runPair } from "./pair.ts";
-import { type Order, shuffled, stepsOf } from "./permutations.ts";
+import { type Order, stepsOf } from "./permutations.ts";
 import { installTester } from "./tester.ts";
 
 // A run is repeated by its seed: INTERLEAVINGS_SEED=…; INTERLEAVINGS_COUNT is how many orders of each pair, or "all",

@@ -1,6 +1,10 @@
-import { checkout, type StackName } from "../../local/stack.ts";
-import { failureMark, type Row } from "./report.ts";
+import type { StackName } from "../../local/stack.ts";
+import { runApart } from "./apart.ts";
+import type { Row } from "./report.ts";
 import type { Step } from "./step.ts";
+
+/** A step takes half of it where all run beside each other. What takes longer hangs, and is ended and shown. */
+const longest = 30 * 60_000;
 
 /** Steps that need nothing of the others: each runs as a process of its own, as soon as somebody works on it. */
 export class Beside {
@@ -41,27 +45,14 @@ export class Beside {
   }
 
   async #run(step: Step, stack?: StackName): Promise<Row> {
-    const began = performance.now();
-    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--allow-all", `${checkout}/tests/run.ts`, step.name],
-      clearEnv: true,
+    const tooLong = AbortSignal.timeout(longest);
+    const { row, text } = await runApart(step, {
       env: { ...this.#env, ...stack && { LOGLOOM_TEST_STACK: stack } },
-      signal: this.#ended.signal,
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-    this.#said.push(text.slice(0, text.indexOf("\n== summary")));
-    const counts = /^(\d+) passed, (\d+) failed$/m.exec(text);
-    const [, verdict] = /0 passed +0 failed .* s {3}(.+)/.exec(text) ?? [];
-    return {
-      name: step.name,
-      seconds: (performance.now() - began) / 1000,
-      passed: Number(counts?.[1] ?? 0),
-      failed: Number(counts?.[2] ?? 1),
-      failures: text.split(`${failureMark}${step.name}: `).slice(1).map((failure) =>
-        failure.trim()
-      ),
-      ...verdict && { skipped: verdict },
-    };
+      signal: AbortSignal.any([this.#ended.signal, tooLong]),
+    });
+    this.#said.push(text);
+    if (!tooLong.aborted) return row;
+    const words = `It did not end within ${longest / 60_000} minutes, and was ended.`;
+    return { ...row, failed: Math.max(row.failed, 1), failures: [...row.failures ?? [], words] };
   }
 }

@@ -3,6 +3,7 @@ import { walk } from "../../local/walk.ts";
 import { anonKey, serviceRoleKey } from "../../local/keys.ts";
 import { checkout, jwtSecret } from "../../local/stack.ts";
 import { npmProgram } from "../../local/system.ts";
+import { pause } from "../support/eventually.ts";
 
 export interface StepResult {
   passed: number;
@@ -17,8 +18,6 @@ export interface Context {
   /** The files named on the command line; none means all. */
   files: string[];
   stack: TestStack | undefined;
-  /** It is the only step of this run. */
-  isAlone: boolean;
 }
 
 export interface Step {
@@ -46,7 +45,14 @@ interface DenoOptions {
   env: Record<string, string>;
 }
 
-const denoTestOptions = ["--allow-all", "--no-check", "--no-lock", "--cached-only"];
+// A service that is broken lets each test wait in vain: a few tell.
+const denoTestOptions = [
+  "--allow-all",
+  "--no-check",
+  "--no-lock",
+  "--cached-only",
+  "--fail-fast=3",
+];
 
 /** Runs Deno tests, the files that were named or else all of the folders, on this Deno or another. */
 export async function denoTests(
@@ -62,15 +68,15 @@ export async function denoTests(
   );
   const counts = /(\d+) passed[^|\n]*\| (\d+) failed/.exec(text);
   const result = atLeastOneFailure(code, Number(counts?.[1] ?? 0), Number(counts?.[2] ?? 0));
-  return { ...result, failures: failuresIn(text) };
+  return { ...result, failures: failuresIn(text, code) };
 }
 
 const reasonLength = 600;
 
-/** The errors that `deno test` lists at its end. */
-function failuresIn(text: string): string[] {
+/** The errors that `deno test` lists at its end; of one that lists none what it said last. */
+function failuresIn(text: string, code: number): string[] {
   const at = text.lastIndexOf("\n ERRORS ");
-  if (at < 0) return [];
+  if (at < 0) return code === 0 ? [] : [text.trim().slice(-reasonLength)];
   return text.slice(at).split("\n FAILURES ")[0].split(/\n(?=[^\n]* => \.)/).slice(1)
     .map((failure) => failure.trim().slice(0, reasonLength));
 }
@@ -111,11 +117,18 @@ export function atLeastOneFailure(code: number, passed: number, failed: number):
   return { passed, failed: code === 0 ? failed : Math.max(failed, 1) };
 }
 
-/** Runs a command, shows what it says as it says it, and gives it back as well. */
+/** What works says something within ten minutes: what does not has been waiting for longer than any test does. */
+const longestSilence = 600_000;
+
+/**
+ * Runs a command, shows what it says as it says it, and gives it back as well. One that hangs is ended, so that the
+ * others are heard: a run has less time than it could wait.
+ */
 export async function output(
   [program, ...args]: string[],
   env: Record<string, string>,
   shown: (line: string) => string | null = (line) => line,
+  silence = longestSilence,
 ): Promise<{ code: number; text: string }> {
   const child = new Deno.Command(
     program === "deno" || program === "supabase" ? npmProgram(program) : program,
@@ -139,9 +152,20 @@ export async function output(
     const words = shown(line);
     if (words !== null) console.log(words);
   };
+  let watch: ReturnType<typeof setTimeout> | undefined;
+  const heard = () => {
+    clearTimeout(watch);
+    watch = setTimeout(() => {
+      const words = `\nIt has said nothing for ${silence / 1000} s and is ended.`;
+      console.log(words);
+      text += words;
+      child.kill("SIGKILL");
+    }, silence);
+  };
   const take = async (stream: ReadableStream<Uint8Array>) => {
     let rest = "";
     for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
+      heard();
       text += chunk;
       const lines = (rest + chunk).split("\n");
       rest = lines.pop() ?? "";
@@ -152,10 +176,15 @@ export async function output(
   // A run that is ended leaves nobody behind who goes on in its folders.
   const end = () => child.kill("SIGTERM");
   globalThis.addEventListener("unload", end);
+  heard();
   try {
-    const [status] = await Promise.all([child.status, take(child.stdout), take(child.stderr)]);
-    return { code: status.code, text };
+    const said = Promise.all([take(child.stdout), take(child.stderr)]);
+    const { code } = await child.status;
+    // What it started and left behind may hold on to them.
+    await Promise.race([said, pause(2_000)]);
+    return { code, text };
   } finally {
+    clearTimeout(watch);
     globalThis.removeEventListener("unload", end);
   }
 }

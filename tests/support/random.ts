@@ -7,3 +7,14 @@ export function randomOf(seed: number): (below: number) => number {
     return ((state ^ (state >>> 15)) >>> 0) % below;
   };
 }
+
+/** The same items, shuffled as a seed says. */
+export function shuffled<T>(items: readonly T[], seed: number): T[] {
+  const random = randomOf(seed);
+  const left = [...items];
+  for (let n = left.length - 1; n > 0; n -= 1) {
+    const other = random(n + 1);
+    [left[n], left[other]] = [left[other], left[n]];
+  }
+  return left;
+}

@@ -11,6 +11,10 @@ const lines: [counts: string, what: string, wanted: number | null][] = [
   ["comparisons", "records judged by both the compiler and evaluator", null],
   ["runs", "runs of the model", null],
   ["commands", "commands in them", null],
+  ["archive", "tests of the archive, its faults and kills drawn", null],
+  ["senders-all", "tests of senders, outages drawn", null],
+  ["hosted-all", "tests on the hosted runtime, drawn", null],
+  ["memory", "shapes of records whose memory was measured", null],
 ];
 
 const number = (value: number) => value.toLocaleString("en");

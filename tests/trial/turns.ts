@@ -1,12 +1,14 @@
 import { Failure } from "../../local/failure.ts";
 import { interleave } from "../interleavings/step.ts";
+import { runApart } from "../runner/apart.ts";
 import { type Context, denoTests, type StepResult } from "../runner/step.ts";
+import { sampleSeed } from "../support/sample.ts";
 import { talliesIn, type Tally } from "../support/tally.ts";
 
 /** A kind of trial, whose turns come by how much it lacks of what is wanted. */
 export interface Kind {
   name: string;
-  /** A turn of a minute or two. */
+  /** A turn of some minutes. */
   run(context: Pick<Context, "files" | "stack">, env: Record<string, string>): Promise<TurnResult>;
   /** What `npm test` is called with, and by which variables it repeats a turn. */
   repeat: string;
@@ -47,6 +49,35 @@ async function runInterleavings(
     seconds: 120,
   });
   return { ...result, tallies: [{ orders: result.passed + result.failed }] };
+}
+
+// Before the stack of the trial sets what is its own.
+const ownEnv = Deno.env.toObject();
+
+/** A turn of a long step of the tests, on a stack of its own, with a sample that is drawn anew. */
+function sample(step: string, wanted: number): Kind {
+  return {
+    name: `the step ${step}`,
+    repeat: step,
+    env: (seed) => ({ [sampleSeed]: `${seed}` }),
+    counts: step,
+    wanted,
+    run: async (_, env) => {
+      const ended = new AbortController();
+      const end = () => ended.abort();
+      globalThis.addEventListener("unload", end);
+      try {
+        const { row, text } = await runApart({ name: step }, {
+          env: { ...ownEnv, ...env },
+          signal: ended.signal,
+        });
+        console.log(text);
+        return { ...row, tallies: [{ [step]: row.passed }] };
+      } finally {
+        globalThis.removeEventListener("unload", end);
+      }
+    },
+  };
 }
 
 const kinds: Kind[] = [
@@ -104,6 +135,10 @@ const kinds: Kind[] = [
     counts: "hiddenQueries",
     wanted: 20_000,
   },
+  sample("archive", 60),
+  sample("senders-all", 150),
+  sample("hosted-all", 300),
+  sample("memory", 12),
 ];
 
 /** Those that are named by what they count, or all. */

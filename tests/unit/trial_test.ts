@@ -24,7 +24,7 @@ Deno.test("kinds are named by what they count, and the help has them all", async
   );
   const help = await Deno.readTextFile(new URL("../../local/run.mjs", import.meta.url));
   const names = kinds.map(({ counts }) => counts);
-  assert.ok(help.includes(`${names.slice(0, -1).join(", ")} or ${names.at(-1)};`));
+  assert.ok(help.includes(`${names.slice(0, -1).join(", ")} or ${names.at(-1)}\n`));
 });
 
 Deno.test("every kind is a step, or a test of it that is there, and counts in the report", async () => {
