@@ -6,6 +6,7 @@ import { dirname, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { npmCi } from "../local/npm.mjs";
 
 const folder = dirname(fileURLToPath(import.meta.url));
 
@@ -79,7 +80,8 @@ for (const origin of portalOrigins) {
 // npm runs scripts in the package's folder and names the caller's in INIT_CWD.
 const out = resolve(process.env.INIT_CWD ?? process.cwd(), options.out ?? resolve(folder, "dist"));
 if (!existsSync(resolve(folder, "node_modules/vite"))) {
-  run("npm", ["ci", "--omit=dev", "--ignore-scripts", "--loglevel=error"]);
+  const { status, output } = await npmCi(folder, ["--omit=dev", "--loglevel=error"]);
+  if (status !== 0) fail(`npm ci failed:\n${output}`);
 }
 run("node", ["node_modules/vite/bin/vite.js", "build", "--logLevel=error"], {
   LOGLOOM_CONSOLE_OUT: out,

@@ -9,14 +9,22 @@ export interface CommandOptions {
   log?: string;
   /** Ends the command early. */
   signal?: AbortSignal;
+  /** Milliseconds after which it is killed, and has failed. */
+  within?: number;
 }
+
+/** Nothing that is run by these scripts takes so long, unless it hangs. */
+const longest = 1_200_000;
 
 /** Runs a command and returns its standard output; a failure becomes one sentence. */
 export async function command(argv: string[], options: CommandOptions): Promise<string> {
   const [program, ...args] = argv;
+  const { within = longest } = options;
   let result: Deno.CommandOutput;
+  let late: ReturnType<typeof setTimeout> | undefined;
+  let isLate = false;
   try {
-    result = await new Deno.Command(program, {
+    const child = new Deno.Command(program, {
       args,
       env: options.env,
       cwd: options.cwd,
@@ -24,10 +32,18 @@ export async function command(argv: string[], options: CommandOptions): Promise<
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
-    }).output();
+    }).spawn();
+    late = setTimeout(() => {
+      isLate = true;
+      // Node that hangs at its end hears no SIGTERM.
+      child.kill("SIGKILL");
+    }, within);
+    result = await child.output();
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     throw new Failure(`${options.failure}: the program ${program} is missing on this machine.`);
+  } finally {
+    clearTimeout(late);
   }
   const decoder = new TextDecoder();
   const stdout = decoder.decode(result.stdout);
@@ -36,12 +52,13 @@ export async function command(argv: string[], options: CommandOptions): Promise<
     const text = `$ ${argv.join(" ")}\n${stdout}${stderr}\n`;
     await Deno.writeTextFile(options.log, text, { append: true });
   }
+  if (isLate) throw new Failure(`${options.failure}: it did not end within ${within / 1000} s.`);
   if (!result.success) throw new Failure(`${options.failure}: ${reason(stdout + stderr)}`);
   return stdout;
 }
 
 /** The cause of a failed command, in our words if it is a common one. */
-function reason(output: string): string {
+export function reason(output: string): string {
   if (/no space left on device/i.test(output)) {
     return "the disk is full. Free some space and run the command again.";
   }

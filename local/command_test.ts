@@ -22,6 +22,17 @@ for (const [name, output, sentence] of cases) {
   });
 }
 
+Deno.test("a command that does not end is killed, and it is said", async () => {
+  await rejects(
+    // It hears no SIGTERM.
+    command(["bash", "-c", "trap '' TERM; exec sleep 600"], {
+      failure: "Setting up failed",
+      within: 500,
+    }),
+    { name: "Failure", message: "Setting up failed: it did not end within 0.5 s." },
+  );
+});
+
 Deno.test("a missing program is named", () =>
   rejects(command(["logloom-has-no-such-program"], { failure: "Setting up failed" }), {
     name: "Failure",

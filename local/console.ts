@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { command } from "./command.ts";
 import { exists, removeIfThere, replaceFile } from "./files.ts";
+import { installPackages, type PackageOptions } from "./npm.ts";
 import { consoleFolder, portalOrigins } from "./processes/gateway.ts";
 import { checkout, type Stack } from "./stack.ts";
 import type { System } from "./system.ts";
@@ -27,10 +28,7 @@ export async function buildConsole(
     if (await Deno.readTextFile(stampFile) === wanted) return;
   }
   await Deno.mkdir(`${checkout}/.logloom`, { recursive: true });
-  if (await wantsPackages("build")) {
-    await progress("Installing the console's packages");
-  }
-  await installConsolePackages("build", signal);
+  await installConsolePackages("build", progress, signal);
   await progress("Building the console");
   await command([
     "node",
@@ -47,39 +45,18 @@ export async function buildConsole(
   await replaceFile(stampFile, wanted);
 }
 
-/** `build`: the packages of a build; `all`: also those of the console's tests. */
-type Packages = "build" | "all";
-
-const installed = `${sources}/node_modules/.installed`;
-
-async function lock(): Promise<string> {
-  const text = await Deno.readFile(`${sources}/package-lock.json`);
-  return createHash("sha256").update(text).digest("hex");
-}
-
-async function wantsPackages(packages: Packages): Promise<boolean> {
-  if (!(await exists(installed))) return true;
-  const [what, of] = (await Deno.readTextFile(installed)).trim().split(" ");
-  return of !== await lock() || (packages === "all" && what !== "all");
-}
-
-/** Installs the console's packages if they are missing or differ from its lock file. */
+/** Installs the console's packages: those of a build, or also those of its tests. */
 export async function installConsolePackages(
-  packages: Packages,
+  packages: "build" | "all",
+  progress?: PackageOptions["progress"],
   signal?: AbortSignal,
 ): Promise<void> {
-  if (!(await wantsPackages(packages))) return;
-  const omit = packages === "build" ? ["--omit=dev"] : [];
-  await command(
-    ["npm", "ci", "--ignore-scripts", "--loglevel=error", ...omit],
-    {
-      cwd: sources,
-      log,
-      signal,
-      failure: `Installing the console's packages failed (see ${log})`,
-    },
-  );
-  await Deno.writeTextFile(installed, `${packages} ${await lock()}\n`);
+  await installPackages(sources, {
+    what: "the console's packages",
+    withoutDev: packages === "build",
+    progress,
+    signal,
+  });
 }
 
 /** Copies the build to where the gateway serves it, with a config.json for this machine. */

@@ -1,13 +1,13 @@
-import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { command } from "./command.ts";
-import { exists, removeIfThere } from "./files.ts";
+import { removeIfThere } from "./files.ts";
 import {
   filesBelow,
   functionFiles,
   functionNames,
   ourShared,
 } from "../packages/logloom/src/cli/guest/files.ts";
+import { installPackages } from "./npm.ts";
 import { checkout } from "./stack.ts";
 
 /** The tools that build and check the npm package have a lock file of their own. */
@@ -34,7 +34,7 @@ export function packageTool(program: string, args: string[], failure: string): P
 
 /** Builds the package and packs it. */
 export async function buildPackage(progress: (step: string) => void): Promise<string> {
-  await installTools(progress);
+  await installPackages(packages, { what: "the package's tools", progress });
   progress("Building the package");
   await removeIfThere(`${source}/dist`);
   for (const part of [".", "src/cli"]) {
@@ -76,17 +76,4 @@ const licences = { commander: "LICENSE", "smol-toml": "LICENSE" };
 async function copy(from: string, to: string): Promise<void> {
   await Deno.mkdir(dirname(to), { recursive: true });
   await Deno.copyFile(from, to);
-}
-
-async function installTools(progress: (step: string) => void): Promise<void> {
-  const lock = createHash("sha256")
-    .update(await Deno.readFile(`${packages}/package-lock.json`)).digest("hex");
-  const note = `${packages}/node_modules/.installed`;
-  if (await exists(note) && await Deno.readTextFile(note) === lock) return;
-  progress("Installing the package's tools");
-  await command(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"], {
-    cwd: packages,
-    failure: "Installing the package's tools failed",
-  });
-  await Deno.writeTextFile(note, lock);
 }

@@ -1,9 +1,10 @@
 // The target of `npm start` and others: plain Node, because it installs Deno and the packages.
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { npmCi } from "./npm.mjs";
 
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -86,7 +87,7 @@ if (help[name] && args.some((arg) => arg === "--help" || arg === "-h")) {
 const major = Number(process.versions.node.split(".")[0]);
 if (major < 20) fail(`Node 20 or newer is needed, this is ${process.versions.node}.`);
 
-if (!packagesAreInstalled()) installPackages();
+if (!packagesAreInstalled()) await installPackages();
 if (!existsSync(join(checkout, script))) fail(`${script} is missing in this checkout.`);
 hand(deno(), ["run", "--allow-all", join(checkout, script), ...args]);
 
@@ -106,15 +107,11 @@ function packagesOf(file) {
   return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).packages : null;
 }
 
-function installPackages() {
+async function installPackages() {
   console.log("  Installing npm packages …");
-  const result = spawnSync("npm", ["ci", "--ignore-scripts", "--loglevel=error"], {
-    cwd: checkout,
-    stdio: ["ignore", "ignore", "pipe"],
-    encoding: "utf8",
-  });
-  if (result.error) fail("npm is missing on this machine; it comes with Node.");
-  if (result.status !== 0) fail(installFailure(result.stderr ?? ""));
+  const { status, output } = await npmCi(checkout, ["--loglevel=error"]);
+  if (status === null && output === "") fail("npm is missing on this machine; it comes with Node.");
+  if (status !== 0) fail(installFailure(output));
   if (!deno()) fail(`Deno has no build for this machine (${process.platform} ${process.arch}).`);
 }
 

@@ -1,6 +1,5 @@
-import { command } from "./command.ts";
-import { exists } from "./files.ts";
 import { Failure } from "./failure.ts";
+import { installPackages } from "./npm.ts";
 import { checkout } from "./stack.ts";
 
 /** The Deno version of Supabase's edge runtime. */
@@ -32,13 +31,10 @@ export async function findRuntime(
   const program = `${folder}/node_modules/@deno/${platform()}/${
     Deno.build.os === "windows" ? "deno.exe" : "deno"
   }`;
-  if (!(await exists(program))) {
-    progress(`Installing Deno ${hostedVersion}, on which hosted functions run`);
-    await command(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
-      cwd: folder,
-      failure: `Installing Deno ${hostedVersion} failed`,
-    });
-  }
+  await installPackages(folder, {
+    what: `Deno ${hostedVersion}, on which hosted functions run`,
+    progress,
+  });
   return { version, program };
 }
 

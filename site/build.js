@@ -6,6 +6,7 @@ import { dirname, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { npmCi } from "../local/npm.mjs";
 import { docs } from "./pages.js";
 
 const folder = dirname(fileURLToPath(import.meta.url));
@@ -44,8 +45,11 @@ function run(argv, env = {}) {
     encoding: "utf8",
     env: { ...process.env, ...env },
   });
-  if (result.status === 0) return;
-  const said = `${result.stderr}`.split("\n").filter((line) => line.trim() !== "");
+  if (result.status !== 0) failed(`${result.stderr}`);
+}
+
+function failed(output) {
+  const said = output.split("\n").filter((line) => line.trim() !== "");
   fail(`the site could not be built:\n${said.slice(0, 20).join("\n")}`);
 }
 
@@ -61,7 +65,8 @@ if (!/^\/(.+\/)?$/.test(options.base)) {
 const installed = `${folder}/node_modules/.installed`;
 const lock = createHash("sha256").update(readFileSync(`${folder}/package-lock.json`)).digest("hex");
 if (!existsSync(installed) || readFileSync(installed, "utf8") !== lock) {
-  run(["npm", "ci", "--ignore-scripts", "--loglevel=error"]);
+  const { status, output } = await npmCi(folder, ["--loglevel=error"]);
+  if (status !== 0) failed(output);
   writeFileSync(installed, lock);
 }
 // Pages find the packages of this folder where they lie in it.

@@ -129,12 +129,14 @@ export function postgresProcess(
       const sql = postgres(databaseUrl("supabase_admin", node.port, "postgres"), {
         max: 1,
         connect_timeout: 2,
+        // In a promise of its own, which nobody could catch.
+        fetch_types: false,
       });
       try {
         await sql`select 1`;
         return true;
       } finally {
-        await sql.end();
+        await sql.end({ timeout: 1 });
       }
     },
     // Fast shutdown: ends sessions and writes a checkpoint.

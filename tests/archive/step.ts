@@ -1,5 +1,5 @@
 import { command } from "../../local/command.ts";
-import { exists } from "../../local/files.ts";
+import { installPackages } from "../../local/npm.ts";
 import { installBucket } from "../../local/processes/bucket.ts";
 import { checkout } from "../../local/stack.ts";
 import { walk } from "../../local/walk.ts";
@@ -16,7 +16,7 @@ export const archive: Step = {
 async function withBucket(context: Context): Promise<StepResult> {
   const progress = (step: string) => console.log(`  ${step} …`);
   await installBucket(progress);
-  await installReader(progress);
+  await installPackages(folder, { what: "DuckDB", progress });
   const sources = (await walk(["tests/archive"])).filter((path) => path.endsWith(".ts"));
   await command([Deno.execPath(), "check", "--quiet", ...sources], {
     cwd: checkout,
@@ -26,16 +26,3 @@ async function withBucket(context: Context): Promise<StepResult> {
 }
 
 const folder = `${checkout}/tests/archive`;
-
-/** Installs DuckDB, unless it is there. */
-async function installReader(progress: (step: string) => void): Promise<void> {
-  const lock = await Deno.readTextFile(`${folder}/package-lock.json`);
-  const note = `${folder}/node_modules/.installed`;
-  if (await exists(note) && await Deno.readTextFile(note) === lock) return;
-  progress("Installing DuckDB");
-  await command(
-    ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"],
-    { cwd: folder, failure: "Installing DuckDB failed" },
-  );
-  await Deno.writeTextFile(note, lock);
-}

@@ -103,6 +103,7 @@ Deno.test(`${kills} kills and cuts at random: every event and every alert once, 
     const names = Object.keys(steps).filter((name) => name.startsWith("the clock") === isClock);
     const name = names[random(names.length)];
     done.push(name);
+    console.log(`${n + 1} of ${kills}: ${name}`);
     {
       // A pool of its own: what is killed takes others' connections with it.
       await using db = openDatabase(undefined, 2, { isCut: true });
@@ -116,7 +117,6 @@ Deno.test(`${kills} kills and cuts at random: every event and every alert once, 
   for (const sender of senders) await sender.stop();
   isOver = true;
   assert.deepEqual((await Promise.all(searches)).flat(), []);
-  console.log(`done: ${done.join(", ")}`);
 
   await using db = openDatabase(undefined, 2, { isCut: true });
   for (const [n, tenant] of tenants.entries()) {

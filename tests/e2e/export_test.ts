@@ -228,7 +228,11 @@ Deno.test("an export goes on after its cursor and after any line, without a gap 
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   assert.ok(reader);
   let text = "";
-  while (text.split("\n").length < 1300) text += (await reader.read()).value;
+  while (text.split("\n").length < 1300) {
+    const { done, value } = await reader.read();
+    assert.ok(!done, text.slice(-300));
+    text += value;
+  }
   await reader.cancel();
   const kept = text.slice(0, 1 + text.lastIndexOf("\n", text.length - 40));
   const had = linesOf(kept);

@@ -1,5 +1,5 @@
 import { command } from "../../local/command.ts";
-import { exists } from "../../local/files.ts";
+import { installPackages } from "../../local/npm.ts";
 import { checkout } from "../../local/stack.ts";
 import { walk } from "../../local/walk.ts";
 import { denoTests, type Step } from "../runner/step.ts";
@@ -19,17 +19,7 @@ export const mcp: Step = {
   },
 };
 
-const folder = `${checkout}/tests/mcp`;
-
 /** Installs the packages that only these tests need, unless they are there. */
 export async function installClients(progress: (step: string) => void): Promise<void> {
-  const lock = await Deno.readTextFile(`${folder}/package-lock.json`);
-  const note = `${folder}/node_modules/.installed`;
-  if (await exists(note) && await Deno.readTextFile(note) === lock) return;
-  progress("Installing the clients of MCP");
-  await command(
-    ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"],
-    { cwd: folder, failure: "Installing the clients of MCP failed" },
-  );
-  await Deno.writeTextFile(note, lock);
+  await installPackages(`${checkout}/tests/mcp`, { what: "the clients of MCP", progress });
 }

@@ -8,13 +8,21 @@ export async function runApart(
   { env, signal }: { env: Record<string, string>; signal: AbortSignal },
 ): Promise<{ row: Row; text: string }> {
   const began = performance.now();
-  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+  const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--allow-all", `${checkout}/tests/run.ts`, name],
     clearEnv: true,
     env,
     signal,
     stdin: "null",
-  }).output();
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let killing: ReturnType<typeof setTimeout> | undefined;
+  signal.addEventListener("abort", () => {
+    // It stops its stack first.
+    killing = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  });
+  const { stdout, stderr } = await child.output().finally(() => clearTimeout(killing));
   const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
   const counts = /^(\d+) passed, (\d+) failed$/m.exec(text);
   const [, verdict] = /0 passed +0 failed .* s {3}(.+)/.exec(text) ?? [];

@@ -45,12 +45,15 @@ export class Beside {
   }
 
   async #run(step: Step, stack?: StackName): Promise<Row> {
+    console.log(`  ${step.name} begins, beside`);
     const tooLong = AbortSignal.timeout(longest);
     const { row, text } = await runApart(step, {
       env: { ...this.#env, ...stack && { LOGLOOM_TEST_STACK: stack } },
       signal: AbortSignal.any([this.#ended.signal, tooLong]),
     });
     this.#said.push(text);
+    const verdict = row.failed > 0 ? "FAILED" : "ended";
+    console.log(`  ${step.name} ${verdict}, beside, after ${row.seconds.toFixed(0)} s`);
     if (!tooLong.aborted) return row;
     const words = `It did not end within ${longest / 60_000} minutes, and was ended.`;
     return { ...row, failed: Math.max(row.failed, 1), failures: [...row.failures ?? [], words] };

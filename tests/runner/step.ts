@@ -165,7 +165,8 @@ export async function output(
   const take = async (stream: ReadableStream<Uint8Array>) => {
     let rest = "";
     for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
-      heard();
+      // What says only that it goes on waiting says nothing.
+      if (!chunk.includes("has been running for over")) heard();
       text += chunk;
       const lines = (rest + chunk).split("\n");
       rest = lines.pop() ?? "";
@@ -173,8 +174,8 @@ export async function output(
     }
     if (rest !== "") show(rest);
   };
-  // A run that is ended leaves nobody behind who goes on in its folders.
-  const end = () => child.kill("SIGTERM");
+  // A run that is ended leaves nobody behind who goes on in its folders; a browser's driver hears SIGTERM and stays.
+  const end = () => child.kill("SIGKILL");
   globalThis.addEventListener("unload", end);
   heard();
   try {

@@ -1,28 +1,20 @@
 import { command } from "../../local/command.ts";
 import { exists } from "../../local/files.ts";
+import { installPackages } from "../../local/npm.ts";
 import { cacheFolder } from "../../local/root.ts";
 import { checkout } from "../../local/stack.ts";
-
-const folder = `${checkout}/tests/senders`;
 
 /** Installs the senders from npm that are not there yet: the few that every test run needs, or all. */
 export async function installSenders(
   which: "few" | "all",
   progress: (step: string) => void,
 ): Promise<void> {
-  const lock = await Deno.readTextFile(`${folder}/package-lock.json`);
-  const note = `${folder}/node_modules/.installed`;
-  const there = (await exists(note)) ? await Deno.readTextFile(note) : "";
-  if (there === `all ${lock}` || there === `${which} ${lock}`) return;
-  progress("Installing the senders' packages");
-  await command(["npm", "ci", ...options, ...which === "few" ? ["--omit=dev"] : []], {
-    cwd: folder,
-    failure: "Installing the senders' packages failed",
+  await installPackages(`${checkout}/tests/senders`, {
+    what: "the senders' packages",
+    withoutDev: which === "few",
+    progress,
   });
-  await Deno.writeTextFile(note, `${which} ${lock}`);
 }
-
-const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
 
 /** Part of the folder's name: raised when the packages change. */
 const revision = 2;

@@ -53,6 +53,8 @@ export async function countRecords(sql: Database, tenantId: string): Promise<num
 
 /** Runs a statement as the jobs do: what it makes, such as a partition, belongs to the service's owner. */
 export async function callAsOwner(sql: Database, statement: string): Promise<void> {
+  // The client never gives a connection that is reserved before a first statement.
+  await sql`select`;
   const connection = await sql.reserve();
   try {
     await connection.unsafe("set role postgres");

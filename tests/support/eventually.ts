@@ -16,7 +16,7 @@ export async function eventually<T>(
   let lastError: unknown;
   for (;;) {
     try {
-      const answer = await ask();
+      const answer = await within(Math.max(deadline - performance.now(), 1_000), ask());
       if (answer !== undefined && answer !== null && answer !== false) return answer;
       lastError = undefined;
     } catch (error) {
@@ -26,6 +26,17 @@ export async function eventually<T>(
       throw new Error(`it never came: ${what}`, { cause: lastError });
     }
     await pause(every);
+  }
+}
+
+/** What is asked may itself wait for something that never comes. */
+async function within<T>(milliseconds: number, answer: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("there is no answer")), milliseconds);
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -80,7 +80,7 @@ export async function freezePostgres(
 
 async function childrenOf(parent: number): Promise<number[]> {
   const list = await Deno.readTextFile(`/proc/${parent}/task/${parent}/children`);
-  return list.trim().split(" ").map(Number);
+  return list.split(" ").map(Number).filter((pid) => pid > 0);
 }
 
 /**

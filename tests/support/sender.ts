@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type Answer, ingest, type Tenant } from "./client.ts";
 import { countRecords, type Database, queueIsEmpty } from "./database.ts";
-import { pause } from "./eventually.ts";
+import { patience, pause } from "./eventually.ts";
 
 /**
  * A client as it should be: it numbers its events, gives each request an Idempotency-Key, and
@@ -80,6 +80,7 @@ export class Sender {
     }));
     const body = JSON.stringify(events);
     const headers = { ...this.tenant.headers, "idempotency-key": `events-${first}` };
+    const deadline = performance.now() + patience;
     for (;;) {
       const began = performance.now();
       const answer = await ingest(headers, body).catch((): Answer | undefined => undefined);
@@ -91,6 +92,7 @@ export class Sender {
       if (answer !== undefined && answer.status !== 503) {
         throw new Error(`ingest answered ${answer.status}: ${JSON.stringify(answer.body)}`);
       }
+      if (performance.now() > deadline) throw new Error("ingest refuses, or is away, for good");
       this.repeats += 1;
       await pause(50);
     }

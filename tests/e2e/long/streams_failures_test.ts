@@ -46,6 +46,8 @@ Deno.test("a batch is the same through an outage, a 429 and a killed function, a
     if (before === 2) await killed.promise;
     return new Response("ok");
   });
+  // Whatever becomes of the test: the receiver waits for its answers when it is closed.
+  using _release = { [Symbol.dispose]: () => killed.resolve() };
   const stream = await newStream(tenant, {
     p_kind: "webhook",
     p_config: { url: receiver.url },

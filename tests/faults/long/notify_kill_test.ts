@@ -32,6 +32,8 @@ Deno.test("a function that is killed while it delivers delivers again, under the
     if (before === 0) await killed.promise;
     return new Response("ok");
   });
+  // Whatever becomes of the test: the receiver waits for its answers when it is closed.
+  using _release = { [Symbol.dispose]: () => killed.resolve() };
   const ruleId = await createRule(tenant, { p_notification_config: { webhook_url: receiver.url } });
   await clientOf(tenant.token).call("test_alert_rule", { p_rule_id: ruleId });
   await receiver.wait(1);

@@ -1,0 +1,34 @@
+import { createHash } from "node:crypto";
+import { reason } from "./command.ts";
+import { Failure } from "./failure.ts";
+import { exists } from "./files.ts";
+import { npmCi } from "./npm.mjs";
+
+export interface PackageOptions {
+  /** What is installed, in the words of a sentence. */
+  what: string;
+  /** Leaves out what only tests need. */
+  withoutDev?: boolean;
+  progress?: (step: string) => Promise<void> | void;
+  signal?: AbortSignal;
+}
+
+/** Installs the npm packages of a folder, unless they are there as its lock file has them. */
+export async function installPackages(
+  folder: string,
+  { what, withoutDev = false, progress, signal }: PackageOptions,
+): Promise<void> {
+  const lock = createHash("sha256")
+    .update(await Deno.readFile(`${folder}/package-lock.json`)).digest("hex");
+  const note = `${folder}/node_modules/.installed`;
+  const there = await exists(note) ? (await Deno.readTextFile(note)).trim() : "";
+  if (there === `all ${lock}` || withoutDev && there === `build ${lock}`) return;
+  await progress?.(`Installing ${what}`);
+  const { status, output } = await npmCi(
+    folder,
+    ["--loglevel=error", "--prefer-offline", ...withoutDev ? ["--omit=dev"] : []],
+    { signal },
+  );
+  if (status !== 0) throw new Failure(`Installing ${what} failed: ${reason(output)}`);
+  await Deno.writeTextFile(note, `${withoutDev ? "build" : "all"} ${lock}\n`);
+}
