@@ -63,6 +63,7 @@ Deno.test("a link to a file that is not there ends the build, and says where", a
       filter: (path) => !/\/site\/(node_modules|dist|\.pages)/.test(path),
     });
     await symlink(join(checkout, "site/node_modules"), join(root, "site/node_modules"));
+    await cp(join(checkout, "local/npm.mjs"), join(root, "local/npm.mjs"));
     await mkdir(join(root, "docs"));
     await writeFile(join(root, "docs/README.md"), "# Docs\n\n## Start\n\n- [A](a.md)\n");
     await writeFile(join(root, "docs/a.md"), "# A\n\n[Lost](guides/lost.md)\n");

@@ -129,16 +129,23 @@ export async function stopJob(sql: Database, name: string): Promise<AsyncDisposa
   const setActive = (active: boolean) =>
     sql`select cron.alter_job(job_id := jobid, active := ${active})
         from cron.job where jobname = ${`logloom_${name}`}`;
+  await using stopped = new AsyncDisposableStack();
   await setActive(false);
+  stopped.defer(async () => {
+    await setActive(true);
+  });
   // Until pg_cron reads its list of jobs again it may still begin a run: once it runs a job that is newer, it has.
   const newer = `newer_${crypto.randomUUID()}`;
   await sql`select cron.schedule(${newer}, '1 second', 'select 1')`;
-  await eventually("pg_cron has read its list of jobs", async () => {
-    const runs = await sql`
-      select from cron.job_run_details d join cron.job j using (jobid) where j.jobname = ${newer}`;
-    return runs.length > 0;
-  });
-  await sql`select cron.unschedule(${newer})`;
+  try {
+    await eventually("pg_cron has read its list of jobs", async () => {
+      const runs = await sql`
+        select from cron.job_run_details d join cron.job j using (jobid) where j.jobname = ${newer}`;
+      return runs.length > 0;
+    });
+  } finally {
+    await sql`select cron.unschedule(${newer})`;
+  }
   await eventually(`the last run of ${name} has ended`, async () => {
     const [{ runs }] = await sql`
       select (
@@ -150,11 +157,7 @@ export async function stopJob(sql: Database, name: string): Promise<AsyncDisposa
       ) as runs`;
     return Number(runs) === 0;
   });
-  return {
-    async [Symbol.asyncDispose]() {
-      await setActive(true);
-    },
-  };
+  return stopped.move();
 }
 
 /**
@@ -165,14 +168,8 @@ export async function stopWriter(
   sql: Database,
   { guarded = false } = {},
 ): Promise<AsyncDisposable> {
-  const unguarded = guarded
-    ? undefined
-    : await changeSettings(sql, { writer_guard_silence: "1 day" });
-  const stopped = await stopJob(sql, "write_logs");
-  return {
-    async [Symbol.asyncDispose]() {
-      await stopped[Symbol.asyncDispose]();
-      await unguarded?.[Symbol.asyncDispose]();
-    },
-  };
+  await using stopped = new AsyncDisposableStack();
+  if (!guarded) stopped.use(await changeSettings(sql, { writer_guard_silence: "1 day" }));
+  stopped.use(await stopJob(sql, "write_logs"));
+  return stopped.move();
 }
