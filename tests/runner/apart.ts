@@ -18,11 +18,15 @@ export async function runApart(
     stderr: "piped",
   }).spawn();
   let killing: ReturnType<typeof setTimeout> | undefined;
-  signal.addEventListener("abort", () => {
+  const isAborted = () => {
     // It stops its stack first.
     killing = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  };
+  signal.addEventListener("abort", isAborted);
+  const { stdout, stderr } = await child.output().finally(() => {
+    signal.removeEventListener("abort", isAborted);
+    clearTimeout(killing);
   });
-  const { stdout, stderr } = await child.output().finally(() => clearTimeout(killing));
   const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
   const counts = /^(\d+) passed, (\d+) failed$/m.exec(text);
   const [, verdict] = /0 passed +0 failed .* s {3}(.+)/.exec(text) ?? [];

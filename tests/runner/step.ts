@@ -117,8 +117,8 @@ export function atLeastOneFailure(code: number, passed: number, failed: number):
   return { passed, failed: code === 0 ? failed : Math.max(failed, 1) };
 }
 
-/** What works says something within ten minutes: what does not has been waiting for longer than any test does. */
-const longestSilence = 600_000;
+/** What works says something within twenty minutes: a test takes at most three, and five times as long beside others. */
+const longestSilence = 1_200_000;
 
 /**
  * Runs a command, shows what it says as it says it, and gives it back as well. One that hangs is ended, so that the

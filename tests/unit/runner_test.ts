@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { runApart } from "../runner/apart.ts";
 import { output } from "../runner/step.ts";
 import { sampleOf, sampleSeed } from "../support/sample.ts";
 
@@ -39,4 +40,20 @@ Deno.test("a sample is drawn by the seed, and without one all are tried", () => 
   } finally {
     if (before !== undefined) Deno.env.set(sampleSeed, before);
   }
+});
+
+Deno.test("a step that runs apart has its row, and a run that ends later does not touch it", async () => {
+  const ended = new AbortController();
+  const env = Deno.env.toObject();
+  const { row, text } = await runApart({ name: "sql" }, { env, signal: ended.signal });
+  ended.abort();
+  assert.deepEqual([row.name, row.failed, row.failures], ["sql", 0, []]);
+  assert.ok(row.passed > 500, `${row.passed}`);
+  assert.match(text, /^== sql: /m);
+});
+
+Deno.test("a step that is ended has failed", async () => {
+  const env = Deno.env.toObject();
+  const { row } = await runApart({ name: "types" }, { env, signal: AbortSignal.timeout(500) });
+  assert.deepEqual([row.passed, row.failed], [0, 1]);
 });
