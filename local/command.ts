@@ -1,4 +1,5 @@
 import { Failure } from "./failure.ts";
+import { type Output, outputOf } from "./output.ts";
 
 export interface CommandOptions {
   env?: Record<string, string>;
@@ -20,9 +21,8 @@ const longest = 1_200_000;
 export async function command(argv: string[], options: CommandOptions): Promise<string> {
   const [program, ...args] = argv;
   const { within = longest } = options;
-  let result: Deno.CommandOutput;
-  let late: ReturnType<typeof setTimeout> | undefined;
-  let isLate = false;
+  const late = AbortSignal.timeout(within);
+  let output: Output;
   try {
     const child = new Deno.Command(program, {
       args,
@@ -33,27 +33,20 @@ export async function command(argv: string[], options: CommandOptions): Promise<
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    late = setTimeout(() => {
-      isLate = true;
-      // Node that hangs at its end hears no SIGTERM.
-      child.kill("SIGKILL");
-    }, within);
-    result = await child.output();
+    output = await outputOf(child, late);
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     throw new Failure(`${options.failure}: the program ${program} is missing on this machine.`);
-  } finally {
-    clearTimeout(late);
   }
-  const decoder = new TextDecoder();
-  const stdout = decoder.decode(result.stdout);
-  const stderr = decoder.decode(result.stderr);
+  const { code, stdout, stderr } = output;
   if (options.log) {
     const text = `$ ${argv.join(" ")}\n${stdout}${stderr}\n`;
     await Deno.writeTextFile(options.log, text, { append: true });
   }
-  if (isLate) throw new Failure(`${options.failure}: it did not end within ${within / 1000} s.`);
-  if (!result.success) throw new Failure(`${options.failure}: ${reason(stdout + stderr)}`);
+  if (code !== 0 && late.aborted) {
+    throw new Failure(`${options.failure}: it did not end within ${within / 1000} s.`);
+  }
+  if (code !== 0) throw new Failure(`${options.failure}: ${reason(stdout + stderr)}`);
   return stdout;
 }
 

@@ -1,6 +1,7 @@
 import { BoundedLog } from "./log.ts";
 import { Failure } from "./failure.ts";
 import { type ProcessIdentity, startOf } from "./identity.ts";
+import { signalIfRunning } from "./output.ts";
 
 /** One process of the stack, defined in the file of its name. */
 export interface ProcessDefinition {
@@ -207,11 +208,7 @@ class Running {
   }
 
   #signal(signal: Deno.Signal): void {
-    try {
-      this.#child?.kill(signal);
-    } catch (error) {
-      if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
-    }
+    if (this.#child) signalIfRunning(this.#child, signal);
   }
 
   #killGroup(pid: number): void {

@@ -1,6 +1,6 @@
 import { createReader, LogloomError, type Reader } from "../../packages/logloom/src/read.ts";
 import { type Answer, ingest, newTenant, type Tenant } from "../support/client.ts";
-import { type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
+import { callAsOwner, type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
 import { eventually, pause } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
@@ -39,16 +39,7 @@ export class Service {
 
   /** Runs statements as the jobs do. */
   async asOwner(statements: string): Promise<Record<string, unknown>[]> {
-    // The client never gives a connection that is reserved before a first statement.
-    await this.sql`select`;
-    const connection = await this.sql.reserve();
-    try {
-      await connection.unsafe("set role postgres");
-      return await connection.unsafe(statements);
-    } finally {
-      await connection.unsafe("reset role");
-      connection.release();
-    }
+    return await callAsOwner(this.sql, statements);
   }
 }
 

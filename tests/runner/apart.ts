@@ -1,3 +1,4 @@
+import { outputOf, signalIfRunning } from "../../local/output.ts";
 import { checkout } from "../../local/stack.ts";
 import { failureMark, type Row } from "./report.ts";
 import type { Step } from "./step.ts";
@@ -5,7 +6,7 @@ import type { Step } from "./step.ts";
 /** Runs a step as a process of its own. The result is its row, and what it said. */
 export async function runApart(
   { name }: Pick<Step, "name">,
-  { env, signal }: { env: Record<string, string>; signal: AbortSignal },
+  { env, signal }: { env: Record<string, string>; signal?: AbortSignal },
 ): Promise<{ row: Row; text: string }> {
   const began = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
@@ -17,17 +18,21 @@ export async function runApart(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
+  const end = () => signalIfRunning(child, "SIGTERM");
+  globalThis.addEventListener("unload", end);
+  const late = new AbortController();
   let killing: ReturnType<typeof setTimeout> | undefined;
   const isAborted = () => {
     // It stops its stack first.
-    killing = setTimeout(() => child.kill("SIGKILL"), 60_000);
+    killing = setTimeout(() => late.abort(), 60_000);
   };
-  signal.addEventListener("abort", isAborted);
-  const { stdout, stderr } = await child.output().finally(() => {
-    signal.removeEventListener("abort", isAborted);
+  signal?.addEventListener("abort", isAborted);
+  const { stdout, stderr } = await outputOf(child, late.signal).finally(() => {
+    signal?.removeEventListener("abort", isAborted);
+    globalThis.removeEventListener("unload", end);
     clearTimeout(killing);
   });
-  const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+  const text = stdout + stderr;
   const counts = /^(\d+) passed, (\d+) failed$/m.exec(text);
   const [, verdict] = /0 passed +0 failed .* s {3}(.+)/.exec(text) ?? [];
   const row = {

@@ -2,8 +2,8 @@ import type { TestStack } from "./test_stack.ts";
 import { walk } from "../../local/walk.ts";
 import { anonKey, serviceRoleKey } from "../../local/keys.ts";
 import { checkout, jwtSecret } from "../../local/stack.ts";
+import { outputOf, signalIfRunning } from "../../local/output.ts";
 import { npmProgram } from "../../local/system.ts";
-import { pause } from "../support/eventually.ts";
 
 export interface StepResult {
   passed: number;
@@ -152,37 +152,32 @@ export async function output(
     const words = shown(line);
     if (words !== null) console.log(words);
   };
+  const late = new AbortController();
   let watch: ReturnType<typeof setTimeout> | undefined;
   const heard = () => {
     clearTimeout(watch);
-    watch = setTimeout(() => {
-      const words = `\nIt has said nothing for ${silence / 1000} s and is ended.`;
-      console.log(words);
-      text += words;
-      child.kill("SIGKILL");
-    }, silence);
+    watch = setTimeout(() => late.abort(), silence);
   };
-  const take = async (stream: ReadableStream<Uint8Array>) => {
-    let rest = "";
-    for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
-      // What says only that it goes on waiting says nothing.
-      if (!chunk.includes("has been running for over")) heard();
-      text += chunk;
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) show(line);
-    }
-    if (rest !== "") show(rest);
-  };
+  const rest = { stdout: "", stderr: "" };
   // A run that is ended leaves nobody behind who goes on in its folders; a browser's driver hears SIGTERM and stays.
-  const end = () => child.kill("SIGKILL");
+  const end = () => signalIfRunning(child, "SIGKILL");
   globalThis.addEventListener("unload", end);
   heard();
   try {
-    const said = Promise.all([take(child.stdout), take(child.stderr)]);
-    const { code } = await child.status;
-    // What it started and left behind may hold on to them.
-    await Promise.race([said, pause(2_000)]);
+    const { code } = await outputOf(child, late.signal, (chunk, from) => {
+      // What says only that it goes on waiting says nothing.
+      if (!chunk.includes("has been running for over")) heard();
+      text += chunk;
+      const lines = (rest[from] + chunk).split("\n");
+      rest[from] = lines.pop() ?? "";
+      for (const line of lines) show(line);
+    });
+    for (const last of Object.values(rest)) if (last !== "") show(last);
+    if (late.signal.aborted) {
+      const words = `\nIt has said nothing for ${silence / 1000} s and is ended.`;
+      console.log(words);
+      text += words;
+    }
     return { code, text };
   } finally {
     clearTimeout(watch);

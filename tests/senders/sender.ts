@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { outputOf } from "../../local/output.ts";
 import { checkout } from "../../local/stack.ts";
 import { clientOf, createKey, ingest, newTenant, type Tenant } from "../support/client.ts";
 import { changeSettings, type Database, openDatabase, queueIsEmpty } from "../support/database.ts";
@@ -54,11 +55,9 @@ export async function runProgram({ program, args, env, cwd, stdin }: Run): Promi
     await writer.write(new TextEncoder().encode(stdin));
     await writer.close();
   }
-  const late = setTimeout(() => child.kill("SIGKILL"), patience);
-  const { code, stdout, stderr } = await child.output().finally(() => clearTimeout(late));
-  const said = new TextDecoder().decode(stdout);
-  assert.equal(code, 0, `${program}: ${said}${new TextDecoder().decode(stderr)}`);
-  return said;
+  const { code, stdout, stderr } = await outputOf(child, AbortSignal.timeout(patience));
+  assert.equal(code, 0, `${program}: ${stdout}${stderr}`);
+  return stdout;
 }
 
 const folder = `${checkout}/tests/senders`;

@@ -51,14 +51,17 @@ export async function countRecords(sql: Database, tenantId: string): Promise<num
   return count;
 }
 
-/** Runs a statement as the jobs do: what it makes, such as a partition, belongs to the service's owner. */
-export async function callAsOwner(sql: Database, statement: string): Promise<void> {
+/** Runs statements as the jobs do: what they make, such as a partition, belongs to the service's owner. */
+export async function callAsOwner(
+  sql: Database,
+  statements: string,
+): Promise<Record<string, unknown>[]> {
   // The client never gives a connection that is reserved before a first statement.
   await sql`select`;
   const connection = await sql.reserve();
   try {
     await connection.unsafe("set role postgres");
-    await connection.unsafe(statement);
+    return await connection.unsafe(statements);
   } finally {
     await connection.unsafe("reset role");
     connection.release();
