@@ -350,60 +350,10 @@ begin
   end loop;
 
   if to_regclass('supabase_migrations.schema_migrations') is not null then
-    -- By name: the project may have called one of its own after us.
+    -- Each of ours ends with this call. The project may have named one of its own after us.
     delete from supabase_migrations.schema_migrations m
-    where m.name = any (
-      array[
-        -- That of 0.1.0; its other one has a name that is still used.
-        'logloom',
-        'logloom_foundations',
-        'logloom_tenants',
-        'logloom_audit',
-        'logloom_api_keys',
-        'logloom_logs',
-        'logloom_ingest',
-        'logloom_writer',
-        'logloom_query',
-        'logloom_blocks',
-        'logloom_search',
-        'logloom_saved_searches',
-        'logloom_alerts',
-        'logloom_notifications',
-        'logloom_usage',
-        'logloom_retention',
-        'logloom_sealing',
-        'logloom_nodes',
-        'logloom_health',
-        'logloom_schedules',
-        'logloom_faster_answers',
-        'logloom_read_from_anywhere',
-        'logloom_views_and_export',
-        'logloom_console',
-        'logloom_incidents',
-        'logloom_archive',
-        'logloom_log_streams',
-        'logloom_scopes_and_sessions',
-        'logloom_logs_go_out',
-        'logloom_verified_archive',
-        'logloom_damaged_blocks',
-        'logloom_erasure_notes',
-        'logloom_viewers_dashboards',
-        'logloom_copies_of_before',
-        'logloom_deleted_once',
-        'logloom_keys_live_as_long',
-        'logloom_requests_of_many_slices',
-        'logloom_streams_stop_and_grow',
-        'logloom_uses_noted_at_the_end',
-        'logloom_all_refused_events',
-        'logloom_unsent_records',
-        'logloom_kept_objects',
-        'logloom_dashboards_of_two_tabs',
-        'logloom_hostile_json',
-        'logloom_alerts_of_late_records',
-        'logloom_guests_and_zones',
-        'logloom_percentiles_by_long_values'
-      ]
-    );
+    where m.name like 'logloom\_%'
+      and strpos(to_jsonb(m) ->> 'statements', 'logloom_private.finish_migration()') > 0;
   end if;
   notify pgrst, 'reload schema';
 end;

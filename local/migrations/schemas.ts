@@ -22,7 +22,7 @@ export interface FirstMigration {
 /** One for each room, in their order. */
 export async function firstMigrations(): Promise<FirstMigration[]> {
   return (await rooms()).map((room, index) => ({
-    name: `20261123${String(index + 1).padStart(4, "0")}00_logloom_${room}.sql`,
+    name: `20261128${String(index + 1).padStart(4, "0")}00_logloom_${room}.sql`,
     room,
   }));
 }

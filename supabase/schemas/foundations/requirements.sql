@@ -1,24 +1,12 @@
--- Before anything is made: 0.1.0 has other tables under the same names, and stays as it is.
+-- No earlier Logloom: it has other tables under the same names.
 do $$
-declare
-  v_is_there boolean := to_regclass('logloom_private.sealed_chunks') is not null;
 begin
-  if not v_is_there and to_regclass('supabase_migrations.schema_migrations') is not null then
-    execute $history$
-      select exists (
-        select
-        from supabase_migrations.schema_migrations m
-        where m.name = 'logloom' and to_jsonb(m) ->> 'statements' like '%logloom_private.%'
-      )
-    $history$
-    into v_is_there;
-  end if;
-  if v_is_there then
+  if to_regclass('logloom_private.queue') is not null then
     raise exception using
       errcode = 'object_not_in_prerequisite_state',
-      message = 'Logloom 0.1.0 is in this project, and this version does not upgrade it in place; '
-        'nothing was changed',
-      hint = 'docs/upgrade.md shows how to carry its data over: export, uninstall, install, ship.';
+      message = 'This database already has a Logloom, and 1.0.0 upgrades none: export what you want '
+        'to keep, uninstall it, then install again',
+      hint = 'Nothing was changed. docs/upgrade.md shows the commands.';
   end if;
 end;
 $$;

@@ -1,5 +1,6 @@
--- Today's partition and those of the coming days exist afterwards, with their names and row-level
--- security.
+-- What the hourly job does. Today's partition and those of the coming days exist afterwards, with
+-- their names and row-level security. No migration calls it: a partition that a migration made would
+-- be a difference to `supabase db diff` in every project, on every other day.
 create function logloom_private.maintain_partitions()
 returns void
 language plpgsql
@@ -13,6 +14,7 @@ declare
   v_partition record;
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+  perform logloom_private.manage_partitions();
   update partman.part_config c
   set premake = v_days_ahead
   where c.parent_table = 'logloom.logs' and c.premake <> v_days_ahead;

@@ -30,7 +30,3 @@ begin
   where parent_table = 'logloom.logs';
 end;
 $$;
-
-select logloom_private.manage_partitions();
-
-select logloom_private.maintain_partitions();

@@ -56,7 +56,6 @@ begin
   perform logloom_private.grant_operations();
   perform logloom_private.adopt_pre_request();
   perform logloom_private.align_sequences();
-  perform logloom_private.manage_partitions();
   perform logloom_private.maintain_partitions();
   perform logloom_private.schedule_jobs();
   perform logloom_private.compare_archive_anew();

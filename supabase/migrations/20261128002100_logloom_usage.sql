@@ -1,0 +1,368 @@
+-- Assembled from supabase/schemas by npm run migration: change it there.
+
+-- usage/check_plan_feature.sql
+
+-- The plan's answer for a feature of the tenant of the request.
+create function logloom_private.plan_feature(p_feature text)
+returns public.logloom_plan_feature
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because a plan counts what a colleague keeps private, too
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+begin
+  perform logloom_private.require_parameter('p_feature', p_feature is null);
+  return logloom_private.feature_of(v_tenant_id, p_feature);
+end;
+$$;
+
+create function public.check_plan_feature(p_feature text default null)
+returns public.logloom_plan_feature
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.plan_feature(p_feature);
+end;
+$$;
+
+comment on function public.check_plan_feature(text) is
+  'Whether the plan includes p_feature (saved_searches, alerts), how many, and how many the tenant '
+  'has. An unknown feature is not enabled. Errors: PT400, PT401.';
+
+-- usage/get_tenant_settings.sql
+
+create function public.get_tenant_settings(p_tenant_id text default null)
+returns public.logloom_tenant_settings
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_result public.logloom_tenant_settings;
+begin
+  v_result := logloom_private.effective_settings(v_tenant_id);
+  v_result.stored := logloom_private.my_stored(p_tenant_id);
+  return v_result;
+end;
+$$;
+
+comment on function public.get_tenant_settings(text) is
+  'The settings in force: what the tenant set, else the defaults of its plan; and stored, what its '
+  'records take on disk. '
+  'Errors: PT400, PT401, PT403, PT404.';
+
+-- usage/get_tenant_usage.sql
+
+create type public.logloom_usage_month as (month text, events bigint, bytes bigint);
+
+comment on type public.logloom_usage_month is 'Events and bytes accepted in a UTC month, YYYY-MM.';
+
+create type public.logloom_usage as (
+  tenant_id text,
+  month text,
+  events bigint,
+  bytes bigint,
+  monthly_events_limit bigint,
+  monthly_bytes_limit bigint,
+  events_percent numeric,
+  bytes_percent numeric,
+  projected_events bigint,
+  projected_bytes bigint,
+  resets_at timestamptz,
+  months public.logloom_usage_month[],
+  days public.logloom_usage_day[],
+  stored public.logloom_stored,
+  restored_records bigint
+);
+
+comment on type public.logloom_usage is
+  'What a tenant used in the current UTC month, against the limits of its plan; and per month and '
+  'day of the months asked for, newest first. Bytes are those of request bodies. stored: what the '
+  'records take on disk. restored_records: what came back from the archive this month.';
+
+-- usage_of for the tenant of the request.
+create function logloom_private.my_usage(p_tenant_id text, p_from date)
+returns setof public.logloom_usage_day
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the API roles do not read the queue
+begin
+  return query select u.*
+    from logloom_private.usage_of(logloom_private.resolve_tenant(p_tenant_id), p_from) u;
+end;
+$$;
+
+create function public.get_tenant_usage(
+  p_tenant_id text default null, p_months integer default null
+)
+returns public.logloom_usage
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_tenant constant public.logloom_tenant := public.get_current_tenant(p_tenant_id);
+  v_months constant integer := coalesce(p_months, 1);
+  v_now constant timestamptz := now();
+  v_month constant date := date_trunc('month', v_now at time zone 'UTC');
+  v_from date;
+  v_elapsed numeric;
+  v_result public.logloom_usage;
+begin
+  if v_months not between 1 and 24 then
+    perform logloom_private.refuse('usage.months_are_out_of_range');
+  end if;
+  v_from := v_month - make_interval(months => v_months - 1);
+
+  v_result.tenant_id := v_tenant_id;
+  v_result.month := to_char(v_month, 'YYYY-MM');
+  v_result.monthly_events_limit := v_tenant.monthly_events_limit;
+  v_result.monthly_bytes_limit := v_tenant.monthly_bytes_limit;
+  v_result.resets_at := (v_month + interval '1 month') at time zone 'UTC';
+  v_result.days := array(
+    select row(u.day, u.events, u.bytes)::public.logloom_usage_day
+    from logloom_private.my_usage(p_tenant_id, v_from) u
+    order by u.day desc
+  );
+  v_result.months := array(
+    select
+      row(
+        to_char(m.month, 'YYYY-MM'),
+        coalesce(sum(d.events), 0),
+        coalesce(sum(d.bytes), 0)
+      )::public.logloom_usage_month
+    from generate_series(v_from, v_month, interval '1 month') m (month)
+    left join unnest(v_result.days) d on date_trunc('month', d.day) = m.month
+    group by m.month
+    order by m.month desc
+  );
+  v_result.stored := logloom_private.my_stored(p_tenant_id);
+  v_result.restored_records := (
+    select coalesce(sum(r.records), 0)
+    from logloom.archive_restores r
+    where r.tenant_id = v_tenant_id
+      and r.requested_at >= v_month::timestamp at time zone 'UTC'
+  );
+  v_result.events := (v_result.months[1]).events;
+  v_result.bytes := (v_result.months[1]).bytes;
+  v_result.events_percent :=
+    round(100.0 * v_result.events / nullif(v_tenant.monthly_events_limit, 0), 2);
+  v_result.bytes_percent :=
+    round(100.0 * v_result.bytes / nullif(v_tenant.monthly_bytes_limit, 0), 2);
+  -- As if the rest of the month went on like the month so far, of which at least a day has gone by.
+  v_elapsed := greatest(extract(epoch from v_now - v_month::timestamp at time zone 'UTC'), 86400)
+    / extract(epoch from v_result.resets_at - v_month::timestamp at time zone 'UTC');
+  v_result.projected_events := greatest(v_result.events, round(v_result.events / v_elapsed));
+  v_result.projected_bytes := greatest(v_result.bytes, round(v_result.bytes / v_elapsed));
+  return v_result;
+end;
+$$;
+
+comment on function public.get_tenant_usage(text, integer) is
+  'What the tenant used in this UTC month, the limits, percentages, a projection for the month''s '
+  'end, the same per month and day of the last p_months (1 to 24, default 1), and what is stored. '
+  'What was acknowledged is counted. Errors: PT400, PT401, PT403, PT404.';
+
+-- usage/hot_bytes.sql
+
+-- What a tenant's rows take, about: of each partition with its indexes the share that its records
+-- have in it.
+create function logloom_private.hot_bytes(p_tenant_id text)
+returns bigint
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_counted constant integer := (select s.stored_days_counted from logloom_private.settings s);
+  v_days date[];
+  v_records numeric[];
+  v_all_days bigint;
+  v_bytes numeric;
+begin
+  -- What is known of the days first: records and partitions may be on other nodes than the catalog.
+  select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
+  into v_days, v_records
+  from (
+    select
+      u.day,
+      greatest(
+        (
+          select coalesce(sum(c.events), 0)
+          from logloom_private.log_counts c
+          where c.tenant_id = p_tenant_id
+            and c.minute >= logloom_private.day_start(u.day)
+            and c.minute < logloom_private.day_start(u.day + 1)
+        ) - (
+          select coalesce(sum(c.records), 0)
+          from logloom_private.blocks c
+          where c.tenant_id = p_tenant_id
+            and not c.holds_counts
+            and c.last_ts >= logloom_private.day_start(u.day)
+            and c.first_ts < logloom_private.day_start(u.day + 1)
+        ),
+        0
+      ) as records
+    from logloom_private.log_days u
+    where u.tenant_id = p_tenant_id
+    order by u.day desc
+    limit v_counted
+  ) d;
+  select count(*) into v_all_days from logloom_private.log_days d where d.tenant_id = p_tenant_id;
+  select sum(x.bytes) * v_all_days / nullif(count(*), 0)
+  into v_bytes
+  from (
+    select
+      pg_total_relation_size(p.oid) * d.records / greatest(
+        d.records, pg_stat_get_live_tuples(p.oid), p.reltuples, 1
+      )::numeric as bytes
+    from unnest(v_days, v_records) d (day, records)
+    join pg_catalog.pg_class p
+      on p.oid = to_regclass(format('logloom.%I', logloom_private.partition_name(d.day)))
+  ) x;
+  return coalesce(round(v_bytes), 0);
+end;
+$$;
+
+-- usage/my_stored.sql
+
+-- What the records of the request's tenant take on disk. Blocks say it themselves; rows share
+-- partitions with those of other tenants, so that theirs is a share of a partition's size.
+create function logloom_private.my_stored(p_tenant_id text)
+returns public.logloom_stored
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because the API roles read neither blocks nor counts
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_sealed bigint;
+begin
+  select coalesce(sum(c.bytes), 0) into v_sealed
+  from logloom_private.blocks c
+  where c.tenant_id = v_tenant_id;
+  return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
+exception
+when query_canceled then
+  -- 504: at a 503 PostgREST would connect anew and read its schema again, for everybody.
+  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
+  return null;
+when connection_exception or admin_shutdown or internal_error then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.my_stored(p_tenant_id);
+end;
+$$;
+
+-- usage/update_tenant_settings.sql
+
+-- PT400 unless p_values is null or an object of valid settings: members that there are, of their
+-- type, and a retention within bounds.
+create function logloom_private.check_settings(
+  p_group text,
+  p_values jsonb,
+  p_retention_days_max integer
+)
+returns void
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_member record;
+begin
+  if jsonb_typeof(p_values) <> 'object' then
+    perform logloom_private.refuse('usage.settings_are_no_object', p_group);
+  end if;
+  for v_member in
+    select p_group || '.' || m.key as name, m.key, m.value, jsonb_typeof(m.value) as type
+    from jsonb_each(p_values) m
+  loop
+    if v_member.name = 'pipeline_config.retention_days' then
+      if v_member.type <> 'number' or v_member.value::numeric <> trunc(v_member.value::numeric) then
+        perform logloom_private.refuse(
+          'usage.setting_is_no_whole_number', v_member.name, p_retention_days_max::text
+        );
+      elsif v_member.value::numeric not between 1 and p_retention_days_max then
+        perform logloom_private.refuse(
+          'usage.setting_is_out_of_range', v_member.name, p_retention_days_max::text
+        );
+      end if;
+    elsif v_member.name not in (
+      'pipeline_config.compression',
+      'notification_preferences.email_enabled',
+      'notification_preferences.webhook_enabled'
+    ) then
+      perform logloom_private.refuse('usage.setting_is_unknown', p_group, left(v_member.key, 40));
+    elsif v_member.type <> 'boolean' then
+      perform logloom_private.refuse('usage.setting_is_no_boolean', v_member.name);
+    end if;
+  end loop;
+end;
+$$;
+
+create function public.update_tenant_settings(
+  p_tenant_id text default null,
+  pipeline_config jsonb default null,
+  notification_preferences jsonb default null
+)
+returns public.logloom_tenant_settings
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.provision_current_tenant(p_tenant_id);
+  v_pipeline constant jsonb := nullif(update_tenant_settings.pipeline_config, 'null');
+  v_notification constant jsonb := nullif(update_tenant_settings.notification_preferences, 'null');
+  v_retention_days_max constant integer :=
+    (logloom_private.plan_of(v_tenant_id)).retention_days_max;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.check_settings('pipeline_config', v_pipeline, v_retention_days_max);
+  perform logloom_private.check_settings(
+    'notification_preferences', v_notification, v_retention_days_max
+  );
+
+  insert into logloom.tenant_settings as s (
+    tenant_id, retention_days, compression, email_enabled, webhook_enabled
+  )
+  values (
+    v_tenant_id,
+    (v_pipeline ->> 'retention_days')::numeric,
+    (v_pipeline ->> 'compression')::boolean,
+    (v_notification ->> 'email_enabled')::boolean,
+    (v_notification ->> 'webhook_enabled')::boolean
+  )
+  on conflict (tenant_id) do update set
+    retention_days = coalesce(excluded.retention_days, s.retention_days),
+    compression = coalesce(excluded.compression, s.compression),
+    email_enabled = coalesce(excluded.email_enabled, s.email_enabled),
+    webhook_enabled = coalesce(excluded.webhook_enabled, s.webhook_enabled),
+    updated_at = now();
+  return public.get_tenant_settings(p_tenant_id);
+end;
+$$;
+
+comment on function public.update_tenant_settings(text, jsonb, jsonb) is
+  'Sets the members that are given and returns all settings. pipeline_config: retention_days (1 to '
+  'the plan''s limit), compression. notification_preferences: email_enabled, webhook_enabled. '
+  'Errors: PT400, PT401, PT403.';
+
+select logloom_private.finish_migration();
