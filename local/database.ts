@@ -87,9 +87,7 @@ export async function prepareDatabase(
     await makeProject(stack);
     await beforeMigrations?.();
   }
-  // The first migration installs in these alone (docs/guides/guest.md), whatever the database has.
-  const databaseUrl = `${stack.databaseUrl}?timezone=UTC&datestyle=ISO`;
-  const output = await pushMigrations(databaseUrl, signal, project);
+  const output = await pushMigrations(stack.databaseUrl, signal, project);
   if (output !== null) {
     const hint = before ? "\n\nnpm run reset starts over with the migrations as they are now." : "";
     throw new Failure(`supabase db push --remote failed:\n\n${output}${hint}`);
@@ -142,10 +140,6 @@ async function describeStack(stack: Stack): Promise<void> {
 
 /** Tells the database the address of logloom-archive, and lets go of the bucket of an earlier start. */
 async function describeArchive(sql: postgres.Sql, stack: Stack): Promise<void> {
-  // A release before the archive has nothing to tell.
-  const [{ has_archive }] = await sql`
-    select to_regclass('logloom_private.archive_endpoint') is not null as has_archive`;
-  if (!has_archive) return;
   await sql`
     update logloom_private.archive_endpoint
     set url = ${`${stack.internalUrl}/functions/v1/logloom-archive`}, secret = ${archiveSecret}

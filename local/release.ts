@@ -1,6 +1,8 @@
 import { command } from "./command.ts";
 import { Failure, run } from "./failure.ts";
+import { removeIfThere } from "./files.ts";
 import { release } from "./migrations/released.ts";
+import { handWrittenFolder } from "./migrations/unreleased.ts";
 import { lockedFolders, otherLicences } from "./release/dependencies.ts";
 import { checkout } from "./stack.ts";
 
@@ -37,6 +39,8 @@ await run(async () => {
   for (const migration of await release()) {
     console.log(`supabase/migrations/${migration} is released.`);
   }
+  // They are in the migration that is frozen now.
+  await removeIfThere(handWrittenFolder);
 });
 
 function name(folder: string): string {

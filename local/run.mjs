@@ -19,7 +19,6 @@ const commands = {
   bench: "bench/main.ts",
   "console:shots": "console/shots/main.ts",
   logloom: "cli/logloom.ts",
-  "from-0.1.0": "cli/from_0_1_0.ts",
   drill: "local/drill.ts",
   lock: "local/lock.ts",
   release: "local/release.ts",
@@ -38,7 +37,10 @@ const help = {
   --stack NAME     which stack, dev by default`,
   stop: "Stops the stack: npm stop [-- --stack NAME]",
   reset: "Removes the stack's data and starts it anew: npm run reset [-- --stack NAME]",
-  migration: `Writes a migration from supabase/schemas: npm run migration -- NAME`,
+  migration: `Writes what is made from supabase/schemas: npm run migration
+
+The unreleased migration is the difference between the released ones and the schemas, between
+supabase/unreleased/before.sql (renames) and after.sql (rows), which are written by hand.`,
   test: `Runs the tests on stacks of their own: npm test [-- [--keep] STEP [FILE…]]
 
   --keep           leave the stack up for the next run

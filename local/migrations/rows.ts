@@ -11,9 +11,6 @@ const rowsThatMigrationsWrite: Record<string, string> = {
       'schedule', t.schedule, 'command', t.command, 'active', t.active
     ) as row
     from cron.job t`,
-  "partman.part_config": `
-    select t.parent_table as key, to_jsonb(t) - 'maintenance_last_run' as row
-    from partman.part_config t`,
 };
 
 type Rows = Map<string, Record<string, unknown>>;

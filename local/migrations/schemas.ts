@@ -1,9 +1,6 @@
 import { Failure } from "../failure.ts";
 import { checkout } from "../stack.ts";
 
-const header = `-- Assembled from supabase/schemas by npm run migration: change it there.
-`;
-
 /** Ends every migration: grants what it made. */
 export const lastStatement = "select logloom_private.finish_migration();";
 
@@ -11,20 +8,6 @@ export const lastStatement = "select logloom_private.finish_migration();";
 export function withoutRevokes(sql: string): string {
   const revoke = /^REVOKE ALL ON (?:FUNCTION|PROCEDURE) "logloom_private"\.[^;]* FROM PUBLIC;\n*/gm;
   return sql.replace(revoke, "").trimEnd();
-}
-
-/** A migration assembled from the schemas until a release freezes it. */
-export interface FirstMigration {
-  name: string;
-  room: string;
-}
-
-/** One for each room, in their order. */
-export async function firstMigrations(): Promise<FirstMigration[]> {
-  return (await rooms()).map((room, index) => ({
-    name: `20261128${String(index + 1).padStart(4, "0")}00_logloom_${room}.sql`,
-    room,
-  }));
 }
 
 /** The SQL sources in their order: the globs of config.toml, each file once. */
@@ -59,20 +42,4 @@ export async function rooms(): Promise<string[]> {
 
 function roomOf(path: string): string {
   return path.split("/")[2];
-}
-
-/**
- * One of the first migrations: each file under its name. pg_cron's scheduler learns of new jobs by a cache
- * invalidation. Many new objects at once overflow that queue, and pg_cron 1.6 takes this for no news. It looks once a
- * second, so the room of the jobs waits for it.
- */
-export async function assemble({ room }: FirstMigration): Promise<string> {
-  const parts = [header];
-  if (room === "schedules") parts.push("select pg_catalog.pg_sleep(2);\n");
-  for (const path of (await schemaFiles()).filter((path) => roomOf(path) === room)) {
-    const text = await Deno.readTextFile(`${checkout}/${path}`);
-    parts.push(`-- ${path.replace("supabase/schemas/", "")}\n\n${text}`);
-  }
-  parts.push(`${lastStatement}\n`);
-  return parts.join("\n");
 }

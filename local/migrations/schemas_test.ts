@@ -1,38 +1,19 @@
 import assert from "node:assert/strict";
 import { checkout } from "../stack.ts";
-import { editedMigrations, migrations, migrationsFolder, releasedMigrations } from "./released.ts";
-import {
-  assemble,
-  firstMigrations,
-  lastStatement,
-  schemaFiles,
-  withoutRevokes,
-} from "./schemas.ts";
+import { editedMigrations, migrations, migrationsFolder } from "./released.ts";
+import { lastStatement, schemaFiles, withoutRevokes } from "./schemas.ts";
 import { walk } from "../walk.ts";
 
-Deno.test("every file of supabase/schemas is in a migration, once", async () => {
+Deno.test("config.toml names every file of supabase/schemas", async () => {
   const all = (await walk(["supabase/schemas"])).filter((path) => path.endsWith(".sql"));
   assert.deepEqual((await schemaFiles()).sort(), all.sort());
-  const migrations = await Promise.all((await firstMigrations()).map(assemble));
-  for (const path of all.map((path) => path.replace("supabase/schemas/", ""))) {
-    const heading = `\n-- ${path}\n\n`;
-    assert.equal(migrations.filter((text) => text.includes(heading)).length, 1, path);
-  }
-});
-
-Deno.test("until a release, the first migrations are what npm run migration makes", async () => {
-  if ((await releasedMigrations()).size > 0) return;
-  for (const migration of await firstMigrations()) {
-    const text = await Deno.readTextFile(`${migrationsFolder}/${migration.name}`);
-    assert.ok(text === await assemble(migration), `${migration.name}: npm run migration`);
-  }
 });
 
 Deno.test("a released migration is as it was released", async () => {
   assert.deepEqual(await editedMigrations(), []);
 });
 
-Deno.test("each migration has a name by which a project tells that it is ours, and uninstalling finds its row", async () => {
+Deno.test("each migration has a name by which a project and uninstalling tell that it is ours", async () => {
   const names = await migrations();
   assert.ok(names.length >= 2);
   for (const name of names) assert.match(name, /^\d{14}_logloom(_\w+)?\.sql$/);
@@ -42,14 +23,6 @@ Deno.test("each migration ends by granting what it made, and nothing else", asyn
   for (const name of await migrations()) {
     const text = await Deno.readTextFile(`${migrationsFolder}/${name}`);
     assert.ok(text.endsWith(`\n${lastStatement}\n`), name);
-  }
-});
-
-Deno.test("uninstalling takes each migration out of the project's history, by its name", async () => {
-  const text = await Deno.readTextFile(`${checkout}/supabase/uninstall.sql`);
-  for (const name of await migrations()) {
-    const [, bare] = /^\d+_(\w+)\.sql$/.exec(name) ?? [];
-    assert.ok(text.includes(`\n        '${bare}'`), `supabase/uninstall.sql does not name ${bare}`);
   }
 });
 

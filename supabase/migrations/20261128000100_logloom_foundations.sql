@@ -1,11 +1,11 @@
--- Assembled from supabase/schemas by npm run migration: change it there.
+-- Assembled from supabase/schemas, as of 1.0.0.
 
 -- foundations/requirements.sql
 
 -- No earlier Logloom: it has other tables under the same names.
 do $$
 begin
-  if to_regclass('logloom_private.queue') is not null then
+  if to_regclass('logloom_private.installation') is not null then
     raise exception using
       errcode = 'object_not_in_prerequisite_state',
       message = 'This database already has a Logloom, and 1.0.0 upgrades none: export what you want '

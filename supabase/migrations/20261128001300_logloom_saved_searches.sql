@@ -1,4 +1,4 @@
--- Assembled from supabase/schemas by npm run migration: change it there.
+-- Assembled from supabase/schemas, as of 1.0.0.
 
 -- saved_searches/types/saved_search.sql
 

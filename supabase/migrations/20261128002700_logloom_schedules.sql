@@ -1,5 +1,7 @@
--- Assembled from supabase/schemas by npm run migration: change it there.
+-- Assembled from supabase/schemas, as of 1.0.0.
 
+-- Many new objects at once overflow the queue by which pg_cron 1.6 learns of new jobs. It looks
+-- once a second.
 select pg_catalog.pg_sleep(2);
 
 -- schedules/purge_job_history.sql

@@ -1,46 +1,55 @@
 import assert from "node:assert/strict";
-import {
-  applySql,
-  bareDatabase,
-  cloneDatabase,
-  difference,
-} from "../../local/migrations/databases.ts";
-import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
+import { applySql, difference } from "../../local/migrations/databases.ts";
 import { rowDifferences } from "../../local/migrations/rows.ts";
-import { schemaTexts } from "../../local/migrations/schemas.ts";
+import { unreleasedFile, unreleasedMigration } from "../../local/migrations/unreleased.ts";
+import { exists } from "../../local/files.ts";
 import { stackNamed } from "../../local/stack.ts";
-
-const stack = stackNamed("scratch");
-
-function texts(paths: string[]): Promise<{ path: string; text: string }[]> {
-  return Promise.all(paths.map(async (path) => ({ path, text: await Deno.readTextFile(path) })));
-}
+import { openDatabase } from "../support/database.ts";
 
 Deno.test("the schemas make the same database as the migrations", async () => {
-  const from = await cloneDatabase(stack, bareDatabase, "from_migrations");
-  const to = await cloneDatabase(stack, bareDatabase, "from_schemas");
-  // One after the other: some of it belongs to the cluster.
-  await applySql(
-    from,
-    await texts((await migrations()).map((name) => `${migrationsFolder}/${name}`)),
-  );
-  await applySql(to, await schemaTexts());
-  assert.equal(await difference(from, to), "");
-  assert.deepEqual(await rowDifferences(from, to), []);
+  const { text, from, to, rows } = await unreleasedMigration(stackNamed("scratch"));
+  const file = await unreleasedFile();
+  const written = await exists(file) ? await Deno.readTextFile(file) : null;
+  assert.equal(written, text, "npm run migration writes it");
+  assert.deepEqual(rows, []);
+  // It found no difference at all where there is no migration.
+  if (text !== null) assert.equal(await difference(from, to), "");
 
-  // That the comparison sees something at all.
+  await assertDaysComeByJobs(from);
+
+  // That the comparison of rows sees something at all.
   await applySql(to, [{
     path: "a change",
     text: `
-      create or replace function logloom_private.is_service_role() returns boolean
-      language plpgsql stable security invoker set search_path = pg_catalog, pg_temp as $$begin return false; end;$$;
       update logloom.plans set monthly_events_limit = 7 where plan_id = 'free';
       select cron.schedule('one_more', '* * * * *', 'select 1');
     `,
   }]);
-  assert.match(await difference(from, to), /FUNCTION logloom_private\.is_service_role\(\)/);
   assert.deepEqual((await rowDifferences(from, to)).map((line) => line.split(",")[0]), [
     "logloom.plans free: monthly_events_limit is 7",
     'cron.job one_more is new: {"active":true',
   ]);
 });
+
+/** A partition that a migration made would be a difference to `db diff` in every project, on every other day. */
+async function assertDaysComeByJobs(url: string): Promise<void> {
+  await using sql = openDatabase(url, 1);
+  const days = async () => {
+    const [{ ahead }] = await sql`
+      select array(
+        select to_date(c.relname, '"logs_"YYYY_MM_DD') - logloom_private.utc_day(now())
+        from pg_inherits i
+        join pg_class c on c.oid = i.inhrelid
+        where i.inhparent = 'logloom.logs'::regclass
+        order by 1
+      ) as ahead`;
+    return ahead;
+  };
+  assert.deepEqual(await days(), []);
+  await sql`call logloom_private.write_logs()`;
+  assert.deepEqual(await days(), [0, 1]);
+  for (let run = 0; run < 2; run++) {
+    await sql`select logloom_private.maintain_partitions()`;
+    assert.deepEqual((await days()).slice(0, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
+  }
+}

@@ -4,7 +4,6 @@ import { command } from "../../local/command.ts";
 import { removeCluster } from "../../local/database.ts";
 import { Failure } from "../../local/failure.ts";
 import { fromFileUrl, removeIfThere } from "../../local/files.ts";
-import { releasedMigrations } from "../../local/migrations/released.ts";
 import { checkout, stackNamed } from "../../local/stack.ts";
 import { runningState } from "../../local/state.ts";
 import { stop } from "../../local/stop.ts";
@@ -33,7 +32,7 @@ export async function keptStack(): Promise<TestStack> {
       console.log("  The SQL, the functions or local/ changed: the kept stack is made anew.");
       await stop(stack);
     }
-    await assembleMigrations();
+    await updateMigration();
     await clearStack(system, stack);
     await startInBackground(stack, fromFileUrl(new URL(import.meta.url)), [], progress);
     await Deno.writeTextFile(digestFile, await digestOfSources());
@@ -59,9 +58,8 @@ export async function endKeptStack(): Promise<boolean> {
   return wasRunning;
 }
 
-/** Until a release freezes them the migrations are what the schemas say; a stack is made of the migrations. */
-async function assembleMigrations(): Promise<void> {
-  if ((await releasedMigrations()).size > 0) return;
+/** A stack is made of the migrations, and these have to say what the schemas say. */
+async function updateMigration(): Promise<void> {
   await command([Deno.execPath(), "run", "--allow-all", "local/migration.ts"], {
     cwd: checkout,
     failure: "npm run migration failed",

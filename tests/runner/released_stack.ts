@@ -18,8 +18,7 @@ export interface ReleasedStack {
 }
 
 /**
- * A stack of its own with the released migrations only (all of them until there is a release), or
- * with those of the checkout, and beside its database "bare", a project's before its first migration. With workers its
+ * A stack of its own with the released migrations only, or with those of the checkout, and beside its database "bare", a project's before its first migration. With workers its
  * tables are sharded over these.
  */
 export async function startReleasedStack(
@@ -59,7 +58,7 @@ async function projectOf(stack: Stack, version: "released" | "checkout"): Promis
   const released = await releasedMigrations();
   await Deno.mkdir(`${project}/supabase/migrations`, { recursive: true });
   for (const name of await migrations()) {
-    if (version === "released" && released.size > 0 && !released.has(name)) continue;
+    if (version === "released" && !released.has(name)) continue;
     await Deno.copyFile(`${migrationsFolder}/${name}`, `${project}/supabase/migrations/${name}`);
   }
   for (const name of ["config.toml", "seed.sql"]) {

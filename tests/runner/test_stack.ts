@@ -1,4 +1,4 @@
-import { removeCluster } from "../../local/database.ts";
+import { connect, removeCluster } from "../../local/database.ts";
 import { Failure } from "../../local/failure.ts";
 import { removeIfThere } from "../../local/files.ts";
 import { bucketEnv } from "../../local/processes/bucket.ts";
@@ -62,7 +62,8 @@ export async function upTestStack(
     progress,
     // A database that is spread over nodes is no template.
     afterDatabase: options.workers ? undefined : async () => {
-      await cloneDatabase(stack, "postgres", pgtapDatabase);
+      const sql = connect(await cloneDatabase(stack, "postgres", pgtapDatabase));
+      await sql`select logloom_private.maintain_partitions()`.finally(() => sql.end());
     },
   });
 }

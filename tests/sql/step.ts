@@ -1,4 +1,3 @@
-import { firstMigrations } from "../../local/migrations/schemas.ts";
 import { checkout } from "../../local/stack.ts";
 import { walk } from "../../local/walk.ts";
 import { check, type Context, type Step, type StepResult } from "../runner/step.ts";
@@ -24,11 +23,8 @@ async function sqlSources({ files }: Context): Promise<StepResult> {
     "--max-diagnostics=50",
     ...linted,
   ]);
-  // Later migrations are the comparing tool's text, as far as nobody has to correct it.
-  const first = (await firstMigrations()).map(({ name }) => `supabase/migrations/${name}`);
-  const written = chosen.filter((path) =>
-    !path.startsWith("supabase/migrations/") || first.includes(path)
-  );
+  // Migrations are made from the schemas.
+  const written = chosen.filter((path) => !path.startsWith("supabase/migrations/"));
   for (const path of written) {
     const faults = sqlStyleFaults(await Deno.readTextFile(`${checkout}/${path}`));
     for (const { line, message } of faults) console.log(`${path}:${line}: ${message}`);

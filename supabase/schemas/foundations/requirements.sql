@@ -1,7 +1,7 @@
 -- No earlier Logloom: it has other tables under the same names.
 do $$
 begin
-  if to_regclass('logloom_private.queue') is not null then
+  if to_regclass('logloom_private.installation') is not null then
     raise exception using
       errcode = 'object_not_in_prerequisite_state',
       message = 'This database already has a Logloom, and 1.0.0 upgrades none: export what you want '

@@ -17,14 +17,12 @@ import {
   supabaseFolder,
 } from "../guest/files.ts";
 import {
-  asInstalled,
   functionsMadeIn,
   type Migration,
   migrationOf,
   migrationsToAdd,
-  newerMigrations,
-  oldMigrations,
   operationsIn,
+  otherMigrations,
 } from "../guest/migrations.ts";
 
 export function installIntoCommand(cli: Cli): Command {
@@ -91,20 +89,13 @@ export async function installInto(
   const manifest = await readManifest(`${folder}/functions`);
   const config = await readText(`${folder}/config.toml`);
 
-  const old = oldMigrations(theirs);
-  if (old.length > 0) {
+  const others = otherMigrations(ours, theirs);
+  if (others.length > 0) {
     throw new Failure(
-      `Nothing was installed. The project has Logloom 0.1.0, with ${
-        old.map(({ version, name }) => `${version}_${name}.sql`).join(", ")
-      }, and this version does not upgrade it in place. docs/upgrade.md shows how to carry its data over.`,
-    );
-  }
-  const newer = newerMigrations(ours, theirs);
-  if (newer.length > 0) {
-    throw new Failure(
-      `Nothing was installed. The project has a newer Logloom than this one, with ${
-        newer.map(({ version, name }) => `${version}_${name}.sql`).join(", ")
-      }. Take that version or a later one, and run this again.`,
+      `Nothing was installed. The project has migrations of another Logloom: ${
+        others.map(({ version, name }) => `${version}_${name}.sql`).join(", ")
+      }. If it is a newer one, run this from that version or a later one. If it is older than 1.0.0, ` +
+        "docs/upgrade.md shows how to replace it.",
     );
   }
   const isOurs = new Set(ours.map(({ name }) => name));
@@ -157,10 +148,7 @@ export async function installInto(
   await replaceFiles(
     new Map([
       ...added.map(({ version, name, text }) =>
-        [
-          `${folder}/migrations/${version}_${name}.sql`,
-          asInstalled(text),
-        ] as const
+        [`${folder}/migrations/${version}_${name}.sql`, text] as const
       ),
       ...[...files].map(([path, text]) => [`${folder}/functions/${path}`, text] as const),
       [`${folder}/functions/${manifestPath}`, manifestOf(files, health)],

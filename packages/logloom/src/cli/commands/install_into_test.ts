@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { exists } from "../../../../../local/files.ts";
 import { takenSections, withLogloom } from "../guest/config.ts";
 import { digest, filesBelow } from "../guest/files.ts";
-import { asInstalled, functionsMadeIn, migrationsToAdd } from "../guest/migrations.ts";
+import { functionsMadeIn, migrationsToAdd } from "../guest/migrations.ts";
 import { installInto } from "./install_into.ts";
 import { afterwards } from "./uninstall.ts";
 import { checkout } from "../../../../../local/stack.ts";
@@ -169,7 +169,6 @@ Deno.test("a function ingest of the project is in the way whatever the others ar
 });
 
 Deno.test("a function that has another name since is renamed, with its section", async () => {
-  // As 0.1.0 left a project: the manifest had digests alone.
   const files = {
     "functions/notify/index.ts": "// notify\n",
     "functions/notify/deno.json": "{}\n",
@@ -182,7 +181,10 @@ Deno.test("a function that has another name since is renamed, with its section",
     "[functions.notify]\nverify_jwt = false\n# <<< Logloom\n";
   const old = {
     ...files,
-    "functions/_logloom/manifest.json": JSON.stringify(Object.fromEntries(digests)),
+    "functions/_logloom/manifest.json": JSON.stringify({
+      health: "health",
+      files: Object.fromEntries(digests),
+    }),
     "config.toml": `project_id = "x"\n\n${block}`,
   };
   await using shop = await project(old);
@@ -334,36 +336,27 @@ Deno.test("a project whose git writes CRLF is upgraded all the same", async () =
   assert.equal(config.match(/\[functions\.ingest\]/g)?.length, 1);
 });
 
-Deno.test("0.1.0 is not upgraded in place, and a page says what to do", async () => {
+Deno.test("another Logloom's migrations stop it, and it says what to do", async () => {
   await using shop = await project({
     "migrations/20261121000100_logloom.sql":
       "create function logloom_private.claims() returns jsonb",
-    "migrations/20261121000200_logloom_schedules.sql": "select logloom_private.schedule_jobs();",
-  });
-  const before = await filesBelow(shop.path);
-  assert.equal(
-    await refusal(shop.path),
-    "Nothing was installed. The project has Logloom 0.1.0, with 20261121000100_logloom.sql, and this " +
-      "version does not upgrade it in place. docs/upgrade.md shows how to carry its data over.",
-  );
-  assert.deepEqual(await filesBelow(shop.path), before);
-  await using own = await project({ "migrations/1_logloom.sql": "create table logs (id int);" });
-  assert.equal(await refusal(own.path), "installed");
-});
-
-Deno.test("an older Logloom does not go over a newer one", async () => {
-  await using shop = await project({
     "migrations/30000101000000_logloom_more.sql":
       'CREATE OR REPLACE FUNCTION "logloom_private".x() RETURNS void',
     // The project's own, whatever it calls it.
     "migrations/30000101000001_logloom_hook.sql": "create function public.hook() returns void",
   });
+  const before = await filesBelow(shop.path);
   assert.equal(
     await refusal(shop.path),
-    "Nothing was installed. The project has a newer Logloom than this one, with " +
-      "30000101000000_logloom_more.sql. Take that version or a later one, and run this again.",
+    "Nothing was installed. The project has migrations of another Logloom: " +
+      "20261121000100_logloom.sql, 30000101000000_logloom_more.sql. If it is a newer one, run this " +
+      "from that version or a later one. If it is older than 1.0.0, docs/upgrade.md shows how to " +
+      "replace it.",
   );
-  await Deno.remove(`${shop.path}/supabase/migrations/30000101000000_logloom_more.sql`);
+  assert.deepEqual(await filesBelow(shop.path), before);
+  for (const name of ["20261121000100_logloom.sql", "30000101000000_logloom_more.sql"]) {
+    await Deno.remove(`${shop.path}/supabase/migrations/${name}`);
+  }
   assert.equal(await refusal(shop.path), "installed");
 });
 
@@ -409,11 +402,6 @@ Deno.test("versions come after the project's last one, and what is applied does 
     () => versions([{ version: "7", name: "logloom", text: "c" }]),
     /7_logloom\.sql\. An applied migration cannot change/,
   );
-  // With what is written around it.
-  const installed = (text: string) =>
-    versions([{ version: "0007", name: "logloom", text: asInstalled(text) }]);
-  assert.deepEqual(installed("a"), ["20261201100000_logloom_schedules"]);
-  assert.throws(() => installed("c"), /An applied migration cannot change/);
 });
 
 Deno.test("a function that the project made and dropped, or made elsewhere, is not in the way", () => {

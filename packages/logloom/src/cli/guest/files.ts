@@ -105,11 +105,7 @@ export async function functionFiles(
 export async function readManifest(folder: string): Promise<Manifest> {
   const path = `${folder}/${manifestPath}`;
   if (!(await exists(path))) return { health: "health", files: {} };
-  const written = JSON.parse(await readText(path)) as Manifest | Manifest["files"];
-  // Earlier versions wrote only the digests.
-  return typeof written.files === "object"
-    ? written as Manifest
-    : { health: "health", files: written as Manifest["files"] };
+  return JSON.parse(await readText(path)) as Manifest;
 }
 
 /** The functions of these files. */

@@ -14,34 +14,6 @@ export function migrationOf(file: string, text: string): Migration | null {
   return parts && { version: parts[1], name: parts[2], text };
 }
 
-const before =
-  `-- Written by Logloom's install-into: a project may have other settings than its migrations are made for.
-set timezone = 'UTC';
-set datestyle = 'ISO, MDY';
-set intervalstyle = 'postgres';
-set search_path = pg_catalog, pg_temp;
-
-`;
-const after = `
-reset timezone;
-reset datestyle;
-reset intervalstyle;
-reset search_path;
-`;
-
-/** Our migration as a project gets it: with our time zone, date style and names, whatever the database uses. */
-export function asInstalled(text: string): string {
-  return `${before}${text}${after}`;
-}
-
-/** The text without the wrapping of asInstalled. */
-function withoutFrame(text: string): string {
-  const written = withoutReturns(text);
-  return written.startsWith(before) && written.endsWith(after)
-    ? written.slice(before.length, -after.length)
-    : written;
-}
-
 /** The original text, whatever line endings git made. */
 export function withoutReturns(text: string): string {
   return text.replaceAll("\r\n", "\n");
@@ -58,7 +30,7 @@ export function migrationsToAdd(
 ): Migration[] {
   const there = new Map(theirs.map((migration) => [migration.name, migration]));
   const changed = ours.filter(({ name, text }) =>
-    there.has(name) && withoutFrame(there.get(name)?.text ?? "") !== withoutReturns(text)
+    there.has(name) && withoutReturns(there.get(name)?.text ?? "") !== withoutReturns(text)
   );
   if (changed.length > 0) {
     throw new Failure(
@@ -77,13 +49,8 @@ export function migrationsToAdd(
   });
 }
 
-/** That of 0.1.0, which this version does not upgrade: a project may have another of this name. */
-export function oldMigrations(theirs: readonly Migration[]): Migration[] {
-  return theirs.filter(({ name, text }) => name === "logloom" && text.includes("logloom_private."));
-}
-
-/** Those of a later Logloom: no project has its own functions in that schema. */
-export function newerMigrations(
+/** Logloom's migrations that this version does not have: no project has its own functions in that schema. */
+export function otherMigrations(
   ours: readonly Migration[],
   theirs: readonly Migration[],
 ): Migration[] {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { bareDatabase, cloneDatabase } from "../../local/migrations/databases.ts";
-import { firstMigrations } from "../../local/migrations/schemas.ts";
-import { migrationsFolder } from "../../local/migrations/released.ts";
+import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
 import { stackNamed } from "../../local/stack.ts";
 import { openDatabase } from "../support/database.ts";
 
@@ -44,12 +43,29 @@ for (
       from pg_available_extensions e
       where not ${gone} ? e.name::text`);
     const before = await objects();
-    const text =
-      (await Deno.readTextFile(`${migrationsFolder}/${(await firstMigrations())[0].name}`))
-        .replace("pg_catalog.pg_available_extensions", "pg_temp.available");
+    const text = (await Deno.readTextFile(`${migrationsFolder}/${(await migrations())[0]}`))
+      .replace("pg_catalog.pg_available_extensions", "pg_temp.available");
     await assert.rejects(sql.unsafe(text).simple(), { code: "0A000", message, hint });
     assert.deepEqual(await objects(), before);
     const [checked] = text.split(/^create /m);
     assert.match(checked, /pg_temp\.available/, "it is looked at before the first create");
   });
 }
+
+Deno.test("a database that has a Logloom already is left as it is, and told what to do", async () => {
+  const url = await cloneDatabase(stackNamed("scratch"), bareDatabase, "with_logloom");
+  await using sql = openDatabase(url, 1);
+  await sql.unsafe(`
+    create schema logloom_private;
+    create table logloom_private.installation ()`);
+  const text = await Deno.readTextFile(`${migrationsFolder}/${(await migrations())[0]}`);
+  await assert.rejects(sql.unsafe(text).simple(), {
+    code: "55000",
+    message: "This database already has a Logloom, and 1.0.0 upgrades none: export what you want " +
+      "to keep, uninstall it, then install again",
+    hint: "Nothing was changed. docs/upgrade.md shows the commands.",
+  });
+  const [{ schemas }] = await sql`
+    select count(*)::integer as schemas from pg_namespace where nspname = 'logloom'`;
+  assert.equal(schemas, 0);
+});
