@@ -466,35 +466,6 @@ export type Database = {
         };
       };
       "health_report": { Args: Record<PropertyKey, never>; Returns: Json };
-      "ingest_logs": {
-        Args: {
-          "p_all_errors"?: boolean;
-          "p_attrs"?: (Json)[];
-          "p_body_digest"?: string;
-          "p_bytes"?: number;
-          "p_claims"?: Json;
-          "p_cut"?: number;
-          "p_env"?: (string)[];
-          "p_errors"?: Json;
-          "p_guessed"?: Json;
-          "p_host"?: (string)[];
-          "p_idempotency_key"?: string;
-          "p_key_digest"?: string;
-          "p_level"?: (string)[];
-          "p_msg"?: (string)[];
-          "p_positions"?: (number)[];
-          "p_rejected"?: number;
-          "p_req_id"?: (string)[];
-          "p_route"?: (string)[];
-          "p_service"?: (string)[];
-          "p_slice"?: number;
-          "p_tenant_id"?: string;
-          "p_ts"?: (string)[];
-          "p_user_id"?: (string)[];
-        };
-        Returns: Json;
-      };
-      "ingest_requests": { Args: { "p_requests"?: Json }; Returns: Json };
       "ingest_text": { Args: { ""?: string }; Returns: Json };
       "list_alert_addresses": {
         Args: { "p_after"?: string; "p_limit"?: number };

@@ -1,12 +1,13 @@
 begin;
 \ir ../../supabase/tests/actors.psql
+\ir ../../supabase/tests/ingest.psql
 \ir ../install.psql
 select plan(40);
 
 select logloom_citus.replace_functions();
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => 'acme', p_ts => array[now() - interval '1 minute'], p_msg => array['here']
 ) \g /dev/null
 select logloom_private.flip_queue() \g /dev/null

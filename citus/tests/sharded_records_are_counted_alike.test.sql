@@ -1,12 +1,13 @@
 -- Where records are sharded the writer counts what it adds from the queue, elsewhere from
 -- what its insert returns.
 begin;
+\ir ../../supabase/tests/ingest.psql
 \ir ../install.psql
 select plan(5);
 
 update logloom_private.settings
 set count_services_max = 2, count_service_length_max = 10, provision_by_secret_key = true;
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => t.tenant_id,
   p_ts => array[
     now(), now(), now() - interval '1 minute', now() - interval '1 day', null, now(), now()

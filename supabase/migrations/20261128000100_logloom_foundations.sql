@@ -8,8 +8,8 @@ begin
   if to_regclass('logloom_private.installation') is not null then
     raise exception using
       errcode = 'object_not_in_prerequisite_state',
-      message = 'This database already has a Logloom, and 1.0.0 upgrades none: export what you want '
-        'to keep, uninstall it, then install again',
+      message = 'This database already has a Logloom, and 1.0.0 upgrades none: export what you '
+        'want to keep, uninstall it, then install again',
       hint = 'Nothing was changed. docs/upgrade.md shows the commands.';
   end if;
 end;
@@ -202,8 +202,6 @@ begin
     'get_tenant_settings',
     'get_tenant_usage',
     'health_report',
-    'ingest_logs',
-    'ingest_requests',
     'ingest_text',
     'list_alert_addresses',
     'list_alert_deliveries',
@@ -2341,7 +2339,7 @@ begin
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
-        'complete_notification', 'ingest', 'ingest_each', 'match_archive', 'next_stream_batch',
+        'complete_notification', 'ingest_each', 'match_archive', 'next_stream_batch',
         'open_portal_session', 'put_sealed', 'read_by_key', 'read_health', 'run_writer_in_place',
         'settle_archive_work', 'settle_claim', 'settle_stream_batch', 'unsealed_secrets'
       ])
@@ -3004,8 +3002,6 @@ begin
     'claim_log_streams',
     'complete_alert_notification',
     'health_report',
-    'ingest_logs',
-    'ingest_requests',
     'ingest_text',
     'list_unsealed_alert_secrets',
     'match_log_archive',

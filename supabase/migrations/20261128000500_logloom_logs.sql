@@ -468,8 +468,8 @@ $$;
 -- logs/maintain_partitions.sql
 
 -- What the hourly job does. Today's partition and those of the coming days exist afterwards, with
--- their names and row-level security. No migration calls it: a partition that a migration made would
--- be a difference to `supabase db diff` in every project, on every other day.
+-- their names and row-level security. No migration calls it: `supabase db diff` of every project
+-- would show the partition of the day on which the migration was written.
 create function logloom_private.maintain_partitions()
 returns void
 language plpgsql

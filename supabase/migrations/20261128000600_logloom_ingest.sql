@@ -23,8 +23,17 @@ create type logloom_private.ingest_request as (
 );
 
 comment on type logloom_private.ingest_request is
-  'One request of ingest: the parameters of public.ingest_logs, which says what they are. Its '
-  'events are parallel arrays, p_ts of full length.';
+  'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), '
+  'or whoever p_claims name (of a token whose signature was verified), or p_tenant_id. Events are '
+  'parallel arrays. p_ts is of full length, null where missing; without p_ts the request only '
+  'authenticates and asks for the limits. p_positions: index in the request of each event, null '
+  'when nothing was rejected before. p_rejected, p_errors: what was rejected before. p_slice: '
+  'number, from 0, of this part of a request that is committed in several calls; the first one '
+  'decides whether the limits of the plan allow the request. p_cut: events that were cut to fit '
+  'max_record_bytes or max_record_values. p_all_errors: errors list every rejected event, not the '
+  'first hundred. p_guessed: events whose ts stood under a name that may mean something else, as '
+  '{place: {name: value}}, the place in the arrays counted from 1. Out of range, such a ts becomes '
+  'an attribute.';
 
 -- ingest/types/ingest_state.sql
 
@@ -640,33 +649,24 @@ begin
 end;
 $$;
 
--- Limits, provisioning, idempotency and enqueue in the transaction of the call. p_state: where it
--- is known from another request of the caller in it, else null, and not by default: a default of a
--- type that holds a table's row stands in the way of new columns (0A000 since PostgreSQL 17.12).
--- PT401, PT404, PT409, PT413, PT429, PT503.
+-- Limits, provisioning, idempotency and enqueue of one request. PT404, PT409, PT413, PT429, PT503.
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state
 )
 returns logloom_private.ingest_answer
 language plpgsql
-security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because service_role reads no digests and writes to the queue only through here
 declare
-  v_plan logloom.plans;
-  v_has_rate boolean;
+  v_plan constant logloom.plans := p_state.plan;
+  v_has_rate constant boolean :=
+    num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
   -- The first slice decides for its request: what follows is taken, and waited for by the next one.
   v_is_let_in constant boolean := coalesce(p_request.p_slice > 0, false);
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
 begin
-  if p_state is null then
-    p_state := logloom_private.ingest_state(
-      p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims, 1
-    );
-  end if;
   if p_request.p_ts is null then
     return row(
       json_build_object(
@@ -679,8 +679,6 @@ begin
       logloom_private.quota_headers(p_state, 0), 0
     );
   end if;
-  v_plan := p_state.plan;
-  v_has_rate := num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
   if v_has_rate and not v_is_let_in then
     -- Without a lock: a request that is refused here holds nobody up and writes nothing.
     perform logloom_private.check_rate(p_state, b)
@@ -847,111 +845,14 @@ begin
     end;
     v_answers := v_answers || v_answer;
   end loop;
-  perform set_config('response.headers', '[]', true);
   return array_to_json(v_answers);
 end;
 $$;
 
--- ingest/ingest_logs.sql
-
-create function public.ingest_logs(
-  p_tenant_id text default null,
-  p_key_digest text default null,
-  p_idempotency_key text default null,
-  p_body_digest text default null,
-  p_bytes integer default null,
-  p_positions integer[] default null,
-  p_rejected integer default null,
-  p_errors json default null,
-  p_slice integer default null,
-  p_claims jsonb default null,
-  p_cut integer default null,
-  -- fields sent joined: p_{name} {type}[] default null,
-  p_ts timestamptz[] default null, p_level text[] default null, p_msg text[] default null,
-  p_service text[] default null, p_env text[] default null, p_req_id text[] default null,
-  p_user_id text[] default null, p_route text[] default null, p_host text[] default null,
-  p_attrs jsonb[] default null,
-  -- fields end
-  p_all_errors boolean default null,
-  p_guessed jsonb default null
-)
-returns json
-language plpgsql
-volatile
-security invoker
-set search_path = pg_catalog, pg_temp
-set statement_timeout = '5s'
-as $$
-declare
-  v_answer constant logloom_private.ingest_answer := logloom_private.ingest(
-    row(
-      p_tenant_id, p_key_digest, p_idempotency_key, p_body_digest, p_bytes, p_positions,
-      p_rejected, p_errors, p_slice, p_claims, p_cut,
-      -- fields sent joined: p_{name},
-      p_ts, p_level, p_msg, p_service, p_env, p_req_id, p_user_id, p_route, p_host, p_attrs,
-      -- fields end
-      p_all_errors, p_guessed
-    )::logloom_private.ingest_request,
-    null
-  );
-begin
-  -- PostgREST wants each header in an object of its own. In JSON text a quote within a value stands
-  -- behind a backslash.
-  perform set_config(
-    'response.headers',
-    '[' || replace(v_answer.headers::text, '", "', '"}, {"') || ']',
-    true
-  );
-  return v_answer.body;
-end;
-$$;
-
-comment on function public.ingest_logs is
-  'What the edge function ingest calls, once a request. The caller is p_key_digest (hex SHA-256 '
-  'of an API key), or who p_claims (of a token whose signature was verified) name, or p_tenant_id. '
-  'Events are parallel arrays; p_ts is of full '
-  'length, null where missing; without p_ts the call only authenticates and tells the limits. '
-  'p_positions: index in the request of each event, null when nothing was rejected before; '
-  'p_rejected, p_errors: what was. p_slice: number, from 0, of this part of a request that is '
-  'committed in several calls: the first one decides whether the limits of the plan allow the '
-  'request. p_cut: events of which a part was cut off, '
-  'since the record would be larger than max_record_bytes or max_record_values allow. '
-  'p_all_errors: errors are to list every rejected event, not the first hundred. p_guessed: of '
-  'events whose ts stood under a name that may mean something else, the place in the arrays from '
-  '1 and the member {place: {name: value}}: out of range it is an attribute and no ts. '
-  'Returns the answer to the client {success, ingested, rejected, cut, errors}. '
-  'Errors: PT401, PT404, PT409, PT413, PT429, PT503; statement_timeout is the enqueue timeout of '
-  'the watermark.';
-
--- ingest/ingest_requests.sql
-
-create function public.ingest_requests(p_requests json default null)
-returns json
-language plpgsql
-volatile
-security invoker
-set search_path = pg_catalog, pg_temp
-set statement_timeout = '5s'
-as $$
-begin
-  return logloom_private.ingest_each(
-    array(select e.value::text from json_array_elements(p_requests) e)
-  );
-end;
-$$;
-
-comment on function public.ingest_requests(json) is
-  'ingest_text for edge functions of 1.0.0: ingest_logs for several small requests that came at '
-  'once: one transaction, one commit. '
-  'p_requests: array of objects, each with the parameters of ingest_logs. Returns an array in the '
-  'same order, each {status, headers: {name: value}, body: text}, as ingest_logs alone would have '
-  'answered; body is JSON text, of an error {code, message, hint}. What refuses one request does '
-  'not touch the others. statement_timeout is the enqueue timeout of the watermark, as there.';
-
 -- ingest/ingest_state.sql
 
 -- Who sends a request, and what holds for it and for those of the same caller that come with it,
--- p_requests in all. PT401, PT404.
+-- p_requests in all. PT401, PT403, PT404.
 create function logloom_private.ingest_state(
   p_tenant_id text,
   p_key_digest text,
@@ -1039,13 +940,14 @@ end;
 $$;
 
 comment on function public.ingest_text(text) is
-  'What the edge function ingest calls: ingest_logs for one or more requests of a caller, in one '
-  'transaction, with one commit. The body is plain text: the requests with file separators '
-  '(U+001C) between them. A request is the JSON of ingest_logs'' parameters, or of all but the '
-  'columns and then these, as logloom_private.request_of_text splits them. Returns an array in the '
-  'same order, each {status, headers: {name: value}, body: text}, as ingest_logs alone would have '
-  'answered; body is JSON text, of an error {code, message}. What refuses one request does not '
-  'touch the others. statement_timeout is the enqueue timeout of the watermark, as there.';
+  'What the edge function ingest calls, for one or more requests of a caller: one transaction, one '
+  'commit. The body is plain text: the requests with file separators (U+001C) between them. A '
+  'request is the JSON of a logloom_private.ingest_request, which says what its members are, or of '
+  'all but the columns and then these, as logloom_private.request_of_text splits them. Returns an '
+  'array in the same order, each {status, headers: {name: value}, body: text}. body is JSON text: '
+  '{success, ingested, rejected, cut, errors}, or of an error {code, message, hint}: PT401, PT403, '
+  'PT404, PT409, PT413, PT429, PT503. A refused request does not touch the others. '
+  'statement_timeout is the enqueue timeout of the watermark.';
 
 -- ingest/meter_batches.sql
 

@@ -530,7 +530,7 @@ comment on function public.run_writer() is
 
 -- writer/watermark.sql
 
--- How long after its received_at a batch can become visible: the timeout of ingest_logs.
+-- How long after its received_at a batch can become visible: the timeout of ingest_text.
 create function logloom_private.enqueue_timeout()
 returns interval
 language plpgsql
@@ -540,14 +540,11 @@ as $$
 begin
   return (
     -- A bare number is milliseconds, as everywhere in PostgreSQL's settings.
-    select max(
-      (case when t.timeout ~ '^[0-9]+$' then t.timeout || ' ms' else t.timeout end)::interval
-    )
+    select (case when t.timeout ~ '^[0-9]+$' then t.timeout || ' ms' else t.timeout end)::interval
     from (
       select split_part(c.setting, '=', 2) as timeout
       from pg_catalog.pg_proc p, unnest(p.proconfig) c (setting)
-      where p.pronamespace = 'public'::regnamespace
-        and p.proname in ('ingest_logs', 'ingest_requests', 'ingest_text')
+      where p.oid = 'public.ingest_text(text)'::regprocedure
         and c.setting like 'statement_timeout=%'
     ) t
   );

@@ -307,7 +307,7 @@ Deno.test("a user reaches neither tables nor what the functions alone may call",
       assert.ok([404, 406].includes(answer.status), `${table}: ${answer.status}`);
     }
   }
-  for (const operation of ["ingest_logs", "health_report"]) {
+  for (const operation of ["ingest_text", "health_report"]) {
     assert.equal((await rpc(tenant.token, operation)).status, 403, operation);
     assert.equal((await rpc(stack.anonKey, operation)).status, 401, operation);
   }

@@ -365,8 +365,8 @@ Deno.test("what was enqueued while the writer waited is metered, too, whatever l
   const writer = await sql.reserve();
   let written: Promise<unknown> = Promise.resolve();
   await sql.begin(async (sender) => {
-    await sender`select public.ingest_logs(
-      p_tenant_id => 'acme', p_bytes => 100, p_ts => array[now()], p_msg => array['a'])`;
+    await sender`select public.ingest_text(
+      '{"p_tenant_id": "acme", "p_bytes": 100, "p_ts": [null], "p_msg": ["a"]}')`;
     await writer`set default_transaction_isolation = 'repeatable read'`;
     written = writer`call logloom_private.write_logs()`.execute();
     await eventually("the writer waits for the sender", async () => {

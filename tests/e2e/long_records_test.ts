@@ -188,21 +188,24 @@ Deno.test("a caller of the database itself is told that a record is too large", 
   await db`
     insert into logloom.tenants (tenant_id, plan_id) values ('long-records', 'free')
     on conflict do nothing`;
-  await assert.rejects(
-    () =>
-      db`select public.ingest_logs(
-        p_tenant_id => 'long-records', p_ts => array[null]::timestamptz[],
-        p_attrs => array[jsonb_build_object('n', 1e300 * 1e300 * 1e300)] || '{}'::jsonb[],
-        p_msg => array[repeat('x', 1048576)]
-      )`,
-    { code: "PT413", message: "A record is longer than 1048576 bytes" },
-  );
-  await assert.rejects(
-    () =>
-      db`select public.ingest_logs(
-        p_tenant_id => 'long-records', p_ts => array[null]::timestamptz[],
-        p_attrs => array[jsonb_build_object('n', array_fill(1, array[340000]))]
-      )`,
-    { code: "PT413", message: "A record has more than 160000 values" },
-  );
+  for (
+    const [record, message] of [
+      [
+        `"p_attrs": [{"n": 1${"0".repeat(900)}}], "p_msg": ["${"x".repeat(1_048_576)}"]`,
+        "A record is longer than 1048576 bytes",
+      ],
+      [
+        `"p_attrs": [{"n": [${Array(340_000).fill(1)}]}]`,
+        "A record has more than 160000 values",
+      ],
+    ]
+  ) {
+    const request = `{"p_tenant_id": "long-records", "p_ts": [null], ${record}}`;
+    const [{ answers: [answer] }] = await db`select public.ingest_text(${request}) as answers`;
+    assert.equal(answer.status, 413);
+    assert.deepEqual([JSON.parse(answer.body).code, JSON.parse(answer.body).message], [
+      "PT413",
+      message,
+    ]);
+  }
 });

@@ -144,7 +144,7 @@ const ofShop: Request[] = [
   ["GET", "/rpc/who_am_i", bearer(user)],
   ["POST", "/rpc/search_logs", { ...json, "content-profile": "app" }, {}],
   ["GET", "/rpc/search_logs", { "accept-profile": "app" }],
-  ["POST", "/rpc/ingest_logs", { ...json, "content-profile": "app" }, {}],
+  ["POST", "/rpc/ingest_text", { ...json, "content-profile": "app" }, {}],
   ["GET", "/settings", { "accept-profile": "app" }],
   ["GET", "/nothing"],
   ["DELETE", "/orders?id=eq.1"],

@@ -24,7 +24,7 @@ const wrong = [
   'logs.search("").then(({ logs }) => logs[0].level === "warning")',
   'logs.search("").then(({ logs }) => logs[0].msg.length)',
   'logs.call("create_api_key", { name: "a" })',
-  'logs.call("ingest_logs", {})',
+  'logs.call("ingest_text", {})',
   'logs.call("update_tenant_settings", { pipeline_config: { retention: 3 } })',
   'logs.call("set_tenant_member_role", { p_user_id: "a", p_role: "boss" })',
   'logs.call("get_log", {})',

@@ -16,14 +16,13 @@ export interface DatabaseOptions {
 }
 
 /**
- * Calls one function of the database and returns its JSON text. `parameters` names those in the body: then PostgREST
- * passes the body on without parsing it, which saves most of the cost of a large one. For "text" the body is the one
- * parameter, a text without a name.
+ * Calls one function of the database and returns its JSON text. The body is JSON of the parameters, or as "text/plain"
+ * the one parameter, a text without a name: PostgREST does not parse it, which saves most of the cost of a large one.
  */
 export type CallDatabase = (
   name: string,
-  parameters: readonly string[] | "text",
   body: string,
+  contentType?: "text/plain",
 ) => Promise<Result<string>>;
 
 /** The answer while the database is unreachable. */
@@ -44,15 +43,13 @@ export function serviceHeaders(serviceKey: string): Record<string, string> {
 export function createDatabase(options: DatabaseOptions): CallDatabase {
   const headers = serviceHeaders(options.serviceKey);
 
-  return async (name, parameters, body) => {
-    const isText = parameters === "text";
-    const columns = !isText && parameters.length > 0 ? `?columns=${parameters.join(",")}` : "";
+  return async (name, body, contentType) => {
     let response: Response;
     let text: string;
     try {
-      response = await fetch(`${options.url}/rest/v1/rpc/${name}${columns}`, {
+      response = await fetch(`${options.url}/rest/v1/rpc/${name}`, {
         method: "POST",
-        headers: { ...headers, "Content-Type": isText ? "text/plain" : "application/json" },
+        headers: { ...headers, "Content-Type": contentType ?? "application/json" },
         body,
         redirect: "error",
         signal: AbortSignal.timeout(options.timeoutMs),
@@ -92,10 +89,7 @@ export function readAnswer(
     return { ok: false, failure: decided };
   }
   logFailure("database refused the call", { call: name, status, code });
-  const away = unavailable(databaseAway, whyAway(status, code));
-  return code === "PGRST202" && !away.ok
-    ? { ok: false, failure: { ...away.failure, isMissing: true } }
-    : away;
+  return unavailable(databaseAway, whyAway(status, code));
 }
 
 /** In our own words: a proxy may answer anything. */

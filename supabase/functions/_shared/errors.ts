@@ -7,8 +7,6 @@ export interface Failure {
   readonly reason?: string;
   /** Why the caller is not let in, for its header: the body of a 401 always says the same. */
   readonly refusal?: string;
-  /** Whether the database has no such function, so that nothing was done. */
-  readonly isMissing?: true;
 }
 
 /** Headers of the database beside an answer: x-ratelimit-… for the client, x-logloom-… for us. */

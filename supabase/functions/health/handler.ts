@@ -26,7 +26,7 @@ export function createHealthHandler(
   }
 
   async function readViews(): Promise<Views> {
-    const answer = await callDatabase("health_report", [], "{}");
+    const answer = await callDatabase("health_report", "{}");
     const views = answer.ok
       ? (JSON.parse(answer.value) as { endpoints: Views }).endpoints
       : away(now(), answer.failure.reason ?? answer.failure.error);

@@ -67,7 +67,7 @@ export async function runBody({ path, headers = {} }: Recipe, body: Bytes): Prom
   const sent: string[] = [];
   const handler = createIngestHandler({
     authenticate: () => Promise.resolve(success({ kind: "api_key", keyDigest: "digest" })),
-    callDatabase: (_name, _parameters, text) => {
+    callDatabase: (_name, text) => {
       encoder.encode(text);
       sent.push(text);
       const body = '{"success":true,"ingested":1,"rejected":0}';

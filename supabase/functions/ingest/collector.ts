@@ -13,7 +13,7 @@ import { unmarkNumbers } from "../_shared/numbers.ts";
 
 type TextColumns = { readonly [Field in TextField as `p_${Field}`]?: readonly Text[] };
 
-/** The parameters of `ingest_logs` from events, with the same names; columns are parallel. */
+/** The members of the database's `ingest_request` that come from events; columns are parallel. */
 export interface Batch extends TextColumns {
   readonly p_ts: readonly Text[];
   readonly p_level?: readonly Text[];

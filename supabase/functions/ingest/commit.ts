@@ -1,9 +1,9 @@
 import { type Caller, sha256Hex } from "../_shared/auth.ts";
 import type { Failure, Notes } from "../_shared/errors.ts";
 import type { Bytes } from "./bytes.ts";
-import { type Batch, batchJson, type EventCollector, type EventError } from "./collector.ts";
+import { type Batch, type EventCollector, type EventError } from "./collector.ts";
 import { cutRecords } from "./cut_records.ts";
-import type { Commit, CommitRequest } from "./group_commit.ts";
+import type { Commit } from "./group_commit.ts";
 import { counts, type Outcome } from "./protocol.ts";
 import { batchText } from "./request_text.ts";
 
@@ -98,10 +98,10 @@ function sliceCommit(
   mayShare: boolean,
   commit: Commit,
 ): () => Promise<Answer> {
-  let request = requestOf(batch, parameters);
+  let request = batchText(batch, parameters);
   let isCut = false;
   return async () => {
-    if (isCut || request.text.length <= unaskedLength) {
+    if (isCut || request.length <= unaskedLength) {
       const answer = await commit(caller, request, mayShare);
       if (isCut || answer.ok || answer.failure.status !== 413) return answer;
     }
@@ -111,14 +111,10 @@ function sliceCommit(
       known.value,
     );
     const cut = cutRecords(batch, maxBytes, maxValues);
-    request = requestOf(cut, parameters);
+    request = batchText(cut, parameters);
     isCut = cut.p_cut !== undefined;
     return await commit(caller, request, mayShare);
   };
-}
-
-function requestOf(batch: Batch, parameters: Record<string, unknown>): CommitRequest {
-  return { text: batchText(batch, parameters), json: () => batchJson(batch, parameters) };
 }
 
 interface Limits {
@@ -129,8 +125,7 @@ interface Limits {
 
 /** Whether the database knows the caller, and its limits. */
 export function askWhoCalls(caller: Caller, commit: Commit): Promise<Answer> {
-  const text = JSON.stringify(callerParameters(caller));
-  return commit(caller, { text, json: () => text }, true);
+  return commit(caller, JSON.stringify(callerParameters(caller)), true);
 }
 
 /** The key of a repeat: the sender's, or the request's digest if it can only be a repeat. */

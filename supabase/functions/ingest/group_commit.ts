@@ -1,41 +1,17 @@
 import { type Caller, callerKey } from "../_shared/auth.ts";
 import { type CallDatabase, databaseAway, readAnswer } from "../_shared/database.ts";
 import { describeError, logFailure, type Result, unavailable } from "../_shared/errors.ts";
-import { eventFields } from "../_shared/record_fields.ts";
 import { requestSeparator } from "./request_text.ts";
 
-export interface CommitRequest {
-  /** For `ingest_text`. */
-  readonly text: string;
-  /** The parameters of `ingest_logs`. */
-  readonly json: () => string;
-}
-
 /**
- * Commits a request. One that may share its transaction can be committed together with others of its caller. Never
- * rejects.
+ * Commits a request for `ingest_text`. One that may share its transaction can be committed together with others of its
+ * caller. Never rejects.
  */
 export type Commit = (
   caller: Caller,
-  request: CommitRequest,
+  request: string,
   mayShare: boolean,
 ) => Promise<Result<string>>;
-
-/** The parameters of `ingest_logs` where there is no `ingest_text` yet. */
-const parameters = [
-  "p_tenant_id",
-  "p_key_digest",
-  "p_idempotency_key",
-  "p_body_digest",
-  "p_bytes",
-  "p_positions",
-  "p_rejected",
-  "p_errors",
-  ...eventFields.map((field) => `p_${field}`),
-  "p_slice",
-  "p_claims",
-  "p_cut",
-];
 
 /** A longer request justifies its own call, and would delay small ones. */
 const maxSharedLength = 16_384;
@@ -48,11 +24,9 @@ const hangsMs = 200;
 const returnsMs = 5;
 /** A request that waited this long gets 503: the database does not answer, and others wait too. */
 const maxWaitMs = 10_000;
-/** How long a database without `ingest_text` is not asked for it again: it may be upgraded at any time. */
-const jsonMs = 10_000;
 
 interface Waiting {
-  readonly request: CommitRequest;
+  readonly request: string;
   readonly since: number;
   readonly settle: (answer: Result<string>) => void;
 }
@@ -80,29 +54,15 @@ export function createGroupCommit(
   returnMs = returnsMs,
 ): Commit {
   const lines = new Map<string, Line>();
-  let jsonUntil = -Infinity;
 
-  async function together(requests: CommitRequest[]): Promise<Result<string>[]> {
+  async function together(requests: string[]): Promise<Result<string>[]> {
     try {
-      if (now() >= jsonUntil) {
-        const body = requests.map(({ text }) => text).join(requestSeparator);
-        const answer = await callDatabase("ingest_text", "text", body);
-        if (answer.ok || !answer.failure.isMissing) return readAnswers(answer, requests.length);
-        jsonUntil = now() + jsonMs;
-      }
-      return await togetherAsJson(requests.map(({ json }) => json()));
+      const body = requests.join(requestSeparator);
+      return readAnswers(await callDatabase("ingest_text", body, "text/plain"), requests.length);
     } catch (error) {
       logFailure("requests could not be committed", { reason: describeError(error) });
       return requests.map(() => unavailable(databaseAway));
     }
-  }
-
-  /** For a database that is not upgraded yet: it is deployed apart from this function. */
-  async function togetherAsJson(requests: string[]): Promise<Result<string>[]> {
-    if (requests.length === 1) return [await callDatabase("ingest_logs", parameters, requests[0])];
-    const body = `{"p_requests":[${requests.join(",")}]}`;
-    const answer = await callDatabase("ingest_requests", ["p_requests"], body);
-    return readAnswers(answer, requests.length);
   }
 
   function nextGroup(line: Line): Waiting[] {
@@ -147,7 +107,7 @@ export function createGroupCommit(
   }
 
   return async (caller, request, mayShare) => {
-    if (!mayShare || request.text.length > maxSharedLength) return (await together([request]))[0];
+    if (!mayShare || request.length > maxSharedLength) return (await together([request]))[0];
     const key = callerKey(caller);
     const line = lines.get(key) ??
       { key, calls: 0, pause: undefined, timer: undefined, waiting: [] };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createDatabase } from "../_shared/database.ts";
 import { startPeer } from "../_shared/testing.ts";
-import { type Commit, type CommitRequest, createGroupCommit } from "./group_commit.ts";
+import { type Commit, createGroupCommit } from "./group_commit.ts";
 
 const acme = { kind: "tenant", tenantId: "acme" } as const;
 const globex = { kind: "tenant", tenantId: "globex" } as const;
@@ -42,9 +42,8 @@ function each(values: unknown[]) {
   return values.map((value) => ({ status: 200, headers: {}, body: `${value}` }));
 }
 
-function request(n: number, more = {}): CommitRequest {
-  const text = JSON.stringify({ p_bytes: n, ...more });
-  return { text, json: () => text };
+function request(n: number, more = {}): string {
+  return JSON.stringify({ p_bytes: n, ...more });
 }
 
 /** The p_bytes of each request of a call. */
@@ -266,49 +265,8 @@ Deno.test("requests behind a call that hangs get another, and those behind both 
   assert.deepEqual(calls, [[1], [2, 3], [4]]);
 });
 
-/** A database that may lack ingest_text. */
-function startOlder(hasText: () => boolean) {
-  return startPeer(({ path, body }) => {
-    switch (path) {
-      case "/rest/v1/rpc/ingest_text":
-        return hasText()
-          ? Response.json(each(bytesIn(body)))
-          : Response.json({ code: "PGRST202", message: "no function" }, { status: 404 });
-      case "/rest/v1/rpc/ingest_requests":
-        return Response.json(
-          each(JSON.parse(body).p_requests.map(({ p_bytes }: { p_bytes: number }) => p_bytes)),
-        );
-      default:
-        return Response.json(JSON.parse(body).p_bytes);
-    }
-  });
-}
-
-Deno.test("a database without ingest_text gets JSON, and is asked again after a while", async () => {
-  let now = 0;
-  let isUpgraded = false;
-  await using peer = startOlder(() => isUpgraded);
-  const commit = createGroupCommit(
-    createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 60_000 }),
-    () => now,
-  );
-  const callsOf = async (...numbers: number[]) => {
-    const from = peer.requests.length;
-    const answers = await Promise.all(numbers.map((n) => commit(acme, request(n), true)));
-    assert.deepEqual(answers, numbers.map((n) => ({ ok: true, value: `${n}` })));
-    return peer.requests.slice(from).map(({ path }) => path.slice("/rest/v1/rpc/".length)).sort();
-  };
-  assert.deepEqual(await callsOf(1), ["ingest_logs", "ingest_text"]);
-  isUpgraded = true;
-  now = 9999;
-  const calls = await callsOf(2, 3, 4, 5);
-  assert.ok(calls.includes("ingest_requests") && !calls.includes("ingest_text"), `${calls}`);
-  now = 10_000;
-  assert.deepEqual(await callsOf(6), ["ingest_text"]);
-});
-
-Deno.test("nothing is sent twice, whatever else a call fails with", async () => {
-  for (const code of ["57014", "PGRST203", "PGRST002", "42883"]) {
+Deno.test("nothing is sent twice, whatever a call fails with", async () => {
+  for (const code of ["57014", "PGRST202", "PGRST002", "42883"]) {
     await using peer = startPeer(() => Response.json({ code, message: "" }, { status: 404 }));
     const commit = createGroupCommit(
       createDatabase({ url: peer.url, serviceKey: "key", timeoutMs: 60_000 }),

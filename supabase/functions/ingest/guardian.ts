@@ -45,7 +45,7 @@ export function createGuardian(
 
 async function runWriter(callDatabase: CallDatabase): Promise<void> {
   for (let call = 0; call < maxCalls; call++) {
-    const answer = await callDatabase("run_writer", [], "{}");
+    const answer = await callDatabase("run_writer", "{}");
     if (!answer.ok) return;
     const run: { done?: unknown } = JSON.parse(answer.value);
     if (run.done !== false) return;

@@ -28,7 +28,7 @@ async function send(
 ) {
   const calls: Sent[] = [];
   let wakes = 0;
-  const callDatabase: CallDatabase = (_name, _parameters, text) => {
+  const callDatabase: CallDatabase = (_name, text) => {
     const sent = parametersOf(text) as unknown as Sent;
     calls.push(sent);
     const said = answer(sent);

@@ -20,7 +20,7 @@ export const token = await new SignJWT({
   new TextEncoder().encode(secret),
 );
 
-/** The parameters of a request for `ingest_text`, as `ingest_logs` names them. */
+/** The members of a request for `ingest_text`. */
 export function parametersOf(request: string): Record<string, unknown> {
   const [head, ...columns] = request.split("\x1e");
   const parameters = JSON.parse(head);
@@ -37,8 +37,8 @@ export function parametersOf(request: string): Record<string, unknown> {
 }
 
 /**
- * Stands for the database: answers each request for `ingest_text` as `ingest_logs` would. The requests, with their
- * parameters as JSON, are listed one by one.
+ * Stands for the database: gives `answer`'s answer to each request for `ingest_text`. The requests, with their members
+ * as JSON, are listed one by one.
  */
 export function startDatabase(
   answer: (request: PeerRequest) => Response | Promise<Response>,

@@ -81,7 +81,7 @@ async function drain(dependencies: ArchiveDependencies): Promise<void> {
 /** Does the next piece of work. Whether there was one and it went well. */
 async function doNext(dependencies: ArchiveDependencies): Promise<boolean> {
   const { callDatabase, clock } = dependencies;
-  const answer = await callDatabase("claim_log_archive_work", [], "{}");
+  const answer = await callDatabase("claim_log_archive_work", "{}");
   if (!answer.ok) return false;
   const { bucket: name, prefix, work } = JSON.parse(answer.value) as Claim | NoClaim;
   if (work === null) return false;
@@ -111,7 +111,6 @@ async function doNext(dependencies: ArchiveDependencies): Promise<boolean> {
   ];
   const settled = await callDatabase(
     "settle_log_archive_work",
-    [],
     `{${members.join(",")}}`,
   );
   return settled.ok && error === undefined;

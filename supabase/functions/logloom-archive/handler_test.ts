@@ -18,7 +18,7 @@ function archive(
   const calls: [string, unknown][] = [];
   let left = steps;
   let work = Promise.resolve();
-  const callDatabase: CallDatabase = (name, _, body) => {
+  const callDatabase: CallDatabase = (name, body) => {
     calls.push([name, JSON.parse(body)]);
     if (name !== "claim_log_archive_work") return Promise.resolve(success("[]"));
     const next = works.shift();

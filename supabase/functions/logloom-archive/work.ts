@@ -217,7 +217,6 @@ async function erase(
   if (columns === undefined) return { missing: true };
   const answer = await dependencies.callDatabase(
     "match_log_archive",
-    [],
     `{"p_claim_id":${JSON.stringify(work.claim_id)},"p_records":${recordsJson(columns)}}`,
   );
   if (!answer.ok) throw new BucketError("The database did not say which records to erase");

@@ -58,7 +58,6 @@ function createWork(dependencies: NotifyDependencies): () => Promise<void> {
     if (room <= 0) return false;
     const answer = await dependencies.callDatabase(
       "claim_alert_notifications",
-      [],
       JSON.stringify({ p_limit: room }),
     );
     if (!answer.ok) return false;
@@ -115,7 +114,6 @@ async function complete(
     () =>
       callDatabase(
         "complete_alert_notification",
-        [],
         JSON.stringify({
           p_notification_id: notification.notification_id,
           p_claim_id: notification.claim_id,
@@ -154,7 +152,7 @@ async function deliverAndSettle(
   // An unsettled delivery is repeated when its claim expires, so a short effort is worth it.
   for (const wait of [500, 2000, undefined]) {
     if (
-      (await callDatabase("settle_alert_notification", [], parameters)).ok ||
+      (await callDatabase("settle_alert_notification", parameters)).ok ||
       wait === undefined
     ) return;
     await pause(wait);

@@ -26,7 +26,6 @@ class Outbox {
 
   call = (
     name: string,
-    _parameters: unknown,
     body: string,
   ): Promise<Result<string>> => {
     const parameters = JSON.parse(body);
@@ -242,8 +241,8 @@ Deno.test("what is completed is sent; without a claim nothing is, and without an
   };
   const sent: string[] = [];
   const { ask, work } = handle(outbox, {
-    callDatabase: (name, parameters, body) => {
-      if (name !== "complete_alert_notification") return outbox.call(name, parameters, body);
+    callDatabase: (name, body) => {
+      if (name !== "complete_alert_notification") return outbox.call(name, body);
       return Promise.resolve(answers[JSON.parse(body).p_notification_id]);
     },
     deliver: ({ notification_id, body }) => {
@@ -278,8 +277,8 @@ Deno.test("a claim that fails ends the work until somebody asks again", async ()
   const outbox = new Outbox(2);
   let isAway = true;
   const { ask, work } = handle(outbox, {
-    callDatabase: (...call) =>
-      isAway ? Promise.resolve(failure(503, "away")) : outbox.call(...call),
+    callDatabase: (name, body) =>
+      isAway ? Promise.resolve(failure(503, "away")) : outbox.call(name, body),
   });
   await ask();
   await Promise.all(work);

@@ -34,7 +34,6 @@ export async function sealAll(secrets: SealedSecrets, callDatabase: CallDatabase
   for (;;) {
     const answer = await callDatabase(
       "list_unsealed_alert_secrets",
-      [],
       JSON.stringify({ p_key_id: keyId, p_after: after }),
     );
     if (!answer.ok) return;
@@ -48,7 +47,6 @@ export async function sealAll(secrets: SealedSecrets, callDatabase: CallDatabase
         }
         await callDatabase(
           "seal_alert_secret",
-          [],
           JSON.stringify({
             p_rule_id: rule.rule_id,
             p_digest: createHash("sha256").update(secret).digest("hex"),

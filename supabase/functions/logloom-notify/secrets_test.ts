@@ -16,7 +16,7 @@ async function keys(current: string, old = "") {
 /** Secrets by rule, found and replaced as the database does. */
 function store(rules: Record<string, string[]>): CallDatabase {
   const digest = (text: string) => createHash("sha256").update(text).digest("hex");
-  return (name, _headers, body) => {
+  return (name, body) => {
     const given = JSON.parse(body);
     if (name === "seal_alert_secret") {
       rules[given.p_rule_id] = rules[given.p_rule_id].map((secret) =>

@@ -87,7 +87,7 @@ function createWork(dependencies: StreamDependencies): () => Promise<void> {
   async function claim(budget: Budget): Promise<boolean> {
     const room = limit - inFlight.size;
     if (room <= 0 || budget.isSpent) return false;
-    const answer = await callDatabase("claim_log_streams", [], JSON.stringify({ p_limit: room }));
+    const answer = await callDatabase("claim_log_streams", JSON.stringify({ p_limit: room }));
     if (!answer.ok) return false;
     const claims = JSON.parse(answer.value) as Claim[];
     for (const claim of claims) {
@@ -130,7 +130,6 @@ async function serve(
     const answer = await reading.take(tenant_id, () =>
       callDatabase(
         "read_log_stream_batch",
-        [],
         JSON.stringify({ p_stream_id: stream_id, p_claim_id: claim_id }),
       ));
     if (!answer.ok) return;
@@ -145,12 +144,12 @@ async function serve(
       ...settlement(outcome, batch),
       p_secrets: resealed,
     });
-    let settled = await callDatabase("settle_log_stream_batch", [], parameters);
+    let settled = await callDatabase("settle_log_stream_batch", parameters);
     // What is not settled is sent again when the claim is over, so a short effort is worth it.
     for (const wait of [500, 2000]) {
       if (settled.ok) break;
       await pause(wait);
-      settled = await callDatabase("settle_log_stream_batch", [], parameters);
+      settled = await callDatabase("settle_log_stream_batch", parameters);
     }
     if (!settled.ok || !(JSON.parse(settled.value) as { more: boolean }).more) return;
   }

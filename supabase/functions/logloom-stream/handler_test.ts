@@ -14,7 +14,7 @@ function databaseWith(batches: number, secrets: Record<string, string> = {}) {
   const calls: Call[] = [];
   let isClaimed = false;
   let sent = 0;
-  const callDatabase: StreamDependencies["callDatabase"] = (name, _parameters, text) => {
+  const callDatabase: StreamDependencies["callDatabase"] = (name, text) => {
     const body = JSON.parse(text);
     calls.push({ name, body });
     switch (name) {
@@ -101,7 +101,7 @@ Deno.test("batches of one tenant are read one at a time, those of another beside
   const answers = new Map<string, () => void>();
   let isClaimed = false;
   const working = work({
-    callDatabase: (name, _parameters, text) => {
+    callDatabase: (name, text) => {
       const { p_stream_id } = JSON.parse(text);
       if (name !== "read_log_stream_batch") {
         const claims = isClaimed ? [] : streams;

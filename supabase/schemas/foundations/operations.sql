@@ -51,8 +51,6 @@ begin
     'get_tenant_settings',
     'get_tenant_usage',
     'health_report',
-    'ingest_logs',
-    'ingest_requests',
     'ingest_text',
     'list_alert_addresses',
     'list_alert_deliveries',

@@ -4,8 +4,8 @@ begin
   if to_regclass('logloom_private.installation') is not null then
     raise exception using
       errcode = 'object_not_in_prerequisite_state',
-      message = 'This database already has a Logloom, and 1.0.0 upgrades none: export what you want '
-        'to keep, uninstall it, then install again',
+      message = 'This database already has a Logloom, and 1.0.0 upgrades none: export what you '
+        'want to keep, uninstall it, then install again',
       hint = 'Nothing was changed. docs/upgrade.md shows the commands.';
   end if;
 end;

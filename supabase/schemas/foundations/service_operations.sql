@@ -12,8 +12,6 @@ begin
     'claim_log_streams',
     'complete_alert_notification',
     'health_report',
-    'ingest_logs',
-    'ingest_requests',
     'ingest_text',
     'list_unsealed_alert_secrets',
     'match_log_archive',

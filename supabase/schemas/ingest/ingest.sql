@@ -32,33 +32,24 @@ begin
 end;
 $$;
 
--- Limits, provisioning, idempotency and enqueue in the transaction of the call. p_state: where it
--- is known from another request of the caller in it, else null, and not by default: a default of a
--- type that holds a table's row stands in the way of new columns (0A000 since PostgreSQL 17.12).
--- PT401, PT404, PT409, PT413, PT429, PT503.
+-- Limits, provisioning, idempotency and enqueue of one request. PT404, PT409, PT413, PT429, PT503.
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state
 )
 returns logloom_private.ingest_answer
 language plpgsql
-security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because service_role reads no digests and writes to the queue only through here
 declare
-  v_plan logloom.plans;
-  v_has_rate boolean;
+  v_plan constant logloom.plans := p_state.plan;
+  v_has_rate constant boolean :=
+    num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
   -- The first slice decides for its request: what follows is taken, and waited for by the next one.
   v_is_let_in constant boolean := coalesce(p_request.p_slice > 0, false);
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
 begin
-  if p_state is null then
-    p_state := logloom_private.ingest_state(
-      p_request.p_tenant_id, p_request.p_key_digest, p_request.p_claims, 1
-    );
-  end if;
   if p_request.p_ts is null then
     return row(
       json_build_object(
@@ -71,8 +62,6 @@ begin
       logloom_private.quota_headers(p_state, 0), 0
     );
   end if;
-  v_plan := p_state.plan;
-  v_has_rate := num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
   if v_has_rate and not v_is_let_in then
     -- Without a lock: a request that is refused here holds nobody up and writes nothing.
     perform logloom_private.check_rate(p_state, b)

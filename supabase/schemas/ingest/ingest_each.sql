@@ -69,7 +69,6 @@ begin
     end;
     v_answers := v_answers || v_answer;
   end loop;
-  perform set_config('response.headers', '[]', true);
   return array_to_json(v_answers);
 end;
 $$;

@@ -1,5 +1,5 @@
 -- Who sends a request, and what holds for it and for those of the same caller that come with it,
--- p_requests in all. PT401, PT404.
+-- p_requests in all. PT401, PT403, PT404.
 create function logloom_private.ingest_state(
   p_tenant_id text,
   p_key_digest text,

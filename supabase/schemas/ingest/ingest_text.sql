@@ -13,10 +13,11 @@ end;
 $$;
 
 comment on function public.ingest_text(text) is
-  'What the edge function ingest calls: ingest_logs for one or more requests of a caller, in one '
-  'transaction, with one commit. The body is plain text: the requests with file separators '
-  '(U+001C) between them. A request is the JSON of ingest_logs'' parameters, or of all but the '
-  'columns and then these, as logloom_private.request_of_text splits them. Returns an array in the '
-  'same order, each {status, headers: {name: value}, body: text}, as ingest_logs alone would have '
-  'answered; body is JSON text, of an error {code, message}. What refuses one request does not '
-  'touch the others. statement_timeout is the enqueue timeout of the watermark, as there.';
+  'What the edge function ingest calls, for one or more requests of a caller: one transaction, one '
+  'commit. The body is plain text: the requests with file separators (U+001C) between them. A '
+  'request is the JSON of a logloom_private.ingest_request, which says what its members are, or of '
+  'all but the columns and then these, as logloom_private.request_of_text splits them. Returns an '
+  'array in the same order, each {status, headers: {name: value}, body: text}. body is JSON text: '
+  '{success, ingested, rejected, cut, errors}, or of an error {code, message, hint}: PT401, PT403, '
+  'PT404, PT409, PT413, PT429, PT503. A refused request does not touch the others. '
+  'statement_timeout is the enqueue timeout of the watermark.';

@@ -2,29 +2,13 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir rounds.psql
-select plan(10);
-
-create function pg_temp.set_enqueue_timeout(p_timeout text)
-returns void
-language plpgsql
-as $$
-begin
-  execute format(
-    'alter function %s set statement_timeout = %L', 'public.ingest_logs'::regproc::regprocedure,
-    p_timeout
-  );
-end;
-$$;
+select plan(9);
 
 select is(
-  logloom_private.enqueue_timeout(), '5 seconds', 'the enqueue timeout is that of ingest_logs'
+  logloom_private.enqueue_timeout(), '5 seconds', 'the enqueue timeout is that of ingest_text'
 );
-select pg_temp.set_enqueue_timeout('7500');
+alter function public.ingest_text(text) set statement_timeout = '7500';
 select is(logloom_private.enqueue_timeout(), '7.5 seconds', 'follows a change of it');
-select pg_temp.set_enqueue_timeout('5s');
-
-alter function public.ingest_text(text) set statement_timeout = '6s';
-select is(logloom_private.enqueue_timeout(), '6 seconds', 'the longer one counts');
 alter function public.ingest_text(text) set statement_timeout = '5s';
 
 delete from logloom_private.job_heartbeats;

@@ -1,6 +1,7 @@
 -- Tokens with which pages send for one service, until they expire or their maker may no longer.
 begin;
 \ir ../actors.psql
+\ir ../ingest.psql
 select plan(37);
 
 create schema if not exists auth;
@@ -14,7 +15,7 @@ declare
   v_hint text;
 begin
   set local role service_role;
-  perform public.ingest_logs(p_key_digest => encode(sha256(p_token::bytea), 'hex'));
+  perform pg_temp.send_request(p_key_digest => encode(sha256(p_token::bytea), 'hex'));
   reset role;
   return 'let in';
 exception when sqlstate 'PT401' then
@@ -82,11 +83,11 @@ select is(
 -- What it sends.
 set local role service_role;
 create temp table answer as
-select public.ingest_logs(
+select pg_temp.send_request(
   p_key_digest => encode(sha256(m.token::bytea), 'hex'),
   p_ts => array[null, null, now() + interval '2 days', null]::timestamptz[],
   p_msg => array['a', 'b', 'c', 'd'], p_service => array['shop', 'api', 'shop', null]
-)::jsonb as body
+) as body
 from made m;
 reset role;
 select is(
@@ -107,16 +108,16 @@ select results_eq(
 );
 set local role service_role;
 select is(
-  public.ingest_logs(
+  pg_temp.send_request(
     p_key_digest => encode(sha256(m.token::bytea), 'hex'), p_ts => array[null]::timestamptz[],
     p_service => array['api']
-  )::jsonb - 'errors',
+  ) - 'errors',
   '{"success": false, "ingested": 0, "rejected": 1}', 'of another service alone nothing is taken'
 ) from made m;
 select is(
-  public.ingest_logs(
+  pg_temp.send_request(
     p_key_digest => encode(sha256(m.token::bytea), 'hex'), p_ts => array[null, null]::timestamptz[]
-  )::jsonb,
+  ),
   '{"success": true, "ingested": 2, "rejected": 0}', 'no event needs a service'
 ) from made m;
 reset role;

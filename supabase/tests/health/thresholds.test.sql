@@ -1,4 +1,5 @@
 begin;
+\ir ../ingest.psql
 \ir ../stopped_clock.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(26);
@@ -71,7 +72,7 @@ select is(
   '{"queue": {"depth": 0}, "writer": {"status": "healthy"}}', 'ready shows no more than that'
 );
 
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => 'acme', p_ts => array_fill(null::timestamptz, array[10])
 );
 update logloom_private.settings set queue_degraded_events = 10;

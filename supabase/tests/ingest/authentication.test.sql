@@ -1,4 +1,5 @@
 begin;
+\ir ../ingest.psql
 select plan(12);
 
 select 1048576 - logloom_private.bare_record_bytes('acme', '2000-01-01T00:00:00.000001Z')
@@ -31,14 +32,14 @@ end;
 $$;
 
 prepare call_with_key as
-select public.ingest_logs(
+select pg_temp.send_request(
   p_key_digest => encode(sha256($1::bytea), 'hex'), p_ts => array[null]::timestamptz[]
-)::jsonb;
+);
 
 select is(
-  public.ingest_logs(
+  pg_temp.send_request(
     p_key_digest => encode(sha256('live'), 'hex'), p_ts => array[null, null]::timestamptz[]
-  )::jsonb,
+  ),
   '{"success": true, "ingested": 2, "rejected": 0}',
   'a live API key enqueues'
 );
@@ -55,11 +56,11 @@ select throws_ok(
   'PT401', 'Invalid token, API key, or missing tenant_id', 'an unknown key is refused'
 );
 select throws_ok(
-  $$select public.ingest_logs(p_tenant_id => ' ', p_ts => array[now()])$$,
+  $$select pg_temp.send_request(p_tenant_id => ' ', p_ts => array[now()])$$,
   'PT404', 'There is no tenant  ', 'a blank tenant is refused'
 );
 select throws_ok(
-  $$select public.ingest_logs(p_ts => array[now()])$$,
+  $$select pg_temp.send_request(p_ts => array[now()])$$,
   'PT401', 'Invalid token, API key, or missing tenant_id', 'nobody is refused'
 );
 select is(
@@ -72,7 +73,7 @@ from (values
   ('revoke', 'No such API key or ingest token: perhaps it is one of another project.')
 ) k (key, hint);
 select is(
-  public.ingest_logs(p_key_digest => encode(sha256('live'), 'hex'))::jsonb,
+  pg_temp.send_request(p_key_digest => encode(sha256('live'), 'hex')),
   -- Of 1 MiB, what names, the tenant and the time of receipt leave.
   jsonb_build_object(
     'authenticated', true, 'max_event_bytes', :max_event_bytes, 'max_event_values', 160000
@@ -89,7 +90,7 @@ select is(
 
 set local role authenticated;
 select throws_ok(
-  $$select public.ingest_logs(p_tenant_id => 'acme', p_ts => array[now()])$$,
+  $$select public.ingest_text('{"p_tenant_id": "acme", "p_ts": [null]}')$$,
   '42501', null, 'a user cannot reach it past the edge function'
 );
 

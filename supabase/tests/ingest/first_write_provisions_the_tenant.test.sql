@@ -1,17 +1,18 @@
 begin;
+\ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(3);
 
 select is(
-  public.ingest_logs(
+  pg_temp.send_request(
     p_tenant_id => 'acme', p_ts => '{}'
-  )::jsonb,
+  ),
   '{"success": true, "ingested": 0, "rejected": 0}',
   'no events are no error'
 );
 select is_empty($$select from logloom.tenants where tenant_id = 'acme'$$, 'and no write');
 
-select public.ingest_logs(p_tenant_id => 'acme', p_ts => array[now()]);
+select pg_temp.send_request(p_tenant_id => 'acme', p_ts => array[now()]);
 select results_eq(
   $$select plan_id from logloom.tenants where tenant_id = 'acme'$$,
   $$values ('free')$$,

@@ -1,6 +1,6 @@
 begin;
 update logloom_private.settings set provision_by_secret_key = true;
-\ir ../ingest_answer.psql
+\ir ../ingest.psql
 select plan(5);
 
 insert into logloom_private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())

@@ -1,4 +1,5 @@
 begin;
+\ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
 set local timezone = 'UTC';
 select plan(21);
@@ -13,27 +14,12 @@ returns jsonb
 language plpgsql
 as $$
 begin
-  return public.ingest_logs(
+  return pg_temp.send_request(
     p_tenant_id => p_tenant_id,
     p_idempotency_key => p_key,
     p_body_digest => encode(sha256(p_body), 'hex'),
     p_ts => array_fill(null::timestamptz, array[p_events])
   );
-end;
-$$;
-
-create function pg_temp.refusal(p_sql text)
-returns jsonb
-language plpgsql
-as $$
-declare
-  v_details text;
-begin
-  execute p_sql;
-  return null;
-exception when sqlstate 'PGRST' then
-  get stacked diagnostics v_details = pg_exception_detail;
-  return v_details;
 end;
 $$;
 
@@ -48,20 +34,23 @@ select is(
 select is((select sum(events)::integer from logloom_private.queue), 3, 'a repeat stores nothing');
 select throws_ok(
   $$select pg_temp.send('acme', 'k1', 'other body', 3)$$,
-  'PGRST',
-  '{"code" : "PT409", "message" : "Idempotency-Key was used with another body", '
-  '"details" : "{\"name\": \"ingest.idempotency_key_has_another_body\"}", "hint" : '
-  '"Send a new key with a new body; repeat a key only with the same body."}',
-  'the same key with another body'
+  'PT409', 'Idempotency-Key was used with another body', 'the same key with another body'
 );
 select is(
-  pg_temp.refusal($$select pg_temp.send('acme', 'k1', 'other body', 3)$$),
+  to_jsonb(pg_temp.answer_to(
+    '{"p_tenant_id": "acme", "p_idempotency_key": "k1", "p_body_digest": "00", "p_ts": [null]}'
+  )),
   jsonb_build_object(
     'status', 409,
     'headers', jsonb_build_object(
       'X-RateLimit-Limit', '100', 'X-RateLimit-Remaining', '97',
       'X-RateLimit-Reset',
       extract(epoch from date_trunc('month', now()) + interval '1 month')::bigint::text
+    ),
+    'body', jsonb_build_object(
+      'code', 'PT409', 'message', 'Idempotency-Key was used with another body',
+      'details', '{"name": "ingest.idempotency_key_has_another_body"}',
+      'hint', 'Send a new key with a new body; repeat a key only with the same body.'
     )
   ),
   'is refused with what is left of the limit'
@@ -84,7 +73,7 @@ returns jsonb
 language plpgsql
 as $$
 begin
-  return public.ingest_logs(
+  return pg_temp.send_request(
     p_tenant_id => 'initech',
     p_idempotency_key => 'sha256:1',
     p_body_digest => encode(sha256(p_body), 'hex'),
@@ -136,7 +125,7 @@ select is(
   'each slice is stored once, and all are noted in one row'
 );
 create function pg_temp.send_half() returns jsonb language sql as $$
-  select public.ingest_logs(
+  select pg_temp.send_request(
     p_tenant_id => 'initech', p_idempotency_key => 'half', p_body_digest => 'aa', p_slice => 0,
     p_ts => array[now(), now() - interval '100 years']
   )
@@ -151,7 +140,7 @@ select results_eq(
 -- A list of all is long, so it is made anew, by the times of the first request: meanwhile an event
 -- that lay ahead is none that does, and another is too old.
 create function pg_temp.send_all(p_slice integer) returns jsonb language sql as $$
-  select public.ingest_logs(
+  select pg_temp.send_request(
     p_tenant_id => 'initech', p_idempotency_key => 'all ' || coalesce(p_slice, 9),
     p_body_digest => 'aa', p_slice => p_slice, p_all_errors => true,
     p_ts => array[now() + interval '25 hours', now(), now() - interval '60 hours'], p_cut => 1
@@ -170,10 +159,10 @@ select is(
 )
 from (values (null), (0)) s (n);
 select throws_ok(
-  $$select pg_temp.send_slice(3, 1, 'other')$$, 'PGRST', null, 'a slice of another body is refused'
+  $$select pg_temp.send_slice(3, 1, 'other')$$, 'PT409', null, 'a slice of another body is refused'
 );
 
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => 'rejected', p_idempotency_key => 'k' || n, p_body_digest => 'aa',
   p_ts => '{}'::timestamptz[], p_rejected => 1
 )
@@ -194,7 +183,7 @@ returns jsonb
 language plpgsql
 as $$
 begin
-  return public.ingest_logs(
+  return pg_temp.send_request(
     p_key_digest => encode(sha256(p_token), 'hex'),
     p_idempotency_key => 'k2',
     p_body_digest => encode(sha256(p_body), 'hex'),

@@ -1,5 +1,5 @@
 begin;
-\ir ../ingest_answer.psql
+\ir ../ingest.psql
 \ir ../stopped_clock.psql
 select plan(19);
 

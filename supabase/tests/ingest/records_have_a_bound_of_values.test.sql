@@ -1,6 +1,7 @@
 -- What a record takes to be read is bounded by its values as well as by its bytes.
 begin;
 \ir ../actors.psql
+\ir ../ingest.psql
 select plan(16);
 
 select is(
@@ -27,7 +28,7 @@ select is(
 );
 
 create function pg_temp.send(p_attrs jsonb) returns integer language sql as $$
-  select (public.ingest_logs(
+  select (pg_temp.send_request(
     p_tenant_id => 'acme', p_ts => array[null, null]::timestamptz[],
     p_attrs => array[null, p_attrs]
   ) ->> 'ingested')::integer

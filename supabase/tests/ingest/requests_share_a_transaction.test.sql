@@ -1,6 +1,11 @@
 begin;
 select plan(8);
 
+create function pg_temp.send_together(p_requests json) returns json language sql as $$
+  select public.ingest_text(string_agg(r.value::text, e'\x1c' order by r.n))
+  from json_array_elements(p_requests) with ordinality r (value, n)
+$$;
+
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
 insert into logloom_private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
 on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
@@ -10,7 +15,7 @@ set local role service_role;
 create temp table answers as
 select a.value, a.n
 from json_array_elements(
-  public.ingest_requests(
+  pg_temp.send_together(
     '[
       {"p_tenant_id": "acme", "p_bytes": 20, "p_ts": [null, null], "p_msg": ["a", "b"]},
       {"p_tenant_id": "acme", "p_bytes": 10, "p_ts": ["not a time"]},
@@ -60,7 +65,10 @@ select ok(
   (select a.value #>> '{headers,Retry-After}' is not null from answers a where a.n = 5),
   'with Retry-After where it was refused'
 );
-select is(current_setting('response.headers'), '[]', 'none of them is a header of the whole');
+select is(
+  nullif(current_setting('response.headers', true), ''), null,
+  'none of them is a header of the whole'
+);
 reset role;
 select is(
   (select array_agg(row(q.events, q.bytes, q.msg)::text order by q.batch_id)
@@ -78,7 +86,7 @@ set local role service_role;
 create temp table answers_of_two as
 select a.value, a.n
 from json_array_elements(
-  public.ingest_requests(
+  pg_temp.send_together(
     replace(
       '[
         {"p_key_digest": "KEY", "p_bytes": 10, "p_ts": ["not a time"]},

@@ -2,6 +2,7 @@
 -- and in sealed blocks alike.
 begin;
 \ir ../actors.psql
+\ir ../ingest.psql
 select plan(36);
 
 select results_eq(
@@ -36,7 +37,7 @@ select is_empty(
 create temp table times as
 select logloom_private.day_start(logloom_private.utc_day(now()) - 1) as day;
 grant select on times to public;
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => 'acme',
   p_ts => array(select t.day + n * interval '1 s' from times t, generate_series(1, 8) n),
   p_msg => array['tiny', 'five', 'huge', 'huger', 'negative', 'word', 'beyond', 'none'],

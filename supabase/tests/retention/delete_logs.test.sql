@@ -1,5 +1,6 @@
 begin;
 \ir ../actors.psql
+\ir ../ingest.psql
 select plan(31);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
@@ -70,7 +71,7 @@ select is(
 );
 
 select pg_temp.act_as_postgres();
-select public.ingest_logs(p_tenant_id => 'globex', p_ts => array[now()]);
+select pg_temp.send_request(p_tenant_id => 'globex', p_ts => array[now()]);
 update logloom_private.queue set received_at = now() - interval '1 minute' where true;
 select is(logloom_private.next_deletion(), null, 'it waits for what was acknowledged before');
 select logloom_private.flip_queue();

@@ -1,6 +1,7 @@
 -- A deleted tenant: refused at once, erased by the job, its id free when nothing is left.
 begin;
 \ir ../actors.psql
+\ir ../ingest.psql
 select plan(32);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
@@ -24,7 +25,7 @@ insert into logloom_private.notification_addresses (tenant_id, mailbox, confirme
 values ('acme', 'c@acme.example', now()), ('umbrella', 'c@umbrella.example', now());
 insert into logloom_private.notification_usage (tenant_id, channel, hour, attempts)
 values ('acme', 'email', now(), 1), ('umbrella', 'email', now(), 1);
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => t.tenant_id, p_bytes => 3, p_ts => array[now(), now(), now()]::timestamptz[],
   p_msg => array['a', 'b', 'c']
 )
@@ -162,11 +163,13 @@ select is_empty(
   'select public.claim_alert_notifications(20)', 'nobody is mailed any more, not even a code'
 );
 select throws_ok(
-  $$select public.ingest_logs(p_key_digest => encode(sha256('key'), 'hex'), p_ts => array[now()])$$,
+  $$select pg_temp.send_request(
+    p_key_digest => encode(sha256('key'), 'hex'), p_ts => array[now()]
+  )$$,
   'PT401', null, 'and so are keys'
 );
 select throws_ok(
-  $$select public.ingest_logs(p_tenant_id => 'acme', p_ts => array[now()])$$,
+  $$select pg_temp.send_request(p_tenant_id => 'acme', p_ts => array[now()])$$,
   'PT404', 'There is no tenant acme', 'for the project''s secret key there is no such tenant'
 );
 select is(

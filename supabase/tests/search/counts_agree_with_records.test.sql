@@ -1,6 +1,7 @@
 -- What is answered from the counts is what a scan answers, whatever happened to the records.
 begin;
 \ir ../actors.psql
+\ir ../ingest.psql
 \ir records.psql
 select plan(22);
 select setseed(0.42);
@@ -95,7 +96,7 @@ end;
 $$;
 
 -- Every way in which records come and go.
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => 'acme',
   p_ts => array_agg((r ->> 'ts')::timestamptz),
   p_level => array_agg(case when random() < 0.02 then 'loud' else r ->> 'level' end),

@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-\ir ../ingest_answer.psql
+\ir ../ingest.psql
 select plan(11);
 
 create function pg_temp.usage_now(p_tenant_id text)

@@ -1,7 +1,7 @@
 begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
-\ir ../ingest_answer.psql
+\ir ../ingest.psql
 \ir ../search/records.psql
 select plan(10);
 

@@ -1,5 +1,6 @@
 -- However far behind the writer is, what is asked of the queue looks at a few batches.
 begin;
+\ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(12);
 
@@ -15,7 +16,7 @@ returns void
 language plpgsql
 as $$
 begin
-  perform public.ingest_logs(
+  perform pg_temp.send_request(
     p_tenant_id => p_tenant_id, p_bytes => 100,
     p_ts => array_fill(null::timestamptz, array[p_events])
   );

@@ -1,8 +1,9 @@
 begin;
+\ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(4);
 
-select public.ingest_logs(p_tenant_id => 'acme', p_ts => array[now()], p_msg => array['a']);
+select pg_temp.send_request(p_tenant_id => 'acme', p_ts => array[now()], p_msg => array['a']);
 select logloom_private.flip_queue();
 
 create function pg_temp.refuse() returns trigger language plpgsql as $$

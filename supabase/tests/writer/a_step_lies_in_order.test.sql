@@ -1,4 +1,5 @@
 begin;
+\ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(2);
 
@@ -6,7 +7,7 @@ select plan(2);
 create temp table noon on commit drop as
 select logloom_private.day_start(logloom_private.utc_day(now()) - 1) + interval '12 hours' as at;
 
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => q.tenant_id,
   p_ts => array[n.at + q.first, n.at + q.last],
   p_msg => array[q.first::text, q.last::text]

@@ -1,4 +1,5 @@
 begin;
+\ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(3);
 
@@ -6,7 +7,7 @@ update logloom_private.settings set max_record_bytes = 8388608 where singleton;
 -- Random, so that compression does not make it short again.
 create temp table long as
 select string_agg(md5(i::text), '' order by i) as value from generate_series(1, 3500) i;
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => 'acme', p_ts => array[now()],
   p_msg => array[value], p_service => array[value], p_env => array[value],
   p_req_id => array[value], p_user_id => array[value], p_route => array[value],

@@ -1,4 +1,5 @@
 begin;
+\ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(6);
 
@@ -7,7 +8,7 @@ returns void
 language plpgsql
 as $$
 begin
-  perform public.ingest_logs(
+  perform pg_temp.send_request(
     p_tenant_id => 'acme', p_ts => array_fill(null::timestamptz, array[p_events])
   );
   perform logloom_private.flip_queue();

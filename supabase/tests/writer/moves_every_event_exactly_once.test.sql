@@ -1,8 +1,9 @@
 begin;
+\ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(10);
 
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => 'acme',
   p_ts => array[now() - interval '1 hour', null],
   p_level => array['warn', null],
@@ -15,7 +16,7 @@ select public.ingest_logs(
   p_host => array['h1', null],
   p_attrs => array['{"n": 1}', null]::jsonb[]
 );
-select public.ingest_logs(p_tenant_id => 'globex', p_ts => array[null]::timestamptz[]);
+select pg_temp.send_request(p_tenant_id => 'globex', p_ts => array[null]::timestamptz[]);
 create temp table batch on commit drop as
 select batch_key, received_at from logloom_private.queue where tenant_id = 'acme';
 

@@ -1,4 +1,5 @@
 begin;
+\ir ../ingest.psql
 -- Days of 24 hours: where summer ends, the session's own are others.
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(5);
@@ -8,7 +9,7 @@ select ok(
   'a day of the past has no partition'
 );
 update logloom.plans set retention_days_default = 400, retention_days_max = 400;
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => 'acme',
   p_ts => array[now() - 100 * interval '24 hours', now(), now() - 300 * interval '24 hours']
 );

@@ -2,6 +2,7 @@
 -- row and sealed.
 begin;
 \ir ../actors.psql
+\ir ../ingest.psql
 select plan(11);
 
 -- Of yesterday: a block is a day's.
@@ -9,7 +10,7 @@ create temp table times as
 select logloom_private.day_start(logloom_private.utc_day(now()) - 1) as day;
 grant select on times to public;
 
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => 'ac"me',
   p_ts => array[
     t.day, t.day + interval '0.1 s', t.day + interval '0.120 s', t.day + interval '0.123456 s',
@@ -34,7 +35,7 @@ from times t;
 -- What has no time has that of its receipt; an API of another time zone tells as long a one.
 set local timezone = 'Asia/Kathmandu';
 set local datestyle = 'German';
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => 'ac"me', p_ts => array[null, t.day + interval '3 s']
 )
 from times t;

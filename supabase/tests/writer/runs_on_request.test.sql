@@ -1,8 +1,9 @@
 begin;
 \ir ../actors.psql
+\ir ../ingest.psql
 select plan(6);
 
-select public.ingest_logs(p_tenant_id => 'acme', p_ts => array[now(), now()]);
+select pg_temp.send_request(p_tenant_id => 'acme', p_ts => array[now(), now()]);
 select pg_temp.act_as_service_role();
 select is(public.run_writer(), row(0, false)::public.logloom_writer_run, 'a call closes the slot');
 select is(public.run_writer(), row(2, false)::public.logloom_writer_run, 'another moves it');

@@ -1,9 +1,10 @@
 begin;
+\ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(5);
 
 update logloom_private.settings set writer_step_events = 4, writer_step_batches = 3;
-select public.ingest_logs(p_tenant_id => 'acme', p_ts => array_fill(null::timestamptz, array[n]))
+select pg_temp.send_request(p_tenant_id => 'acme', p_ts => array_fill(null::timestamptz, array[n]))
 from unnest(array[3, 3, 3, 10, 1, 1, 1, 1]) n;
 select logloom_private.flip_queue();
 

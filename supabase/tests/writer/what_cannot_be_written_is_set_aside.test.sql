@@ -1,14 +1,15 @@
 begin;
+\ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(9);
 
-select public.ingest_logs(
+select pg_temp.send_request(
   p_tenant_id => 'acme',
   p_ts => array_fill(now(), array[5]),
   p_level => array['info', 'info', 'loud', 'info', 'info'],
   p_msg => array['a', 'b', 'c', 'd', 'e']
 );
-select public.ingest_logs(p_tenant_id => 'globex', p_ts => array[now()], p_msg => array['f']);
+select pg_temp.send_request(p_tenant_id => 'globex', p_ts => array[now()], p_msg => array['f']);
 select logloom_private.flip_queue();
 select is(logloom_private.write_step(), 6, 'a failing event does not stop the step');
 select results_eq(

@@ -3,8 +3,6 @@ import { Failure } from "../failure.ts";
 
 /** Our part of a project's config.toml, between these lines, so that a later run can replace it. */
 const first = "# >>> Logloom: install-into writes what stands between these two lines.";
-/** That line, also as earlier versions wrote it. */
-const firstLine = first.replace(" install", " (?:npm run )?install");
 const last = "# <<< Logloom";
 
 const ourHook = "pg-functions://postgres/logloom_private/custom_access_token_hook";
@@ -73,7 +71,7 @@ export function takenSections(config: string, functions: readonly string[]): str
 }
 
 function withoutLogloom(config: string): string {
-  return config.replace(new RegExp(`(?:\\r?\\n)*${firstLine}[\\s\\S]*?${last}(?:\\r?\\n)?`), "\n");
+  return config.replace(new RegExp(`(?:\\r?\\n)*${first}[\\s\\S]*?${last}(?:\\r?\\n)?`), "\n");
 }
 
 function parsed(config: string): TomlTable {

@@ -55,7 +55,7 @@ $$;
 
 create function app.search_logs(p_query_dsl text default null) returns setof public.logs
 language sql stable as $$ select * from public.logs $$;
-create function app.ingest_logs() returns text language sql as $$ select 'app' $$;
+create function app.ingest_text() returns text language sql as $$ select 'app' $$;
 
 -- It counts on the search_path of the request, leaves something for it, and refuses some.
 create function public.is_welcome(p_headers json) returns boolean
