@@ -1,6 +1,9 @@
 import { Failure } from "../failure.ts";
 import { checkout } from "../stack.ts";
 
+/** Begins every migration: a project may have functions that stand in for PostgreSQL's own. */
+export const firstStatement = "set local search_path = pg_catalog, pg_temp;";
+
 /** Ends every migration: grants what it made. */
 export const lastStatement = "select logloom_private.finish_migration();";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { checkout } from "../stack.ts";
 import { editedMigrations, migrations, migrationsFolder } from "./released.ts";
-import { lastStatement, schemaFiles, withoutRevokes } from "./schemas.ts";
+import { firstStatement, lastStatement, schemaFiles, withoutRevokes } from "./schemas.ts";
 import { walk } from "../walk.ts";
 
 Deno.test("config.toml names every file of supabase/schemas", async () => {
@@ -19,9 +19,10 @@ Deno.test("each migration has a name by which a project and uninstalling tell th
   for (const name of names) assert.match(name, /^\d{14}_logloom(_\w+)?\.sql$/);
 });
 
-Deno.test("each migration ends by granting what it made, and nothing else", async () => {
+Deno.test("each migration begins by fixing its names and ends by granting what it made", async () => {
   for (const name of await migrations()) {
     const text = await Deno.readTextFile(`${migrationsFolder}/${name}`);
+    assert.ok(text.replace(/^(--.*\n)+\n/, "").startsWith(`${firstStatement}\n`), name);
     assert.ok(text.endsWith(`\n${lastStatement}\n`), name);
   }
 });

@@ -4,7 +4,7 @@ import { Failure } from "../failure.ts";
 import { applySql, bareDatabase, cloneDatabase, difference } from "./databases.ts";
 import { migrations, migrationsFolder, releasedMigrations } from "./released.ts";
 import { rowDifferences } from "./rows.ts";
-import { lastStatement, schemaTexts, withoutRevokes } from "./schemas.ts";
+import { firstStatement, lastStatement, schemaTexts, withoutRevokes } from "./schemas.ts";
 import { changesLogsUnheld } from "./writers_held.ts";
 import { followingVersion, versionAt } from "../../packages/logloom/src/cli/guest/versions.ts";
 
@@ -59,7 +59,7 @@ export function assemble(before: string, changes: string, after: string): string
   const hold = changesLogsUnheld(parts.join("\n\n"))
     ? ["select logloom_private.hold_writers();"]
     : [];
-  return [header.trimEnd(), ...hold, ...parts, lastStatement].join("\n\n") + "\n";
+  return [header.trimEnd(), firstStatement, ...hold, ...parts, lastStatement].join("\n\n") + "\n";
 }
 
 /** Its file: the one that is there, else a new one after all others. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { assemble } from "./unreleased.ts";
 
-const [header] = assemble("select 1;", "", "")?.split("\n\n") ?? [];
+const [comment, path] = assemble("select 1;", "", "")?.split("\n\n") ?? [];
+const header = `${comment}\n\n${path}`;
 const end = "select logloom_private.finish_migration();\n";
 
 Deno.test("a migration has renames first, then the difference, then rows", () => {

@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- foundations/requirements.sql
 
 -- No earlier Logloom: it has other tables under the same names.

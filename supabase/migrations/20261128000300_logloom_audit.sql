@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- audit/tables/audit_events.sql
 
 -- No foreign key: the log outlives what it tells of, the tenant too.

@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- api_keys/types/api_keys.sql
 
 -- API keys: only a digest is stored, the key itself is shown once.

@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- logs/types/domains.sql
 
 -- The rules of two columns of logloom.logs as types: the writer casts to them, so that an event

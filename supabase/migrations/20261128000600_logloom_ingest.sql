@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- ingest/types/ingest_request.sql
 
 create type logloom_private.ingest_request as (

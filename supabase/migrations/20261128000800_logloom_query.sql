@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- query/types/query.sql
 
 -- The query compiler: text -> tokens -> checked tree -> SQL over one alias of logloom.logs.

@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- blocks/types/column_values.sql
 
 create type logloom_private.column_values as (texts text[]);

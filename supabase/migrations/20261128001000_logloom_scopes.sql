@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- scopes/types/reading_scope.sql
 
 -- Who reads what: all that decides what a reader gets. Made in scope_of_token, scope_of_key and

@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- reading/read_in_scope.sql
 
 -- What a reading operation answers in a scope, as PostgREST writes it; p_parameters by name.

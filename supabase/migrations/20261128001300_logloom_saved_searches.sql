@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- saved_searches/types/saved_search.sql
 
 -- Saved searches, and the plan's features, of which they are the first.

@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- dashboards/types/log_dashboard.sql
 
 create type public.logloom_log_panel as (

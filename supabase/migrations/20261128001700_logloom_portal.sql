@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- portal/types/portal_session.sql
 
 create type public.logloom_portal_session as (

@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- usage/check_plan_feature.sql
 
 -- The plan's answer for a feature of the tenant of the request.

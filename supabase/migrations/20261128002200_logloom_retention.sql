@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- retention/types/retention_run.sql
 
 -- Deleting records: by age, as each tenant's retention says, and on request (delete_logs).

@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- sealing/tables/sealing_days.sql
 
 create table logloom_private.sealing_days (

@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- verification/tables/verifications.sql
 
 -- Verifications of what is stored, and the differences that they found.

@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- health/health_report.sql
 
 -- Of the checks that are not healthy, status and reason. Null where all are.

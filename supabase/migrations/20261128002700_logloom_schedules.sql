@@ -1,5 +1,7 @@
 -- Assembled from supabase/schemas, as of 1.0.0.
 
+set local search_path = pg_catalog, pg_temp;
+
 -- Many new objects at once overflow the queue by which pg_cron 1.6 learns of new jobs. It looks
 -- once a second.
 select pg_catalog.pg_sleep(2);
