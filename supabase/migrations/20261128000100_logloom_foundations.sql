@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- foundations/requirements.sql
-
 -- No earlier Logloom: it has other tables under the same names.
 do $$
 begin
@@ -135,7 +134,6 @@ end;
 $$;
 
 -- foundations/schemas.sql
-
 create schema logloom;
 create schema logloom_private;
 
@@ -150,7 +148,6 @@ grant usage on schema logloom to authenticated, service_role, supabase_auth_admi
 grant usage on schema logloom_private to public;
 
 -- foundations/operations.sql
-
 -- The names of our functions in public. The pre-request check looks at requests for these alone,
 -- and uninstalling removes these.
 create function logloom_private.operations()
@@ -285,7 +282,6 @@ end;
 $$;
 
 -- foundations/installation.sql
-
 -- What was here before, so that uninstalling can leave it so.
 create table logloom_private.installation (
   singleton boolean primary key default true,
@@ -357,7 +353,6 @@ end;
 $$;
 
 -- foundations/types/error.sql
-
 create type logloom_private.error as (
   name text,
   status integer,
@@ -371,14 +366,12 @@ comment on type logloom_private.error is
   'is what docs/reference/errors.md says in place of the hint. The name begins with its register.';
 
 -- foundations/types/success.sql
-
 create type public.logloom_success as (success boolean);
 
 comment on type public.logloom_success is
   'What an operation answers that has nothing else to tell.';
 
 -- foundations/tables/job_heartbeats.sql
-
 create table logloom_private.job_heartbeats (
   job text primary key,
   last_started_at timestamptz,
@@ -396,7 +389,6 @@ comment on column logloom_private.job_heartbeats.failures is
   'Runs that failed since the last one that succeeded.';
 
 -- foundations/tables/job_limits.sql
-
 create table logloom_private.job_limits (
   job text primary key,
   silence interval not null,
@@ -432,7 +424,6 @@ comment on column logloom_private.job_limits.silence is
 comment on column logloom_private.job_limits.failures is 'Runs in a row that may fail, less one.';
 
 -- foundations/tables/settings.sql
-
 create table logloom_private.settings (
   singleton boolean primary key default true,
   queue_degraded_events bigint not null default 100000,
@@ -625,7 +616,6 @@ comment on table logloom_private.settings is
   'Every threshold and limit that is not part of a plan, in one row. Read where it is enforced.';
 
 -- foundations/tables/settings_comments.sql
-
 -- What each setting means: a list, since a statement for each would be three times as long.
 do $$
 declare
@@ -905,7 +895,6 @@ end;
 $$;
 
 -- foundations/errors/alerts.sql
-
 -- Alert rules and their history. What a check constraint of alert_rules refuses has the name of
 -- the constraint.
 create function logloom_private.alerts_errors()
@@ -1005,7 +994,6 @@ end;
 $$;
 
 -- foundations/errors/api_keys.sql
-
 -- API keys.
 create function logloom_private.api_keys_errors()
 returns setof logloom_private.error
@@ -1054,7 +1042,6 @@ end;
 $$;
 
 -- foundations/errors/archive.sql
-
 -- The archive.
 create function logloom_private.archive_errors()
 returns setof logloom_private.error
@@ -1083,7 +1070,6 @@ end;
 $$;
 
 -- foundations/errors/callers.sql
-
 -- Who is calling.
 create function logloom_private.callers_errors()
 returns setof logloom_private.error
@@ -1172,7 +1158,6 @@ end;
 $$;
 
 -- foundations/errors/dashboards.sql
-
 -- Dashboards. What a check constraint of their table refuses has the name of the constraint.
 create function logloom_private.dashboards_errors()
 returns setof logloom_private.error
@@ -1208,7 +1193,6 @@ end;
 $$;
 
 -- foundations/errors/ingest.sql
-
 -- Requests of senders.
 create function logloom_private.ingest_errors()
 returns setof logloom_private.error
@@ -1260,7 +1244,6 @@ end;
 $$;
 
 -- foundations/errors/notifications.sql
-
 -- Deliveries of alerts, and the addresses that they go to.
 create function logloom_private.notifications_errors()
 returns setof logloom_private.error
@@ -1319,7 +1302,6 @@ end;
 $$;
 
 -- foundations/errors/parameters.sql
-
 -- Parameters that many operations take.
 create function logloom_private.parameters_errors()
 returns setof logloom_private.error
@@ -1360,7 +1342,6 @@ end;
 $$;
 
 -- foundations/errors/portal.sql
-
 -- Portal sessions.
 create function logloom_private.portal_errors()
 returns setof logloom_private.error
@@ -1395,7 +1376,6 @@ end;
 $$;
 
 -- foundations/errors/query.sql
-
 -- The query language: a filter.
 create function logloom_private.query_errors()
 returns setof logloom_private.error
@@ -1526,7 +1506,6 @@ end;
 $$;
 
 -- foundations/errors/reading.sql
-
 -- Reading by API keys.
 create function logloom_private.reading_errors()
 returns setof logloom_private.error
@@ -1550,7 +1529,6 @@ end;
 $$;
 
 -- foundations/errors/regex.sql
-
 -- The query language: regular expressions.
 create function logloom_private.regex_errors()
 returns setof logloom_private.error
@@ -1607,7 +1585,6 @@ end;
 $$;
 
 -- foundations/errors/saved_searches.sql
-
 -- Saved searches. What a check constraint of their table refuses has the name of the constraint.
 create function logloom_private.saved_searches_errors()
 returns setof logloom_private.error
@@ -1645,7 +1622,6 @@ end;
 $$;
 
 -- foundations/errors/search.sql
-
 -- Searches, pages, tails and single records.
 create function logloom_private.search_errors()
 returns setof logloom_private.error
@@ -1730,7 +1706,6 @@ end;
 $$;
 
 -- foundations/errors/stages.sql
-
 -- The query language: what stands after a bar.
 create function logloom_private.stages_errors()
 returns setof logloom_private.error
@@ -1827,7 +1802,6 @@ end;
 $$;
 
 -- foundations/errors/streams.sql
-
 -- Log streams.
 create function logloom_private.streams_errors()
 returns setof logloom_private.error
@@ -1874,7 +1848,6 @@ end;
 $$;
 
 -- foundations/errors/tenants.sql
-
 -- Tenants, their members and their settings.
 create function logloom_private.tenants_errors()
 returns setof logloom_private.error
@@ -1959,7 +1932,6 @@ end;
 $$;
 
 -- foundations/errors/usage.sql
-
 -- Usage, settings and deletion.
 create function logloom_private.usage_errors()
 returns setof logloom_private.error
@@ -1995,7 +1967,6 @@ end;
 $$;
 
 -- foundations/errors/views.sql
-
 -- Views of logs.
 create function logloom_private.views_errors()
 returns setof logloom_private.error
@@ -2034,7 +2005,6 @@ end;
 $$;
 
 -- foundations/after_migration.sql
-
 -- Seam: what else is done after each migration. Nothing is, here. No later migration may make it
 -- anew: the body that a layer gave it would not be called by that one.
 create function logloom_private.after_migration()
@@ -2047,7 +2017,6 @@ end;
 $$;
 
 -- foundations/call_function.sql
-
 -- Calls an edge function that knows its caller by a secret in a header, and answers 202 at once.
 -- pg_net does not wait for the answer; http, where pg_net is missing, does.
 create function logloom_private.call_function(p_url text, p_header text, p_secret text)
@@ -2079,7 +2048,6 @@ end;
 $$;
 
 -- foundations/changed_secrets.sql
-
 -- What is kept of a receiver's secrets after p_secrets: name and sealed text, as the edge functions
 -- seal it (_shared/sealed_secrets.ts). A null member takes one away. PT400 for a name other than
 -- p_names, in which header.* stands for any header but those that a batch has itself, and for a
@@ -2124,7 +2092,6 @@ end;
 $$;
 
 -- foundations/claims.sql
-
 -- The verified claims of the request's token as PostgREST set them; null outside a request.
 create function logloom_private.claims()
 returns jsonb
@@ -2141,7 +2108,6 @@ end;
 $$;
 
 -- foundations/current_user_id.sql
-
 -- The user of the request: the claim sub.
 create function logloom_private.current_user_id()
 returns text
@@ -2155,7 +2121,6 @@ end;
 $$;
 
 -- foundations/day_start.sql
-
 -- When a UTC day begins.
 create function logloom_private.day_start(p_day date)
 returns timestamptz
@@ -2169,7 +2134,6 @@ end;
 $$;
 
 -- foundations/error_named.sql
-
 -- An error of the register with the values of a case in its message and hint.
 create function logloom_private.error_named(p_name text, p_values text[])
 returns logloom_private.error
@@ -2195,7 +2159,6 @@ end;
 $$;
 
 -- foundations/errors.sql
-
 -- The errors of a register: foundations/errors/<register>.sql. These are functions, not a table:
 -- nobody needs a right to be refused, and a migration changes a text as it changes a function.
 create function logloom_private.errors(p_register text)
@@ -2210,7 +2173,6 @@ end;
 $$;
 
 -- foundations/finish_migration.sql
-
 -- The last statement of every migration. Row-level security is forced on every table. Nobody may
 -- call what a migration made, but for granted_functions(), the operations, the registers of errors
 -- and what it granted to a role itself.
@@ -2251,7 +2213,6 @@ end;
 $$;
 
 -- foundations/grant_operations.sql
-
 -- Lets each operation be called by whom it is for, and by nobody else. A dump does not know of the
 -- privileges that a project gives to new functions in public. A function of the project that has
 -- the name of an operation stays as it is.
@@ -2287,7 +2248,6 @@ end;
 $$;
 
 -- foundations/granted_functions.sql
-
 -- The functions of logloom_private that API roles call, and who may; all others are called by
 -- functions alone. PUBLIC has those that the pre-request check of every request of the project
 -- calls, as whatever role it comes; anon those that say who is calling beside it.
@@ -2350,7 +2310,6 @@ end;
 $$;
 
 -- foundations/health_grade.sql
-
 -- status and reason of a check, by what makes it unhealthy or degraded, if anything: no grade
 -- without its reason, and none of a tenant's words, since health is open to all.
 create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
@@ -2374,7 +2333,6 @@ end;
 $$;
 
 -- foundations/is_restored.sql
-
 -- Whether this database was made from a dump and repair() was not called since.
 create function logloom_private.is_restored()
 returns boolean
@@ -2392,7 +2350,6 @@ end;
 $$;
 
 -- foundations/is_service_role.sql
-
 -- Whether the request runs as service_role, also when asked from within a definer function.
 create function logloom_private.is_service_role()
 returns boolean
@@ -2406,7 +2363,6 @@ end;
 $$;
 
 -- foundations/job_deadline.sql
-
 -- After this time a job's run that began at p_started_at starts no further step.
 create function logloom_private.job_deadline(p_started_at timestamptz)
 returns timestamptz
@@ -2427,7 +2383,6 @@ end;
 $$;
 
 -- foundations/limit_lock_wait.sql
-
 -- From now on the transaction waits for a lock no longer than p_wait. Returns the limit that it
 -- had, for restore_lock_wait. A block that fails restores it by itself.
 create function logloom_private.limit_lock_wait(p_wait interval)
@@ -2444,7 +2399,6 @@ end;
 $$;
 
 -- foundations/list_bytes.sql
-
 -- A list ends with the item that brings it to so many bytes.
 create function logloom_private.list_bytes()
 returns integer
@@ -2460,7 +2414,6 @@ end;
 $$;
 
 -- foundations/list_limit.sql
-
 -- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds, by
 -- p_error where that is not the error of all lists.
 create function logloom_private.list_limit(p_limit integer, p_error text default null)
@@ -2487,7 +2440,6 @@ end;
 $$;
 
 -- foundations/lock_key.sql
-
 -- Who takes several takes them in this order: deletion, writer, partitions, log_counts.
 create type logloom_private.lock_name as enum (
   'deletion',
@@ -2525,7 +2477,6 @@ end;
 $$;
 
 -- foundations/page_place.sql
-
 -- Where the page after an item begins: the item's time, null without p_after. PT400 where the list
 -- has no such item, p_what being what the list holds and p_id the name of its id.
 create function logloom_private.page_place(
@@ -2548,7 +2499,6 @@ end;
 $$;
 
 -- foundations/reads_only.sql
-
 -- Whether a token only reads: it was issued to an OAuth client that settings.writing_clients does
 -- not list. Such a caller has the reading operations and reaches no table.
 create function logloom_private.reads_only(p_claims jsonb)
@@ -2569,7 +2519,6 @@ end;
 $$;
 
 -- foundations/record_fields.sql
-
 -- The fields of a record: everything that lists them loops over this list, or is written from it by
 -- npm run migration. docs/background/architecture.md says how to add one.
 
@@ -2660,7 +2609,6 @@ end;
 $$;
 
 -- foundations/record_job.sql
-
 -- Leaves the heartbeat of a scheduled job. p_error null says that the run succeeded, unless a step
 -- of it has left an error.
 create function logloom_private.record_job(
@@ -2708,7 +2656,6 @@ end;
 $$;
 
 -- foundations/refuse.sql
-
 -- Raises the error of this name. Nothing but this and its like (refuse_at, refuse_with_headers,
 -- refuse_for_now, refuse_and_keep) tells a user of an error: the code is PT and the status, which
 -- PostgREST answers; details carries the name.
@@ -2736,7 +2683,6 @@ end;
 $$;
 
 -- foundations/refuse_and_keep.sql
-
 -- The answer of an operation that is refused with the error of this name, whose transaction is
 -- committed all the same: for what counts failures.
 create function logloom_private.refuse_and_keep(
@@ -2760,7 +2706,6 @@ end;
 $$;
 
 -- foundations/refuse_at.sql
-
 -- Raises the error of this name with the place in the query where it is.
 create function logloom_private.refuse_at(
   p_position integer,
@@ -2784,7 +2729,6 @@ end;
 $$;
 
 -- foundations/refuse_for_now.sql
-
 -- Raises the error of this name with Retry-After: what is asked is in order, but not now.
 create function logloom_private.refuse_for_now(
   p_seconds integer,
@@ -2804,7 +2748,6 @@ end;
 $$;
 
 -- foundations/refuse_with_headers.sql
-
 -- Raises the error of this name with headers for its answer.
 create function logloom_private.refuse_with_headers(
   p_headers jsonb,
@@ -2830,7 +2773,6 @@ end;
 $$;
 
 -- foundations/require_lasting_user.sql
-
 -- PT403 where the token is of an anonymous sign-in, which makes no tenant unless
 -- settings.tenants_by_anonymous_users says so.
 create function logloom_private.require_lasting_user(p_claims jsonb)
@@ -2849,7 +2791,6 @@ end;
 $$;
 
 -- foundations/require_parameter.sql
-
 -- PT400 when a required parameter is missing. Parameters default to null so that this text answers,
 -- not PostgREST's 404.
 create function logloom_private.require_parameter(p_name text, p_is_missing boolean)
@@ -2866,7 +2807,6 @@ end;
 $$;
 
 -- foundations/require_user_id.sql
-
 -- The user of the request, where an operation cannot do without one. PT401 without the claim sub.
 create function logloom_private.require_user_id()
 returns text
@@ -2885,7 +2825,6 @@ end;
 $$;
 
 -- foundations/require_writing_client.sql
-
 -- PT403 for a token that only reads.
 create function logloom_private.require_writing_client(p_claims jsonb)
 returns void
@@ -2901,7 +2840,6 @@ end;
 $$;
 
 -- foundations/restore_lock_wait.sql
-
 -- Puts back what limit_lock_wait returned.
 create function logloom_private.restore_lock_wait(p_before text)
 returns void
@@ -2914,7 +2852,6 @@ end;
 $$;
 
 -- foundations/run_job.sql
-
 -- What pg_cron runs: a job step by step, each committed, until nothing is left or its time is up.
 -- Leaves its heartbeat, with the error where a step fails. A step is a function that finds by
 -- itself where the last one ended, and returns how long to rest before the next one, null when
@@ -2955,7 +2892,6 @@ end;
 $$;
 
 -- foundations/sent_claims.sql
-
 -- The claims as the token of an Authorization header says them, before PostgREST reads them. Empty,
 -- which is nobody's, where they are no JSON object or two members of one have the same name; null
 -- where the header holds no token of three parts. Its signature is PostgREST's to verify.
@@ -2989,7 +2925,6 @@ end;
 $$;
 
 -- foundations/service_operations.sql
-
 -- Those of the operations that the edge functions alone may call, as service_role.
 create function logloom_private.service_operations()
 returns text[]
@@ -3020,7 +2955,6 @@ end;
 $$;
 
 -- foundations/shown_secrets.sql
-
 -- Secrets as operations answer them: {"token": {"set": true}}.
 create function logloom_private.shown_secrets(p_secrets jsonb)
 returns jsonb
@@ -3037,7 +2971,6 @@ end;
 $$;
 
 -- foundations/silence_reason.sql
-
 -- What health says of something whose last success is too long ago.
 create function logloom_private.silence_reason(
   p_what text,
@@ -3061,7 +2994,6 @@ end;
 $$;
 
 -- foundations/silence_since.sql
-
 -- How long ago p_at was. Infinity where it is null, or lies ahead: then the clock went back.
 create function logloom_private.silence_since(p_at timestamptz, p_now timestamptz)
 returns interval
@@ -3078,7 +3010,6 @@ end;
 $$;
 
 -- foundations/take_scan_slot.sql
-
 -- True, at once as long as the search runs shorter than search_free_time, then as soon as no other
 -- search of the tenant that shares its scan slot reads on. Asked every few hundred records.
 -- Parallel safe although it takes a lock: a worker's lock is its leader's as well, and is gone with
@@ -3107,7 +3038,6 @@ end;
 $$;
 
 -- foundations/time_parameter.sql
-
 -- The instant that a text is in ISO 8601, of a day its beginning; UTC where it names no zone. Null
 -- for anything else: what a cast takes depends on the session.
 create function logloom_private.iso_instant(p_text text)
@@ -3164,7 +3094,6 @@ end;
 $$;
 
 -- foundations/token_is_valid.sql
-
 -- Whether verified claims may act now: exp is there and ahead, nbf and iat are not, give or take
 -- the leeway; aud, iss, jti and sub are strings, aud may be an array of some, and is or contains
 -- token_audience where that is set; sub can name a user. Of a token of service_role only its times
@@ -3222,7 +3151,6 @@ end;
 $$;
 
 -- foundations/trim_space.sql
-
 -- The text without white space at its ends.
 create function logloom_private.trim_space(p_text text)
 returns text
@@ -3236,7 +3164,6 @@ end;
 $$;
 
 -- foundations/usable_id.sql
-
 -- The id of a tenant or a user where it can name one: 1 to 255 characters without a control
 -- character, and one that prints something in some script. Null otherwise.
 create function logloom_private.usable_id(p_id text)
@@ -3261,7 +3188,6 @@ end;
 $$;
 
 -- foundations/utc_day.sql
-
 -- The UTC day of an instant.
 create function logloom_private.utc_day(p_ts timestamptz)
 returns date

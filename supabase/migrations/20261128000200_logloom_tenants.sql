@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- tenants/types/log_secret_scope.sql
-
 create type public.logloom_log_secret_scope as (
   tenant_id text
 );
@@ -12,7 +11,6 @@ comment on type public.logloom_log_secret_scope is
   'For which tenant the edge functions may seal secrets of the caller.';
 
 -- tenants/types/member.sql
-
 create type public.logloom_member as (
   user_id text,
   role text,
@@ -27,7 +25,6 @@ comment on type public.logloom_member is
   'a viewer is bound to.';
 
 -- tenants/types/membership.sql
-
 create type public.logloom_log_tenant as (
   tenant_id text,
   role text,
@@ -38,7 +35,6 @@ comment on type public.logloom_log_tenant is
   'A tenant that the caller belongs to. is_current: the one that the token names.';
 
 -- tenants/types/tenant.sql
-
 create type public.logloom_plan_features as (
   saved_searches boolean,
   max_saved_searches integer,
@@ -70,7 +66,6 @@ comment on type public.logloom_plan_feature is
   'Whether the plan includes a feature, how many of it, and how many the tenant has.';
 
 -- tenants/types/tenant_settings.sql
-
 create type public.logloom_pipeline_config as (retention_days integer, compression boolean);
 
 comment on type public.logloom_pipeline_config is
@@ -98,7 +93,6 @@ comment on type public.logloom_tenant_settings is
   'The settings in force: what was set, else the defaults.';
 
 -- tenants/current_tenant_id.sql
-
 -- The tenant whose rows the request's token reaches: every policy asks this. Null for a token that
 -- only reads, which reading operations alone answer.
 create function logloom_private.current_tenant_id(
@@ -122,7 +116,6 @@ end;
 $$;
 
 -- tenants/current_admin_tenant_id.sql
-
 -- current_tenant_id() where the request's user is an admin of it, else null: the policies of what
 -- members may not change ask it.
 create function logloom_private.current_admin_tenant_id()
@@ -145,7 +138,6 @@ end;
 $$;
 
 -- tenants/tables/plans.sql
-
 create table logloom.plans (
   plan_id text primary key,
   plan_name text not null,
@@ -314,7 +306,6 @@ comment on column logloom.plans.max_restored_days is
 comment on column logloom.plans.max_log_dashboards is 'Dashboards that a tenant may have.';
 
 -- tenants/tables/tenants.sql
-
 create table logloom.tenants (
   tenant_id text primary key,
   plan_id text not null references logloom.plans on delete restrict,
@@ -334,7 +325,6 @@ comment on table logloom.tenants is
   'A tenant appears with its first write: create, update or ingest.';
 
 -- tenants/tables/kept_longer.sql
-
 create table logloom_private.kept_longer (
   kept_id uuid primary key default gen_random_uuid(),
   tenant_id text not null,
@@ -351,7 +341,6 @@ comment on table logloom_private.kept_longer is
   'back. Past kept_until a row means nothing.';
 
 -- tenants/tables/log_views.sql
-
 create table logloom.log_views (
   view_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -398,7 +387,6 @@ comment on column logloom.log_views.shows_since is
   'rules found in it before is none of it.';
 
 -- tenants/tables/tenant_deletions.sql
-
 -- Deleted tenants: the receipt, and while it is not finished, what keeps the id from being used.
 create table logloom_private.tenant_deletions (
   deletion_id uuid primary key default gen_random_uuid(),
@@ -417,7 +405,6 @@ comment on table logloom_private.tenant_deletions is
   'log records that were erased; null until they are.';
 
 -- tenants/tables/tenant_members.sql
-
 -- Who belongs to which tenant, and the hook that says so in Supabase Auth's tokens.
 
 create table logloom.tenant_members (
@@ -478,7 +465,6 @@ comment on column logloom.tenant_members.chosen_at is
   'When the member last switched to the tenant: tokens name the one that was chosen last.';
 
 -- tenants/tables/tenant_settings.sql
-
 create table logloom.tenant_settings (
   tenant_id text primary key references logloom.tenants on delete cascade,
   retention_days integer,
@@ -518,7 +504,6 @@ comment on column logloom.tenant_settings.retention_days is
   'Read cut to the plan''s limit: a change of plan may have lowered it.';
 
 -- tenants/acting_role.sql
-
 -- What a user is in a tenant: viewer, member, admin or owner. A member's row says it; without one
 -- the role in their token, where settings.roles_from_token is on. A tenant without members does not
 -- use roles, each of its users is owner, unless the settings require them. Null for who does not
@@ -564,7 +549,6 @@ end;
 $$;
 
 -- tenants/add_tenant_member.sql
-
 -- Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.
 create function logloom_private.enroll_member(
   p_tenant_id text,
@@ -667,7 +651,6 @@ comment on function public.add_tenant_member(text, text, text, text, uuid) is
   'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
 
 -- tenants/adopt_pre_request.sql
-
 -- Makes PostgREST call this function before every request; null: none.
 create function logloom_private.set_pre_request(p_function text, p_of_database boolean)
 returns void
@@ -738,7 +721,6 @@ end;
 $$;
 
 -- tenants/auth_session_is_there.sql
-
 -- Whether Supabase Auth has a session. Null where there is no Auth, where postgres may not read its
 -- sessions, or where the schema auth is another's.
 create function logloom_private.auth_session_is_there(p_session_id text)
@@ -764,7 +746,6 @@ end;
 $$;
 
 -- tenants/auth_user_of_email.sql
-
 -- The user of Supabase Auth with this confirmed email address. PT404, PT400 without Auth.
 create function logloom_private.auth_user_of_email(p_email text)
 returns text
@@ -793,7 +774,6 @@ end;
 $$;
 
 -- tenants/auth_users_by_id.sql
-
 -- Confirmed email addresses of users of Supabase Auth. No rows where there is no Auth, where
 -- postgres may not read its users, or where the schema auth is another's: a round of alerts goes on
 -- all the same.
@@ -823,7 +803,6 @@ end;
 $$;
 
 -- tenants/call_host_pre_request.sql
-
 -- Calls the pre-request function that the project had before; adopt_pre_request() writes it.
 -- Without a set clause: that function sees and sets what the request has.
 create function logloom_private.call_host_pre_request()
@@ -836,7 +815,6 @@ end;
 $$;
 
 -- tenants/caller_tenant.sql
-
 -- The tenant that a request is for, whatever it may do there. Users: the token's, PT403 when
 -- p_tenant_id differs. service_role: p_tenant_id, PT400 without it. PT401 without a usable tenant.
 create function logloom_private.caller_tenant(p_tenant_id text default null)
@@ -880,7 +858,6 @@ end;
 $$;
 
 -- tenants/change_member.sql
-
 -- Gives a member another role, or with p_is_removed takes the user out of the tenant; answers the
 -- member as it is or was. The last owner stays one.
 create function logloom_private.change_member(
@@ -931,7 +908,6 @@ end;
 $$;
 
 -- tenants/check_request.sql
-
 -- PostgREST calls one function before every request of the project. Most of them are not ours. It
 -- runs as the role of the request, which may be one of the project's own: what it calls on the way
 -- of such a request is granted to PUBLIC.
@@ -1040,7 +1016,6 @@ end;
 $$;
 
 -- tenants/create_tenant.sql
-
 -- Makes a tenant with its owner; what public.create_tenant answers.
 create function logloom_private.found_tenant(p_tenant_id text)
 returns public.logloom_tenant
@@ -1114,7 +1089,6 @@ comment on function public.create_tenant(text) is
   'Errors: PT400 (p_tenant_id is taken, too), PT401, PT403.';
 
 -- tenants/custom_access_token_hook.sql
-
 -- Supabase Auth's custom access token hook: sets the claim tenant_id to the tenant that
 -- app_metadata.tenant_id names, if the user belongs to it; where it names none, to the tenant that
 -- the user chose last, or else joined first. A user of no tenant gets no claim, and so no access.
@@ -1146,7 +1120,6 @@ $$;
 grant execute on function logloom_private.custom_access_token_hook(jsonb) to supabase_auth_admin;
 
 -- tenants/effective_settings.sql
-
 -- The settings in force for a tenant. PT404 before its first write.
 create function logloom_private.effective_settings(p_tenant_id text)
 returns public.logloom_tenant_settings
@@ -1173,7 +1146,6 @@ end;
 $$;
 
 -- tenants/feature_of.sql
-
 -- What the plan of a tenant says of a feature (saved_searches, alerts), and how many there are,
 -- private ones included. A tenant that is not provisioned has the default plan.
 create function logloom_private.feature_of(p_tenant_id text, p_feature text)
@@ -1201,7 +1173,6 @@ end;
 $$;
 
 -- tenants/first_kept_day.sql
-
 -- The first UTC day whose records retention leaves to the tenant, were it p_today.
 create function logloom_private.first_kept_day(p_tenant_id text, p_today date)
 returns date
@@ -1219,7 +1190,6 @@ end;
 $$;
 
 -- tenants/first_kept_days.sql
-
 -- first_kept_day of every tenant, at once.
 create function logloom_private.first_kept_days(p_today date)
 returns table (tenant_id text, first_kept_day date)
@@ -1240,7 +1210,6 @@ end;
 $$;
 
 -- tenants/get_current_tenant.sql
-
 create function public.get_current_tenant(p_tenant_id text default null)
 returns public.logloom_tenant
 language plpgsql
@@ -1263,7 +1232,6 @@ comment on function public.get_current_tenant(text) is
   'The tenant with its plan and limits. Errors: PT400, PT401, PT403, PT404.';
 
 -- tenants/get_log_secret_scope.sql
-
 create function public.get_log_secret_scope(p_tenant_id text default null)
 returns public.logloom_log_secret_scope
 language plpgsql
@@ -1284,7 +1252,6 @@ comment on function public.get_log_secret_scope(text) is
   'for that tenant. For admins. Errors: PT400, PT401, PT403.';
 
 -- tenants/hold_tenant.sql
-
 -- Provisions the tenant and holds it until the transaction ends: two creates cannot both count
 -- before either is done, and so take the last place of a plan.
 create function logloom_private.hold_tenant(p_tenant_id text)
@@ -1299,7 +1266,6 @@ end;
 $$;
 
 -- tenants/hold_view.sql
-
 -- PT404 unless the tenant of the request has the view, which then stays to the end of the
 -- transaction. Nothing for null.
 create function logloom_private.hold_view(p_tenant_id text, p_view_id uuid)
@@ -1326,7 +1292,6 @@ end;
 $$;
 
 -- tenants/is_address_of_member.sql
-
 -- Whether a member of the tenant confirmed this email address to Supabase Auth. What
 -- add_tenant_member was given is a label, and proves nothing.
 create function logloom_private.is_address_of_member(p_tenant_id text, p_address text)
@@ -1347,7 +1312,6 @@ end;
 $$;
 
 -- tenants/is_being_deleted.sql
-
 -- Whether something of a deleted tenant is left. Its id names nobody meanwhile.
 create function logloom_private.is_being_deleted(p_tenant_id text)
 returns boolean
@@ -1367,7 +1331,6 @@ end;
 $$;
 
 -- tenants/is_viewer.sql
-
 -- Whether the user of verified claims is a viewer of the tenant, who has the reading operations
 -- within a view and reaches no table.
 create function logloom_private.is_viewer(p_tenant_id text, p_claims jsonb)
@@ -1384,7 +1347,6 @@ end;
 $$;
 
 -- tenants/kept_from.sql
-
 -- From when on the tenant keeps records, of a range that begins at p_from where it is given:
 -- retention_days whole UTC days before today.
 create function logloom_private.kept_from(
@@ -1421,7 +1383,6 @@ end;
 $$;
 
 -- tenants/list_log_tenants.sql
-
 -- The tenants of the caller; what public.list_log_tenants answers.
 create function logloom_private.read_memberships(p_limit integer, p_after text)
 returns setof public.logloom_log_tenant
@@ -1475,7 +1436,6 @@ comment on function public.list_log_tenants(integer, text) is
   'Errors: PT400, PT401, PT403.';
 
 -- tenants/list_tenant_members.sql
-
 -- A page of members with what Auth knows of them.
 create function logloom_private.read_members(p_tenant_id text, p_limit integer, p_after text)
 returns setof public.logloom_member
@@ -1536,7 +1496,6 @@ comment on function public.list_tenant_members(text, integer, text) is
   'Errors: PT400, PT401, PT403.';
 
 -- tenants/lock_members.sql
-
 -- Held to the end of the transaction: one at a time changes who belongs to a tenant, so that the
 -- last owner stays and a limit holds.
 create function logloom_private.lock_members(p_tenant_id text)
@@ -1550,7 +1509,6 @@ end;
 $$;
 
 -- tenants/member_of.sql
-
 -- A member as operations show it.
 create function logloom_private.member_of(p_member logloom.tenant_members)
 returns public.logloom_member
@@ -1572,7 +1530,6 @@ end;
 $$;
 
 -- tenants/plan_of.sql
-
 -- The plan of a tenant; of one that is not there yet, the default plan.
 create function logloom_private.plan_of(p_tenant_id text)
 returns logloom.plans
@@ -1594,7 +1551,6 @@ end;
 $$;
 
 -- tenants/pre_request_health.sql
-
 -- Degraded where PostgREST no longer calls our check before a request. The operations stay safe,
 -- they decide who is calling for themselves; what is lost is 400 for a missing header, 405 for
 -- another method, the last digits of doubles, and UTC where the project has a time zone.
@@ -1628,7 +1584,6 @@ end;
 $$;
 
 -- tenants/pre_request_setting.sql
-
 -- What PostgREST calls before every request: a setting of the role authenticator, where one for
 -- this database wins: its name as PostgREST reads it (not quoted), and whether it is set for this
 -- database alone. Null where there is none.
@@ -1653,7 +1608,6 @@ end;
 $$;
 
 -- tenants/provision_current_tenant.sql
-
 -- What every first write calls: resolves the tenant of the request, provisions it, returns it.
 create function logloom_private.provision_current_tenant(p_tenant_id text default null)
 returns text
@@ -1671,7 +1625,6 @@ end;
 $$;
 
 -- tenants/provision_tenant.sql
-
 -- Makes the tenant on the default plan unless it exists. PT403 for an anonymous sign-in.
 create function logloom_private.provision_tenant(p_tenant_id text, p_claims jsonb)
 returns void
@@ -1690,7 +1643,6 @@ end;
 $$;
 
 -- tenants/remove_tenant_member.sql
-
 create function public.remove_tenant_member(
   p_user_id text default null,
   p_tenant_id text default null
@@ -1712,7 +1664,6 @@ comment on function public.remove_tenant_member(text, text) is
   'the last one cannot be removed. Returns {success}. Errors: PT400, PT401, PT403, PT404.';
 
 -- tenants/require_member_role.sql
-
 -- PT400 unless it is a role, with a view if it is viewer, and without one if it is another.
 create function logloom_private.require_member_role(p_role text, p_view_id uuid)
 returns void
@@ -1732,7 +1683,6 @@ end;
 $$;
 
 -- tenants/require_role.sql
-
 -- PT403 unless the caller is at least p_role in the tenant: member, admin or owner, which a viewer
 -- is not. service_role may do everything.
 create function logloom_private.require_role(p_tenant_id text, p_role text)
@@ -1759,7 +1709,6 @@ end;
 $$;
 
 -- tenants/require_room_for.sql
-
 -- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more
 -- of a feature (saved_searches, alerts).
 create function logloom_private.require_room_for(p_feature text, p_tenant_id text default null)
@@ -1784,7 +1733,6 @@ end;
 $$;
 
 -- tenants/require_view_by_admin.sql
-
 -- PT403 unless the caller is an admin, PT404 unless the tenant has the view. Nothing for null.
 create function logloom_private.require_view_by_admin(p_tenant_id text, p_view_id uuid)
 returns void
@@ -1800,7 +1748,6 @@ end;
 $$;
 
 -- tenants/resolve_tenant.sql
-
 -- The tenant that an operation acts for, as caller_tenant() says it: PT403 for a token that only
 -- reads, an OAuth client's or a viewer's. All but the reading operations, which make a scope, begin
 -- here.
@@ -1824,7 +1771,6 @@ end;
 $$;
 
 -- tenants/resolve_tenant_to_change.sql
-
 -- resolve_tenant() for an operation that changes something: PT403 for the token of an OAuth client
 -- that may only read.
 create function logloom_private.resolve_tenant_to_change(p_tenant_id text default null)
@@ -1842,7 +1788,6 @@ end;
 $$;
 
 -- tenants/retention_days.sql
-
 -- The retention in force, in days: what the tenant set, else the default of its plan, never more
 -- than the plan allows. Of a tenant that is not there yet: the default plan's.
 create function logloom_private.retention_days(p_tenant_id text)
@@ -1865,7 +1810,6 @@ end;
 $$;
 
 -- tenants/set_tenant_member_role.sql
-
 create function public.set_tenant_member_role(
   p_user_id text default null,
   p_role text default null,
@@ -1890,7 +1834,6 @@ comment on function public.set_tenant_member_role(text, text, text, uuid) is
   'Errors: PT400, PT401, PT403, PT404.';
 
 -- tenants/switch_log_tenant.sql
-
 -- Makes a tenant of the caller the one that their next token names; what public.switch_log_tenant
 -- answers.
 create function logloom_private.choose_tenant(p_tenant_id text)
@@ -1941,7 +1884,6 @@ comment on function public.switch_log_tenant(text) is
   'Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
 
 -- tenants/tenant_of_claims.sql
-
 -- The tenant that verified claims act for: the top-level claim tenant_id. Null where it cannot name
 -- one, the token is not valid now, or its user does not belong to the tenant. RPC and ingest ask it
 -- alike.
@@ -1969,7 +1911,6 @@ end;
 $$;
 
 -- tenants/tenant_with_plan.sql
-
 -- A tenant as operations show it; null members where there is none.
 create function logloom_private.tenant_with_plan(p_tenant_id text)
 returns public.logloom_tenant

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- audit/tables/audit_events.sql
-
 -- No foreign key: the log outlives what it tells of, the tenant too.
 create table logloom.audit_events (
   event_id uuid primary key default gen_random_uuid(),
@@ -55,7 +54,6 @@ comment on column logloom.audit_events.client_id is
   'The OAuth client that acted for the user, where the token was issued to one.';
 
 -- audit/actor.sql
-
 -- Who acts: the user, else the API role, else the login.
 create function logloom_private.actor()
 returns text
@@ -73,7 +71,6 @@ end;
 $$;
 
 -- audit/audit_tenant_members.sql
-
 -- Audit of members.
 create function logloom_private.audit_tenant_members()
 returns trigger
@@ -114,7 +111,6 @@ after insert or delete or update on logloom.tenant_members
 for each row execute function logloom_private.audit_tenant_members();
 
 -- audit/audit_tenant_settings.sql
-
 -- Audit of settings, where a value changed. They go with their tenant, unnoted.
 create function logloom_private.audit_tenant_settings()
 returns trigger
@@ -140,7 +136,6 @@ after insert or update on logloom.tenant_settings
 for each row execute function logloom_private.audit_tenant_settings();
 
 -- audit/audit_tenants.sql
-
 -- Audit of a change of plan.
 create function logloom_private.audit_tenants()
 returns trigger
@@ -165,7 +160,6 @@ for each row when (old.plan_id is distinct from new.plan_id)
 execute function logloom_private.audit_tenants();
 
 -- audit/changed_members.sql
-
 -- The members of p_new that differ from p_old's, each as {from, to}.
 create function logloom_private.changed_members(p_old jsonb, p_new jsonb)
 returns jsonb
@@ -185,7 +179,6 @@ end;
 $$;
 
 -- audit/list_tenant_audit_events.sql
-
 -- Who did what to keys, members, settings and plans, and who deleted records. Written by triggers,
 -- so that no way of changing these passes it by.
 

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- api_keys/types/api_keys.sql
-
 -- API keys: only a digest is stored, the key itself is shown once.
 
 create type public.logloom_api_key as (
@@ -40,7 +39,6 @@ create type public.logloom_created_api_key as (
 comment on type public.logloom_created_api_key is 'A new API key. key_value is shown this once.';
 
 -- api_keys/tables/api_keys.sql
-
 create table logloom.api_keys (
   key_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -113,7 +111,6 @@ comment on column logloom.api_keys.lifetime is
 comment on column logloom.api_keys.view_id is 'What it reads in. Null: all of the tenant.';
 
 -- api_keys/tables/ingest_tokens.sql
-
 create table logloom_private.ingest_tokens (
   token_digest bytea primary key,
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -140,7 +137,6 @@ comment on column logloom_private.ingest_tokens.session_id is
   'The user''s session of Supabase Auth, with which the token ends. Null where there is none.';
 
 -- api_keys/tables/key_reads.sql
-
 create table logloom_private.key_reads (
   key_id uuid not null references logloom.api_keys on delete cascade,
   day date not null,
@@ -158,7 +154,6 @@ comment on table logloom_private.key_reads is
   'operation are summed up: each was held when a read beside it was counted.';
 
 -- api_keys/api_key_status.sql
-
 -- active, revoked or expired. Revoked wins.
 create function logloom_private.api_key_status(p_revoked_at timestamptz, p_expires_at timestamptz)
 returns text
@@ -176,7 +171,6 @@ end;
 $$;
 
 -- api_keys/audit_api_keys.sql
-
 -- Audit of API keys. Their use is not a change.
 create function logloom_private.audit_api_keys()
 returns trigger
@@ -220,7 +214,6 @@ after insert or delete or update of name, scopes, expires_at, revoked_at on logl
 for each row execute function logloom_private.audit_api_keys();
 
 -- api_keys/create_api_key.sql
-
 create function public.create_api_key(
   p_tenant_id text default null,
   p_name text default null,
@@ -266,7 +259,6 @@ comment on function public.create_api_key(text, text, timestamptz, text[], uuid)
   'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
 
 -- api_keys/create_ingest_token.sql
-
 create type public.logloom_ingest_token as (
   token text,
   expires_at timestamptz,
@@ -375,7 +367,6 @@ comment on function public.create_ingest_token(text, text, integer) is
   'Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
 -- api_keys/get_api_key_usage.sql
-
 create type public.logloom_key_reads as (operation text, day date, reads bigint);
 
 comment on type public.logloom_key_reads is
@@ -428,7 +419,6 @@ comment on function public.get_api_key_usage(text, uuid) is
   'Errors: PT400, PT401, PT403, PT404.';
 
 -- api_keys/ingest_token_is_alive.sql
-
 -- An ingest token lives no longer than its maker may send.
 create function logloom_private.ingest_token_is_alive(p_token logloom_private.ingest_tokens)
 returns boolean
@@ -455,7 +445,6 @@ end;
 $$;
 
 -- api_keys/issue_api_key.sql
-
 -- Makes a key of checked parameters and returns it with key_value.
 create function logloom_private.issue_api_key(
   p_tenant_id text,
@@ -490,7 +479,6 @@ end;
 $$;
 
 -- api_keys/key_of_digest.sql
-
 -- The living API key of which p_key_digest is the SHA-256 as hex; nulls where there is none. PT401
 -- for one that is revoked or expired: only who has the whole key learns what has become of it.
 create function logloom_private.key_of_digest(p_key_digest text)
@@ -513,7 +501,6 @@ end;
 $$;
 
 -- api_keys/list_api_keys.sql
-
 create function public.list_api_keys(
   p_tenant_id text default null,
   p_limit integer default null,
@@ -554,7 +541,6 @@ comment on function public.list_api_keys(text, integer, uuid) is
   'p_after: key_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 -- api_keys/my_key_reads.sql
-
 -- What was answered to a key of the request's tenant, the newest day first.
 create function logloom_private.my_key_reads(p_tenant_id text, p_key_id uuid)
 returns public.logloom_key_reads[]
@@ -579,7 +565,6 @@ end;
 $$;
 
 -- api_keys/new_api_key.sql
-
 -- p_value in base 62 (0-9 A-Z a-z), most significant first, padded to p_length with 0.
 create function logloom_private.base62(p_value bigint, p_length integer)
 returns text
@@ -646,7 +631,6 @@ end;
 $$;
 
 -- api_keys/note_key_read.sql
-
 -- Writes down that a key is used, and counts the answer to it in a row that nobody holds, or in a
 -- further one: no read waits for another. There are as many rows as reads were counted at once.
 -- PT401 for a key that has ended since.
@@ -680,7 +664,6 @@ end;
 $$;
 
 -- api_keys/note_key_use.sql
-
 -- Writes down that a key is used, once a minute.
 create function logloom_private.note_key_use(p_key logloom.api_keys)
 returns void
@@ -704,7 +687,6 @@ end;
 $$;
 
 -- api_keys/require_room_for_api_key.sql
-
 -- Provisions the tenant of the request and holds it; PT400 when it has p_times as many living keys
 -- as its plan allows. Forgets the longest dead beyond as many.
 create function logloom_private.require_room_for_api_key(p_tenant_id text, p_times integer)
@@ -740,7 +722,6 @@ end;
 $$;
 
 -- api_keys/require_view_for_key.sql
-
 -- PT400 where a key of these scopes cannot be bound to a view, PT404 where there is no such view.
 create function logloom_private.require_view_for_key(
   p_tenant_id text,
@@ -760,7 +741,6 @@ end;
 $$;
 
 -- api_keys/revoke_api_key.sql
-
 create function public.revoke_api_key(p_tenant_id text default null, p_key_id uuid default null)
 returns public.logloom_success
 language plpgsql
@@ -788,7 +768,6 @@ comment on function public.revoke_api_key(text, uuid) is
   'Errors: PT400, PT401, PT403, PT404.';
 
 -- api_keys/rotate_api_key.sql
-
 create function public.rotate_api_key(
   p_tenant_id text default null,
   p_key_id uuid default null,

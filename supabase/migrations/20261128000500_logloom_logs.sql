@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- logs/types/domains.sql
-
 -- The rules of two columns of logloom.logs as types: the writer casts to them, so that an event
 -- that breaks one fails while it is read, with its own error, not while it is inserted, which may
 -- be on another node.
@@ -15,13 +14,11 @@ create domain logloom_private.log_attrs as jsonb
 constraint log_attrs_is_object check (jsonb_typeof(value) = 'object');
 
 -- logs/types/log_key.sql
-
 create type logloom_private.log_key as (ts timestamptz, id uuid);
 
 comment on type logloom_private.log_key is 'A place in the order of a tenant''s records.';
 
 -- logs/tables/log_counts.sql
-
 create table logloom_private.log_counts (
   minute timestamptz not null,
   events bigint not null,
@@ -55,7 +52,6 @@ comment on column logloom_private.log_counts.count_id is
 comment on column logloom_private.log_counts.is_delta is 'Was added since the last summing up.';
 
 -- logs/tables/log_days.sql
-
 create table logloom_private.log_days (
   tenant_id text not null,
   day date not null,
@@ -69,7 +65,6 @@ comment on table logloom_private.log_days is
   'here until its partition goes or retention finds nothing of the tenant left in it.';
 
 -- logs/tables/log_removals.sql
-
 create table logloom_private.log_removals (
   tenant_id text not null
 );
@@ -82,7 +77,6 @@ comment on table logloom_private.log_removals is
   'each other.';
 
 -- logs/tables/log_writes.sql
-
 create table logloom_private.log_writes (
   write_seq bigint not null,
   day date not null,
@@ -96,7 +90,6 @@ comment on table logloom_private.log_writes is
   'up: which partitions a live tail must look at.';
 
 -- logs/tables/logs.sql
-
 -- Log records in daily partitions, named logs_YYYY_MM_DD, days of UTC.
 
 -- The columns of 8 bytes stand first: nothing is padded.
@@ -162,7 +155,6 @@ comment on column logloom.logs.ts is
 comment on column logloom.logs.received_at is 'When it was committed to the queue.';
 
 -- logs/added_counts_sql.sql
-
 -- Records are changed by these statements alone: each keeps the counts, the days and the write
 -- sequences in the statement that changes the records. There is no trigger to forget, and a
 -- table that is sharded takes none. They only ever add rows (a removal adds negative counts), so no
@@ -202,7 +194,6 @@ end;
 $$;
 
 -- logs/added_records_sql.sql
-
 -- A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts
 -- what it adds and notes which days it reached. It returns how many records were added.
 create function logloom_private.added_records_sql(p_insert text)
@@ -249,7 +240,6 @@ end;
 $$;
 
 -- logs/bare_record_bytes.sql
-
 -- Bytes of a record's JSON text without the values of its event: names, quotes of texts, commas,
 -- and what all events of a batch share.
 create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
@@ -277,7 +267,6 @@ end;
 $$;
 
 -- logs/bytes_of_record.sql
-
 -- Bytes of a record's JSON text: what was measured when it was accepted, and for one of before that
 -- was done, measured now, for which it has to be whole.
 create function logloom_private.bytes_of_record(p_log logloom.logs)
@@ -308,7 +297,6 @@ end;
 $$;
 
 -- logs/compact_log_counts.sql
-
 -- Brings the index by write sequence of a day's partition up to date, for which autovacuum takes a
 -- minute and more: what is not summarized is read by every live tail.
 create function logloom_private.summarize_writes(p_day date)
@@ -409,7 +397,6 @@ end;
 $$;
 
 -- logs/create_partition.sql
-
 -- Makes the day's partition unless it exists.
 create function logloom_private.create_partition(p_day date)
 returns void
@@ -438,7 +425,6 @@ end;
 $$;
 
 -- logs/leave_days.sql
-
 -- Takes days of which the tenants have no rows left out of log_days: no search opens them any more.
 create function logloom_private.leave_days(p_tenant_ids text[], p_days date[])
 returns void
@@ -468,7 +454,6 @@ end;
 $$;
 
 -- logs/maintain_partitions.sql
-
 -- What the hourly job does. Today's partition and those of the coming days exist afterwards, with
 -- their names and row-level security. No migration calls it: `supabase db diff` of every project
 -- would show the partition of the day on which the migration was written.
@@ -514,7 +499,6 @@ end;
 $$;
 
 -- logs/partition_days.sql
-
 -- The days that have a partition, oldest first.
 create function logloom_private.partition_days()
 returns date[]
@@ -534,7 +518,6 @@ end;
 $$;
 
 -- logs/partition_exists.sql
-
 -- Whether the day's partition is attached.
 create function logloom_private.partition_exists(p_day date)
 returns boolean
@@ -555,7 +538,6 @@ end;
 $$;
 
 -- logs/partition_name.sql
-
 -- logs_YYYY_MM_DD.
 create function logloom_private.partition_name(p_day date)
 returns text
@@ -569,7 +551,6 @@ end;
 $$;
 
 -- logs/partman.sql
-
 -- Gives logloom.logs to pg_partman, unless it has it.
 create function logloom_private.manage_partitions()
 returns void
@@ -604,7 +585,6 @@ end;
 $$;
 
 -- logs/removed_records_sql.sql
-
 -- A statement that runs p_delete ("delete from logloom.logs l where …", without returning), takes
 -- what it removes away from the counts and notes the removal. It returns how many records went.
 create function logloom_private.removed_records_sql(p_delete text)

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- ingest/types/ingest_request.sql
-
 create type logloom_private.ingest_request as (
   p_tenant_id text,
   p_key_digest text,
@@ -38,7 +37,6 @@ comment on type logloom_private.ingest_request is
   'an attribute.';
 
 -- ingest/types/ingest_state.sql
-
 create type logloom_private.ingest_state as (
   tenant_id text,
   key_id uuid,
@@ -73,7 +71,6 @@ comment on type logloom_private.ingest_answer is
   'queue, 0 for a repeat.';
 
 -- ingest/types/usage_day.sql
-
 -- What was accepted, per tenant and UTC day, and what follows from it: quotas and rates.
 --
 -- Counted when a slot of the queue closes, in the writer's transaction, so that no request waits
@@ -84,7 +81,6 @@ create type public.logloom_usage_day as (day date, events bigint, bytes bigint);
 comment on type public.logloom_usage_day is 'Events and bytes that were accepted on a UTC day.';
 
 -- ingest/tables/idempotency_keys.sql
-
 create table logloom_private.idempotency_keys (
   tenant_id text not null references logloom.tenants on delete cascade,
   idempotency_key text not null,
@@ -102,7 +98,6 @@ comment on column logloom_private.idempotency_keys.response is
   'The answer; of a request that was committed in slices an object with theirs by number.';
 
 -- ingest/tables/queue.sql
-
 -- The queue: one row (batch) a request, the events as column arrays, in slots that rotate.
 --
 -- A slot is filled, closed, moved and emptied by TRUNCATE, so that the queue leaves no dead rows
@@ -211,7 +206,6 @@ comment on column logloom_private.queue_pointer.metered_through is
   'metered_events.';
 
 -- ingest/tables/rate_buckets.sql
-
 -- Unlogged: after a crash every tenant may send a burst again, which is all that is lost.
 create unlogged table logloom_private.rate_buckets (
   tenant_id text primary key,
@@ -225,7 +219,6 @@ comment on table logloom_private.rate_buckets is
   'Token buckets of tenants whose plan has a rate: what was left at filled_at. A debt is negative.';
 
 -- ingest/tables/usage_days.sql
-
 create table logloom.usage_days (
   tenant_id text not null,
   day date not null,
@@ -247,7 +240,6 @@ comment on table logloom.usage_days is
   'begins to move a slot of the queue; what lies behind queue_pointer.metered_through is not yet.';
 
 -- ingest/authenticate_sender.sql
-
 -- Whose a request is: of the API key or ingest token where one is given, else of the tenant of the
 -- verified claims, else of the tenant that service_role names. service: the only one that may be
 -- sent for. PT401, also for a key that is unknown, revoked or expired; PT403 for a key, a viewer or
@@ -313,7 +305,6 @@ end;
 $$;
 
 -- ingest/check_month.sql
-
 -- PT429 when the events or bytes of the tenant's month are used up.
 create function logloom_private.check_month(p_state logloom_private.ingest_state)
 returns void
@@ -336,7 +327,6 @@ end;
 $$;
 
 -- ingest/check_rate.sql
-
 -- A bucket filled up to now. A plan without a rate has no tokens of it: null.
 create function logloom_private.filled_bucket(
   p_bucket logloom_private.rate_buckets,
@@ -425,7 +415,6 @@ end;
 $$;
 
 -- ingest/enqueue.sql
-
 -- A UUIDv7 (RFC 9562) of p_received_at with 58 random bits and the last 16 bits 0.
 create function logloom_private.batch_key(p_received_at timestamptz)
 returns uuid
@@ -527,7 +516,6 @@ end;
 $$;
 
 -- ingest/first_answer.sql
-
 -- An answer without its errors, which may be long where all are listed, but with the range of times
 -- that makes them again.
 create function logloom_private.without_errors(
@@ -616,7 +604,6 @@ end;
 $$;
 
 -- ingest/ingest.sql
-
 -- Values of a JSON text whose texts have no comma, colon or bracket. A member of an object counts
 -- two, an array or object eleven beside what it holds, since reading it takes as much memory as
 -- several numbers; an empty one is taken to hold a value.
@@ -775,7 +762,6 @@ end;
 $$;
 
 -- ingest/ingest_each.sql
-
 -- logloom_private.ingest for each of the requests, in one transaction. What holds for a caller is
 -- read once for those of its requests that follow one another.
 create function logloom_private.ingest_each(p_requests text[])
@@ -852,7 +838,6 @@ end;
 $$;
 
 -- ingest/ingest_state.sql
-
 -- Who sends a request, and what holds for it and for those of the same caller that come with it,
 -- p_requests in all. PT401, PT403, PT404.
 create function logloom_private.ingest_state(
@@ -926,7 +911,6 @@ end;
 $$;
 
 -- ingest/ingest_text.sql
-
 -- Without a name for its parameter: then PostgREST passes a body of text/plain on as it is.
 create function public.ingest_text(text default '')
 returns json
@@ -952,7 +936,6 @@ comment on function public.ingest_text(text) is
   'statement_timeout is the enqueue timeout of the watermark.';
 
 -- ingest/meter_batches.sql
-
 -- Counts the batches up to p_through that are not counted yet: for the quotas, and for what is
 -- asked of the queue. To be called by the writer, when no batch up to p_through is in flight.
 create function logloom_private.meter_batches(p_through bigint)
@@ -1006,7 +989,6 @@ end;
 $$;
 
 -- ingest/quota_headers.sql
-
 -- Headers of an answer: what is left of the month's events after p_events more, right to about a
 -- second of traffic.
 create function logloom_private.quota_headers(
@@ -1030,7 +1012,6 @@ end;
 $$;
 
 -- ingest/refuse_over_limit.sql
-
 -- Raises the error of this name, which says p_limit, with the headers of a limit that holds until
 -- p_reset_at, and those in p_headers.
 create function logloom_private.refuse_over_limit(
@@ -1061,7 +1042,6 @@ end;
 $$;
 
 -- ingest/reject_events.sql
-
 -- The elements whose place in the second array is true; null where none is left.
 create function logloom_private.kept_values(p_values anyarray, p_is_kept boolean[])
 returns anyarray
@@ -1200,7 +1180,6 @@ end;
 $$;
 
 -- ingest/request_of_text.sql
-
 -- The elements of a JSON array of objects and nulls.
 create function logloom_private.objects_of_text(p_text text)
 returns jsonb[]
@@ -1255,7 +1234,6 @@ end;
 $$;
 
 -- ingest/take_rate.sql
-
 -- Takes one request and its events from the tenant's buckets, or only the events where the request
 -- was let in before; last in the transaction: others of the tenant wait for its end. Returns what
 -- the answer's headers say of the next request. PT429 when a bucket is empty. For plans that have a
@@ -1302,7 +1280,6 @@ end;
 $$;
 
 -- ingest/usage_of.sql
-
 -- Per UTC day since p_from, what a tenant sent, the queue included.
 create function logloom_private.usage_of(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day

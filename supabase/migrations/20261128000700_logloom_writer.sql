@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- writer/tables/dead_letters.sql
-
 create table logloom_private.dead_letters (
   id uuid primary key,
   tenant_id text not null,
@@ -32,7 +31,6 @@ comment on table logloom_private.dead_letters is
 comment on column logloom_private.dead_letters.id is 'The id that the record will have.';
 
 -- writer/tables/write_seq.sql
-
 -- The writer: moves batches from the queue to logloom.logs, exactly once.
 --
 -- A step is one transaction: insert the records, note how far the slot was moved. So a record is
@@ -44,7 +42,6 @@ comment on sequence logloom_private.write_seq is
   'Numbers the steps of the writer, in commit order.';
 
 -- writer/create_missing_partitions.sql
-
 -- Makes the partitions of past days that the batches need.
 create function logloom_private.create_missing_partitions(
   p_slot smallint,
@@ -93,7 +90,6 @@ end;
 $$;
 
 -- writer/empty_moved_slots.sql
-
 -- Truncates slots that were moved. A slot that is being read stays for a later run.
 create function logloom_private.empty_moved_slots()
 returns void
@@ -135,7 +131,6 @@ end;
 $$;
 
 -- writer/flip_queue.sql
-
 -- Closes the open slot and opens another, unless the open one has nothing to move, one is still
 -- being moved, or enqueues in flight hold the lock too long. True if it flipped.
 create function logloom_private.flip_queue()
@@ -194,7 +189,6 @@ end;
 $$;
 
 -- writer/forget_tenant.sql
-
 -- What the writer keeps of a tenant goes with the tenant. By a trigger, not by foreign keys: those
 -- would let a tenant that is deleted meanwhile fail a step of the writer, for everyone.
 create function logloom_private.forget_tenant()
@@ -216,7 +210,6 @@ after delete on logloom.tenants
 for each row execute function logloom_private.forget_tenant();
 
 -- writer/hold_writers.sql
-
 -- Seam: waits until nothing writes to logloom.logs, and keeps the writer, retention, erasures and
 -- the sealing from it to the end of the transaction; requests go on into the queue. The first
 -- statement of a migration that changes logloom.logs: otherwise the two deadlock.
@@ -233,7 +226,6 @@ end;
 $$;
 
 -- writer/insert_records.sql
-
 -- Seam: inserts the events of the batches, of each those from one 1-based index to another, with
 -- their counts, days and write sequences.
 create function logloom_private.insert_records(
@@ -291,7 +283,6 @@ end;
 $$;
 
 -- writer/is_data_error.sql
-
 -- Whether an error says that the event cannot be written, not that the database cannot write now.
 create function logloom_private.is_data_error(p_sqlstate text)
 returns boolean
@@ -307,7 +298,6 @@ end;
 $$;
 
 -- writer/meter_queue.sql
-
 -- Counts what was enqueued since, also into the open slot, where it is more than
 -- writer_meter_batches: so quotas and health look at a bounded number of batches however far behind
 -- the writer is.
@@ -350,7 +340,6 @@ end;
 $$;
 
 -- writer/provide_partitions.sql
-
 -- Makes the partitions of today and tomorrow where they are missing.
 create function logloom_private.provide_partitions()
 returns void
@@ -370,7 +359,6 @@ end;
 $$;
 
 -- writer/queue_state.sql
-
 create type logloom_private.queue_state as (depth bigint, oldest_received_at timestamptz);
 
 -- Events in the queue and when the oldest one was received: from what was metered, and the last
@@ -412,7 +400,6 @@ end;
 $$;
 
 -- writer/replay_dead_letters.sql
-
 create type logloom_private.replay_result as (replayed integer, failed integer);
 
 -- Tries to write up to p_limit dead letters again, oldest failure first, under their own ids.
@@ -470,7 +457,6 @@ end;
 $$;
 
 -- writer/run_writer.sql
-
 create type public.logloom_writer_run as (moved integer, done boolean);
 
 comment on type public.logloom_writer_run is
@@ -531,7 +517,6 @@ comment on function public.run_writer() is
   'other run.';
 
 -- writer/watermark.sql
-
 -- How long after its received_at a batch can become visible: the timeout of ingest_text.
 create function logloom_private.enqueue_timeout()
 returns interval
@@ -578,7 +563,6 @@ end;
 $$;
 
 -- writer/write_logs.sql
-
 -- One run of the writer, until less than a step is waiting, or to writer_run_limit: pg_cron begins
 -- the next run at a full second, so the writer would rest after a run that goes beyond one. Steps,
 -- each committed. Called by pg_cron. No set clause and not definer: such a procedure could not
@@ -669,7 +653,6 @@ end;
 $$;
 
 -- writer/write_range.sql
-
 -- insert_records, and where the data make it fail, halves until the dead letters stand alone.
 create function logloom_private.write_range(
   p_slot smallint,
@@ -740,7 +723,6 @@ end;
 $$;
 
 -- writer/write_step.sql
-
 -- Moves the next batches of the closed slot in this transaction. Events moved; 0: none is left.
 create function logloom_private.write_step()
 returns integer
@@ -808,7 +790,6 @@ end;
 $$;
 
 -- writer/written_fields_sql.sql
-
 -- The fields of an event but for ts, a comma between them, each as p_format writes it: %1$s is its
 -- name, %2$s a cast, so that what breaks a rule of logloom.logs fails where it is read.
 create function logloom_private.written_fields_sql(p_format text)

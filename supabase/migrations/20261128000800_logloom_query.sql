@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- query/types/query.sql
-
 -- The query compiler: text -> tokens -> checked tree -> SQL over one alias of logloom.logs.
 --
 -- The tree is jsonb. A node is one of
@@ -94,7 +93,6 @@ create type logloom_private.compiled_query as (
 );
 
 -- query/aggregates.sql
-
 -- Aggregates: count() as n, p95(@duration_ms) by (5m), service
 
 -- One aggregate and its name, as node.
@@ -283,7 +281,6 @@ end;
 $$;
 
 -- query/aggregates_sql.sql
-
 -- The generator: aggregates and the fields to group by.
 
 -- The expression that a field is grouped or counted by: a column, or the text of an attribute.
@@ -344,7 +341,6 @@ end;
 $$;
 
 -- query/checks.sql
-
 -- The grammar of a word or a quoted text after a field's colon: which test it is, by its sign (''
 -- where it stands for itself) and its field. A check answers the state with the leaf as node.
 create function logloom_private.query_check_value(
@@ -400,7 +396,6 @@ end;
 $$;
 
 -- query/compile.sql
-
 -- The compiler.
 
 -- The span of ts outside which nothing can match, from the terms that every match must satisfy.
@@ -579,7 +574,6 @@ end;
 $$;
 
 -- query/fields.sql
-
 -- Fields: what the names of the language stand for.
 
 -- The columns that hold a text, in the order in which "any" looks through them.
@@ -749,7 +743,6 @@ end;
 $$;
 
 -- query/grammar.sql
-
 -- The parser of brackets and operators. Each rule calls the next and the last calls the first.
 
 -- A term, or what brackets hold, after its NOTs.
@@ -884,7 +877,6 @@ end;
 $$;
 
 -- query/hidden_fields.sql
-
 -- Hidden fields: names of columns, attrs for all attributes, and attrs.PATH with the keys of a path
 -- between dots. What lies below a hidden path is hidden, also where flat keys hold it.
 
@@ -1074,7 +1066,6 @@ end;
 $$;
 
 -- query/literals.sql
-
 -- Literals: levels, times, numbers, quantities.
 
 -- The level that a token means, by ingest's aliases; null of null.
@@ -1235,7 +1226,6 @@ end;
 $$;
 
 -- query/query_leaf.sql
-
 -- A leaf of the tree: a test of a field, and what follows from them.
 --   decided_by   what answers it in a block: run (service, level), dictionary (a column of values),
 --                numbers (a column, of whole numbers without their texts), template (messages), or
@@ -1283,7 +1273,6 @@ end;
 $$;
 
 -- query/query_meant_comparison.sql
-
 -- name=value, name!=value, name>5 as one word: the query that was meant, or null.
 create function logloom_private.query_meant_comparison(p_token text)
 returns text
@@ -1321,7 +1310,6 @@ end;
 $$;
 
 -- query/query_meant_index.sql
-
 -- attrs["x"]:1, attrs["x"] >= 1: the term that is meant where the bracket is at p_at, or null.
 create function logloom_private.query_meant_index(p_texts text[], p_at integer)
 returns text
@@ -1349,7 +1337,6 @@ end;
 $$;
 
 -- query/query_meant_name.sql
-
 -- How a name of another language is written here: a field's name, or that of an attribute.
 create function logloom_private.query_meant_name(p_name text)
 returns text
@@ -1372,7 +1359,6 @@ end;
 $$;
 
 -- query/query_meant_selector.sql
-
 -- What is meant by a selector of LogQL whose { is at p_at, {app="api"}, and by the function around
 -- it; or null.
 create function logloom_private.query_meant_selector(p_texts text[], p_at integer)
@@ -1397,7 +1383,6 @@ end;
 $$;
 
 -- query/query_meant_stage.sql
-
 -- What stands for an aggregate of another language: its name, or null where there is none.
 create function logloom_private.query_meant_aggregate(p_name text)
 returns text
@@ -1574,7 +1559,6 @@ end;
 $$;
 
 -- query/query_meant_term.sql
-
 -- What is meant by a term whose field another language has, or null: _exists_:user_id,
 -- !level:debug, status:error, *:text, _time:5m.
 create function logloom_private.query_meant_term(p_name text, p_value text)
@@ -1599,7 +1583,6 @@ end;
 $$;
 
 -- query/query_meant_values.sql
-
 -- level:error|warn: the term that is meant where the bar at p_position stands between values of
 -- one field, or null.
 create function logloom_private.query_meant_values(p_source text, p_position integer)
@@ -1634,7 +1617,6 @@ end;
 $$;
 
 -- query/query_meant_words.sql
-
 -- What is meant by the words that begin with the one at p_at, where they are a comparison of
 -- another language with blanks in it: level = "error", status != null, msg like '%x%'. Or null.
 create function logloom_private.query_meant_words(p_texts text[], p_at integer)
@@ -1713,7 +1695,6 @@ end;
 $$;
 
 -- query/query_reads.sql
-
 -- Fields that a tree or a plan of the compiler reads; keys of attributes as attrs.KEY.
 create function logloom_private.query_reads(p_node jsonb)
 returns text[]
@@ -1731,7 +1712,6 @@ end;
 $$;
 
 -- query/query_verdict.sql
-
 create type public.logloom_query_warning as ("position" integer, message text, suggestion text);
 
 comment on type public.logloom_query_warning is
@@ -1786,7 +1766,6 @@ end;
 $$;
 
 -- query/reads_again.sql
-
 -- Seam, for who reads and met an error, in its handler, which then calls itself: whether that may
 -- answer now. PT408 where it took too long. Records that are on this server are never away.
 create function logloom_private.reads_again(p_state text, p_error text)
@@ -1804,7 +1783,6 @@ end;
 $$;
 
 -- query/refuse_warnings.sql
-
 -- PT400 with the first warning where the query probably means something else than was meant. For
 -- what acts without anybody looking: such a rule would be silent for ever, such a deletion would
 -- take what was to stay.
@@ -1827,7 +1805,6 @@ end;
 $$;
 
 -- query/regex.sql
-
 -- Regular expressions: ours, written anew as PostgreSQL's, so that nothing of its dialect that ours
 -- lacks can be reached.
 
@@ -2002,7 +1979,6 @@ end;
 $$;
 
 -- query/regex_classes.sql
-
 -- Regular expressions: what stands in brackets, and letter case.
 
 -- One literal character as PostgreSQL's dialect writes it, inside a class or outside.
@@ -2197,7 +2173,6 @@ end;
 $$;
 
 -- query/row_stages.sql
-
 -- The parser of sort, and of where after an aggregate.
 
 -- sort by n desc, service
@@ -2324,7 +2299,6 @@ end;
 $$;
 
 -- query/runtime.sql
-
 -- What compiled queries call for each record. None of these can raise, whatever a record holds.
 
 -- The value of a number that is stored as its text, since it has more than 40 letters when it is
@@ -2529,7 +2503,6 @@ end;
 $$;
 
 -- query/sql.sql
-
 -- The generator: a tree as a boolean expression of SQL over an alias.
 
 -- A column, or the JSON value of an attribute. Steps are -> with a text: #> would take a digit as
@@ -2602,7 +2575,6 @@ end;
 $$;
 
 -- query/stages.sql
-
 -- The parser of what follows a bar. A stage has tokens of its own: names, numbers and punctuation.
 
 -- The stages of a query are collected in an object, the plan:
@@ -2792,7 +2764,6 @@ end;
 $$;
 
 -- query/state.sql
-
 -- What every part of the compiler uses: excerpts and bounds.
 
 -- Enough of the caller's text to recognise it in a message.
@@ -2888,7 +2859,6 @@ end;
 $$;
 
 -- query/terms.sql
-
 -- The parser of terms: free ones, and fields with their names.
 
 -- A free term: a word or a quoted text.
@@ -3036,7 +3006,6 @@ end;
 $$;
 
 -- query/test_sql.sql
-
 -- The tests as SQL; what is longer than a line has a file of its test's name in query/tests.
 
 -- A test of the text that p_value, an SQL expression, is.
@@ -3166,7 +3135,6 @@ end;
 $$;
 
 -- query/tokens.sql
-
 -- Tokens: what the grammar's rules read.
 
 -- Splits a text that begins at p_position of the query into tokens, white space left out. What no
@@ -3391,7 +3359,6 @@ end;
 $$;
 
 -- query/values.sql
-
 -- The parser of what follows the colon of a field. Each rule takes the state at its first token and
 -- answers it after its last, with the tree as node.
 
@@ -3565,7 +3532,6 @@ end;
 $$;
 
 -- query/warnings.sql
-
 -- Silent traps: what is valid here, means something else elsewhere, and so looks for what nobody
 -- wants. Quoted texts are never warned about: they are meant.
 
@@ -3805,7 +3771,6 @@ end;
 $$;
 
 -- query/tests/contains.sql
-
 -- A text inside a text, in either letter case: msg and any. values: a LIKE pattern in lower case.
 create function logloom_private.query_check_contains(
   p_state logloom_private.query_state,
@@ -3851,7 +3816,6 @@ end;
 $$;
 
 -- query/tests/equal.sql
-
 -- field:=value, field:i=value in either letter case, and what is exact without a sign. values: the
 -- texts, each of which will do.
 
@@ -3973,7 +3937,6 @@ end;
 $$;
 
 -- query/tests/like.sql
-
 -- field:a*b, the whole text. values: the LIKE pattern.
 create function logloom_private.query_check_like(
   p_state logloom_private.query_state,
@@ -3996,7 +3959,6 @@ end;
 $$;
 
 -- query/tests/network.sql
-
 -- host:10.0.0.0/8, an address of a network. values: the network.
 
 -- An IPv4 or IPv6 network in the notation address/bits, or null where a token is no such thing.
@@ -4063,7 +4025,6 @@ end;
 $$;
 
 -- query/tests/range.sql
-
 -- field:>5, field:[a TO b}. bounds: lower, lower_open, upper, upper_open; null is no bound. Texts
 -- are compared by code point; of attributes JSON numbers as decimals or, with a unit (seconds or
 -- bytes), JSON strings that are quantities.
@@ -4209,7 +4170,6 @@ end;
 $$;
 
 -- query/tests/regex.sql
-
 -- field:~"regex". values: the regular expression in PostgreSQL's dialect; size and position: for
 -- query_check_regexes.
 
@@ -4333,7 +4293,6 @@ end;
 $$;
 
 -- query/tests/within.sql
-
 -- ts:2026-11-21, ts:>now-1h: from <= time < to. bounds: from, to, null is no bound, and from_shift
 -- and to_shift, the microseconds from now of a bound that moves with it.
 
@@ -4467,7 +4426,6 @@ end;
 $$;
 
 -- query/tests/word.sql
-
 -- field:w=word, in either letter case. values: a LIKE pattern that every match passes, and the
 -- regular expression that decides.
 
@@ -4513,7 +4471,6 @@ end;
 $$;
 
 -- query/templates/cut_words.sql
-
 -- A text in lower case, cut at all that stands in ASCII beside letters; an end is empty where it is
 -- cut there. Digits cut, too: a template's ids have few letters that follow one another.
 create function logloom_private.cut_words(p_text text)
@@ -4530,7 +4487,6 @@ end;
 $$;
 
 -- query/templates/leaf_template.sql
-
 -- What a leaf over messages, of a test with values, asks of their templates, as the test's file
 -- says; null for a test that they tell nothing of.
 --   by, values  the test that templates pass, in lower case where the leaf folds case
@@ -4570,7 +4526,6 @@ end;
 $$;
 
 -- query/templates/template_of.sql
-
 -- The template of a text: each digit is 0. Nested, since translate takes 30 times as long.
 create function logloom_private.template_of(p_text text)
 returns text

@@ -3,14 +3,12 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- blocks/types/column_values.sql
-
 create type logloom_private.column_values as (texts text[]);
 
 comment on type logloom_private.column_values is
   'The values of a column, as an element of an array of columns.';
 
 -- blocks/types/record_arrays.sql
-
 create type logloom_private.record_arrays as (
   ts timestamptz[],
   received_at timestamptz[],
@@ -28,7 +26,6 @@ comment on type logloom_private.record_arrays is
   'texts.';
 
 -- blocks/tables/blocks.sql
-
 -- Sealed records: blocks of a tenant's records as compressed columns. What changes here beyond what
 -- is null in older blocks needs a new number in blocks/codec/format/block_formats.sql.
 --
@@ -170,7 +167,6 @@ comment on column logloom_private.blocks.id_indexes is
   'The last two bytes of each id, as a signed number.';
 
 -- blocks/tables/block_columns.sql
-
 create table logloom_private.block_columns (
   block_id bigint not null,
   least bigint,
@@ -220,7 +216,6 @@ comment on column logloom_private.block_columns.codes is
   '256; both are null where all values are the same.';
 
 -- blocks/codec/format/block_checksum.sql
-
 -- A checksum over all values of a block and of its columns, but for its id, when it was stored, how
 -- many bytes it takes and when it was found damaged.
 create function logloom_private.block_checksum(
@@ -257,7 +252,6 @@ end;
 $$;
 
 -- blocks/codec/format/block_formats.sql
-
 -- The formats of blocks that this version reads, ascending; it writes the last one. A release that
 -- changes what tables/blocks.sql says adds a number, reads both, and makes
 -- blocks_older_format_idx anew; rewrite_step brings older blocks to it.
@@ -274,7 +268,6 @@ end;
 $$;
 
 -- blocks/codec/format/block_is_intact.sql
-
 -- Whether a block and its columns are what was stored.
 create function logloom_private.block_is_intact(p_block logloom_private.blocks)
 returns boolean
@@ -299,7 +292,6 @@ end;
 $$;
 
 -- blocks/codec/format/can_read.sql
-
 -- True: this version reads blocks of the format. What reads blocks asks it of each.
 create function logloom_private.can_read(p_format smallint)
 returns boolean
@@ -318,7 +310,6 @@ end;
 $$;
 
 -- blocks/codec/format/require_intact.sql
-
 -- LL001 where a block is not what was stored: what is made of it would replace it.
 create function logloom_private.require_intact(p_block logloom_private.blocks)
 returns void
@@ -336,7 +327,6 @@ end;
 $$;
 
 -- blocks/codec/templates/cut_digits.sql
-
 -- The digits of texts, four bits each. p_joined: for each template its texts, joined by
 -- p_separator.
 create function logloom_private.cut_digits(p_templates text[], p_joined text[], p_separator text)
@@ -387,7 +377,6 @@ end;
 $$;
 
 -- blocks/codec/templates/fill_each.sql
-
 -- The texts of templates, each with its own digits: p_counts of them after p_places others. Null
 -- where the template is.
 create function logloom_private.fill_each(
@@ -425,7 +414,6 @@ end;
 $$;
 
 -- blocks/codec/templates/fill_templates.sql
-
 -- The texts of templates, in order: as many of each as p_counts says, with their digits. One call
 -- for many digits needs some 50 bytes a digit, so they are filled piece by piece.
 create function logloom_private.fill_templates(
@@ -485,7 +473,6 @@ end;
 $$;
 
 -- blocks/codec/templates/separator_for.sql
-
 -- A text to join others by: p_text, which is all of them, does not hold it, and it does not overlap
 -- itself.
 create function logloom_private.separator_for(p_text text)
@@ -516,7 +503,6 @@ end;
 $$;
 
 -- blocks/codec/templates/templates_of.sql
-
 -- The templates of texts, of which none holds the separator.
 create function logloom_private.templates_of(p_texts text[], p_separator text)
 returns text[]
@@ -543,7 +529,6 @@ end;
 $$;
 
 -- blocks/codec/columns/column_fields.sql
-
 -- The fields that are a column of a block, in the order of record_arrays.columns.
 create function logloom_private.column_fields()
 returns text[]
@@ -563,7 +548,6 @@ end;
 $$;
 
 -- blocks/codec/columns/column_texts.sql
-
 -- The values of a column at all of its positions.
 create function logloom_private.column_texts(p_column logloom_private.block_columns)
 returns text[]
@@ -617,7 +601,6 @@ end;
 $$;
 
 -- blocks/codec/columns/column_texts_at.sql
-
 -- The values of a column at ascending positions of the block, all of them between its first and its
 -- last one.
 create function logloom_private.column_texts_at(
@@ -728,7 +711,6 @@ end;
 $$;
 
 -- blocks/codec/columns/elements_at.sql
-
 -- The elements of an array at places, in that order; null at a place that is null. A plan made for
 -- these values would have the array as a constant, and walk over it from its beginning for each
 -- element.
@@ -746,7 +728,6 @@ end;
 $$;
 
 -- blocks/codec/columns/encode_attributes.sql
-
 -- The attributes of a block's records by position as columns, one for each key. Rare keys and long
 -- ones stay together in a column of their own.
 create function logloom_private.encode_attributes(p_attrs jsonb[])
@@ -809,7 +790,6 @@ end;
 $$;
 
 -- blocks/codec/columns/encode_column.sql
-
 -- A column of whole numbers; null where a value is none.
 create function logloom_private.encode_numbers(
   p_column logloom_private.block_columns,
@@ -1057,7 +1037,6 @@ end;
 $$;
 
 -- blocks/codec/read/attribute_texts.sql
-
 -- attrs of p_records records as JSON texts: p_values of the columns p_names, each of the records
 -- p_first to p_last. The column attrs has all records, or is not there: then attrs is null. Rare
 -- keys come in any order.
@@ -1151,7 +1130,6 @@ end;
 $$;
 
 -- blocks/codec/read/block_batches.sql
-
 -- The number (1-based) of the batch at positions of a block, or of all.
 create function logloom_private.block_batches(
   p_block logloom_private.blocks,
@@ -1185,7 +1163,6 @@ end;
 $$;
 
 -- blocks/codec/read/block_ids.sql
-
 -- id at positions of a block, all where null. p_batches: block_batches of the same positions.
 create function logloom_private.block_ids(
   p_block logloom_private.blocks,
@@ -1226,7 +1203,6 @@ end;
 $$;
 
 -- blocks/codec/read/block_messages.sql
-
 -- The messages of all records of a block.
 create function logloom_private.block_messages(p_block logloom_private.blocks)
 returns text[]
@@ -1269,7 +1245,6 @@ end;
 $$;
 
 -- blocks/codec/read/block_messages_at.sql
-
 -- The messages at ascending positions of a block.
 create function logloom_private.block_messages_at(
   p_block logloom_private.blocks,
@@ -1359,7 +1334,6 @@ end;
 $$;
 
 -- blocks/codec/read/block_records.sql
-
 -- sealed_records of the block with an id.
 create function logloom_private.block_records(
   p_tenant_id text,
@@ -1389,7 +1363,6 @@ end;
 $$;
 
 -- blocks/codec/read/block_runs.sql
-
 -- The number of the run at positions of a block, all where null.
 create function logloom_private.block_runs(p_block logloom_private.blocks, p_positions integer[])
 returns integer[]
@@ -1421,7 +1394,6 @@ end;
 $$;
 
 -- blocks/codec/read/block_steps.sql
-
 -- ts at positions of a block, all where null, as steps of ts_unit from first_ts on.
 create function logloom_private.block_steps(
   p_block logloom_private.blocks,
@@ -1473,7 +1445,6 @@ end;
 $$;
 
 -- blocks/codec/read/block_times.sql
-
 -- ts at positions of a block, all where null.
 create function logloom_private.block_times(
   p_block logloom_private.blocks,
@@ -1496,7 +1467,6 @@ end;
 $$;
 
 -- blocks/codec/read/run_texts.sql
-
 -- What runs tell of the records at positions of a block, all where null, as far as p_reads asks for
 -- it: service, level, and for msg.exists an empty text where there is a message.
 create function logloom_private.run_texts(
@@ -1529,7 +1499,6 @@ end;
 $$;
 
 -- blocks/codec/read/sealed_records.sql
-
 -- The records at ascending positions of a block, or all where p_positions is null. Fields
 -- and keys of attrs that p_reads does not name are null, but for tenant_id; null names all. Of
 -- msg.exists there is an empty msg where there is one.
@@ -1664,7 +1633,6 @@ end;
 $$;
 
 -- blocks/codec/read/step_at.sql
-
 -- The first step of ts at or after a time, as block_steps has it; one more than a block's last step
 -- where the time lies after the block, which may be infinite.
 create function logloom_private.step_at(p_block logloom_private.blocks, p_ts timestamptz)
@@ -1686,7 +1654,6 @@ end;
 $$;
 
 -- blocks/codec/write/compare_block.sql
-
 -- Reads a block back as its readers do. LL001 where it differs from the records, by position, that
 -- it was made of.
 create function logloom_private.compare_block(
@@ -1767,7 +1734,6 @@ end;
 $$;
 
 -- blocks/codec/write/encode_block.sql
-
 -- What settings.seal_block_bytes bounds, as block_range has it of rows.
 create function logloom_private.weight_of(p_records logloom_private.record_arrays)
 returns bigint
@@ -1840,7 +1806,6 @@ end;
 $$;
 
 -- blocks/codec/write/encode_ids.sql
-
 -- A block with the ids of its records by position, and with their batches.
 create function logloom_private.encode_ids(
   p_block logloom_private.blocks,
@@ -1911,7 +1876,6 @@ end;
 $$;
 
 -- blocks/codec/write/encode_messages.sql
-
 -- A block with its runs, templates and digits, and the order of its records: the arrays are given
 -- by ts and id.
 create function logloom_private.encode_messages(
@@ -2022,7 +1986,6 @@ end;
 $$;
 
 -- blocks/codec/write/encode_times.sql
-
 -- A block with ts of its records by position.
 create function logloom_private.encode_times(
   p_block logloom_private.blocks,
@@ -2059,7 +2022,6 @@ end;
 $$;
 
 -- blocks/codec/write/read_records.sql
-
 -- The rows of logloom.logs that p_sql selects, by ts and id; p_rows is its $1.
 create function logloom_private.read_records(p_sql text, p_rows logloom.logs[] default null)
 returns logloom_private.record_arrays
@@ -2094,7 +2056,6 @@ end;
 $$;
 
 -- blocks/codec/write/write_block.sql
-
 -- Stores an encoded block and its columns. The row that it is.
 create function logloom_private.store_block(
   p_block logloom_private.blocks,
@@ -2191,7 +2152,6 @@ end;
 $$;
 
 -- blocks/bits/bit_positions.sql
-
 -- The positions of the bits that are set, 1-based, ascending.
 create function logloom_private.bit_positions(p_bits varbit)
 returns integer[]
@@ -2224,7 +2184,6 @@ end;
 $$;
 
 -- blocks/bits/no_bits.sql
-
 -- As many zero bits.
 create function logloom_private.no_bits(p_records integer)
 returns varbit
@@ -2243,7 +2202,6 @@ end;
 $$;
 
 -- blocks/bits/position_bits.sql
-
 -- p_records bits, those at the ascending positions set.
 create function logloom_private.position_bits(p_positions integer[], p_records integer)
 returns varbit
@@ -2269,7 +2227,6 @@ end;
 $$;
 
 -- blocks/tests/equal.sql
-
 -- The positions of a column at which a field has one of the leaf's values, found without a test of
 -- each one. p_values: those of the column's dictionary, or of its records. Null where values are
 -- tested.
@@ -2304,7 +2261,6 @@ end;
 $$;
 
 -- blocks/tests/range.sql
-
 -- A range of numbers as a test of whole numbers, l.value, which are compared faster. Null where
 -- none of p_least to p_greatest is in it.
 create function logloom_private.range_test(p_bounds jsonb, p_least bigint, p_greatest bigint)
@@ -2332,7 +2288,6 @@ end;
 $$;
 
 -- blocks/index/filter_may_hold.sql
-
 -- Whether one of p_values may be among those that the filter was made of: both of its bits are set.
 create function logloom_private.filter_may_hold(p_filter bytea, p_values text[])
 returns boolean
@@ -2366,7 +2321,6 @@ end;
 $$;
 
 -- blocks/index/needed_leaf.sql
-
 -- The first leaf without which a query finds no record and which names values of a field that is
 -- one thing among many, a request above all, an environment hardly ever; null where there is none.
 create function logloom_private.needed_leaf(p_tree jsonb)
@@ -2391,7 +2345,6 @@ end;
 $$;
 
 -- blocks/index/value_filter.sql
-
 -- Bits that tell of a value whether it may be one of p_values, eight a byte, the first one highest.
 create function logloom_private.value_filter(p_values text[])
 returns bytea
@@ -2430,7 +2383,6 @@ end;
 $$;
 
 -- blocks/index/words_of.sql
-
 -- The words of a text, each once, between blanks. Null where they are more than a quarter of the
 -- text.
 create function logloom_private.words_of(p_text text)
@@ -2471,7 +2423,6 @@ end;
 $$;
 
 -- blocks/index/words_sql.sql
-
 -- Whether a run may have what a leaf looks for: SQL over the alias l of words, its run_words.
 create function logloom_private.words_sql(p_leaf jsonb)
 returns text
@@ -2492,7 +2443,6 @@ end;
 $$;
 
 -- blocks/scan/any_bits.sql
-
 -- Whether a column may have a text that a leaf over any text finds. p_literal stands in each such
 -- text, with 0 for each digit, in lower case where the leaf folds case; empty where none is known.
 create function logloom_private.column_may_hold(
@@ -2611,7 +2561,6 @@ end;
 $$;
 
 -- blocks/scan/block_bits.sql
-
 -- Those of the bits whose records are in [p_from, p_to).
 create function logloom_private.range_bits(
   p_block logloom_private.blocks,
@@ -2690,7 +2639,6 @@ end;
 $$;
 
 -- blocks/scan/block_counts.sql
-
 -- The records in [p_from, p_to) of a tenant's blocks that hold their counts, as rows of log_counts
 -- would count them, with their ts for the minute.
 create function logloom_private.block_counts(
@@ -2733,7 +2681,6 @@ end;
 $$;
 
 -- blocks/scan/block_groups.sql
-
 -- Of a column with a dictionary what p_each has of its values, at each position.
 create function logloom_private.dictionary_numbers(
   p_column logloom_private.block_columns,
@@ -2974,7 +2921,6 @@ end;
 $$;
 
 -- blocks/scan/candidate_blocks.sql
-
 -- The blocks of a tenant with records in [p_from, p_to), without those that hold none of the values
 -- that the query needs. A search for a request over a month looks at a thousand blocks, so a look
 -- must cost little.
@@ -3023,7 +2969,6 @@ end;
 $$;
 
 -- blocks/scan/column_bits.sql
-
 -- A leaf over a column of the block, a field's or that of an attribute: a bit a record. Null where
 -- no column alone tells, or, with p_is_quick, where its texts would have to be read. Without a
 -- value a leaf is never true.
@@ -3133,7 +3078,6 @@ end;
 $$;
 
 -- blocks/scan/damage_warnings.sql
-
 -- A warning as those of a query, [] where no block of the tenant is damaged. Without a number or a
 -- time: a reader with hidden fields does not learn where blocks begin.
 create function logloom_private.damage_warnings(p_tenant_id text)
@@ -3159,7 +3103,6 @@ end;
 $$;
 
 -- blocks/scan/dictionary_count.sql
-
 -- How many records a leaf finds in those of the blocks in which the counts of a dictionary tell it;
 -- in none where the tree is not one leaf over one column. Without a value a leaf is never true.
 create function logloom_private.dictionary_count(
@@ -3219,7 +3162,6 @@ end;
 $$;
 
 -- blocks/scan/filtered_positions.sql
-
 -- Those of a block's ascending positions whose records a query finds: each is put to its row
 -- filter, which takes the scan slot.
 create function logloom_private.filtered_positions(
@@ -3255,7 +3197,6 @@ end;
 $$;
 
 -- blocks/scan/first_positions.sql
-
 -- Ascending positions of a block's p_limit records of [p_from, p_to) with the first ts in an order,
 -- and of all that have the last one's ts; those with the ts p_past besides, which lies at or beyond
 -- the range's end that the order begins with. p_positions: of these alone.
@@ -3337,7 +3278,6 @@ end;
 $$;
 
 -- blocks/scan/found_runs.sql
-
 -- Which of p_run_records, the runs of a block, have records at p_bits from position p_first to
 -- p_last: their parts within, how many records these have at p_bits, and whether that is all.
 create function logloom_private.found_runs(
@@ -3373,7 +3313,6 @@ end;
 $$;
 
 -- blocks/scan/grouped_codes.sql
-
 -- Of a block's records at p_bits how many there are of each combination of the values of p_columns,
 -- dictionaries all of them, and of the runs where p_by_run. codes: places in each dictionary, null
 -- without a value; run: the number of the run. With p_numbers, the values from position p_first to
@@ -3466,7 +3405,6 @@ end;
 $$;
 
 -- blocks/scan/message_bits.sql
-
 -- A leaf over messages: its exact bits and its candidate bits.
 create function logloom_private.message_bits(
   p_block logloom_private.blocks,
@@ -3552,7 +3490,6 @@ end;
 $$;
 
 -- blocks/scan/node_bits.sql
-
 -- A node of a query's tree: its exact bits and its candidate bits. What only the candidate bits
 -- have is put to the row filter. p_is_quick: without reading the texts of a whole block.
 create function logloom_private.node_bits(
@@ -3645,7 +3582,6 @@ end;
 $$;
 
 -- blocks/scan/run_numbers.sql
-
 -- Of the runs of a block what grouped_codes has of p_numbers, the values from position p_first to
 -- p_last: each run takes its slice of them, so that nothing is grouped.
 create function logloom_private.run_numbers(
@@ -3715,7 +3651,6 @@ end;
 $$;
 
 -- blocks/scan/sealed_counts.sql
-
 -- How many sealed records of a tenant in [p_from, p_to) a query finds, by service and level as far
 -- as p_by names them; several rows may be of the same ones. Where runs, templates or the counts of
 -- a dictionary tell, one statement asks all blocks that lie whole in the range, and no record is
@@ -3785,7 +3720,6 @@ end;
 $$;
 
 -- blocks/scan/sealed_groups.sql
-
 -- Those of a tenant's blocks that lie whole in [p_from, p_to) and have a dictionary of p_name, or
 -- no value of it.
 create function logloom_private.blocks_with_counts(
@@ -3914,7 +3848,6 @@ end;
 $$;
 
 -- blocks/scan/sealed_log.sql
-
 -- The sealed record with an id, where its ts is in [p_from, p_to).
 create function logloom_private.sealed_log(
   p_tenant_id text,
@@ -3967,7 +3900,6 @@ end;
 $$;
 
 -- blocks/scan/sealed_page.sql
-
 -- The first p_limit of times and p_times, but for p_past, with the sizes of their records. edge:
 -- the last time that a page of p_limit records and p_bytes can hold, which ends before the first
 -- record that finds it full, whatever the ids of one time are. Null: it is not full. Without sizes
@@ -4227,7 +4159,6 @@ end;
 $$;
 
 -- blocks/scan/sealed_patterns.sql
-
 -- Of a block's records at p_bits the templates of their messages: how many have each, which of them
 -- are the first and the last by ts. Null for those without a message.
 create function logloom_private.block_templates(
@@ -4414,7 +4345,6 @@ end;
 $$;
 
 -- blocks/scan/sealed_rows.sql
-
 -- A tenant's sealed records in [p_from, p_to) that a query finds. Each record has
 -- what p_reads names, or all where it is null.
 create function logloom_private.sealed_rows(
@@ -4460,7 +4390,6 @@ end;
 $$;
 
 -- blocks/scan/sealed_write_seqs.sql
-
 -- Sealed records from p_from on, of the writer's steps p_first to p_last, of the first step those
 -- after p_id, that a query finds: of each block the first p_limit. The first record with p_bytes of
 -- others before it has id, ts, write_seq and record_bytes alone.
@@ -4548,7 +4477,6 @@ end;
 $$;
 
 -- blocks/scan/template_counts_sql.sql
-
 -- A tree that service, level and templates decide, as SQL over the alias l of these: msg is a
 -- template, folded the same in lower case. Null for any other tree.
 create function logloom_private.templates_sql(p_node jsonb)
@@ -4721,7 +4649,6 @@ end;
 $$;
 
 -- blocks/scan/template_sql.sql
-
 -- A leaf over messages as SQL over the alias l: msg is a template, folded the same in lower case.
 create function logloom_private.template_sql(p_leaf jsonb)
 returns text
@@ -4750,7 +4677,6 @@ end;
 $$;
 
 -- blocks/scan/tried_positions.sql
-
 -- Of the records that a page can hold those of a block, found by asking the outermost of them one
 -- by one: a filter that lets many through need not be decided for all. All where nothing is to be
 -- asked, null where it is cheaper to ask all.
@@ -4809,7 +4735,6 @@ end;
 $$;
 
 -- blocks/block_days.sql
-
 -- How many days a block of a tenant with such a retention spans at most: a quarter of it and at
 -- least one, whole weeks where it is more than one, and a month of four weeks at most.
 create function logloom_private.block_days(p_retention_days integer)
@@ -4827,7 +4752,6 @@ end;
 $$;
 
 -- blocks/count_sealed.sql
-
 -- Adds records of a block, all where p_positions is null, to the counts, or takes them away.
 create function logloom_private.count_sealed(
   p_block logloom_private.blocks,
@@ -4850,7 +4774,6 @@ end;
 $$;
 
 -- blocks/recount_records.sql
-
 -- Counts a UTC day anew from its records: for an operator who put records back or took them away by
 -- hand, and after a restore. Waits for the writer and holds it up meanwhile.
 create function logloom_private.recount_records(p_day date)
@@ -4920,7 +4843,6 @@ end;
 $$;
 
 -- blocks/rewrite_blocks.sql
-
 -- Writes blocks of a tenant anew, in this transaction: as one, or with p_days one for each span of
 -- so many days. All of them hold their counts, or none.
 create function logloom_private.rewrite_blocks(
@@ -4979,7 +4901,6 @@ end;
 $$;
 
 -- blocks/span_start.sql
-
 -- The first day of the span of p_days days that a day lies in. Spans of weeks begin on Mondays.
 create function logloom_private.span_start(p_day date, p_days integer)
 returns date

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- scopes/types/reading_scope.sql
-
 -- Who reads what: all that decides what a reader gets. Made in scope_of_token, scope_of_key and
 -- scope_of_session, for what reads without a request in scope_of_view, and nowhere else.
 create type logloom_private.reading_scope as (
@@ -22,7 +21,6 @@ comment on type logloom_private.reading_scope is
   'the id of a session. view_id: the view that says so, where they are bound to one.';
 
 -- scopes/tables/log_streams.sql
-
 create table logloom.log_streams (
   stream_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -148,7 +146,6 @@ comment on column logloom.log_streams.kept_day is
   'The first day that the tenant kept when the stream read last.';
 
 -- scopes/tables/portal_sessions.sql
-
 create table logloom.portal_sessions (
   session_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -231,7 +228,6 @@ comment on table logloom_private.portal_reads is
   'each was held when a request beside it was counted.';
 
 -- scopes/checked_scope.sql
-
 -- The scope of a reading operation: that of the request's token where none is given. Only the
 -- functions that read for keys, which service_role calls, may give one. p_tenant_id: the tenant
 -- that the request names, where the operation takes one. PT403 for another than the scope's, and
@@ -271,7 +267,6 @@ end;
 $$;
 
 -- scopes/note_session_use.sql
-
 -- Writes down that a session is used, once a minute; its first use is audited.
 create function logloom_private.note_session_use(p_session logloom.portal_sessions)
 returns void
@@ -305,7 +300,6 @@ end;
 $$;
 
 -- scopes/portal_session_is_alive.sql
-
 -- A portal session lives no longer than its maker may make one.
 create function logloom_private.portal_session_is_alive(p_session logloom.portal_sessions)
 returns boolean
@@ -331,7 +325,6 @@ end;
 $$;
 
 -- scopes/scope_in_view.sql
-
 -- A scope within a view of its tenant, as the view is now: now in its query is this moment. PT403
 -- where there is no such view, or its query does not compile.
 create function logloom_private.scope_in_view(
@@ -367,7 +360,6 @@ end;
 $$;
 
 -- scopes/scope_of_key.sql
-
 -- What an API key lets read, by the SHA-256 of the key as hex: all of its tenant, or what its view
 -- shows. PT401 for one that is unknown, revoked or expired, PT403 for one that may only send.
 create function logloom_private.scope_of_key(p_key_digest text)
@@ -395,7 +387,6 @@ end;
 $$;
 
 -- scopes/scope_of_session.sql
-
 -- What a portal session lets read: what its view shows, of that what its query finds. p_origin: of
 -- the page that frames the portal, as the portal reports it; null where none does. PT401 for a
 -- session that has ended, PT403 for a page that it does not name.
@@ -440,7 +431,6 @@ end;
 $$;
 
 -- scopes/scope_of_token.sql
-
 -- What the request's token lets read: all of its tenant, or what a viewer's view shows; of
 -- service_role's the tenant that it names. PT403 for a viewer without a view.
 create function logloom_private.scope_of_token(p_tenant_id text)
@@ -472,7 +462,6 @@ end;
 $$;
 
 -- scopes/scope_of_view.sql
-
 -- What a log stream or the message of an alert reads, for which no request asks: all of its tenant,
 -- or what its view shows. PT403 where there is no such view, or its query does not compile.
 create function logloom_private.scope_of_view(p_tenant_id text, p_view_id uuid)
@@ -493,7 +482,6 @@ end;
 $$;
 
 -- scopes/take_portal_read.sql
-
 -- Counts a request of a tenant's portal sessions, in a row that nobody holds or in a further one.
 -- PT429 with Retry-After when the minute has as many as the plan lets them have.
 create function logloom_private.take_portal_read(p_tenant_id text)

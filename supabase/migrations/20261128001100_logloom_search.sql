@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- search/types/log_changes.sql
-
 create type public.logloom_log_change as (
   kind text,
   field text,
@@ -33,7 +32,6 @@ comment on type public.logloom_log_changes is
   'What differs in [ts_from, ts_to) from [before_from, ts_from), the most surprising first.';
 
 -- search/types/log_export.sql
-
 create type public.logloom_log_export as (
   text text,
   records integer,
@@ -48,7 +46,6 @@ comment on type public.logloom_log_export is
   'is none.';
 
 -- search/types/log_overview.sql
-
 create type public.logloom_log_service as (
   service text,
   records bigint,
@@ -77,7 +74,6 @@ comment on type public.logloom_log_overview is
   'The services of [ts_from, ts_to), the largest first, beside [before_from, before_to).';
 
 -- search/types/log_series.sql
-
 create type public.logloom_log_series as (
   "group" jsonb,
   points jsonb
@@ -96,7 +92,6 @@ create type public.logloom_log_series_answer as (
 comment on type public.logloom_log_series_answer is 'Aggregates over time, for a chart.';
 
 -- search/types/log_stats.sql
-
 create type public.logloom_log_stat as (
   "group" jsonb,
   value double precision,
@@ -124,7 +119,6 @@ comment on type logloom_private.counted_source is
   'numbers, total, minimum and maximum, and double in place of the attribute.';
 
 -- search/types/logs.sql
-
 create type public.logloom_log_record as (
   -- fields shown joined: {name} {type}
   id uuid, tenant_id text, ts timestamptz, received_at timestamptz, level text, msg text,
@@ -160,7 +154,6 @@ comment on type logloom_private.log_tail is
   'has found logs since. more: whether there is more to look at.';
 
 -- search/advance_log_tail.sql
-
 -- Moves a tail over the next p_records records, whether they match or not, since a search for those
 -- that do took too long. more: whether there were any.
 create function logloom_private.examine_log_tail(
@@ -304,7 +297,6 @@ end;
 $$;
 
 -- search/answered_bytes.sql
-
 -- How many bytes records have in an answer.
 create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
 returns bigint
@@ -325,7 +317,6 @@ end;
 $$;
 
 -- search/bound_query.sql
-
 -- The query with the bounds of what is read: of a range, what its ts leaves, what the tenant keeps,
 -- and, where p_ts is given, what a page after it can have.
 create function logloom_private.bound_query(
@@ -354,7 +345,6 @@ end;
 $$;
 
 -- search/bucket_seconds.sql
-
 -- The least width of which p_buckets, or search_buckets_default, cover the range. Buckets are
 -- counted from the epoch: one more than p_buckets may touch it. PT400 when out of bounds.
 create function logloom_private.bucket_seconds(p_range tstzrange, p_buckets integer)
@@ -387,7 +377,6 @@ end;
 $$;
 
 -- search/chosen_rows_sql.sql
-
 -- SQL from "where" on, over columns that p_sql maps from the names of aggregates and groups: what
 -- where after an aggregate asks, the keys of sort, then p_order, and the least of both limits.
 create function logloom_private.chosen_rows_sql(
@@ -429,7 +418,6 @@ end;
 $$;
 
 -- search/counted_rows_sql.sql
-
 -- SQL from "from" on: ts, level, service and events of what is to be counted: the counts of the
 -- range's whole minutes, in log_counts and in blocks, and the records of what it has of its first
 -- and last one. Null where the counts cannot answer the query.
@@ -499,7 +487,6 @@ end;
 $$;
 
 -- search/cut_record.sql
-
 -- What an answer has of a record that is larger than a page: the beginnings of its texts, and in
 -- attrs.logloom_cut how many bytes it has.
 create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
@@ -525,7 +512,6 @@ end;
 $$;
 
 -- search/decode_cursor.sql
-
 -- The parts of a cursor as a regular expression captures them. PT400 where it does not match.
 create function logloom_private.decode_cursor(p_cursor text, p_pattern text)
 returns text[]
@@ -557,7 +543,6 @@ end;
 $$;
 
 -- search/encode_cursor.sql
-
 -- An opaque text that decode_cursor reads. What a cursor holds: of a page, read_log_page says; of
 -- the live tail, tail_logs.
 create function logloom_private.encode_cursor(p_parts text[])
@@ -574,7 +559,6 @@ end;
 $$;
 
 -- search/export_logs.sql
-
 -- SQL: the cell of a CSV file that p_value, an SQL expression, is, as RFC 4180 quotes it. A
 -- spreadsheet takes a text for a formula that begins as one: an apostrophe before it makes it text.
 -- Most cells are as they are: to find these by strpos costs less than by an expression.
@@ -838,7 +822,6 @@ comment on function public.export_logs(text, text, text, text, text, text, text)
   'the last record that was received. Errors: PT400, PT401, PT403, PT408, PT429.';
 
 -- search/filter_by_scan_slot.sql
-
 -- A query's tree as a boolean expression over the alias l that takes the scan slot while it reads.
 -- p_filter: the expression of the whole tree, where it is known. What an index answers stays
 -- outside: a condition within CASE is a filter to the planner.
@@ -888,7 +871,6 @@ end;
 $$;
 
 -- search/first_records_sql.sql
-
 -- SQL from "from" on: the first p_limit records of a bound query in p_order, those after p_ts and
 -- p_id where they are given: as many of rows and of sealed ones, and of these the first; as many as
 -- an extraction may read where a filter comes after it. p_reads: what is read besides ts and id;
@@ -957,7 +939,6 @@ end;
 $$;
 
 -- search/found_page.sql
-
 -- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
 -- after part of the range, until the page is full, by number or by p_bytes (default
 -- max_page_bytes). It begins no further part after search_page_time, so that it may find fewer.
@@ -1052,7 +1033,6 @@ end;
 $$;
 
 -- search/get_log.sql
-
 create function public.get_log(p_id uuid default null, p_ts timestamptz default null)
 returns public.logloom_log_record
 language plpgsql
@@ -1071,7 +1051,6 @@ comment on function public.get_log(uuid, timestamptz) is
   'receipt, which the id holds. Errors: PT400, PT401, PT404, PT408.';
 
 -- search/get_log_context.sql
-
 -- The neighbours of a record in a scope, of its host and service, on one side of it: of a very long
 -- host or service those that begin alike, since a query is in memory many times.
 create function logloom_private.log_neighbours(
@@ -1203,7 +1182,6 @@ comment on function public.get_log_context(uuid, timestamptz, integer, integer) 
   'Errors: PT400, PT401, PT404, PT408, PT429.';
 
 -- search/groups_source.sql
-
 -- Rows of what a bound query groups by, and events: for how many records a row stands. With p_key
 -- the numbers of this attribute, and what their sums need, in rows of which not each stands for
 -- records. Sealed ones come from columns of blocks. Null where a field that it groups by is none of
@@ -1318,7 +1296,6 @@ end;
 $$;
 
 -- search/list_log_fields.sql
-
 create type public.logloom_log_field_value as (value text, count bigint);
 
 comment on type public.logloom_log_field_value is
@@ -1550,7 +1527,6 @@ comment on function public.list_log_fields(text, text, text) is
   'blank), most frequent first. Errors: PT400, PT401, PT408.';
 
 -- search/log_changes.sql
-
 -- How surprising it is that p_after of p_records_after and p_before of p_records_before are the
 -- same share: G-squared, the log-likelihood ratio of T. Dunning, "Accurate Methods for the
 -- Statistics of Surprise and Coincidence", Computational Linguistics 19 (1993). Chance brings it to
@@ -1798,7 +1774,6 @@ comment on function public.log_changes(text, text, text, integer) is
   'surprising first. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
 
 -- search/log_histogram.sql
-
 create type public.logloom_log_level_counts as (
   debug bigint,
   info bigint,
@@ -1951,7 +1926,6 @@ comment on function public.log_histogram(text, text, text, integer) is
   '(default 60). Errors: PT400, PT401, PT408.';
 
 -- search/log_overview.sql
-
 -- SQL: ts, level, service and count of the records of a range that a query finds, ts in steps of
 -- p_seconds.
 create function logloom_private.service_counts_sql(
@@ -2099,7 +2073,6 @@ comment on function public.log_overview(text, text, text, integer) is
   '100). Errors: PT400, PT401, PT408, PT429.';
 
 -- search/log_patterns_of.sql
-
 -- Patterns: messages by their shape. What differs from event to event, numbers, ids, addresses and
 -- times, is <*>.
 
@@ -2277,7 +2250,6 @@ end;
 $$;
 
 -- search/log_series.sql
-
 -- Groups as arrays of texts: the largest of the range by the first aggregate, which get a series of
 -- their own.
 create function logloom_private.largest_groups(
@@ -2495,7 +2467,6 @@ comment on function public.log_series(text, text, text, integer) is
   'PT429.';
 
 -- search/log_stats.sql
-
 create function public.log_stats(
   p_query_dsl text default null,
   p_ts_from text default null,
@@ -2524,7 +2495,6 @@ comment on function public.log_stats(text, text, text, integer) is
   'and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
 
 -- search/log_stats_sql.sql
-
 -- Rows of public.logloom_log_stat but for the warnings. p_range is the caller's, by which rate()
 -- divides where the rows have no bucket.
 create function logloom_private.log_stats_sql(
@@ -2641,7 +2611,6 @@ end;
 $$;
 
 -- search/log_tail_sql.sql
-
 -- SQL from "from" on: the tenant's records of the write sequences from p_first to p_last, of the
 -- first one those after p_id where it is given, that a query finds; without its hidden fields. The
 -- first p_limit of them in the order in which they became visible. p_bytes: of sealed ones after so
@@ -2751,7 +2720,6 @@ end;
 $$;
 
 -- search/page_sql.sql
-
 -- SQL of a page, with p_others: the records of p_rows, SQL from "from" on with the alias l, as the
 -- query stages and shows them, in p_order; p_limit at most, which together have less than p_bytes.
 -- Those that do not fit are null, and unless p_is_exact each that is larger than its share: most
@@ -2814,7 +2782,6 @@ end;
 $$;
 
 -- search/percentiles_sql.sql
-
 -- A percentile as percentile_cont has it, of numbers of which those in [p_low, p_high] are known:
 -- how many are p_low, which are between, how many are p_high. p_place: its place among them, from
 -- 0. Null where it is not there.
@@ -3031,7 +2998,6 @@ end;
 $$;
 
 -- search/read_apart.sql
-
 -- The records that SQL selects. A subtransaction that is rolled back gives its locks back.
 create function logloom_private.read_apart(p_sql text)
 returns public.logloom_log_record[]
@@ -3053,7 +3019,6 @@ end;
 $$;
 
 -- search/read_log.sql
-
 -- The tenant's record with an id that a query finds, where its ts is in the window; of rows, of
 -- sealed ones, or both. Nulls where it is not there.
 create function logloom_private.log_within(
@@ -3179,7 +3144,6 @@ end;
 $$;
 
 -- search/read_log_page.sql
-
 -- Compiling a filter to machine code takes far longer than it saves here: jit is off.
 create function logloom_private.read_log_page(
   p_scope logloom_private.reading_scope,
@@ -3302,7 +3266,6 @@ end;
 $$;
 
 -- search/read_log_stats.sql
-
 -- A query's aggregates for a tenant, from the counts where they can answer. For jobs, too.
 create function logloom_private.log_stats_of(
   p_tenant_id text,
@@ -3384,7 +3347,6 @@ end;
 $$;
 
 -- search/read_page.sql
-
 -- Seam: the records that SQL selects, of which those without an id may be null.
 create function logloom_private.read_page(p_sql text)
 returns public.logloom_log_record[]
@@ -3401,7 +3363,6 @@ end;
 $$;
 
 -- search/reads_sealed.sql
-
 -- Seam: whether the tenant has sealed records of the range in this snapshot. Exact within a stable
 -- function: it and the statement that it decides for share a snapshot, and in a snapshot a record
 -- is a row or in a block.
@@ -3425,7 +3386,6 @@ end;
 $$;
 
 -- search/records_sql.sql
-
 -- SQL from "from" on: the tenant's records, as alias l, of a range that a query finds, rows and
 -- sealed ones. Of what is not read where it lies nothing but what p_reads names is there, all where
 -- it is null.
@@ -3463,7 +3423,6 @@ end;
 $$;
 
 -- search/refuse_stage_bound.sql
-
 -- PT400: a stage would need more records or groups than it may.
 create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
 returns boolean
@@ -3478,7 +3437,6 @@ end;
 $$;
 
 -- search/rows_by_day.sql
-
 -- The columns of logloom.logs, of the alias l, of which p_reads (null: all) are read. Each is a
 -- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
 -- those that do not fit nothing but their place and size.
@@ -3562,7 +3520,6 @@ end;
 $$;
 
 -- search/rows_sql.sql
-
 -- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter, where they lie
 -- or, of many days, day by day. Parameters as those of rows_by_day.
 create function logloom_private.rows_sql(
@@ -3596,7 +3553,6 @@ end;
 $$;
 
 -- search/scanned_tenant_sql.sql
-
 -- Seam. SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records
 -- and takes the scan slot meanwhile, wherever it runs.
 create function logloom_private.scanned_tenant_sql(p_tenant text)
@@ -3611,7 +3567,6 @@ end;
 $$;
 
 -- search/scoped_query.sql
-
 -- A query in a scope: joined as a tree with what the scope lets read, without its hidden fields.
 -- PT400 where it names one of them.
 create function logloom_private.scoped_query(
@@ -3673,7 +3628,6 @@ end;
 $$;
 
 -- search/sealed_counts_sql.sql
-
 -- SQL: level, service and events of the tenant's sealed records of a range that a query finds,
 -- level and service as far as it groups by them.
 create function logloom_private.sealed_counts_sql(
@@ -3697,7 +3651,6 @@ end;
 $$;
 
 -- search/search_logs.sql
-
 create function public.search_logs(
   p_query_dsl text default null,
   p_ts_from text default null,
@@ -3729,7 +3682,6 @@ comment on function public.search_logs(text, text, text, integer, text, text) is
   'Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
 -- search/search_parts.sql
-
 -- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
 -- rows and, with p_counts_blocks, search_blocks_at_once blocks at most: what a statement opens
 -- stays locked until its transaction ends, so that one over a year would hold thousands of locks.
@@ -3809,7 +3761,6 @@ end;
 $$;
 
 -- search/search_query.sql
-
 -- Compiles the query in a scope (null: that of all) for who takes a filter alone, records (with
 -- stages), rows of aggregates, series, or any. PT400 where the query holds what is not taken. In a
 -- scope it also warns of damaged blocks.
@@ -3871,7 +3822,6 @@ end;
 $$;
 
 -- search/search_range.sql
-
 -- The range that is asked for, [from, to), by default search_default_range to now. p_first, that of
 -- a first page, stands for the bounds that are not given or move with now. PT400.
 create function logloom_private.search_range(
@@ -3906,7 +3856,6 @@ end;
 $$;
 
 -- search/search_slot_key.sql
-
 -- The advisory lock that is a slot: of a tenant, 'of ', 'scans of ' or 'validations of ' before its
 -- id, or of 'all'.
 create function logloom_private.search_slot_key(p_owner text, p_slot integer)
@@ -3921,7 +3870,6 @@ end;
 $$;
 
 -- search/shown_columns_sql.sql
-
 -- The attributes that p_fields name, nested as they were; null where none is there.
 create function logloom_private.pick_attrs(p_attrs jsonb, p_fields jsonb)
 returns jsonb
@@ -3990,7 +3938,6 @@ end;
 $$;
 
 -- search/sized_rows_sql.sql
-
 -- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits,
 -- whether those before it in p_order have fewer than p_bytes: records are chosen before anything of
 -- them is opened. p_size: an expression of their size; that of what is stored where it is null.
@@ -4017,7 +3964,6 @@ end;
 $$;
 
 -- search/staged_sql.sql
-
 -- SQL from "from" on, alias l: the records that p_rows, SQL of the same kind, yields, with the
 -- attributes that the stages json and logfmt extract, as far as where lets them through. Raises
 -- PT400 where it would read more than search_stage_records.
@@ -4069,7 +4015,6 @@ end;
 $$;
 
 -- search/stats_aggregates.sql
-
 -- The aggregates of a query, count() where it has none.
 create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
 returns jsonb
@@ -4085,7 +4030,6 @@ end;
 $$;
 
 -- search/stats_source.sql
-
 -- The attribute that a query reads numbers of, where its aggregates read nothing else; null
 -- otherwise.
 create function logloom_private.only_number(p_query logloom_private.compiled_query)
@@ -4206,7 +4150,6 @@ end;
 $$;
 
 -- search/stats_values_sql.sql
-
 -- An aggregate over a source that has numbers, as query_aggregate_sql has it over records; p_n: its
 -- place among those of the query, which its percentile is called by.
 create function logloom_private.numbers_aggregate_sql(p_aggregate jsonb, p_n bigint)
@@ -4253,7 +4196,6 @@ end;
 $$;
 
 -- search/tail_logs.sql
-
 create type public.logloom_log_tail as (
   logs public.logloom_log_record[],
   next_cursor text,
@@ -4379,7 +4321,6 @@ comment on function public.tail_logs(text, text, integer, integer) is
   'Errors: PT400, PT401, PT408.';
 
 -- search/take_search_slot.sql
-
 -- What every operation that reads records calls first, once: takes a slot of the tenant and one of
 -- the pool until the transaction's end. PT429 with Retry-After where none is free: to wait would
 -- hold a connection. Locks, not rows: a transaction that is cancelled, killed or cut off gives them
@@ -4437,7 +4378,6 @@ end;
 $$;
 
 -- search/take_validation_slot.sql
-
 -- A slot of the tenant for the time that a query is compiled; PT429 with Retry-After where none is
 -- free. Not one of searches: a page that searches has its query checked meanwhile.
 create function logloom_private.take_validation_slot(p_tenant_id text)
@@ -4461,7 +4401,6 @@ end;
 $$;
 
 -- search/tenant_rows_sql.sql
-
 -- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter. The only place
 -- that says whose rows are read; whose blocks, candidate_blocks and sealed_page say.
 -- Constants, not parameters: with them the planner leaves out the partitions of other days.
@@ -4517,7 +4456,6 @@ end;
 $$;
 
 -- search/validate_query.sql
-
 -- What public.validate_query answers, in a slot of the tenant.
 create function logloom_private.read_query_validity(
   p_scope logloom_private.reading_scope,

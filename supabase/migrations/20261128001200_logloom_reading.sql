@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- reading/read_in_scope.sql
-
 -- What a reading operation answers in a scope, as PostgREST writes it; p_parameters by name.
 create function logloom_private.read_in_scope(
   p_scope logloom_private.reading_scope,
@@ -66,7 +65,6 @@ end;
 $$;
 
 -- reading/read_logs.sql
-
 -- What is answered to an API key or the token of a portal session, of which p_digest is the SHA-256
 -- as hex. Their use is written down after the answer: what is written stays locked until the end,
 -- and whoever revokes the key or the session, or deletes what it belongs to, must not wait for a
@@ -136,7 +134,6 @@ comment on function public.read_logs(text, text, jsonb, text) is
   'Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
 
 -- reading/reading_operations.sql
-
 -- The operations that read for keys, and the function of each: it takes a scope, then what the
 -- operation takes.
 create function logloom_private.reading_operations()

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- saved_searches/types/saved_search.sql
-
 -- Saved searches, and the plan's features, of which they are the first.
 
 create type public.logloom_saved_search as (
@@ -29,7 +28,6 @@ comment on type public.logloom_saved_search is
   'query, such as its range and columns.';
 
 -- saved_searches/tables/saved_searches.sql
-
 -- At most 20 tags of 1 to 50 characters each.
 create function logloom_private.tags_are_valid(p_tags text[])
 returns boolean
@@ -138,7 +136,6 @@ comment on column logloom.saved_searches.display is
   'means.';
 
 -- saved_searches/check_query.sql
-
 -- PT400 unless the query compiles and is not blank, PT429 where too many long ones of the tenant
 -- are being compiled; for an alert rule, also when it has other stages than one aggregate, or
 -- probably means something else than was meant.
@@ -177,7 +174,6 @@ end;
 $$;
 
 -- saved_searches/create_saved_search.sql
-
 create function public.create_saved_search(
   p_name text default null,
   p_query_dsl text default null,
@@ -234,7 +230,6 @@ comment on function public.create_saved_search(
   'shows it. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
 
 -- saved_searches/delete_saved_search.sql
-
 create function public.delete_saved_search(p_id uuid default null)
 returns public.logloom_success
 language plpgsql
@@ -260,7 +255,6 @@ comment on function public.delete_saved_search(uuid) is
   'Deletes a saved search. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
 
 -- saved_searches/get_saved_search.sql
-
 create function public.get_saved_search(p_id uuid default null)
 returns public.logloom_saved_search
 language plpgsql
@@ -287,7 +281,6 @@ comment on function public.get_saved_search(uuid) is
   'A saved search of the caller, or one that a colleague shares. Errors: PT400, PT401, PT404.';
 
 -- saved_searches/get_saved_search_categories.sql
-
 create function public.get_saved_search_categories()
 returns text[]
 language plpgsql
@@ -312,7 +305,6 @@ comment on function public.get_saved_search_categories() is
   'Errors: PT400, PT401.';
 
 -- saved_searches/get_saved_search_count.sql
-
 create function public.get_saved_search_count()
 returns bigint
 language plpgsql
@@ -336,7 +328,6 @@ comment on function public.get_saved_search_count() is
   'How many saved searches the caller has. Errors: PT400, PT401.';
 
 -- saved_searches/list_saved_searches.sql
-
 -- Saved searches that a reader finds: a user their own and those that are shared, a key those that
 -- are shared; within a view those of them that are the view's.
 create function logloom_private.read_saved_searches(
@@ -418,7 +409,6 @@ comment on function public.list_saved_searches(boolean, integer, uuid) is
   'Errors: PT400, PT401, PT403.';
 
 -- saved_searches/refuse_saved_search.sql
-
 -- Says why the caller may not change a saved search: PT404, or PT403 where it is a colleague's.
 create function logloom_private.refuse_saved_search(p_id uuid)
 returns void
@@ -435,7 +425,6 @@ end;
 $$;
 
 -- saved_searches/run_saved_search.sql
-
 create type public.logloom_saved_search_run as (
   logs public.logloom_log_record[],
   next_cursor text,
@@ -542,7 +531,6 @@ comment on function public.run_saved_search(uuid, text, text, integer, text) is
   'Errors: PT400, PT401, PT404, PT408.';
 
 -- saved_searches/saved_search_of.sql
-
 -- A saved search as the operations show it.
 create function logloom_private.saved_search_of(p_row logloom.saved_searches)
 returns public.logloom_saved_search
@@ -560,7 +548,6 @@ end;
 $$;
 
 -- saved_searches/update_saved_search.sql
-
 create function public.update_saved_search(
   p_id uuid default null,
   p_name text default null,

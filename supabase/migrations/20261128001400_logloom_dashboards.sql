@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- dashboards/types/log_dashboard.sql
-
 create type public.logloom_log_panel as (
   title text,
   query_dsl text,
@@ -31,7 +30,6 @@ comment on type public.logloom_log_dashboard is
   'it.';
 
 -- dashboards/tables/log_dashboards.sql
-
 create table logloom.log_dashboards (
   dashboard_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -102,7 +100,6 @@ comment on column logloom.log_dashboards.panels is
   'Objects with the members of public.logloom_log_panel, in the order of the grid.';
 
 -- dashboards/audit_log_dashboards.sql
-
 -- Audit of dashboards. What a private one holds stays with its creator.
 create function logloom_private.audit_log_dashboards()
 returns trigger
@@ -142,7 +139,6 @@ after insert or delete or update on logloom.log_dashboards
 for each row execute function logloom_private.audit_log_dashboards();
 
 -- dashboards/checked_panels.sql
-
 -- Panels as they are stored: width 6 where none is given. PT400 where one is not valid, or its
 -- query does not compile.
 create function logloom_private.checked_panels(p_panels jsonb)
@@ -187,7 +183,6 @@ end;
 $$;
 
 -- dashboards/create_log_dashboard.sql
-
 create function public.create_log_dashboard(
   p_name text default null,
   p_panels jsonb default '[]',
@@ -229,7 +224,6 @@ comment on function public.create_log_dashboard(text, jsonb, boolean) is
   '6). p_is_shared: colleagues see it, too. Errors: PT400 (plan limit, too), PT401, PT403.';
 
 -- dashboards/delete_log_dashboard.sql
-
 create function public.delete_log_dashboard(p_dashboard_id uuid default null)
 returns public.logloom_success
 language plpgsql
@@ -255,7 +249,6 @@ comment on function public.delete_log_dashboard(uuid) is
   'Deletes a dashboard. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
 
 -- dashboards/get_log_dashboard.sql
-
 create function public.get_log_dashboard(p_dashboard_id uuid default null)
 returns public.logloom_log_dashboard
 language plpgsql
@@ -281,7 +274,6 @@ comment on function public.get_log_dashboard(uuid) is
   'A dashboard of the caller, or one that a colleague shares. Errors: PT400, PT401, PT403, PT404.';
 
 -- dashboards/list_log_dashboards.sql
-
 create function public.list_log_dashboards(
   p_limit integer default null,
   p_after uuid default null
@@ -330,7 +322,6 @@ comment on function public.list_log_dashboards(integer, uuid) is
   'Errors: PT400, PT401, PT403.';
 
 -- dashboards/log_dashboard_of.sql
-
 -- A dashboard as the operations show it.
 create function logloom_private.log_dashboard_of(p_row logloom.log_dashboards)
 returns public.logloom_log_dashboard
@@ -352,7 +343,6 @@ end;
 $$;
 
 -- dashboards/read_shown_dashboards.sql
-
 -- Dashboards that the caller may look at: their own and those that colleagues share; a viewer those
 -- that are shared. All of them, or one.
 create function logloom_private.read_shown_dashboards(p_dashboard_id uuid default null)
@@ -381,7 +371,6 @@ end;
 $$;
 
 -- dashboards/refuse_log_dashboard.sql
-
 -- Says why the caller may not change a dashboard: PT404, PT403 where it is a colleague's, PT409
 -- where it is not the one that they read.
 create function logloom_private.refuse_log_dashboard(p_dashboard_id uuid)
@@ -405,7 +394,6 @@ end;
 $$;
 
 -- dashboards/require_room_for_log_dashboard.sql
-
 -- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more
 -- dashboard.
 create function logloom_private.require_room_for_log_dashboard()
@@ -428,7 +416,6 @@ end;
 $$;
 
 -- dashboards/update_log_dashboard.sql
-
 create function public.update_log_dashboard(
   p_dashboard_id uuid default null,
   p_name text default null,

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- alerts/types/alert_preview.sql
-
 create type public.logloom_alert_preview_entry as (
   window_start timestamptz,
   window_end timestamptz,
@@ -51,7 +50,6 @@ comment on type public.logloom_alert_preview is
   'with more or longer groups than a rule looks at; of others, the last three are null.';
 
 -- alerts/types/alert_silences.sql
-
 create type public.logloom_alert_silence as (
   silence_id uuid,
   tenant_id text,
@@ -71,7 +69,6 @@ comment on type public.logloom_alert_silence is
   'state: scheduled, active or expired.';
 
 -- alerts/types/alerts.sql
-
 create type public.logloom_alert_comparison as enum ('gt', 'gte', 'lt', 'lte', 'eq', 'neq');
 
 comment on type public.logloom_alert_comparison is
@@ -192,7 +189,6 @@ comment on type logloom_private.alert_reading is
   'How many records were read, newest first, and the last of them in that order.';
 
 -- alerts/tables/alert_rules.sql
-
 create table logloom.alert_rules (
   rule_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -362,7 +358,6 @@ comment on column logloom.alert_rules.view_id is
   'The view that it is evaluated in. Null: all records of the tenant.';
 
 -- alerts/tables/alert_groups.sql
-
 create table logloom_private.alert_groups (
   group_id bigint generated always as identity primary key,
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -400,7 +395,6 @@ comment on table logloom_private.alert_groups is
   'have no partial values: they read their windows.';
 
 -- alerts/tables/alert_incidents.sql
-
 -- No foreign key on rule_id: what happened stays on record when the rule is deleted.
 create table logloom.alert_incidents (
   incident_id uuid primary key default gen_random_uuid(),
@@ -493,7 +487,6 @@ comment on column logloom.alert_incidents.acknowledged_by is
   'The claim sub of who acknowledged it first.';
 
 -- alerts/tables/alert_history.sql
-
 -- No foreign key on rule_id: what was found stays on record when the rule is deleted.
 create table logloom.alert_history (
   alert_id uuid primary key default gen_random_uuid(),
@@ -579,7 +572,6 @@ comment on column logloom.alert_history.absent is
   'It fired since its group, which had sent before, sent nothing.';
 
 -- alerts/tables/alert_partials.sql
-
 create table logloom_private.alert_partials (
   group_id bigint not null references logloom_private.alert_groups on delete cascade,
   minute timestamptz not null,
@@ -596,7 +588,6 @@ comment on table logloom_private.alert_partials is
   'Per group and minute of ts: records, those with a number, and the numbers'' sum and bounds.';
 
 -- alerts/tables/alert_plans.sql
-
 create table logloom_private.alert_plans (
   rule_id uuid primary key references logloom.alert_rules on delete cascade,
   query_dsl text not null,
@@ -617,7 +608,6 @@ comment on table logloom_private.alert_plans is
   'rule''s, and view_updated_at is the view''s.';
 
 -- alerts/tables/alert_round_writes.sql
-
 create table logloom_private.alert_round_writes (
   tenant_id text primary key,
   first_ts timestamptz not null,
@@ -629,7 +619,6 @@ comment on table logloom_private.alert_round_writes is
   'which says which windows that were evaluated are to be looked at again.';
 
 -- alerts/tables/alert_rounds.sql
-
 create table logloom_private.alert_rounds (
   singleton boolean primary key default true,
   window_end timestamptz not null,
@@ -643,7 +632,6 @@ comment on table logloom_private.alert_rounds is
   'The last round: where its windows ended, and which write_seqs it added to the groups.';
 
 -- alerts/tables/alert_silences.sql
-
 create table logloom.alert_silences (
   silence_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -680,7 +668,6 @@ comment on table logloom.alert_silences is
   'all. Rules are evaluated, and the history says which silence it was.';
 
 -- alerts/tables/alert_spending.sql
-
 create table logloom_private.alert_spending (
   tenant_id text primary key,
   spent_ms double precision not null
@@ -691,7 +678,6 @@ comment on table logloom_private.alert_spending is
   'took least comes next.';
 
 -- alerts/tables/alert_states.sql
-
 -- Of rules that fire late, or when a group stops.
 create table logloom_private.alert_states (
   rule_id uuid not null references logloom.alert_rules on delete cascade,
@@ -711,7 +697,6 @@ comment on table logloom_private.alert_states is
   'on_absent had records.';
 
 -- alerts/tables/planned_alert_rules.sql
-
 create view logloom_private.planned_alert_rules with (security_invoker) as
 select p.*, r.tenant_id, r.asked_at, r.last_evaluated_at,
   -- How long it held is for closed windows to say, which no late record opens again.
@@ -731,7 +716,6 @@ comment on view logloom_private.planned_alert_rules is
   'at first.';
 
 -- alerts/acknowledge_alert.sql
-
 create function public.acknowledge_alert(p_alert_id uuid default null)
 returns public.logloom_success
 language plpgsql
@@ -781,7 +765,6 @@ comment on function public.acknowledge_alert(uuid) is
   'incident. Again: no change. Errors: PT400, PT401, PT404.';
 
 -- alerts/acknowledge_alert_incidents.sql
-
 create function public.acknowledge_alert_incidents(p_incident_ids uuid[] default null)
 returns public.logloom_alert_acknowledgement
 language plpgsql
@@ -828,7 +811,6 @@ comment on function public.acknowledge_alert_incidents(uuid[]) is
   'it has none of them. Errors: PT400, PT401, PT404.';
 
 -- alerts/add_alert_partials_sql.sql
-
 -- SQL that adds the partial values of alert_partials_sql to those that are there.
 create function logloom_private.add_alert_partials_sql(
   p_source text,
@@ -851,7 +833,6 @@ end;
 $$;
 
 -- alerts/add_alert_unit.sql
-
 -- Adds staged records to groups with the same digest, of each those from an instant on that arrived
 -- since its write sequence, and brings them to the round: all in one statement, or where one of
 -- them makes it fail, each by itself. Each reads its own tenant's records by the index, never all.
@@ -914,7 +895,6 @@ end;
 $$;
 
 -- alerts/advance_alert_groups.sql
-
 -- Adds what arrived to the groups that are cheap, those with the same filter together. True where
 -- the deadline came before the end.
 create function logloom_private.advance_alert_groups(
@@ -959,7 +939,6 @@ end;
 $$;
 
 -- alerts/alert_condition_holds.sql
-
 -- Whether a value fires. No data, a null, never does.
 create function logloom_private.alert_condition_holds(
   p_value double precision,
@@ -987,7 +966,6 @@ end;
 $$;
 
 -- alerts/alert_entry_of.sql
-
 -- An alert as the operations show it; without what tells of addresses where these are not to be
 -- seen. p_resolved_at: of its incident.
 create function logloom_private.alert_entry_of(
@@ -1014,7 +992,6 @@ end;
 $$;
 
 -- alerts/alert_health.sql
-
 -- What health tells of alerts: degraded while rules wait, or rounds stay away.
 create function logloom_private.alert_health(p_now timestamptz, p_watermark timestamptz)
 returns jsonb
@@ -1053,7 +1030,6 @@ end;
 $$;
 
 -- alerts/alert_incident_of.sql
-
 -- open, acknowledged or resolved.
 create function logloom_private.alert_incident_state(
   p_resolved_at timestamptz,
@@ -1093,7 +1069,6 @@ end;
 $$;
 
 -- alerts/alert_needs.sql
-
 -- From when on each group's minutes are needed: for the windows that are due, and those that a late
 -- record may open again. is_due: a rule of it was not evaluated yet.
 create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
@@ -1126,7 +1101,6 @@ end;
 $$;
 
 -- alerts/alert_number_sql.sql
-
 -- The number that a query's aggregate takes of a record, as SQL over the alias l.
 create function logloom_private.alert_number_sql(p_query logloom_private.compiled_query)
 returns text
@@ -1145,7 +1119,6 @@ end;
 $$;
 
 -- alerts/alert_partials_sql.sql
-
 -- SQL of the partial values per group and minute of what a source yields: SQL with group_id and the
 -- columns of logloom.logs.
 create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
@@ -1165,7 +1138,6 @@ end;
 $$;
 
 -- alerts/alert_rule_of.sql
-
 -- An alert rule as the operations show it.
 create function logloom_private.alert_rule_of(p_row logloom.alert_rules)
 returns public.logloom_alert_rule
@@ -1187,7 +1159,6 @@ end;
 $$;
 
 -- alerts/alert_silence_of.sql
-
 -- scheduled, active or expired.
 create function logloom_private.alert_silence_state(
   p_starts_at timestamptz,
@@ -1257,7 +1228,6 @@ end;
 $$;
 
 -- alerts/begin_alert_round.sql
-
 -- Brings the groups to where a round may add what arrived for it. Groups whose next write sequences
 -- are not staged, or whose tenant lost records, are filled anew; those of tenants from which
 -- nothing came are complete as they are. What no window needs any more is forgotten.
@@ -1374,7 +1344,6 @@ end;
 $$;
 
 -- alerts/changed_rule_secrets.sql
-
 -- The secrets that a rule keeps after p_secrets: sealed addresses of channels.
 create function logloom_private.changed_rule_secrets(p_current jsonb, p_secrets jsonb)
 returns jsonb
@@ -1408,7 +1377,6 @@ end;
 $$;
 
 -- alerts/close_incidents_of_rule.sql
-
 -- A rule that is deleted, disabled or asks something else is not going to say that it recovered:
 -- its incidents end with it.
 create function logloom_private.close_incidents_of_rule()
@@ -1447,7 +1415,6 @@ before delete on logloom.alert_rules
 for each row execute function logloom_private.close_incidents_of_rule();
 
 -- alerts/compile_rule.sql
-
 -- A rule's query within the view that it is evaluated in, if any: joined as trees. PT400 where it
 -- names what the view hides, or an attribute beside that; PT403 where the tenant has no such view.
 create function logloom_private.compile_rule(
@@ -1505,7 +1472,6 @@ end;
 $$;
 
 -- alerts/completed_preview.sql
-
 -- Which of the values fire: each group has its own cooldown, and holds for itself.
 create function logloom_private.preview_alerts(
   p_values logloom_private.alert_window[],
@@ -1637,7 +1603,6 @@ end;
 $$;
 
 -- alerts/continued_alert_round.sql
-
 -- The round that is finished but for what has to be read for itself. What arrived is staged again:
 -- another session may have begun it.
 create function logloom_private.continued_alert_round()
@@ -1661,7 +1626,6 @@ end;
 $$;
 
 -- alerts/create_alert_rule.sql
-
 create function public.create_alert_rule(
   p_tenant_id text default null,
   p_name text default null,
@@ -1753,7 +1717,6 @@ comment on function public.create_alert_rule(
   'fire, p_group_wait_seconds 0 to 3600. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
 
 -- alerts/create_alert_silence.sql
-
 -- Makes a silence for the tenant of the caller.
 create function logloom_private.make_alert_silence(
   p_tenant_id text,
@@ -1855,7 +1818,6 @@ comment on function public.create_alert_silence(jsonb, text, text, text, text) i
   'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
 
 -- alerts/delete_alert_rule.sql
-
 create function public.delete_alert_rule(p_rule_id uuid default null)
 returns public.logloom_success
 language plpgsql
@@ -1879,7 +1841,6 @@ comment on function public.delete_alert_rule(uuid) is
   'Deletes an alert rule; its history stays. Errors: PT400, PT401, PT404.';
 
 -- alerts/distinct_destinations.sql
-
 -- Each destination once, in the order of the first mention.
 create function logloom_private.distinct_destinations(p_destinations text[])
 returns text[]
@@ -1898,7 +1859,6 @@ end;
 $$;
 
 -- alerts/due_alert_windows.sql
-
 -- The windows that a round evaluates: the new ones, and open ones into which records came late. Of
 -- a rule with a delay, those that are closed since.
 create function logloom_private.due_alert_windows(
@@ -1944,7 +1904,6 @@ end;
 $$;
 
 -- alerts/empty_alert_groups.sql
-
 -- Has groups filled anew from the records, those that failed not before p_retry_at.
 create function logloom_private.empty_alert_groups(
   p_group_ids bigint[],
@@ -1964,7 +1923,6 @@ end;
 $$;
 
 -- alerts/empty_staging_table.sql
-
 -- Makes a temporary table for records, or empties the one that this session has.
 create function logloom_private.empty_staging_table(
   p_table text,
@@ -1987,7 +1945,6 @@ end;
 $$;
 
 -- alerts/evaluate_alerts.sql
-
 -- A turn of what is not done for all tenants at once: plans new rules, fills new groups, or reads
 -- what one tenant's groups lack, about alert_rule_budget long. Alerts fired, or null where nothing
 -- was left to do.
@@ -2170,7 +2127,6 @@ end;
 $$;
 
 -- alerts/expire_alert_silence.sql
-
 -- Ends a silence of the caller's tenant.
 create function logloom_private.end_alert_silence(p_tenant_id text, p_silence_id uuid)
 returns public.logloom_alert_silence
@@ -2227,7 +2183,6 @@ comment on function public.expire_alert_silence(uuid, text) is
   'Errors: PT400, PT401, PT403, PT404.';
 
 -- alerts/fill_small_alert_groups.sql
-
 -- Fills new groups whose windows hold few records, p_limit at most, all at once. Which ones.
 create function logloom_private.fill_small_alert_groups(
   p_round logloom_private.alert_rounds,
@@ -2303,7 +2258,6 @@ end;
 $$;
 
 -- alerts/fire_alert.sql
-
 -- Fires an alert of a rule whose condition held in a window, unless its cooldown has not passed or
 -- the window fired before. Whether it did.
 create function logloom_private.fire_alert(
@@ -2352,7 +2306,6 @@ end;
 $$;
 
 -- alerts/get_alert_rule.sql
-
 create function public.get_alert_rule(p_rule_id uuid default null)
 returns public.logloom_alert_rule
 language plpgsql
@@ -2379,7 +2332,6 @@ comment on function public.get_alert_rule(uuid) is
   'An alert rule of the tenant. Errors: PT400, PT401, PT404.';
 
 -- alerts/has_partials.sql
-
 -- Whether the value of a window follows from those of its minutes.
 create function logloom_private.has_partials(p_query logloom_private.compiled_query)
 returns boolean
@@ -2395,7 +2347,6 @@ end;
 $$;
 
 -- alerts/held_incident.sql
-
 -- Notes that a rule's condition held in a window, and of which incident that is part: the open one
 -- or, where this window was thought to be quiet or the rule's cooldown keeps it silent, the last
 -- one, which is open again. Where the rule fires and there is none, a new one. Null without one.
@@ -2456,7 +2407,6 @@ end;
 $$;
 
 -- alerts/is_cheap.sql
-
 -- Whether so many records are expected to take 20 ms at most.
 create function logloom_private.is_cheap(p_records bigint, p_ms_per_record double precision)
 returns boolean
@@ -2470,7 +2420,6 @@ end;
 $$;
 
 -- alerts/judge_alert_rules.sql
-
 -- Evaluates those of the rules that can be: the due windows of those whose groups are complete, and
 -- the last window of those that have an error, or that rest since they cost too much. Alerts fired.
 create function logloom_private.judge_alert_rules(
@@ -2533,7 +2482,6 @@ end;
 $$;
 
 -- alerts/lasting_windows.sql
-
 -- What of a rule holds in a window once its for_minutes and on_absent are looked at: p_seen are its
 -- values there, p_holding those whose condition holds. It notes what it saw for later windows.
 create function logloom_private.lasting_windows(
@@ -2625,7 +2573,6 @@ end;
 $$;
 
 -- alerts/list_alert_history.sql
-
 -- Alerts that a reader finds, within a view those of rules that were evaluated in it as it is now;
 -- without what tells of addresses for who only reads.
 create function logloom_private.read_alert_history(
@@ -2742,7 +2689,6 @@ comment on function public.list_alert_history(
   'has none. Errors: PT400, PT401, PT403.';
 
 -- alerts/list_alert_incidents.sql
-
 create function public.list_alert_incidents(
   p_tenant_id text default null,
   p_rule_id uuid default null,
@@ -2808,7 +2754,6 @@ comment on function public.list_alert_incidents(text, uuid, text, integer, uuid)
   'Errors: PT400, PT401, PT403.';
 
 -- alerts/list_alert_rules.sql
-
 -- Alert rules that a reader finds, within a view those that are evaluated in it; without addresses
 -- for who only reads.
 create function logloom_private.read_alert_rules(
@@ -2918,7 +2863,6 @@ comment on function public.list_alert_rules(text, integer, uuid) is
   'Errors: PT400, PT401, PT403.';
 
 -- alerts/list_alert_silences.sql
-
 create function public.list_alert_silences(
   p_tenant_id text default null,
   p_limit integer default null,
@@ -2971,7 +2915,6 @@ comment on function public.list_alert_silences(text, integer, uuid) is
   'Errors: PT400, PT401, PT403.';
 
 -- alerts/milliseconds_since.sql
-
 create function logloom_private.milliseconds_since(p_at timestamptz)
 returns double precision
 language plpgsql
@@ -2983,7 +2926,6 @@ end;
 $$;
 
 -- alerts/next_alert_rules.sql
-
 -- Enabled rules after p_after that the round did not evaluate yet, in the order of their ids.
 create function logloom_private.next_alert_rules(
   p_after uuid,
@@ -3010,7 +2952,6 @@ end;
 $$;
 
 -- alerts/partial_value.sql
-
 -- A window's value from the sums over its minutes, as the compiler's aggregates have it.
 create function logloom_private.partial_value(
   p_aggregate text,
@@ -3039,7 +2980,6 @@ end;
 $$;
 
 -- alerts/pending_alert_groups.sql
-
 -- Groups that are not complete for the round, or whose rules read windows that they did not read
 -- yet, and that do not rest. cost: milliseconds of a record, and those that it took already.
 create function logloom_private.pending_alert_groups(p_round logloom_private.alert_rounds)
@@ -3069,7 +3009,6 @@ end;
 $$;
 
 -- alerts/plan_alert_rules.sql
-
 -- Compiles the queries of up to p_limit enabled rules that are new or ask something else now, and
 -- puts each rule into its group. Which ones. One that does not compile is not tried again until it
 -- changes.
@@ -3150,7 +3089,6 @@ end;
 $$;
 
 -- alerts/preview_alert_rule.sql
-
 -- Values of a query with partial values over the windows that end at each minute of a span.
 -- p_source: as that of window_values.
 create function logloom_private.preview_partial_values(
@@ -3327,7 +3265,6 @@ comment on function public.preview_alert_rule(
   'Errors: PT400, PT401, PT403, PT404, PT408.';
 
 -- alerts/read_alert_group.sql
-
 -- Adds to a group what it lacks: records that were staged for the round, then older ones back to
 -- p_needed_from. It keeps its place at the deadline, and rests where it goes beyond its budget.
 create function logloom_private.read_alert_group(
@@ -3435,7 +3372,6 @@ end;
 $$;
 
 -- alerts/read_alert_pieces.sql
-
 -- SQL that yields a tenant's newest records from p_from on, sealed ones too, of those before
 -- (p_ts, p_id); with p_staged_after those that are staged for the round and arrived after it.
 create function logloom_private.alert_piece_sql(
@@ -3536,7 +3472,6 @@ end;
 $$;
 
 -- alerts/require_rule_in_view.sql
-
 -- PT400 where a rule of this query cannot be evaluated in the view, PT404 where there is none.
 -- Nothing for null.
 create function logloom_private.require_rule_in_view(
@@ -3561,7 +3496,6 @@ end;
 $$;
 
 -- alerts/resolve_incidents.sql
-
 -- Ends the incidents of a rule whose condition held no longer in a window, but in those of its
 -- groups that p_held names.
 create function logloom_private.resolve_incidents(
@@ -3585,7 +3519,6 @@ end;
 $$;
 
 -- alerts/rest_alert_group.sql
-
 -- Has a group that went beyond its budget rest, longer each time.
 create function logloom_private.rest_alert_group(
   p_group logloom_private.alert_groups,
@@ -3615,7 +3548,6 @@ end;
 $$;
 
 -- alerts/scan_alert_group.sql
-
 -- Evaluates the rules of a group that read their windows: the records of each window that match are
 -- put aside piece by piece, then aggregated. Alerts fired; the group rests where that goes beyond
 -- its budget.
@@ -3703,7 +3635,6 @@ end;
 $$;
 
 -- alerts/sees_addresses.sql
-
 -- Whether who lists alerts may see where they are sent: addresses are secrets, which who only reads
 -- has no use for.
 create function logloom_private.sees_addresses(
@@ -3722,7 +3653,6 @@ end;
 $$;
 
 -- alerts/settle_alert_windows.sql
-
 -- Windows of rules that have something to fire or to resolve, in order, with what held in each. One
 -- that could not be evaluated says so in error.
 create function logloom_private.telling_windows(p_windows logloom_private.alert_window[])
@@ -3836,7 +3766,6 @@ end;
 $$;
 
 -- alerts/stage_alert_writes.sql
-
 -- Copies the records that arrived since the last round, of tenants with rules, for this session.
 create function logloom_private.stage_alert_writes(
   p_round logloom_private.alert_rounds,
@@ -3867,7 +3796,6 @@ end;
 $$;
 
 -- alerts/update_alert_rule.sql
-
 create function public.update_alert_rule(
   p_rule_id uuid default null,
   p_name text default null,
@@ -3964,7 +3892,6 @@ comment on function public.update_alert_rule(
   'evaluated in. Errors: PT400, PT401, PT403, PT404.';
 
 -- alerts/window_values.sql
-
 -- Values of a query over windows side by side from p_from to p_to, of a query with by one for each
 -- group that has records, so that each fires apart; p_limit of them at most. p_source: SQL with the
 -- columns of logloom.logs, of which the query's filter chooses; $1 is the tenant, $2 and $3 are the

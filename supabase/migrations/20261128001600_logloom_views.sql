@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- views/types/log_view.sql
-
 create type public.logloom_log_view as (
   view_id uuid,
   tenant_id text,
@@ -22,7 +21,6 @@ comment on type public.logloom_log_view is
   'created_by: the claim sub of who made it, or service_role.';
 
 -- views/audit_log_views.sql
-
 -- Audit of views.
 create function logloom_private.audit_log_views()
 returns trigger
@@ -65,7 +63,6 @@ after insert or delete or update on logloom.log_views
 for each row execute function logloom_private.audit_log_views();
 
 -- views/checked_view.sql
-
 -- What a view is made of, checked and in its one form. PT400 where something is not taken.
 
 -- The query of a view, null where it is blank: a filter alone, which means what it seems to mean.
@@ -162,7 +159,6 @@ end;
 $$;
 
 -- views/create_log_view.sql
-
 -- Makes a view; what public.create_log_view answers.
 create function logloom_private.make_log_view(
   p_tenant_id text,
@@ -241,7 +237,6 @@ comment on function public.create_log_view(text, text, text, text[], text[]) is
   'trimming. For admins. Errors: PT400 (plan limit, too), PT401, PT403, PT409 (the name is taken).';
 
 -- views/delete_log_view.sql
-
 -- Who is bound to a view: its living API keys and portal sessions, viewers, alert rules, log
 -- streams and saved searches, by name, at most ten. What a colleague keeps private has no name
 -- here.
@@ -343,7 +338,6 @@ comment on function public.delete_log_view(uuid, text) is
   'Errors: PT400, PT401, PT403, PT404, PT409 (in use: by whom).';
 
 -- views/list_log_views.sql
-
 create function public.list_log_views(
   p_tenant_id text default null,
   p_limit integer default null,
@@ -381,7 +375,6 @@ comment on function public.list_log_views(text, integer, uuid) is
   'the last item of the page before. Errors: PT400, PT401, PT403.';
 
 -- views/log_view_of.sql
-
 -- A view as the operations show it.
 create function logloom_private.log_view_of(p_row logloom.log_views)
 returns public.logloom_log_view
@@ -398,7 +391,6 @@ end;
 $$;
 
 -- views/pause_rules_of_member.sql
-
 -- Pauses the alert rules of a view that a member made who is removed, or becomes a viewer: who may
 -- not read all that the view shows has no rules in it. Any member switches them on again. Rules
 -- without a view are the tenant's, whoever made them.
@@ -436,7 +428,6 @@ for each row when (new.role = 'viewer' and old.role <> 'viewer')
 execute function logloom_private.pause_rules_of_member();
 
 -- views/update_log_view.sql
-
 -- Changes a view; what public.update_log_view answers.
 create function logloom_private.change_log_view(
   p_tenant_id text,

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- portal/types/portal_session.sql
-
 create type public.logloom_portal_session as (
   session_id uuid,
   tenant_id text,
@@ -43,7 +42,6 @@ comment on type public.logloom_opened_portal_session is
   'The session of a link: its token, which is shown this once.';
 
 -- portal/create_log_portal_session.sql
-
 -- An origin as browsers write it, without the usual port: of https, or of a page on this machine.
 create function logloom_private.is_origin(p_origin text)
 returns boolean
@@ -183,7 +181,6 @@ is
   'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
 
 -- portal/end_sessions_of_member.sql
-
 -- Ends the portal sessions of a member who is removed, or may make none any more: they stay ended
 -- when the member comes back.
 create function logloom_private.end_sessions_of_member()
@@ -223,7 +220,6 @@ for each row when (new.role not in ('admin', 'owner') and old.role in ('admin', 
 execute function logloom_private.end_sessions_of_member();
 
 -- portal/list_log_portal_sessions.sql
-
 create function public.list_log_portal_sessions(
   p_tenant_id text default null,
   p_limit integer default null,
@@ -266,7 +262,6 @@ comment on function public.list_log_portal_sessions(text, integer, uuid) is
   'Errors: PT400, PT401, PT403.';
 
 -- portal/open_log_portal_session.sql
-
 create function logloom_private.open_portal_session(p_code_digest text)
 returns public.logloom_opened_portal_session
 language plpgsql
@@ -313,7 +308,6 @@ comment on function public.open_log_portal_session(text) is
   'p_code_digest is the SHA-256 as hex, once. Errors: PT400, PT401.';
 
 -- portal/revoke_log_portal_session.sql
-
 create function logloom_private.end_portal_session(p_tenant_id text, p_session_id uuid)
 returns void
 language plpgsql

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- notifications/types/notifications.sql
-
 create type public.logloom_alert_delivery as (
   delivery_id uuid,
   alert_id uuid,
@@ -40,7 +39,6 @@ comment on type public.logloom_notification_address is
   'is good.';
 
 -- notifications/tables/confirmation_mails.sql
-
 -- No tenant: what one sent to a mailbox counts after it was deleted, too.
 create table logloom_private.confirmation_mails (
   mailbox_digest bytea not null,
@@ -56,7 +54,6 @@ comment on table logloom_private.confirmation_mails is
   'A row for each mail with a code, for as long as it counts towards what a mailbox may get.';
 
 -- notifications/tables/notification_addresses.sql
-
 create table logloom_private.notification_addresses (
   tenant_id text not null references logloom.tenants on delete cascade,
   -- The address in lower case: that is how addresses are compared.
@@ -79,7 +76,6 @@ comment on table logloom_private.notification_addresses is
   'Email addresses that were mailed a code for a tenant, and those that were confirmed by it.';
 
 -- notifications/tables/notification_usage.sql
-
 -- No foreign key: whoever is counted here has a row of logloom_private.notifications.
 create table logloom_private.notification_usage (
   tenant_id text not null,
@@ -94,7 +90,6 @@ comment on table logloom_private.notification_usage is
   'the plan limits.';
 
 -- notifications/tables/notifications.sql
-
 create table logloom_private.notifications (
   -- The webhook's id, in every attempt.
   notification_id uuid primary key default gen_random_uuid(),
@@ -165,7 +160,6 @@ comment on column logloom_private.notifications.address is
   'Of channels that are reached by a secret, sealed: only the function logloom-notify opens it.';
 
 -- notifications/tables/notified_alerts.sql
-
 create table logloom_private.notified_alerts (
   notification_id uuid not null references logloom_private.notifications on delete cascade,
   alert_id uuid not null references logloom.alert_history on delete cascade,
@@ -178,7 +172,6 @@ comment on table logloom_private.notified_alerts is
   'Further alerts of a notification that collected those of several groups.';
 
 -- notifications/tables/notify_endpoint.sql
-
 create table logloom_private.notify_endpoint (
   singleton boolean primary key default true,
   url text,
@@ -193,7 +186,6 @@ comment on table logloom_private.notify_endpoint is
   'they know their caller by.';
 
 -- notifications/tables/webhook_secrets.sql
-
 -- No foreign key to the rule's tenant: the rule has it.
 create table logloom_private.webhook_secrets (
   rule_id uuid primary key references logloom.alert_rules on delete cascade,
@@ -211,7 +203,6 @@ create index webhook_secrets_unsealed_idx on logloom_private.webhook_secrets (ch
 where starts_with(secret, 'whsec_') or starts_with(previous_secret, 'whsec_');
 
 -- notifications/address_is_confirmed.sql
-
 -- Whether notifications of the tenant may go to this email address: it was confirmed by a code, or
 -- is that of a member.
 create function logloom_private.address_is_confirmed(p_tenant_id text, p_address text)
@@ -231,7 +222,6 @@ end;
 $$;
 
 -- notifications/channel_address.sql
-
 -- The address of a channel in a rule's notification_config or, sealed, in its secrets; or null. A
 -- new channel needs a line here, a value in notifications_channel_is_known and in
 -- alert_rules_destinations_are_known, and a way to deliver in functions/logloom-notify/channels.ts.
@@ -259,7 +249,6 @@ end;
 $$;
 
 -- notifications/channel_kind.sql
-
 -- As what a channel is limited by the plan and switched by the tenant: email, or webhook for all
 -- that goes by HTTP.
 create function logloom_private.channel_kind(p_channel text)
@@ -274,7 +263,6 @@ end;
 $$;
 
 -- notifications/channel_limit.sql
-
 -- Attempts to deliver by a kind of channel that the tenant's plan allows in an hour.
 create function logloom_private.channel_limit(p_kind text, p_tenant_id text)
 returns integer
@@ -290,7 +278,6 @@ end;
 $$;
 
 -- notifications/claim_alert_notifications.sql
-
 create type public.logloom_claimed_notification as (
   notification_id uuid,
   claim_id uuid,
@@ -542,7 +529,6 @@ comment on function public.claim_alert_notifications(integer) is
   'that is not settled in time is due again. Errors: PT400.';
 
 -- notifications/complete_alert_notification.sql
-
 -- The newest records of a window that a rule counted, within its view, cut to what a message has
 -- room for. None where they cannot be read in time.
 create function logloom_private.newest_records(
@@ -655,7 +641,6 @@ comment on function public.complete_alert_notification(uuid, uuid) is
   'Errors: PT400.';
 
 -- notifications/confirm_alert_address.sql
-
 -- PT400 where the plan has no room for one more confirmed address, once those are forgotten that no
 -- rule has.
 create function logloom_private.require_room_for_address(p_tenant_id text)
@@ -757,7 +742,6 @@ comment on function public.confirm_alert_address(text, text) is
   'returns {"success": true}. A code is good for 24 h and five tries. Errors: PT400, PT401.';
 
 -- notifications/delivery.sql
-
 -- A notification as its tenant sees it.
 create function logloom_private.delivery(p_notification logloom_private.notifications)
 returns public.logloom_alert_delivery
@@ -779,7 +763,6 @@ end;
 $$;
 
 -- notifications/email_refusal.sql
-
 -- Why an email is not to be sent; null where it may go.
 create function logloom_private.email_refusal(
   p_notification logloom_private.notifications
@@ -822,7 +805,6 @@ end;
 $$;
 
 -- notifications/end_notification.sql
-
 -- Notes that a notification was delivered or is given up, in the history of alerts, too.
 create function logloom_private.end_notification(
   p_notification logloom_private.notifications,
@@ -866,7 +848,6 @@ end;
 $$;
 
 -- notifications/enqueue_alert_notifications.sql
-
 -- The notifications of an alert, in the transaction that fires it.
 create function logloom_private.enqueue_alert_notifications()
 returns trigger
@@ -894,7 +875,6 @@ for each row when (new.notification_sent_at is null and new.silence_id is null)
 execute function logloom_private.enqueue_alert_notifications();
 
 -- notifications/enqueue_notifications.sql
-
 -- Adds an alert to a notification of the rule that still waits for more, if there is one. What it
 -- is now.
 create function logloom_private.collect_alert(
@@ -1065,7 +1045,6 @@ end;
 $$;
 
 -- notifications/enqueue_recovery.sql
-
 -- The notifications of the end of an incident, in the transaction that ends it, once for what
 -- somebody was told of it.
 create function logloom_private.enqueue_recovery()
@@ -1107,7 +1086,6 @@ for each row when (old.resolved_at is null and new.resolved_at is not null)
 execute function logloom_private.enqueue_recovery();
 
 -- notifications/get_alert_incident.sql
-
 create type public.logloom_alert_incident_details as (
   incident_id uuid,
   tenant_id text,
@@ -1198,7 +1176,6 @@ comment on function public.get_alert_incident(uuid) is
   'An incident with its newest 100 alerts and 100 deliveries. Errors: PT400, PT401, PT404.';
 
 -- notifications/list_alert_addresses.sql
-
 -- A page of the email addresses of the tenant's rules.
 create function logloom_private.page_of_addresses(p_limit integer, p_after text)
 returns setof public.logloom_notification_address
@@ -1255,7 +1232,6 @@ comment on function public.list_alert_addresses(integer, text) is
   'before. Errors: PT400, PT401.';
 
 -- notifications/list_alert_deliveries.sql
-
 -- A page of the tenant's deliveries, of an alert or of a rule where given.
 create function logloom_private.page_of_deliveries(
   p_alert_id uuid,
@@ -1332,7 +1308,6 @@ comment on function public.list_alert_deliveries(uuid, uuid, integer, uuid) is
   '100), p_after: delivery_id of the last item of the page before. Errors: PT400, PT401, PT404.';
 
 -- notifications/mail_code.sql
-
 -- Makes a new code for the address of a notification that was claimed, keeps its hash, and returns
 -- what the mail says. The code before is good no more.
 create function logloom_private.mail_code(p_notification logloom_private.notifications)
@@ -1367,7 +1342,6 @@ end;
 $$;
 
 -- notifications/mailbox_digest.sql
-
 -- One for all addresses that a mailbox usually has: without letter case and what follows a +.
 create function logloom_private.mailbox_digest(p_address text)
 returns bytea
@@ -1381,7 +1355,6 @@ end;
 $$;
 
 -- notifications/notification_body.sql
-
 -- A group with values that a message has room for.
 create function logloom_private.short_group(p_group jsonb)
 returns jsonb
@@ -1497,7 +1470,6 @@ end;
 $$;
 
 -- notifications/records_query.sql
-
 -- The query for the records that a rule counted: without its aggregate and, where a group is given,
 -- only of that. Null where there is none that says so.
 create function logloom_private.records_query(p_query_dsl text, p_group jsonb)
@@ -1564,7 +1536,6 @@ end;
 $$;
 
 -- notifications/recovery_refusal.sql
-
 -- Why the end of an incident is not to be sent; null where it may go: what was to tell of the
 -- beginning may have failed since it was enqueued. Ends that were collected go where one of their
 -- beginnings went.
@@ -1594,7 +1565,6 @@ end;
 $$;
 
 -- notifications/request_confirmation.sql
-
 -- Has a code mailed to the address of a rule, where the limits allow it and none is good yet, or
 -- for who asks again. Returns what the delivery is told.
 create function logloom_private.request_confirmation(
@@ -1659,7 +1629,6 @@ end;
 $$;
 
 -- notifications/request_confirmation_of_rule.sql
-
 -- Whoever makes or changes a rule with an address that is not confirmed has a code mailed to it.
 create function logloom_private.request_confirmation_of_rule()
 returns trigger
@@ -1685,7 +1654,6 @@ for each row when (new.enabled and 'email' = any(new.notification_destinations))
 execute function logloom_private.request_confirmation_of_rule();
 
 -- notifications/retry_alert_delivery.sql
-
 -- Makes a delivery of the tenant due again, at the rule's present address.
 create function logloom_private.put_back_delivery(p_delivery_id uuid)
 returns public.logloom_alert_delivery
@@ -1758,7 +1726,6 @@ comment on function public.retry_alert_delivery(uuid) is
   'Errors: PT400, PT401, PT404.';
 
 -- notifications/retry_delay.sql
-
 -- How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.
 create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
 returns interval
@@ -1782,7 +1749,6 @@ end;
 $$;
 
 -- notifications/rotate_alert_webhook_secret.sql
-
 create type public.logloom_webhook_secret as (
   rule_id uuid,
   secret text,
@@ -1841,7 +1807,6 @@ comment on function public.rotate_alert_webhook_secret(uuid) is
   'signed with both. Errors: PT400, PT401, PT404.';
 
 -- notifications/rule_names_address.sql
-
 -- Whether an alert rule of the tenant has this address, given in lower case, as its destination.
 create function logloom_private.rule_names_address(p_tenant_id text, p_mailbox text)
 returns boolean
@@ -1860,7 +1825,6 @@ end;
 $$;
 
 -- notifications/seal_alert_secrets.sql
-
 create type public.logloom_unsealed_secret as (
   rule_id uuid,
   tenant_id text,
@@ -1984,7 +1948,6 @@ comment on function public.seal_alert_secret(uuid, text, text) is
   'whose SHA-256 as hex is p_digest. Errors: PT400.';
 
 -- notifications/send_notifications.sql
-
 -- Gives up what is past its time and not under way. Whether there was any.
 create function logloom_private.give_up_notifications()
 returns boolean
@@ -2034,7 +1997,6 @@ end;
 $$;
 
 -- notifications/settle_alert_notification.sql
-
 -- Notes what came of a claim, and when the next attempt is due.
 create function logloom_private.settle_claim(
   p_notification_id uuid,
@@ -2120,7 +2082,6 @@ comment on function public.settle_alert_notification(uuid, uuid, text, integer, 
   'which is given up. p_status: HTTP or SMTP status. Errors: PT400.';
 
 -- notifications/test_alert_rule.sql
-
 -- PT429 where a tenant tested as often within an hour as its plan allows notifications by the
 -- kind of channel, whatever became of the rules.
 create function logloom_private.require_room_for_test(p_tenant_id text, p_kind text)
@@ -2229,7 +2190,6 @@ comment on function public.test_alert_rule(uuid) is
   'Errors: PT400, PT401, PT404, PT429.';
 
 -- notifications/unconfirmed_address.sql
-
 -- What a delivery says that is not made because nobody confirmed its address. It asks for no code
 -- that was not mailed.
 create function logloom_private.unconfirmed_address(p_tenant_id text, p_address text)
@@ -2255,7 +2215,6 @@ end;
 $$;
 
 -- notifications/unsealed_secret_count.sql
-
 -- Secrets of webhooks that are kept in plain text, since the function logloom-notify has no key, or
 -- was not called yet.
 create function logloom_private.unsealed_secret_count()
@@ -2274,7 +2233,6 @@ end;
 $$;
 
 -- notifications/wake_function.sql
-
 -- Wakes an edge function that lies beside logloom-notify, whose address is known.
 create function logloom_private.wake_function(p_name text)
 returns void

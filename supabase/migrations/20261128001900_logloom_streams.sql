@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- streams/types/log_streams.sql
-
 create type public.logloom_log_stream as (
   stream_id uuid,
   tenant_id text,
@@ -88,7 +87,6 @@ comment on type logloom_private.stream_batch is
   'sequence and, of that, an id (null: all of it).';
 
 -- streams/tables/log_stream_failures.sql
-
 create table logloom.log_stream_failures (
   failure_id uuid primary key default gen_random_uuid(),
   stream_id uuid not null references logloom.log_streams on delete cascade,
@@ -127,7 +125,6 @@ comment on table logloom.log_stream_failures is
   'retention deleted before they were sent.';
 
 -- streams/tables/stream_round.sql
-
 create table logloom_private.stream_round (
   singleton boolean primary key default true,
   noted_through bigint not null default 0,
@@ -141,7 +138,6 @@ comment on table logloom_private.stream_round is
   'stream idle holds the row.';
 
 -- streams/audit_log_streams.sql
-
 -- What an audit tells of a stream: of an address the host alone, of secrets their names.
 create function logloom_private.audited_stream(p_row logloom.log_streams)
 returns jsonb
@@ -204,7 +200,6 @@ or update of name, query_dsl, config, enabled, view_id, paused_at on logloom.log
 for each row execute function logloom_private.audit_log_streams();
 
 -- streams/checked_stream_config.sql
-
 -- The config of a stream, in its one form: an address and what else the kind has. PT400 where a
 -- member is missing, unknown or malformed.
 create function logloom_private.checked_stream_config(p_kind text, p_config jsonb)
@@ -328,7 +323,6 @@ end;
 $$;
 
 -- streams/claim_log_streams.sql
-
 -- Streams whose turn it is, while the service has room for them: the tenant with the fewest under
 -- way comes next. A tenant has no more under way than stay free for others, so that one whose
 -- receiver hangs neither delays them nor takes every place.
@@ -423,7 +417,6 @@ comment on function public.claim_log_streams(integer) is
   'of which nothing is heard in time is due again. Errors: PT400.';
 
 -- streams/create_log_stream.sql
-
 -- Makes a stream; what public.create_log_stream answers.
 create function logloom_private.make_log_stream(
   p_tenant_id text,
@@ -557,7 +550,6 @@ is
   'admins. Errors: PT400 (plan limit, too), PT401, PT403, PT404, PT409 (the name is taken).';
 
 -- streams/cut_stream_batch.sql
-
 -- The records of a stream after its position: those of its batch where one is under way, else the
 -- next ones, as many as make one. It looks at more and more of the writer's steps at a time, and
 -- ends where its time is over: what is before the end was looked at.
@@ -640,7 +632,6 @@ end;
 $$;
 
 -- streams/delete_log_stream.sql
-
 create function logloom_private.remove_log_stream(p_tenant_id text, p_stream_id uuid)
 returns public.logloom_success
 language plpgsql
@@ -682,7 +673,6 @@ comment on function public.delete_log_stream(uuid, text) is
   'Errors: PT400, PT401, PT403, PT404.';
 
 -- streams/end_batch.sql
-
 -- Moves a stream behind its batch, which is done with.
 create function logloom_private.end_batch(p_stream logloom.log_streams)
 returns logloom.log_streams
@@ -727,7 +717,6 @@ end;
 $$;
 
 -- streams/get_log_stream.sql
-
 create function public.get_log_stream(
   p_stream_id uuid default null,
   p_tenant_id text default null
@@ -757,7 +746,6 @@ comment on function public.get_log_stream(uuid, text) is
   'Errors: PT400, PT401, PT403, PT404.';
 
 -- streams/list_log_stream_failures.sql
-
 -- Failures of a stream of the tenant, newest first.
 create function logloom_private.page_of_stream_failures(
   p_tenant_id text,
@@ -829,7 +817,6 @@ comment on function public.list_log_stream_failures(uuid, integer, uuid, text) i
   'Errors: PT400, PT401, PT403, PT404.';
 
 -- streams/list_log_streams.sql
-
 -- Streams of the tenant, newest first, or the one that is named.
 create function logloom_private.page_of_streams(
   p_tenant_id text,
@@ -890,7 +877,6 @@ comment on function public.list_log_streams(text, integer, uuid) is
   'Errors: PT400, PT401, PT403.';
 
 -- streams/log_stream_of.sql
-
 -- A stream as the operations show it.
 create function logloom_private.log_stream_of(p_row logloom.log_streams)
 returns public.logloom_log_stream
@@ -950,7 +936,6 @@ end;
 $$;
 
 -- streams/note_new_writes.sql
-
 -- The greatest write sequence of which all records are visible.
 create function logloom_private.last_write_seq()
 returns bigint
@@ -1016,7 +1001,6 @@ end;
 $$;
 
 -- streams/note_stream_gaps.sql
-
 -- Notes that a stream did not send what retention takes of a day of its tenant, where anything of
 -- that was waiting. Called before it is out of reach.
 create function logloom_private.note_gap(p_stream logloom.log_streams, p_day date)
@@ -1098,7 +1082,6 @@ end;
 $$;
 
 -- streams/pause_stream.sql
-
 -- Stops a stream where it is, until an admin enables it again. Owners learn of it by mail.
 create function logloom_private.pause_stream(p_stream logloom.log_streams, p_reason text)
 returns void
@@ -1144,7 +1127,6 @@ end;
 $$;
 
 -- streams/read_log_stream_batch.sql
-
 -- SQL: a record of the alias l as it is sent: JSON without what it does not have, id and ts first.
 create function logloom_private.sent_record_sql()
 returns text
@@ -1401,7 +1383,6 @@ comment on function public.read_log_stream_batch(uuid, uuid) is
   'over. Errors: PT400.';
 
 -- streams/require_streams.sql
-
 -- Seam: refuses to make a log stream where records are not kept as streams read them.
 create function logloom_private.require_streams()
 returns void
@@ -1414,7 +1395,6 @@ end;
 $$;
 
 -- streams/send_log_streams.sql
-
 -- Wakes the edge function logloom-stream when a stream has something to send.
 create function logloom_private.send_log_streams()
 returns void
@@ -1430,7 +1410,6 @@ end;
 $$;
 
 -- streams/settle_log_stream_batch.sql
-
 -- How long a stream waits after so many attempts: back-off with jitter, at least what the receiver
 -- asks.
 create function logloom_private.stream_delay(p_attempts integer, p_retry_after integer)
@@ -1733,7 +1712,6 @@ comment on function public.settle_log_stream_batch(
   'the claim goes on. Errors: PT400.';
 
 -- streams/stream_health.sql
-
 -- What health tells of streams: degraded while one has been paused lately because its receiver did
 -- not take anything for long, or many wait. Of whose they are it says nothing.
 create function logloom_private.stream_health(p_now timestamptz)
@@ -1777,7 +1755,6 @@ end;
 $$;
 
 -- streams/stream_query.sql
-
 -- What a stream reads: the records that its query finds in its view, as that is now. Where the view
 -- hides how often streams passed a record on, those that were three times are left out here. PT403
 -- or PT400 where view and query do not hold any more.
@@ -1818,7 +1795,6 @@ end;
 $$;
 
 -- streams/test_log_stream.sql
-
 -- Has a record that says so be sent once, whether the stream sends or not.
 create function logloom_private.request_stream_test(p_tenant_id text, p_stream_id uuid)
 returns public.logloom_log_stream
@@ -1881,7 +1857,6 @@ comment on function public.test_log_stream(uuid, text) is
   'Errors: PT400, PT401, PT403, PT404, PT429 (tested just now).';
 
 -- streams/update_log_stream.sql
-
 -- Changes a stream; what public.update_log_stream answers. Whoever enables it is its maker from
 -- then on, and it begins anew to try. Another query or view cuts another batch.
 create function logloom_private.change_log_stream(

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- archive/types/archive.sql
-
 create type public.logloom_archive_part as (
   part_id uuid,
   tenant_id text,
@@ -48,7 +47,6 @@ comment on type public.logloom_archive_restore is
   'them; records: what came back. kept_until: when they go again.';
 
 -- archive/tables/archive_bucket.sql
-
 create table logloom_private.archive_bucket (
   singleton boolean primary key default true,
   installation_id uuid not null default gen_random_uuid(),
@@ -94,7 +92,6 @@ comment on column logloom_private.archive_bucket.note_key is
   'Signs the notes of erasures: whoever may write to the bucket can have nothing erased here.';
 
 -- archive/tables/archive_claims.sql
-
 create table logloom_private.archive_claims (
   claim_id uuid primary key default gen_random_uuid(),
   tenant_id text not null,
@@ -122,7 +119,6 @@ comment on table logloom_private.archive_claims is
   'what is about the bucket.';
 
 -- archive/tables/archive_endpoint.sql
-
 create table logloom_private.archive_endpoint (
   singleton boolean primary key default true,
   url text,
@@ -136,7 +132,6 @@ comment on table logloom_private.archive_endpoint is
   'Where the edge function logloom-archive is, and the secret that it knows its caller by.';
 
 -- archive/tables/archive_erasures.sql
-
 create table logloom_private.archive_erasures (
   run_id uuid primary key,
   tenant_id text not null,
@@ -170,7 +165,6 @@ comment on column logloom_private.archive_erasures.emptied is
   'Parts that held nothing but matches, so that their objects were deleted.';
 
 -- archive/tables/archive_garbage.sql
-
 create table logloom_private.archive_garbage (
   object_key text primary key,
   tenant_id text not null,
@@ -192,7 +186,6 @@ comment on table logloom_private.archive_garbage is
   'the only copy of records. It stays until next_attempt_at is set.';
 
 -- archive/tables/archive_notes.sql
-
 create table logloom_private.archive_notes (
   object_key text primary key,
   erased_tenant text,
@@ -220,7 +213,6 @@ comment on column logloom_private.archive_notes.is_ours is
   'False: it was read and is not signed by archive_bucket.note_key, so nothing came of it.';
 
 -- archive/tables/archive_parts.sql
-
 create table logloom.archive_parts (
   part_id uuid primary key default gen_random_uuid(),
   number bigint generated always as identity,
@@ -278,7 +270,6 @@ comment on column logloom.archive_parts.generation is
   'How often it was written: an erasure writes it anew, under another key.';
 
 -- archive/tables/archive_passes.sql
-
 create table logloom_private.archive_passes (
   tenant_id text primary key,
   first_day date not null,
@@ -304,7 +295,6 @@ comment on column logloom_private.archive_passes.position_ts is
   'Up to this record (position_ts, position_id) files were written and verified.';
 
 -- archive/tables/archive_restores.sql
-
 create table logloom.archive_restores (
   restore_id uuid primary key default gen_random_uuid(),
   tenant_id text not null,
@@ -347,7 +337,6 @@ comment on table logloom.archive_restores is
   'Days that were brought back from the archive. Kept for settings.audit_lifetime.';
 
 -- archive/tables/archived_days.sql
-
 create table logloom_private.archived_days (
   tenant_id text not null,
   day date not null,
@@ -361,7 +350,6 @@ comment on table logloom_private.archived_days is
   'nothing.';
 
 -- archive/archive_claims.sql
-
 -- The bucket's work that is due, as a claim: a check of its set-up, a file or a note to take up,
 -- objects to delete, or the next keys to compare. Null: none.
 create function logloom_private.claim_bucket_work(
@@ -631,7 +619,6 @@ end;
 $$;
 
 -- archive/archive_columns.sql
-
 -- How a key of attrs is stored in files: as a column of its own where it is among the 24 that most
 -- records have, of the type that all of its values are without loss: string, integer, number or
 -- boolean, else json, whose values are JSON texts.
@@ -756,7 +743,6 @@ end;
 $$;
 
 -- archive/archive_health.sql
-
 -- How the archive does: how far it lags behind, what it holds, and what it waits for. Null where no
 -- plan has one and nothing is archived.
 create function logloom_private.archive_health(p_now timestamptz)
@@ -861,7 +847,6 @@ end;
 $$;
 
 -- archive/archive_key.sql
-
 -- A tenant's id as a part of an object's key. Every store takes these letters, but not a % or a ~
 -- (Supabase Storage refuses both): the bytes of any other are written in hex after a !. An id that
 -- gets too long so is a digest after two.
@@ -910,7 +895,6 @@ end;
 $$;
 
 -- archive/archive_notes.sql
-
 -- Erasures leave a note in the bucket, so that a database that is brought back to an earlier state
 -- repeats them.
 
@@ -1090,7 +1074,6 @@ end;
 $$;
 
 -- archive/archive_part_work.sql
-
 -- What the function logloom-archive is told of a file that it reads.
 create function logloom_private.archive_part_work(p_part logloom.archive_parts)
 returns jsonb
@@ -1109,7 +1092,6 @@ end;
 $$;
 
 -- archive/archive_places.sql
-
 -- SQL, of an alias for logloom.logs: that a record belongs to what is left of a pass. Each day has
 -- its own write sequence up to which it is archived.
 create function logloom_private.archive_filter_sql(
@@ -1249,7 +1231,6 @@ end;
 $$;
 
 -- archive/archive_reads_records.sql
-
 -- Seam: whether the archive reads the records of this database.
 create function logloom_private.archive_reads_records()
 returns boolean
@@ -1263,7 +1244,6 @@ end;
 $$;
 
 -- archive/archive_records.sql
-
 -- The next records of a pass that go into a file; null where there are none.
 create function logloom_private.archive_records(p_pass logloom_private.archive_passes)
 returns logloom.logs[]
@@ -1309,7 +1289,6 @@ end;
 $$;
 
 -- archive/archive_span.sql
-
 -- The days that a small tenant's day is archived with, in one file: those of its month or, where
 -- the tenant's retention would have ended too long before that, of its week in the month, or the
 -- day alone. Within a month, since files lie by month.
@@ -1342,7 +1321,6 @@ end;
 $$;
 
 -- archive/archive_step.sql
-
 -- Begins passes of the next tenants that have records to archive, a round every
 -- archive_plan_every. Whether tenants are left.
 create function logloom_private.plan_archive(p_now timestamptz)
@@ -1477,7 +1455,6 @@ end;
 $$;
 
 -- archive/awaits_archive.sql
-
 -- Whether retention must leave a tenant's day alone for now: it is to be archived and is not yet,
 -- or was brought back. A block goes with its last day, so all of its days count.
 create function logloom_private.awaits_archive(p_tenant_id text, p_day date, p_today date)
@@ -1550,7 +1527,6 @@ end;
 $$;
 
 -- archive/claim_log_archive_work.sql
-
 -- Gives back what a claim that ended without success had: an unfinished file is garbage. p_error:
 -- why it failed, null where its time was over.
 create function logloom_private.release_archive_claim(
@@ -1722,7 +1698,6 @@ comment on function public.claim_log_archive_work() is
   'One that is not settled in time is given out again.';
 
 -- archive/compare_archive.sql
-
 -- Compares a page of the bucket's keys with what the database knows. An object that nobody knows is
 -- garbage once it is a day old, unless it was there when the database was repaired; a verified file
 -- that is not there is missing; of a file there may be a later generation, where the database was
@@ -1882,7 +1857,6 @@ end;
 $$;
 
 -- archive/end_archive_pass.sql
-
 -- Ends a pass, which has no records left: its days are archived. The tenant's next one begins.
 create function logloom_private.end_archive_pass(p_pass logloom_private.archive_passes)
 returns void
@@ -1924,7 +1898,6 @@ end;
 $$;
 
 -- archive/erase_from_archive.sql
-
 -- Erasures in the archive: retention begins one with each that it begins, and asks at its end.
 -- Meanwhile nothing of the tenant is archived or brought back, and what was read before is not
 -- kept.
@@ -2060,7 +2033,6 @@ end;
 $$;
 
 -- archive/is_archived.sql
-
 -- Whether the archive has all that there is of a tenant's day: its rows, and the blocks with
 -- records of it.
 create function logloom_private.is_archived(p_tenant_id text, p_day date)
@@ -2102,7 +2074,6 @@ end;
 $$;
 
 -- archive/list_log_archive.sql
-
 create function logloom_private.read_archive(
   p_tenant_id text,
   p_limit integer,
@@ -2163,7 +2134,6 @@ comment on function public.list_log_archive(text, integer, uuid) is
   'Errors: PT400, PT401, PT403.';
 
 -- archive/list_log_archive_restores.sql
-
 create function public.list_log_archive_restores(
   p_tenant_id text default null,
   p_limit integer default null,
@@ -2205,7 +2175,6 @@ comment on function public.list_log_archive_restores(text, integer, uuid) is
   'Errors: PT400, PT401, PT403.';
 
 -- archive/match_log_archive.sql
-
 -- Records of a file, as the function logloom-archive has read them, as rows.
 create function logloom_private.archived_records(
   p_part logloom.archive_parts,
@@ -2307,7 +2276,6 @@ comment on function public.match_log_archive(uuid, jsonb) is
   'that the erasure of its claim is for. Errors: PT400, PT404.';
 
 -- archive/plan_archive_pass.sql
-
 -- The days of a tenant with records that the archive does not have, which are over for long enough;
 -- of rows only where something was written since.
 create function logloom_private.days_to_archive(p_tenant_id text, p_now timestamptz)
@@ -2439,7 +2407,6 @@ end;
 $$;
 
 -- archive/put_off_garbage.sql
-
 -- The objects that are to be deleted next.
 create function logloom_private.due_garbage()
 returns text[]
@@ -2476,7 +2443,6 @@ end;
 $$;
 
 -- archive/restore_log_archive.sql
-
 -- Orders that records come back from the archive, and who did.
 create function logloom_private.request_restore(
   p_from text,
@@ -2602,7 +2568,6 @@ comment on function public.restore_log_archive(text, text, text, integer, text) 
   'range).';
 
 -- archive/settle_log_archive_work.sql
-
 -- A file was written, read back and is equal: it counts, unless an erasure has come meanwhile.
 create function logloom_private.settle_write(
   p_claim logloom_private.archive_claims,
@@ -2832,7 +2797,6 @@ comment on function public.settle_log_archive_work(uuid, text, jsonb, jsonb) is
   'What the edge function logloom-archive calls: what came of a claim, or p_error. Errors: PT400.';
 
 -- archive/store_restored.sql
-
 -- Makes blocks of those records of a file that are asked for and are not in the database: how many.
 create function logloom_private.store_restored(
   p_part logloom.archive_parts,
@@ -2935,7 +2899,6 @@ end;
 $$;
 
 -- archive/wake_archive.sql
-
 -- Wakes the edge function logloom-archive, which asks for work.
 create function logloom_private.wake_archive()
 returns void

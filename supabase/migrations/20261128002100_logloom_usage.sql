@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- usage/check_plan_feature.sql
-
 -- The plan's answer for a feature of the tenant of the request.
 create function logloom_private.plan_feature(p_feature text)
 returns public.logloom_plan_feature
@@ -38,7 +37,6 @@ comment on function public.check_plan_feature(text) is
   'has. An unknown feature is not enabled. Errors: PT400, PT401.';
 
 -- usage/get_tenant_settings.sql
-
 create function public.get_tenant_settings(p_tenant_id text default null)
 returns public.logloom_tenant_settings
 language plpgsql
@@ -62,7 +60,6 @@ comment on function public.get_tenant_settings(text) is
   'Errors: PT400, PT401, PT403, PT404.';
 
 -- usage/get_tenant_usage.sql
-
 create type public.logloom_usage_month as (month text, events bigint, bytes bigint);
 
 comment on type public.logloom_usage_month is 'Events and bytes accepted in a UTC month, YYYY-MM.';
@@ -178,7 +175,6 @@ comment on function public.get_tenant_usage(text, integer) is
   'What was acknowledged is counted. Errors: PT400, PT401, PT403, PT404.';
 
 -- usage/hot_bytes.sql
-
 -- What a tenant's rows take, about: of each partition with its indexes the share that its records
 -- have in it.
 create function logloom_private.hot_bytes(p_tenant_id text)
@@ -239,7 +235,6 @@ end;
 $$;
 
 -- usage/my_stored.sql
-
 -- What the records of the request's tenant take on disk. Blocks say it themselves; rows share
 -- partitions with those of other tenants, so that theirs is a share of a partition's size.
 create function logloom_private.my_stored(p_tenant_id text)
@@ -272,7 +267,6 @@ end;
 $$;
 
 -- usage/update_tenant_settings.sql
-
 -- PT400 unless p_values is null or an object of valid settings: members that there are, of their
 -- type, and a retention within bounds.
 create function logloom_private.check_settings(

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- retention/types/retention_run.sql
-
 -- Deleting records: by age, as each tenant's retention says, and on request (delete_logs).
 --
 -- Both work in transactions of a bounded number of records, keep nothing in memory that a kill
@@ -38,7 +37,6 @@ comment on type public.logloom_retention_run is
   'where records may be that an erasure did not reach, null before it is done.';
 
 -- retention/types/tenant_deletion.sql
-
 create type public.logloom_tenant_deletion as (
   deletion_id uuid,
   tenant_id text,
@@ -49,7 +47,6 @@ comment on type public.logloom_tenant_deletion is
   'A tenant on its way out; deletion_id is that of the receipt.';
 
 -- retention/tables/deletion_turns.sql
-
 create table logloom_private.deletion_turns (
   tenant_id text primary key,
   served_at timestamptz not null
@@ -59,7 +56,6 @@ comment on table logloom_private.deletion_turns is
   'When a tenant with open erasures was last served, so that tenants take turns.';
 
 -- retention/tables/retention_place.sql
-
 create table logloom_private.retention_place (
   singleton boolean primary key default true,
   today date not null,
@@ -99,7 +95,6 @@ comment on column logloom_private.retention_place.attempts is
   'How often that day''s partition could not be dropped for its readers.';
 
 -- retention/tables/retention_runs.sql
-
 create table logloom.retention_runs (
   run_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -158,7 +153,6 @@ comment on column logloom.retention_runs.position_block is
   'Up to this block of sealed records an erasure was carried out; rows come first.';
 
 -- retention/day_is_kept.sql
-
 -- Whether a tenant with records in the day keeps it, or they are yet to be archived. A tenant that
 -- is gone keeps only what may still be on its way. No nested loop: it would go through all tenants
 -- for each one.
@@ -183,7 +177,6 @@ end;
 $$;
 
 -- retention/day_tenants.sql
-
 -- The tenants that have, or had until lately, records in a day, or a block that ends in it.
 create function logloom_private.day_tenants(p_day date)
 returns setof text
@@ -203,7 +196,6 @@ end;
 $$;
 
 -- retention/delete_expired.sql
-
 -- Deletes some records of a day that a tenant with many does not keep. How many; 0 when none is
 -- left.
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
@@ -238,7 +230,6 @@ end;
 $$;
 
 -- retention/delete_from_block.sql
-
 -- Replaces a block by one without the records that an erasure is for, and takes them away from the
 -- counts. How many; of a damaged block none.
 create function logloom_private.delete_from_block(
@@ -302,7 +293,6 @@ end;
 $$;
 
 -- retention/delete_logs.sql
-
 -- PT429 where the tenant has max_open_deletions of its plan open already.
 create function logloom_private.require_room_for_deletion(p_tenant_id text)
 returns void
@@ -444,7 +434,6 @@ comment on function public.delete_logs(text, text, text, boolean) is
   'a dry run too many searches running).';
 
 -- retention/delete_tenant.sql
-
 -- Begins the end of a tenant: what acts for it goes at once, and its records are to be erased.
 create function logloom_private.begin_tenant_deletion(p_tenant_id text)
 returns logloom_private.tenant_deletions
@@ -530,7 +519,6 @@ comment on function public.delete_tenant(text) is
   'Errors: PT400, PT401, PT403, PT404.';
 
 -- retention/delete_tenant_step.sql
-
 -- Removes what a deleted tenant has besides log records, once those are erased. Whether there was
 -- something to do.
 create function logloom_private.delete_tenant_step()
@@ -614,7 +602,6 @@ end;
 $$;
 
 -- retention/drop_expired_day.sql
-
 -- Drops a day's partition: dropped; kept where a tenant with records in it keeps the day; busy
 -- where readers or the writer hold it.
 create function logloom_private.drop_expired_day(p_day date, p_today date)
@@ -659,7 +646,6 @@ end;
 $$;
 
 -- retention/erasure_does_not_reach.sql
-
 -- Where records may be that an erasure does not reach, by kind: what readers took out of the
 -- service by an export or a page is theirs, what log streams sent is with their receivers, what a
 -- damaged block holds cannot be told, and alerts of groups keep the values that made these.
@@ -722,7 +708,6 @@ end;
 $$;
 
 -- retention/expired_days.sql
-
 -- Seam: those of the tenants of whose day something is left, with how many rows, p_limit + 1 at
 -- most.
 create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
@@ -772,7 +757,6 @@ end;
 $$;
 
 -- retention/expired_tenants.sql
-
 -- The first p_limit tenants after p_after of a day that do not keep it, in their order; without
 -- those whose records of it are yet to be archived.
 create function logloom_private.expired_tenants(
@@ -805,7 +789,6 @@ end;
 $$;
 
 -- retention/forget_tenants_day.sql
-
 -- Seam: deletes what there is of a day of the tenants: rows, blocks that end in it, and counts. How
 -- many records each of those had that had any. One statement, so that records that come meanwhile
 -- stay with their counts.
@@ -874,7 +857,6 @@ end;
 $$;
 
 -- retention/list_log_retention_runs.sql
-
 create function public.list_log_retention_runs(
   p_tenant_id text default null,
   p_kind text default null,
@@ -916,7 +898,6 @@ comment on function public.list_log_retention_runs(text, text, integer, uuid) is
   'Errors: PT400, PT401, PT403.';
 
 -- retention/note_deletions.sql
-
 -- Adds to the tenants' runs of retention that are under way.
 create function logloom_private.note_deletions(
   p_tenant_ids text[],
@@ -947,7 +928,6 @@ end;
 $$;
 
 -- retention/repeat_erasure.sql
-
 -- Repeats the next erasure of which the bucket of the archive has a note, and which the database
 -- does not know since it was brought back to an earlier state. Whether there was one.
 create function logloom_private.repeat_erasure()
@@ -1017,7 +997,6 @@ end;
 $$;
 
 -- retention/request_erasure.sql
-
 -- Orders the erasure of all log records of a tenant.
 create function logloom_private.request_erasure(p_tenant_id text)
 returns void
@@ -1046,7 +1025,6 @@ end;
 $$;
 
 -- retention/rows_end.sql
-
 -- The last of the next rows that a step of a deletion looks at, deletion_step_records at most, from
 -- the least on; null where there is none. p_rows: SQL from "from" on.
 create function logloom_private.rows_end(p_rows text)
@@ -1069,7 +1047,6 @@ end;
 $$;
 
 -- retention/run_deletion_step.sql
-
 -- The erasure whose turn it is: of the tenant that was served longest ago, its oldest one. Null
 -- where none is open, or the queue still holds events of before it.
 create function logloom_private.next_deletion()
@@ -1283,7 +1260,6 @@ end;
 $$;
 
 -- retention/run_retention.sql
-
 -- Whether the day's retention has not ended yet, or failed an hour ago.
 create function logloom_private.retention_is_due(p_today date)
 returns boolean
@@ -1563,7 +1539,6 @@ end;
 $$;
 
 -- retention/split_long_block.sql
-
 -- Splits the next block that spans more days than its tenant's retention allows since that was
 -- shortened, and notes the place: what is past retention then goes with what ends before it.
 create function logloom_private.split_long_block(p_place logloom_private.retention_place)

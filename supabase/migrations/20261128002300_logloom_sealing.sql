@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- sealing/tables/sealing_days.sql
-
 create table logloom_private.sealing_days (
   day date primary key,
   checked_at timestamptz,
@@ -43,7 +42,6 @@ comment on column logloom_private.sealing_days.replace_after is
   'Not before this the partition''s replacement is tried again.';
 
 -- sealing/days_to_seal_together.sql
-
 -- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
 -- else its week or, where that has few, its month, once that is over: the first day with rows sees
 -- to the others. Null: they stay rows. are_small: not a day by itself.
@@ -121,7 +119,6 @@ end;
 $$;
 
 -- sealing/last_sealed.sql
-
 -- Seam: when the last block was made; null where that is not known.
 create function logloom_private.last_sealed()
 returns timestamptz
@@ -140,7 +137,6 @@ end;
 $$;
 
 -- sealing/merge_small_blocks.sql
-
 -- Makes one block of a tenant's small ones in the span of p_days days from p_from on, of those that
 -- hold their counts or of the others. Limited by seal_block_records and seal_block_bytes.
 create function logloom_private.merge_small_blocks(
@@ -184,7 +180,6 @@ end;
 $$;
 
 -- sealing/next_day_to_seal.sql
-
 -- The oldest day with a partition that is over for seal_after and was not looked at for
 -- seal_again_after; null where none is due.
 create function logloom_private.next_day_to_seal(p_now timestamptz)
@@ -209,7 +204,6 @@ end;
 $$;
 
 -- sealing/prepare_replacement.sql
-
 -- Copies what is left of a day in which much was sealed. False where replacing its partition is not
 -- worth it.
 create function logloom_private.prepare_replacement(p_day date)
@@ -261,7 +255,6 @@ end;
 $$;
 
 -- sealing/replace_partition.sql
-
 -- The partition of a day whose records were sealed gives its space back: what remains in it is
 -- copied, and the copy takes its place. DROP TABLE ignores the snapshots of others, so that comes
 -- only when each is newer than the copy and than the last record that was sealed.
@@ -414,7 +407,6 @@ end;
 $$;
 
 -- sealing/rewrite_step.sql
-
 -- Writes the next block of an older format anew, in this transaction. False where there is none. A
 -- block that is damaged stays as it is; its day says so, and the others of that day wait with it.
 create function logloom_private.rewrite_step()
@@ -455,7 +447,6 @@ end;
 $$;
 
 -- sealing/seal_block.sql
-
 -- From rows to blocks: one transaction a block, so that a reader's snapshot has either.
 
 -- The oldest records of a tenant's day that go into a block of seal_block_records and
@@ -668,7 +659,6 @@ end;
 $$;
 
 -- sealing/seal_step.sql
-
 -- One step of a pass over a day: a block, a merge, or on to the next tenant. False: the pass is
 -- over.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
@@ -823,7 +813,6 @@ end;
 $$;
 
 -- sealing/sealing_health.sql
-
 -- How sealing does: days that no pass has looked at yet, when the last block was made, and blocks
 -- that were given up because they differed from their records, which stay rows: degraded.
 create function logloom_private.sealing_health(p_now timestamptz)

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- canary/tables/canary_rounds.sql
-
 create table logloom_private.canary_rounds (
   round_id uuid primary key default gen_random_uuid(),
   sent_at timestamptz not null default clock_timestamp(),
@@ -33,7 +32,6 @@ comment on column logloom_private.canary_rounds.doubled is
   'Records that are counted beyond those sent in the last hour.';
 
 -- canary/canary_call.sql
-
 -- A request to an edge function by the round's key, as a sender or a reader makes it: the answer's
 -- body. An answer other than 200 is an error.
 create function logloom_private.canary_call(p_path text, p_key text, p_body jsonb)
@@ -62,7 +60,6 @@ end;
 $$;
 
 -- canary/canary_health.sql
-
 -- What the canary saw: degraded where a record of the last day is missing or doubled, or where the
 -- last two rounds did not find theirs. Milliseconds from sending on, of the last round that ended.
 create function logloom_private.canary_health()
@@ -121,7 +118,6 @@ end;
 $$;
 
 -- canary/canary_tenant.sql
-
 -- The canary's own tenant.
 create function logloom_private.canary_tenant()
 returns text
@@ -135,7 +131,6 @@ end;
 $$;
 
 -- canary/run_canary.sql
-
 -- Begins a round: its row, and a key of the canary's own tenant that ends by itself. Null where the
 -- canary is switched off.
 create function logloom_private.begin_canary_round(out round_id uuid, out key_value text)

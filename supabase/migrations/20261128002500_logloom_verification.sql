@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- verification/tables/verifications.sql
-
 -- Verifications of what is stored, and the differences that they found.
 
 create table logloom_private.verifications (
@@ -69,7 +68,6 @@ comment on table logloom_private.verification_differences is
   'than they should. At most a thousand a verification.';
 
 -- verification/next_records_to_verify.sql
-
 -- Where a tenant's next records at or after p_from are: whole minutes of one UTC day with some
 -- settings.verify_step_records records. Null: there are none.
 create function logloom_private.next_records_to_verify(p_tenant_id text, p_from timestamptz)
@@ -125,7 +123,6 @@ end;
 $$;
 
 -- verification/note_differences.sql
-
 -- Keeps what a step of a verification found: all of it is counted, a thousand are kept.
 create function logloom_private.note_differences(
   p_verification_id bigint,
@@ -157,7 +154,6 @@ end;
 $$;
 
 -- verification/verification_health.sql
-
 -- How the last verification ended: degraded where it found a difference. No detail, since health is
 -- open to all.
 create function logloom_private.verification_health()
@@ -195,7 +191,6 @@ end;
 $$;
 
 -- verification/verify.sql
-
 -- What the last verification came to, in a sentence.
 create function logloom_private.last_verification()
 returns text
@@ -239,7 +234,6 @@ comment on procedure logloom_private.verify() is
   'verification_differences has the details. Can be ended and called again.';
 
 -- verification/verify_archived.sql
-
 -- How many records the database has of a tenant's days from p_first to p_last, of those that count
 -- as archived.
 create function logloom_private.archived_records_here(p_tenant_id text, p_first date, p_last date)
@@ -416,7 +410,6 @@ end;
 $$;
 
 -- verification/verify_block.sql
-
 -- What is wrong with a block, null where nothing is: its checksum, and whether it decodes to as
 -- many records as it says, within its bounds, each with an id of its own. is_intact: whether it is
 -- what was stored; null where that could not be told.
@@ -464,7 +457,6 @@ end;
 $$;
 
 -- verification/verify_records.sql
-
 -- How a tenant's records in [p_from, p_to), whole minutes of a UTC day, differ from their counts
 -- and from each other, and how many there are. All of it in one statement, so of one snapshot: the
 -- statements that change records change their counts too. Counts that a block holds itself are its
@@ -562,7 +554,6 @@ end;
 $$;
 
 -- verification/verify_step.sql
-
 -- The next block of a verification. False: all are verified.
 create function logloom_private.verify_next_block(p_verification logloom_private.verifications)
 returns boolean

@@ -3,7 +3,6 @@
 set local search_path = pg_catalog, pg_temp;
 
 -- health/health_report.sql
-
 -- Of the checks that are not healthy, status and reason. Null where all are.
 create function logloom_private.unhealthy_checks(p_checks jsonb)
 returns jsonb
@@ -147,7 +146,6 @@ comment on function public.health_report() is
   'Thresholds: logloom_private.settings and job_limits.';
 
 -- health/job_health.sql
-
 -- Since when jobs can have run: before, nothing did.
 create function logloom_private.up_since()
 returns timestamptz
@@ -214,7 +212,6 @@ end;
 $$;
 
 -- health/partition_health.sql
-
 -- The check of the partitions: those of today and tomorrow are there.
 create function logloom_private.partition_health()
 returns jsonb
@@ -240,7 +237,6 @@ end;
 $$;
 
 -- health/queue_health.sql
-
 -- The check of the queue.
 create function logloom_private.queue_health(
   p_queue logloom_private.queue_state,
@@ -281,7 +277,6 @@ end;
 $$;
 
 -- health/writer_health.sql
-
 -- The check of the writer: how long it is silent. A writer that never ran is silent since for ever;
 -- what ingest ran in its stead counts as well.
 create function logloom_private.writer_health(p_now timestamptz)

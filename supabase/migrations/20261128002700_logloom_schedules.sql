@@ -7,7 +7,6 @@ set local search_path = pg_catalog, pg_temp;
 select pg_catalog.pg_sleep(2);
 
 -- schedules/purge_job_history.sql
-
 -- Deletes pg_cron's records of old runs of our jobs: a job of every second makes 86,400 a day.
 create function logloom_private.purge_job_history()
 returns interval
@@ -48,7 +47,6 @@ end;
 $$;
 
 -- schedules/purge_old_rows.sql
-
 -- Deletes what is past its lifetime, so many rows a step.
 create function logloom_private.purge_old_rows()
 returns interval
@@ -107,7 +105,6 @@ end;
 $$;
 
 -- schedules/repair.sql
-
 -- Lets every sequence go on after the greatest number that the data holds; it never goes back. A
 -- tail and an alert round read on by write sequence: one that began anew would hide new records.
 create function logloom_private.align_sequences()
@@ -177,7 +174,6 @@ end;
 $$;
 
 -- schedules/schedule_jobs.sql
-
 -- Makes the jobs of pg_cron, or brings those that are there to what they are here.
 create function logloom_private.schedule_jobs()
 returns void
@@ -245,7 +241,6 @@ end;
 $$;
 
 -- schedules/start.sql
-
 -- Last of all: PostgREST asks our check before a request, and the jobs run.
 select logloom_private.adopt_pre_request();
 select logloom_private.schedule_jobs();
