@@ -1,6 +1,6 @@
 import { command } from "./command.ts";
 import { Failure } from "./failure.ts";
-import { exists } from "./files.ts";
+import { exists, oneAtATime } from "./files.ts";
 
 /**
  * The browser for the console's tests, pictures and benchmark: the part of Chromium that shows pages, without the window
@@ -16,6 +16,11 @@ export async function installBrowser(
   program: string,
   progress: (step: string) => void,
 ): Promise<void> {
+  if (await exists(program)) return;
+  await oneAtATime(() => install(program, progress));
+}
+
+async function install(program: string, progress: (step: string) => void): Promise<void> {
   if (await exists(program)) return;
   const name = program.slice(program.lastIndexOf("/") + 1);
   if (Deno.uid() !== 0 || !(await exists("/etc/debian_version"))) {

@@ -21,6 +21,15 @@ export async function removeIfThere(path: string): Promise<void> {
   if (await exists(path)) await Deno.remove(path, { recursive: true });
 }
 
+/** Does something while no other process of this checkout does it: two that install at once get in each other's way. */
+export async function oneAtATime<T>(action: () => Promise<T>): Promise<T> {
+  const folder = fromFileUrl(new URL("../.logloom", import.meta.url));
+  await Deno.mkdir(folder, { recursive: true });
+  using lock = await Deno.open(`${folder}/installing`, { create: true, write: true });
+  await lock.lock(true);
+  return await action();
+}
+
 /** Writes a file in one step: a reader sees the old text or the new one, never half of it. */
 export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
   const draft = `${path}.${Deno.pid}`;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { reason } from "./command.ts";
 import { Failure } from "./failure.ts";
-import { exists } from "./files.ts";
+import { exists, oneAtATime } from "./files.ts";
 import { npmCi } from "./npm.mjs";
 
 export interface PackageOptions {
@@ -21,14 +21,20 @@ export async function installPackages(
   const lock = createHash("sha256")
     .update(await Deno.readFile(`${folder}/package-lock.json`)).digest("hex");
   const note = `${folder}/node_modules/.installed`;
-  const there = await exists(note) ? (await Deno.readTextFile(note)).trim() : "";
-  if (there === `all ${lock}` || withoutDev && there === `build ${lock}`) return;
-  await progress?.(`Installing ${what}`);
-  const { status, output } = await npmCi(
-    folder,
-    ["--loglevel=error", "--prefer-offline", ...withoutDev ? ["--omit=dev"] : []],
-    { signal },
-  );
-  if (status !== 0) throw new Failure(`Installing ${what} failed: ${reason(output)}`);
-  await Deno.writeTextFile(note, `${withoutDev ? "build" : "all"} ${lock}\n`);
+  const isThere = async () => {
+    const there = await exists(note) ? (await Deno.readTextFile(note)).trim() : "";
+    return there === `all ${lock}` || withoutDev && there === `build ${lock}`;
+  };
+  if (await isThere()) return;
+  await oneAtATime(async () => {
+    if (await isThere()) return;
+    await progress?.(`Installing ${what}`);
+    const { status, output } = await npmCi(
+      folder,
+      ["--loglevel=error", "--prefer-offline", ...withoutDev ? ["--omit=dev"] : []],
+      { signal },
+    );
+    if (status !== 0) throw new Failure(`Installing ${what} failed: ${reason(output)}`);
+    await Deno.writeTextFile(note, `${withoutDev ? "build" : "all"} ${lock}\n`);
+  });
 }

@@ -1,6 +1,8 @@
 import { parseArgs } from "node:util";
-import { Beside } from "./runner/beside.ts";
+import { Beside, type Work } from "./runner/beside.ts";
 import { endKeptStack, keptStack } from "./runner/kept_stack.ts";
+import { rowFileName } from "./runner/apart.ts";
+import { forgottenTurn, takeNextTurn, worksOfTurn } from "./runner/long_turn.ts";
 import { report, type Row } from "./runner/report.ts";
 import { watchSharedRows } from "./runner/shared_rows.ts";
 import type { Step } from "./runner/step.ts";
@@ -9,15 +11,21 @@ import { startTestStack, type TestStack } from "./runner/test_stack.ts";
 import { Failure, run } from "../local/failure.ts";
 import { removeIfThere } from "../local/files.ts";
 import { prepareSystem } from "../local/system.ts";
-import { sampleSeed } from "./support/sample.ts";
 
 // npm test [-- STEP [FILE…]]: everything, or one step of it, with a stack of its own where it needs one.
 // npm test -- long: what takes too long to be run at every change.
+// npm test -- turn: a part of that, for continuous integration. See runner/long_turn.ts.
 // npm test -- --keep STEP [FILE…]: on a stack that stays up for the next such run; npm test -- --stop ends it.
-const { values: { keep, stop }, positionals: [wanted, ...files] } = parseArgs({
-  options: { keep: { type: "boolean" }, stop: { type: "boolean" } },
+const { values: given, positionals: [wanted, ...files] } = parseArgs({
+  options: {
+    keep: { type: "boolean" },
+    stop: { type: "boolean" },
+    "next-turn": { type: "boolean" },
+    "check-turn": { type: "boolean" },
+  },
   allowPositionals: true,
 });
+const { keep, stop } = given;
 
 const signals: Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
@@ -26,24 +34,28 @@ await run(async () => {
     console.log(await endKeptStack() ? "The kept stack is gone." : "No stack is kept.");
     return;
   }
-  const chosen = choose(wanted);
+  if (given["next-turn"]) return await takeNextTurn();
+  if (given["check-turn"]) {
+    const forgotten = await forgottenTurn();
+    if (forgotten) throw new Failure(forgotten);
+    return;
+  }
+  const isTurn = wanted === "turn";
+  const chosen: Work[] = isTurn ? await worksOfTurn() : choose(wanted);
   if (chosen.length === 0) {
     const names = [...steps, ...longSteps].map((step) => step.name).join(", ");
     throw new Failure(`There is no test step ${wanted}; there are ${names}.`);
   }
-  const isAlone = chosen.length === 1;
+  const isAlone = !isTurn && chosen.length === 1;
   if (keep && !isAlone) throw new Failure("--keep takes a step: npm test -- --keep e2e.");
 
   // A project may have a time zone, also one with summer time; and one whose times, written in the
   // way that it has chosen, are read as another's: IST is India's, and to PostgreSQL Israel's.
-  const isLong = longSteps.includes(chosen[0]);
+  const isLong = isTurn || longSteps.includes(chosen[0]);
   Deno.env.set("LOGLOOM_TIMEZONE", isLong ? "Asia/Kolkata" : "America/New_York");
   Deno.env.set("LOGLOOM_DATESTYLE", isLong ? "SQL, DMY" : "ISO, MDY");
 
-  // Continuous integration has no time for all of it.
-  if (isLong && !isAlone) drawSamples();
-
-  const shared = isAlone ? chosen : chosen.filter((step) => !step.isBeside);
+  const shared = isAlone ? chosen : chosen.filter((step) => !isTurn && !step.isBeside);
   let stack: TestStack | undefined;
   let beside: Beside | undefined;
   const rows: Row[] = [];
@@ -51,7 +63,11 @@ await run(async () => {
     if (!isAlone) {
       // Once, before two ask for it at the same time.
       await prepareSystem((step) => console.log(`  ${step} …`));
-      beside = new Beside(chosen.filter((step) => !shared.includes(step)));
+      beside = new Beside(
+        chosen.filter((step) => !shared.includes(step)),
+        isTurn ? { begin: 7, end: 10 } : undefined,
+      );
+      if (isTurn) endBySignal(beside);
     }
     // The long ones mostly wait, and a third stack costs them little; the others keep two processors busy.
     const stacksBeside = ["beside", isLong ? "aside" : undefined] as const;
@@ -60,9 +76,7 @@ await run(async () => {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");
         // A signal that ends this stack ends those beside it.
-        if (beside) {
-          for (const signal of signals) Deno.addSignalListener(signal, () => beside?.end());
-        }
+        if (beside) endBySignal(beside);
         stack = keep ? await keptStack() : await startTestStack();
       }
       console.log(`\n== ${step.name}: ${step.title}`);
@@ -86,15 +100,14 @@ await run(async () => {
 
   const order = chosen.map(({ name }) => name);
   rows.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+  const rowFile = Deno.env.get(rowFileName);
+  if (rowFile) await Deno.writeTextFile(rowFile, JSON.stringify(rows[0]));
   if (report(rows)) Deno.exit(1);
   if (stack && !keep) await removeIfThere(stack.stack.folder);
 });
 
-/** A run of all long steps tries samples, drawn by a seed; `npm run trial` goes on with others. */
-function drawSamples(): void {
-  const seed = Deno.env.get(sampleSeed) ?? `${Math.floor(Math.random() * 2 ** 31)}`;
-  Deno.env.set(sampleSeed, seed);
-  console.log(`  Samples are drawn by ${sampleSeed}=${seed}.`);
+function endBySignal(beside: Beside): void {
+  for (const signal of signals) Deno.addSignalListener(signal, () => beside.end());
 }
 
 function choose(wanted: string | undefined): Step[] {

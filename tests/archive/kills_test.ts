@@ -3,7 +3,6 @@ import type { ProcessIdentity } from "../../local/identity.ts";
 import { type Database, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { isBack, killProcess, type ProcessName } from "../support/processes.ts";
-import { sampleOf } from "../support/sample.ts";
 import { asUser } from "../support/users.ts";
 import {
   addRecords,
@@ -86,7 +85,7 @@ const archiving: Kill[] = [
   },
 ];
 
-for (const one of sampleOf(archiving, 1)) {
+for (const one of archiving) {
   Deno.test(`archiving: ${one.name}`, async () => {
     await using sql = databaseFor(one);
     await using bucket = await startBucket();
@@ -154,7 +153,7 @@ const erasing: Kill[] = [
   },
 ];
 
-for (const one of sampleOf(erasing, 2)) {
+for (const one of erasing) {
   Deno.test(`erasing: ${one.name}`, async () => {
     await using sql = databaseFor(one);
     await using bucket = await startBucket();
@@ -216,7 +215,7 @@ const restoring: Kill[] = [
   },
 ];
 
-for (const one of sampleOf(restoring, 1)) {
+for (const one of restoring) {
   Deno.test(`restoring: ${one.name}`, async () => {
     await using sql = databaseFor(one);
     await using bucket = await startBucket();

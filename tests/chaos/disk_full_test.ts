@@ -5,10 +5,11 @@ import { openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { keepDown, stackState } from "../support/processes.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
+import { onlyIf } from "../support/only_if.ts";
 
 Deno.test({
   name: "the disk full: requests are refused, health says so, and with room all goes on by itself",
-  ignore: !await canMount(),
+  ...onlyIf(await canMount(), "a small disk needs root and tmpfs"),
   fn: async () => {
     await using disk = await putOnSmallDisk(64);
     const sender = new Sender(await newTenant(), { ballast: 4_000, pauseBetween: 20 });

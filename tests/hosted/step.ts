@@ -8,7 +8,6 @@ import {
   sum,
 } from "../runner/step.ts";
 import { installClients } from "../mcp/step.ts";
-import { sampleOf } from "../support/sample.ts";
 import { withoutSecrets } from "../secrets/step.ts";
 
 /** What the hosted runtime could break; `npm test -- long` runs all that goes through the front door. */
@@ -56,7 +55,7 @@ async function allAsHosted(context: Context): Promise<StepResult> {
   if (context.files.length > 0) return await denoTests([], context);
   const long = ["tests/e2e/long", "tests/faults/long", "tests/hosted/long"];
   const quick = [...await quickTests("tests/e2e"), ...await quickTests("tests/faults")];
-  return await denoTests([...long, ...sampleOf(quick, 10)], context);
+  return await denoTests([...long, ...quick], context);
 }
 
 /** Serves the stack's functions on the Deno of hosted ones, and gives back that program. */

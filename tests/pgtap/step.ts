@@ -7,7 +7,9 @@ import {
   output,
   type Step,
   type StepResult,
+  sum,
 } from "../runner/step.ts";
+import { proveFileTimes } from "../runner/file_times.ts";
 import { pgtapDatabase } from "../runner/test_stack.ts";
 
 export const pgtap: Step = {
@@ -35,14 +37,12 @@ async function proveAll({ files, stack: testStack }: Context): Promise<StepResul
     await system.makeFolder("postgres", copy.slice(0, copy.lastIndexOf("/")));
     await system.writeFile("postgres", copy, await Deno.readTextFile(`${checkout}/${path}`));
   }
-  const prove = async (paths: string[], sealed?: string) => {
+  const prove = async (paths: string[], sealed?: string): Promise<StepResult> => {
     if (paths.length === 0) return { passed: 0, failed: 0 };
     if (sealed) console.log(`with the records of each test ${sealed}:`);
-    return await pgProve(paths, sealed);
-  };
-  const pgProve = async (paths: string[], sealed: string | undefined) => {
     const { code, text } = await output(
       system.command("postgres", "/usr/bin/pg_prove", [
+        "--timer",
         "--psql-bin",
         `${system.postgresBin}/psql`,
         "--host=127.0.0.1",
@@ -62,17 +62,14 @@ async function proveAll({ files, stack: testStack }: Context): Promise<StepResul
     const run = Number(/^Files=\d+, Tests=(\d+)/m.exec(text)?.[1] ?? 0);
     const failed = [...text.matchAll(/Failed (\d+)\/\d+ subtests/g)]
       .reduce((sum, [, count]) => sum + Number(count), 0);
-    return atLeastOneFailure(code, run - failed, failed);
+    return {
+      ...atLeastOneFailure(code, run - failed, failed),
+      files: proveFileTimes(text.replaceAll(`${folder}/`, "")),
+    };
   };
   // What reads records answers the same whether they are rows, sealed, or some of them sealed.
   const reading = tests.filter((path) =>
     /\/tests\/search\/(?!plans|counts_|days\.|a_slow)/.test(path)
   );
-  const result = await prove(tests);
-  for (const sealed of ["all", "some"]) {
-    const { passed, failed } = await prove(reading, sealed);
-    result.passed += passed;
-    result.failed += failed;
-  }
-  return result;
+  return sum([await prove(tests), await prove(reading, "all"), await prove(reading, "some")]);
 }

@@ -1,18 +1,22 @@
 import { outputOf, signalIfRunning } from "../../local/output.ts";
 import { checkout } from "../../local/stack.ts";
-import { failureMark, type Row } from "./report.ts";
-import type { Step } from "./step.ts";
+import type { Row } from "./report.ts";
+import type { StepResult } from "./step.ts";
+
+/** The file into which a run of one step writes its row, for the run that began it. */
+export const rowFileName = "LOGLOOM_ROW_FILE";
 
 /** Runs a step as a process of its own. The result is its row, and what it said. */
 export async function runApart(
-  { name }: Pick<Step, "name">,
+  { name, files = [] }: { name: string; files?: string[] },
   { env, signal }: { env: Record<string, string>; signal?: AbortSignal },
 ): Promise<{ row: Row; text: string }> {
   const began = performance.now();
+  const rowFile = await Deno.makeTempFile();
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", `${checkout}/tests/run.ts`, name],
+    args: ["run", "--allow-all", `${checkout}/tests/run.ts`, name, ...files],
     clearEnv: true,
-    env,
+    env: { ...env, [rowFileName]: rowFile },
     signal,
     stdin: "null",
     stdout: "piped",
@@ -32,16 +36,11 @@ export async function runApart(
     globalThis.removeEventListener("unload", end);
     clearTimeout(killing);
   });
-  const text = stdout + stderr;
-  const counts = /^(\d+) passed, (\d+) failed$/m.exec(text);
-  const [, verdict] = /0 passed +0 failed .* s {3}(.+)/.exec(text) ?? [];
-  const row = {
-    name,
-    seconds: (performance.now() - began) / 1000,
-    passed: Number(counts?.[1] ?? 0),
-    failed: Number(counts?.[2] ?? 1),
-    failures: text.split(`${failureMark}${name}: `).slice(1).map((failure) => failure.trim()),
-    ...verdict && { skipped: verdict },
-  };
-  return { row, text: text.slice(0, text.indexOf("\n== summary")) };
+  const written = await Deno.readTextFile(rowFile);
+  await Deno.remove(rowFile);
+  const text = (stdout + stderr).split("\n== summary")[0];
+  const row: StepResult = written
+    ? JSON.parse(written)
+    : { passed: 0, failed: 1, failures: [text.trim().slice(-600)] };
+  return { row: { ...row, name, seconds: (performance.now() - began) / 1000 }, text };
 }

@@ -1,3 +1,4 @@
+import { slowest } from "./file_times.ts";
 import type { StepResult } from "./step.ts";
 
 /** What a step came to. */
@@ -6,27 +7,49 @@ export interface Row extends StepResult {
   seconds: number;
 }
 
-/** Where each failure begins in what is printed. */
-export const failureMark = "\n== failed in ";
-
 /** Prints what each step came to, and tells whether one failed. */
 export function report(rows: Row[]): boolean {
   console.log("\n== summary\n");
-  for (const { name, passed, failed, skipped, seconds } of rows) {
-    const verdict = failed > 0 ? "FAILED" : passed > 0 ? "ok" : skipped ?? "nothing to test";
+  const width = Math.max(11, ...rows.map(({ name }) => name.length));
+  for (const row of rows) {
     console.log(
-      `  ${name.padEnd(11)} ${`${passed} passed`.padStart(13)} ${
-        `${failed} failed`.padStart(11)
-      } ` +
-        `${seconds.toFixed(1).padStart(8)} s   ${verdict}`,
+      `  ${row.name.padEnd(width)} ${`${row.passed} passed`.padStart(13)} ` +
+        `${`${row.failed} failed`.padStart(11)} ${row.seconds.toFixed(1).padStart(8)} s   ` +
+        verdict(row),
     );
   }
-  const passed = rows.reduce((sum, row) => sum + row.passed, 0);
-  const failed = rows.reduce((sum, row) => sum + row.failed, 0);
-  console.log(`\n${passed} passed, ${failed} failed`);
+  const slow = slowest(rows);
+  if (slow.length > 1) console.log("\nThe slowest files:\n");
+  for (const { step, file, seconds } of slow.length > 1 ? slow : []) {
+    console.log(`  ${seconds.toFixed(1).padStart(7)} s   ${step}: ${file}`);
+  }
+  console.log(`\n${closingLine(rows)}`);
   // Last, because whoever keeps a part of what was printed keeps its end.
   for (const { name, failures = [] } of rows) {
-    for (const failure of failures) console.log(`${failureMark}${name}: ${failure}`);
+    for (const failure of failures) console.log(`\n== failed in ${name}: ${failure}`);
   }
-  return failed > 0 || passed === 0 && !rows.some(({ skipped }) => skipped);
+  const { passed, failed, skipped } = total(rows);
+  return failed > 0 || passed + skipped === 0;
+}
+
+/** In a word, and what could not run, with the reasons. */
+export function verdict({ passed, failed, skipped = 0, notRun = [] }: StepResult): string {
+  const reasons = notRun.join("; ") || "it is not known why";
+  if (skipped === 0) return failed > 0 ? "FAILED" : passed > 0 ? "ok" : "nothing to test";
+  if (passed + failed === 0) return `not run: ${reasons}`;
+  return `${failed > 0 ? "FAILED" : "ok"}; ${skipped} not run: ${reasons}`;
+}
+
+export function closingLine(rows: StepResult[]): string {
+  const { passed, failed, skipped } = total(rows);
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+}
+
+function total(rows: StepResult[]) {
+  const of = (count: (row: StepResult) => number) => rows.reduce((sum, row) => sum + count(row), 0);
+  return {
+    passed: of(({ passed }) => passed),
+    failed: of(({ failed }) => failed),
+    skipped: of(({ skipped = 0 }) => skipped),
+  };
 }

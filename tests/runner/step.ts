@@ -4,14 +4,17 @@ import { anonKey, serviceRoleKey } from "../../local/keys.ts";
 import { checkout, jwtSecret } from "../../local/stack.ts";
 import { outputOf, signalIfRunning } from "../../local/output.ts";
 import { npmProgram } from "../../local/system.ts";
+import { DenoFileTimes, type FileTimes, sumOfTimes } from "./file_times.ts";
 
 export interface StepResult {
   passed: number;
   failed: number;
-  /** Why there was nothing to test here. */
-  skipped?: string;
+  /** How many tests could not run here, and why. */
+  skipped?: number;
+  notRun?: string[];
   /** What failed, each with the beginning of its reason. */
   failures?: string[];
+  files?: FileTimes;
 }
 
 export interface Context {
@@ -62,13 +65,53 @@ export async function denoTests(
 ): Promise<StepResult> {
   const tests = await chosenTests(files.length ? files : folders, "_test.ts");
   if (tests.length === 0) return { passed: 0, failed: 0 };
-  const { code, text } = await output(
-    [program, "test", ...denoTestOptions, ...options, ...tests],
-    { ...stack && stackEnv(stack), ...env },
-  );
-  const counts = /(\d+) passed[^|\n]*\| (\d+) failed/.exec(text);
-  const result = atLeastOneFailure(code, Number(counts?.[1] ?? 0), Number(counts?.[2] ?? 0));
-  return { ...result, failures: failuresIn(text, code) };
+  const run = async (paths: string[], part = Deno.env.get(partName)): Promise<StepResult> => {
+    const times = new DenoFileTimes();
+    // Of files that are named some tests each; of all files some.
+    const preload = `--preload=${checkout}/tests/support/part.ts`;
+    const ofPart = !part ? [] : files.length > 0 ? [preload] : [`--shard=${part}`];
+    const { code, text } = await output(
+      [program, "test", ...denoTestOptions, ...options, ...ofPart, ...paths],
+      { ...stack && stackEnv(stack), ...env, ...part && { [partName]: part } },
+      (line) => (times.hear(line), line),
+    );
+    return { ...denoResult(text, code), files: times.end() };
+  };
+  const given = Deno.env.get(turnName);
+  if (given === undefined) return await run(tests);
+  const { until, shares }: TurnOfStep = JSON.parse(given);
+  const results: StepResult[] = [];
+  for (const test of tests) {
+    results.push(Date.now() < until ? await run([test], shares[test]) : outOfTime(test));
+  }
+  return sum(results);
+}
+
+/** Runs each file by itself, until a moment (in milliseconds), and of some files a part: "2,3/4". */
+export interface TurnOfStep {
+  until: number;
+  shares: Record<string, string>;
+}
+
+export const turnName = "LOGLOOM_TURN";
+
+/** "2/4": only the second of four parts of the tests. */
+export const partName = "LOGLOOM_PART";
+
+export function outOfTime(name: string): StepResult {
+  return { passed: 0, failed: 0, skipped: 1, notRun: [`no time was left for ${name}`] };
+}
+
+/** What `deno test` said it came to. */
+export function denoResult(text: string, code: number): StepResult {
+  const [, passed, failed, skipped] =
+    /^\w+ \| (\d+) passed[^|\n]*\| (\d+) failed(?: \| (\d+) ignored)?/m.exec(text) ?? [];
+  const reasons = [...text.matchAll(/^not run: (.+)$/gm)].map(([, reason]) => reason);
+  return {
+    ...atLeastOneFailure(code, Number(passed ?? 0), Number(failed ?? 0)),
+    failures: failuresIn(text, code),
+    ...skipped && { skipped: Number(skipped), notRun: [...new Set(reasons)] },
+  };
 }
 
 const reasonLength = 600;
@@ -191,5 +234,8 @@ export function sum(results: StepResult[]): StepResult {
     passed: results.reduce((total, { passed }) => total + passed, 0),
     failed: results.reduce((total, { failed }) => total + failed, 0),
     failures: results.flatMap(({ failures = [] }) => failures),
+    skipped: results.reduce((total, { skipped = 0 }) => total + skipped, 0),
+    notRun: [...new Set(results.flatMap(({ notRun = [] }) => notRun))],
+    files: sumOfTimes(results.map(({ files = {} }) => files)),
   };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chromium, installBrowser } from "../../local/browser.ts";
 import { installConsolePackages } from "../../local/console.ts";
 import { checkout } from "../../local/stack.ts";
-import { found, isLong, runNode, withTrial } from "./sender.ts";
+import { found, longTest, runNode, withTrial } from "./sender.ts";
 
 const driver = `${checkout}/console/node_modules/playwright-core/index.mjs`;
 
@@ -19,9 +19,8 @@ const trace = {
   baggage: "c=d",
 };
 
-Deno.test({
+longTest({
   name: "a page of another origin may send, with every header that browsers' senders set",
-  ignore: !isLong,
   fn: async () => {
     await installBrowser(chromium, console.log);
     await installConsolePackages("all");

@@ -4,7 +4,7 @@ import {
   events,
   found,
   intoAnOutage,
-  isLong,
+  longTest,
   runProgram,
   type Trial,
   withTrial,
@@ -53,9 +53,8 @@ Deno.test("curl: an event as the API has it", async () => {
   });
 });
 
-Deno.test({
+longTest({
   name: "curl: through an outage of five seconds",
-  ignore: !isLong,
   fn: () =>
     withTrial("curl", async (trial) => {
       const script = (await blockOf("json.md", "curl-json.sh"))

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { blockOf, flooded, isLong, type Trial, withTrial } from "./sender.ts";
+import { blockOf, flooded, longTest, type Trial, withTrial } from "./sender.ts";
 import { pause } from "../support/eventually.ts";
+import { onlyIf } from "../support/only_if.ts";
 
 // Neither Debian nor npm has it: its requests are replayed by
 // supabase/functions/ingest/protocols/shippers_test.ts, as 5.1.1 sent them with these pages' blocks.
@@ -56,9 +57,9 @@ for (const { page, block, credentials } of outputs) {
   });
 
   for (const away of ["refuses", "is not there"] as const) {
-    Deno.test({
+    longTest({
       name: `Fluent Bit, ${block}: thousands of lines, while the service ${away} for five seconds`,
-      ignore: program === "" || !isLong,
+      ...onlyIf(program !== "", "LOGLOOM_FLUENT_BIT names no program"),
       fn: () =>
         withTrial(
           "fluent-bit",

@@ -1,5 +1,5 @@
 import { command } from "../../local/command.ts";
-import { exists } from "../../local/files.ts";
+import { exists, oneAtATime } from "../../local/files.ts";
 import { installPackages } from "../../local/npm.ts";
 import { cacheFolder } from "../../local/root.ts";
 import { checkout } from "../../local/stack.ts";
@@ -39,7 +39,12 @@ const debianPackages = [
 export async function debianSenders(): Promise<string | undefined> {
   if (Deno.uid() !== 0 || !(await exists("/etc/debian_version"))) return undefined;
   const place = `${cacheFolder()}/senders.r${revision}`;
-  if (await exists(place)) return place;
+  await oneAtATime(() => unpackInto(place));
+  return place;
+}
+
+async function unpackInto(place: string): Promise<void> {
+  if (await exists(place)) return;
   const draft = `${place}.unpacking-${Deno.pid}`;
   await Deno.mkdir(`${draft}.archives/partial`, { recursive: true });
   const env = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
@@ -61,7 +66,6 @@ export async function debianSenders(): Promise<string | undefined> {
   }
   await Deno.remove(`${draft}.archives`, { recursive: true });
   await Deno.rename(draft, place);
-  return place;
 }
 
 /** The environment in which what was unpacked finds its libraries and modules. */

@@ -3,7 +3,7 @@ import {
   blockOf,
   declinedOfNobody,
   found,
-  isLong,
+  longTest,
   runProgram,
   sayingBy,
   tellNode,
@@ -13,8 +13,10 @@ import {
 } from "./sender.ts";
 import { debianEnv, debianSenders } from "./packages.ts";
 import { eventually } from "../support/eventually.ts";
+import { onlyIf } from "../support/only_if.ts";
 
 const place = await debianSenders() ?? "";
+const isOnDebian = () => onlyIf(!!place, "its programs are taken from Debian, as root");
 
 /** Runs nginx with the page's block, on a free port. */
 async function withProxy(
@@ -67,7 +69,7 @@ ${block}  }
 
 Deno.test({
   name: "pino-logflare: what its example sends is found; nginx' own line about it, too",
-  ignore: place === "",
+  ...isOnDebian(),
   fn: () =>
     withTrial("pino-logflare", (trial) =>
       withProxy(trial, async (url, accessLog) => {
@@ -99,9 +101,9 @@ Deno.test({
 });
 
 // It looks at the answer only to tell of it.
-Deno.test({
+longTest({
   name: "pino-logflare: through an outage of five seconds",
-  ignore: place === "" || !isLong,
+  ...isOnDebian(),
   fn: () =>
     withTrial("pino-logflare", (trial) =>
       withProxy(trial, async (url) => {

@@ -4,7 +4,7 @@ import {
   events,
   found,
   intoAnOutage,
-  isLong,
+  longTest,
   type Run,
   runProgram,
   sayingBy,
@@ -14,8 +14,10 @@ import {
   withTrial,
 } from "./sender.ts";
 import { debianEnv, debianSenders } from "./packages.ts";
+import { onlyIf } from "../support/only_if.ts";
 
 const place = await debianSenders();
+const isOnDebian = () => onlyIf(!!place, "its programs are taken from Debian, as root");
 
 interface PythonSender {
   readonly name: string;
@@ -75,7 +77,7 @@ for done, line in enumerate(sys.stdin, 1):
 for (const { name, page, block, outage } of senders) {
   Deno.test({
     name: `${name}: what its example sends is found`,
-    ignore: place === undefined,
+    ...isOnDebian(),
     fn: () =>
       withTrial("python", async (trial) => {
         await runProgram(pythonRun(trial, await blockOf(page, block)));
@@ -83,9 +85,9 @@ for (const { name, page, block, outage } of senders) {
       }),
   });
 
-  Deno.test({
+  longTest({
     name: `${name}: through an outage of five seconds`,
-    ignore: place === undefined || !isLong,
+    ...isOnDebian(),
     fn: () => withTrial("python", async (trial) => outage(trial, await blockOf(page, block))),
   });
 }

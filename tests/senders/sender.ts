@@ -172,8 +172,10 @@ export async function found({ tenant }: Trial, query: string, count = 1): Promis
   return await search();
 }
 
-/** Whether trials that take long are wanted too. */
-export const isLong = Deno.env.get("LOGLOOM_LONG") === "1";
+/** A test of the long step alone. */
+export function longTest(test: Deno.TestDefinition): void {
+  if (Deno.env.get("LOGLOOM_LONG") === "1") Deno.test(test);
+}
 
 export const events = 60;
 const everyMs = 120;
@@ -339,9 +341,8 @@ export function testNodeSender(sender: NodeSender): void {
     });
   });
 
-  Deno.test({
+  longTest({
     name: `${name}: through an outage of five seconds`,
-    ignore: !isLong,
     fn: () =>
       withTrial(trialName, async (trial) => {
         const program = { block: variant(await blockOf(page, block)), say, end };

@@ -4,9 +4,7 @@ import {
   denoTests,
   type Step,
   type StepResult,
-  sum,
 } from "../runner/step.ts";
-import { sampleOf } from "../support/sample.ts";
 import { installSenders } from "./packages.ts";
 
 export const senders: Step = {
@@ -25,16 +23,10 @@ export const sendersAll: Step = {
   needsStack: true,
   isBeside: true,
   run: async (context) => {
-    const all = await chosenTests(
-      context.files.length > 0 ? context.files : ["tests/senders"],
-      "_test.ts",
-    );
-    const throughAnOutage = sampleOf(all, 7);
-    const others = all.filter((file) => !throughAnOutage.includes(file));
-    return sum([
-      await send("all", { ...context, files: throughAnOutage }, { LOGLOOM_LONG: "1" }),
-      await send("all", { ...context, files: others }),
-    ]);
+    const files = context.files.length > 0
+      ? context.files
+      : await chosenTests(["tests/senders"], "_test.ts");
+    return await send("all", { ...context, files }, { LOGLOOM_LONG: "1" });
   },
 };
 

@@ -4,7 +4,7 @@ import {
   events,
   flooded,
   found,
-  isLong,
+  longTest,
   type Promised,
   throughAnOutage,
   type Trial,
@@ -13,8 +13,10 @@ import {
 import { debianEnv, debianSenders } from "./packages.ts";
 import { queueIsEmpty } from "../support/database.ts";
 import { eventually, pause } from "../support/eventually.ts";
+import { onlyIf } from "../support/only_if.ts";
 
 const place = await debianSenders() ?? "";
+const isOnDebian = () => onlyIf(!!place, "its programs are taken from Debian, as root");
 const arch = Deno.build.arch === "aarch64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
 
 interface Daemon {
@@ -113,7 +115,7 @@ function line(text: string): string {
 for (const daemon of daemons) {
   Deno.test({
     name: `${daemon.name}: what it is told is found`,
-    ignore: place === "",
+    ...isOnDebian(),
     fn: () =>
       withTrial("syslog", (trial) =>
         withDaemon(daemon, trial, async (log) => {
@@ -123,9 +125,9 @@ for (const daemon of daemons) {
         })),
   });
 
-  Deno.test({
+  longTest({
     name: `${daemon.name}: through an outage of five seconds`,
-    ignore: place === "" || !isLong,
+    ...isOnDebian(),
     fn: () =>
       withTrial(
         "syslog",
@@ -145,9 +147,9 @@ for (const daemon of daemons) {
   });
 
   for (const away of ["refuses", "is not there"] as const) {
-    Deno.test({
+    longTest({
       name: `${daemon.name}: thousands of lines, while the service ${away} for five seconds`,
-      ignore: place === "" || !isLong,
+      ...isOnDebian(),
       fn: () =>
         withTrial("syslog", (trial) =>
           withDaemon(daemon, trial, (log) =>
@@ -168,7 +170,7 @@ const [rsyslog] = daemons;
 
 Deno.test({
   name: "rsyslog: a message is whole, by either RFC, and an event that is refused for good is kept",
-  ignore: place === "",
+  ...isOnDebian(),
   fn: () =>
     withTrial("syslog", (trial) =>
       withDaemon(rsyslog, trial, async (log, folder) => {

@@ -1,8 +1,7 @@
 import { Failure } from "../../local/failure.ts";
 import { interleave } from "../interleavings/step.ts";
 import { runApart } from "../runner/apart.ts";
-import { type Context, denoTests, type StepResult } from "../runner/step.ts";
-import { sampleSeed } from "../support/sample.ts";
+import { type Context, denoTests, partName, type StepResult } from "../runner/step.ts";
 import { talliesIn, type Tally } from "../support/tally.ts";
 
 /** A kind of trial, whose turns come by how much it lacks of what is wanted. */
@@ -54,16 +53,16 @@ async function runInterleavings(
 // Before the stack of the trial sets what is its own.
 const ownEnv = Deno.env.toObject();
 
-/** A turn of a long step of the tests, on a stack of its own, with a sample that is drawn anew. */
-function sample(step: string, wanted: number): Kind {
+/** A turn of a long step, on a stack of its own: a fourth of its files, or of the tests of those that are named. */
+function fourth(step: string, wanted: number, files: string[] = []): Kind {
   return {
     name: `the step ${step}`,
-    repeat: step,
-    env: (seed) => ({ [sampleSeed]: `${seed}` }),
+    repeat: [step, ...files].join(" "),
+    env: (seed) => ({ [partName]: `${1 + seed % 4}/4` }),
     counts: step,
     wanted,
     run: async (_, env) => {
-      const { row, text } = await runApart({ name: step }, { env: { ...ownEnv, ...env } });
+      const { row, text } = await runApart({ name: step, files }, { env: { ...ownEnv, ...env } });
       console.log(text);
       return { ...row, tallies: [{ [step]: row.passed }] };
     },
@@ -125,10 +124,10 @@ const kinds: Kind[] = [
     counts: "hiddenQueries",
     wanted: 20_000,
   },
-  sample("archive", 60),
-  sample("senders-all", 150),
-  sample("hosted-all", 300),
-  sample("memory", 12),
+  fourth("archive", 60, ["tests/archive/kills_test.ts", "tests/archive/faults_test.ts"]),
+  fourth("senders-all", 150),
+  fourth("hosted-all", 300),
+  fourth("memory", 12, ["tests/memory/memory_test.ts"]),
 ];
 
 /** Those that are named by what they count, or all. */

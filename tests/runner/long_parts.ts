@@ -1,0 +1,144 @@
+import { chosenTests } from "./step.ts";
+
+/** A part of a long step that is tried at once: one of its test files, or a share of what that has many of. */
+export interface Part {
+  name: string;
+  step: string;
+  file?: string;
+  /** "2/4" */
+  share?: string;
+  seconds: number;
+}
+
+/** How a long step is divided. Seconds are those of two slow cores, beside two other stacks. */
+interface Division {
+  /** Folders with its test files; a step without any is one part. */
+  tests?: string[];
+  /** A change below these concerns all of its parts; a change of a test file only concerns that file. */
+  sources: string[];
+  /** Before the first test. */
+  setup: number;
+  /** How long a part takes. */
+  seconds: number;
+  /** Files that take longer; with a share into how many parts their tests are dealt, each of which takes that long. */
+  slow?: Record<string, { seconds: number; shares?: number }>;
+  /** Makes a part of what goes on for as long as it is told to. */
+  env?: Record<string, string>;
+}
+
+// Those first that need most turns: a step has one stack in a turn.
+export const divisions: Record<string, Division> = {
+  "hosted-all": {
+    tests: ["tests/e2e", "tests/faults", "tests/hosted/long"],
+    sources: ["tests/hosted/step.ts", "local/runtime.ts"],
+    setup: 35,
+    seconds: 12,
+    slow: {
+      "tests/e2e/alerts_test.ts": { seconds: 70 },
+      "tests/e2e/long/alert_channels_test.ts": { seconds: 25 },
+      "tests/e2e/long/slow_bodies_test.ts": { seconds: 75 },
+      "tests/e2e/long/streams_failures_test.ts": { seconds: 25 },
+      "tests/e2e/long/streams_outages_test.ts": { seconds: 70 },
+      "tests/faults/long/kill_test.ts": { seconds: 80 },
+      "tests/faults/long/metering_test.ts": { seconds: 50 },
+      "tests/faults/long/notify_kill_test.ts": { seconds: 50 },
+      "tests/faults/long/held_snapshot_test.ts": { seconds: 50 },
+      "tests/hosted/long/patterns_test.ts": { seconds: 120, shares: 3 },
+    },
+  },
+  "archive": {
+    tests: ["tests/archive"],
+    sources: ["tests/archive/", "supabase/schemas/archive/", "supabase/functions/logloom-archive/"],
+    setup: 50,
+    seconds: 55,
+    slow: {
+      "tests/archive/kills_test.ts": { seconds: 80, shares: 5 },
+      "tests/archive/faults_test.ts": { seconds: 70, shares: 5 },
+    },
+  },
+  "senders-all": {
+    tests: ["tests/senders"],
+    sources: ["tests/senders/", "supabase/functions/ingest/protocols/"],
+    setup: 55,
+    seconds: 30,
+    slow: {
+      "tests/senders/syslog_test.ts": { seconds: 95, shares: 2 },
+      "tests/senders/python_test.ts": { seconds: 95 },
+    },
+  },
+  "memory": {
+    tests: ["tests/memory"],
+    sources: ["tests/memory/"],
+    setup: 20,
+    seconds: 95,
+    slow: { "tests/memory/memory_test.ts": { seconds: 75, shares: 8 } },
+  },
+  "guest": {
+    tests: ["tests/guest"],
+    sources: ["tests/guest/", "packages/logloom/src/cli/guest/"],
+    setup: 0,
+    seconds: 80,
+    slow: { "tests/guest/guest_test.ts": { seconds: 95, shares: 3 } },
+  },
+  "restore": {
+    tests: ["tests/restore"],
+    sources: ["tests/restore/", "local/restore", "local/drill"],
+    setup: 30,
+    seconds: 50,
+    slow: { "tests/restore/restore_test.ts": { seconds: 95 } },
+  },
+  "package": {
+    tests: ["tests/package"],
+    sources: ["packages/logloom/", "tests/package/"],
+    setup: 120,
+    seconds: 15,
+    slow: { "tests/package/cli_test.ts": { seconds: 80, shares: 2 } },
+  },
+  "console-all": {
+    tests: ["tests/console/long"],
+    sources: ["console/src/", "tests/console/"],
+    setup: 70,
+    seconds: 50,
+  },
+  "chaos": {
+    tests: ["tests/chaos"],
+    sources: ["tests/chaos/"],
+    setup: 20,
+    seconds: 70,
+    slow: { "tests/chaos/chaos_test.ts": { seconds: 120 } },
+    env: { LOGLOOM_CHAOS_KILLS: "6" },
+  },
+  "model-all": {
+    tests: ["tests/model"],
+    sources: ["tests/model/"],
+    setup: 20,
+    seconds: 120,
+    env: { MODEL_SECONDS: "120" },
+  },
+  "interleavings-all": { sources: ["tests/interleavings/"], setup: 25, seconds: 105 },
+};
+
+/** All parts, in the order of the steps. */
+export async function longParts(): Promise<Part[]> {
+  const parts: Part[] = [];
+  for (const [step, { tests, seconds, slow }] of Object.entries(divisions)) {
+    if (!tests) parts.push({ name: step, step, seconds });
+    for (const file of tests ? await chosenTests(tests, "_test.ts") : []) {
+      const { shares = 1, ...own } = slow?.[file] ?? { seconds };
+      for (let n = 1; n <= shares; n++) {
+        const share = shares > 1 ? `${n}/${shares}` : undefined;
+        const name = [step, file, share].filter(Boolean).join(" ");
+        parts.push({ name, step, file, share, ...own });
+      }
+    }
+  }
+  return parts;
+}
+
+/** Whether a part tries what one of these files has. */
+export function concerns(changed: string[], { step, file }: Part): boolean {
+  return changed.some((path) =>
+    path === file ||
+    !path.endsWith("_test.ts") && divisions[step].sources.some((source) => path.startsWith(source))
+  );
+}
