@@ -46,7 +46,6 @@ supabase/unreleased/before.sql (renames) and after.sql (rows), which are written
   long             instead of a step: all that takes long
   turn             the parts of that which continuous integration runs at this landing
   --next-turn      choose these parts for the next landing
-  --check-turn     fail if nobody has chosen them
   --keep           leave the stack up for the next run
   --stop           stop that stack
 

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { Beside, type Work } from "./runner/beside.ts";
 import { endKeptStack, keptStack } from "./runner/kept_stack.ts";
 import { rowFileName } from "./runner/apart.ts";
-import { forgottenTurn, takeNextTurn, worksOfTurn } from "./runner/long_turn.ts";
+import { takeNextTurn, worksOfTurn } from "./runner/long_turn.ts";
 import { report, type Row } from "./runner/report.ts";
 import { watchSharedRows } from "./runner/shared_rows.ts";
 import type { Step } from "./runner/step.ts";
@@ -21,7 +21,6 @@ const { values: given, positionals: [wanted, ...files] } = parseArgs({
     keep: { type: "boolean" },
     stop: { type: "boolean" },
     "next-turn": { type: "boolean" },
-    "check-turn": { type: "boolean" },
   },
   allowPositionals: true,
 });
@@ -35,11 +34,6 @@ await run(async () => {
     return;
   }
   if (given["next-turn"]) return await takeNextTurn();
-  if (given["check-turn"]) {
-    const forgotten = await forgottenTurn();
-    if (forgotten) throw new Failure(forgotten);
-    return;
-  }
   const isTurn = wanted === "turn";
   const chosen: Work[] = isTurn ? await worksOfTurn() : choose(wanted);
   if (chosen.length === 0) {
@@ -65,7 +59,7 @@ await run(async () => {
       await prepareSystem((step) => console.log(`  ${step} …`));
       beside = new Beside(
         chosen.filter((step) => !shared.includes(step)),
-        isTurn ? { begin: 7, end: 10 } : undefined,
+        isTurn ? { begin: 5, end: 9 } : undefined,
       );
       if (isTurn) endBySignal(beside);
     }

@@ -19,7 +19,9 @@ Deno.test("without a change there is no migration", () => {
 Deno.test("whatever part changes logloom.logs, the writers are held first", () => {
   const change = "alter table logloom.logs add column x int;";
   const hold = "select logloom_private.hold_writers();";
-  for (const parts of [[change, "", ""], ["", change, ""], ["", "", change]] as const) {
-    assert.equal(assemble(...parts), `${header}\n\n${hold}\n\n${change}\n\n${end}`);
+  for (
+    const text of [assemble(change, "", ""), assemble("", change, ""), assemble("", "", change)]
+  ) {
+    assert.equal(text, `${header}\n\n${hold}\n\n${change}\n\n${end}`);
   }
 });

@@ -1,4 +1,5 @@
 import { findRuntime, hostedVersion } from "../../local/runtime.ts";
+import { installClients } from "../mcp/packages.ts";
 import {
   type Context,
   denoTests,
@@ -7,61 +8,53 @@ import {
   type StepResult,
   sum,
 } from "../runner/step.ts";
-import { installClients } from "../mcp/step.ts";
 import { withoutSecrets } from "../secrets/step.ts";
 
-/** What the hosted runtime could break; `npm test -- long` runs all that goes through the front door. */
-const front = ["api_keys", "authentication", "ingest", "quotas", "health", "loki_read"];
-const throughTheFrontDoor = front.map((name) => `tests/e2e/${name}_test.ts`);
-
-/** Those of the notifications that need not wait for a round of alerts. */
-const quickNotifications = "--filter=/given up before|nobody but|is gone/";
-
-export const hosted: Step = {
-  name: "hosted",
-  title: "on the Deno of hosted functions, three processes of each behind the gateway",
+export const frontDoor: Step = {
+  name: "e2e",
+  title: "through the front door, functions served as hosted; processes killed, bodies malformed",
   needsStack: true,
   isBeside: true,
-  run: (context) => withoutSecrets(context, asHosted(context)),
+  run: (context) => withoutSecrets(context, throughTheFrontDoor(context)),
 };
 
 export const hostedAll: Step = {
   name: "hosted-all",
-  title: "everything through the front door, and every fault, served as hosted",
+  title: "what takes long through the front door, and every fault, served as hosted",
   needsStack: true,
   isBeside: true,
   run: (context) => withoutSecrets(context, allAsHosted(context)),
 };
 
-/** The functions' unit tests, and the tests of what they serve, as they run on a hosted project. */
-async function asHosted(context: Context): Promise<StepResult> {
-  const program = await serveAsHosted(context);
+async function throughTheFrontDoor(context: Context): Promise<StepResult> {
+  await serveAsHosted(context);
   await installClients((step) => console.log(`  ${step} …`));
   if (context.files.length > 0) return await denoTests([], context);
-  const { stack } = context;
+  // The faults come last: they kill what the others use.
   return sum([
-    await denoTests(["supabase/functions"], { files: [], stack: undefined }, { program }),
-    await denoTests([], { files: throughTheFrontDoor, stack }),
-    await denoTests(["tests/mcp"], { files: [], stack }),
-    await denoTests([], { files: ["tests/e2e/alerts_test.ts"], stack }, {
-      options: [quickNotifications],
-    }),
-    await denoTests(await quickTests("tests/hosted"), { files: [], stack }),
+    await denoTests(
+      [...await quickTests("tests/e2e"), "tests/mcp", ...await quickTests("tests/hosted")],
+      context,
+    ),
+    await denoTests(await quickTests("tests/faults"), context),
   ]);
 }
 
 async function allAsHosted(context: Context): Promise<StepResult> {
   await serveAsHosted(context);
-  if (context.files.length > 0) return await denoTests([], context);
-  const long = ["tests/e2e/long", "tests/faults/long", "tests/hosted/long"];
-  const quick = [...await quickTests("tests/e2e"), ...await quickTests("tests/faults")];
-  return await denoTests([...long, ...quick], context);
+  return await denoTests(["tests/e2e/long", "tests/faults/long", "tests/hosted/long"], context);
 }
 
-/** Serves the stack's functions on the Deno of hosted ones, and gives back that program. */
-async function serveAsHosted({ stack }: Context): Promise<string> {
+/** The functions' own tests, on the Deno that they run on in a hosted project. */
+export async function functionTests(files: string[] = []): Promise<StepResult> {
+  const { program } = await findRuntime(hostedVersion, (step) => console.log(`  ${step} …`));
+  return await denoTests(["supabase/functions"], { files, stack: undefined }, { program });
+}
+
+/** Serves the stack's functions on the Deno of hosted ones, three processes of each. A kept stack stays as it is. */
+async function serveAsHosted({ stack }: Context): Promise<void> {
   if (!stack) throw new Error("the functions need a stack to be served in");
+  if (stack.isKept) return;
   const runtime = await findRuntime(hostedVersion, (step) => console.log(`  ${step} …`));
   await stack.serve({ runtime, processes: 3 });
-  return runtime.program;
 }

@@ -42,6 +42,7 @@ export async function keptStack(): Promise<TestStack> {
   return {
     stack,
     system,
+    isKept: true,
     serve: () => {
       throw new Failure("This step serves the functions in its own way; run it without --keep.");
     },

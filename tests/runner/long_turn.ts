@@ -16,7 +16,7 @@ export interface Turn {
 }
 
 /** Seconds that a turn may take by what its parts are thought to take, on three stacks. */
-export const turnSeconds = 360;
+export const turnSeconds = 330;
 const stacks = 3;
 /** All parts have their turn within so many landings. */
 export const landings = 10;
@@ -144,23 +144,6 @@ export function sharesOf(parts: Part[]): Record<string, string> {
     shares[file] = `${file in shares ? `${shares[file].split("/")[0]},` : ""}${n}/${count}`;
   }
   return shares;
-}
-
-/** Between the commit of a turn and what lands lie a test run and what it found, but no other landing. */
-const freshHours = 3;
-
-/** What is wrong if nobody has taken the turn for this landing. In a clone without the history nothing is. */
-export async function forgottenTurn(): Promise<string | undefined> {
-  const dateOf = async (...args: string[]) =>
-    Number(await git("log", "-1", "--format=%ct", ...args) ?? 0);
-  const hours = (await dateOf("HEAD") - await dateOf("HEAD", "--", file)) / 3600;
-  if (!isForgotten(hours)) return;
-  return `${file} is more than ${freshHours} hours older than the last commit: ` +
-    "run npm test -- --next-turn, and commit the file.";
-}
-
-export function isForgotten(hours: number): boolean {
-  return hours > freshHours;
 }
 
 /** What git says; nothing where it fails, as in a clone without the history. */

@@ -3,20 +3,19 @@ import { advisors } from "../advisors/step.ts";
 import { archive } from "../archive/step.ts";
 import { citus } from "../../citus/tests/step.ts";
 import { consoleAll, consoleJourneys } from "../console/step.ts";
-import { hosted, hostedAll } from "../hosted/step.ts";
+import { frontDoor, functionTests, hostedAll } from "../hosted/step.ts";
 import { interleavings, interleavingsAll } from "../interleavings/step.ts";
-import { mcp } from "../mcp/step.ts";
 import { memory } from "../memory/step.ts";
 import { migrations } from "../migrations/step.ts";
 import { model, modelAll } from "../model/step.ts";
 import { npmPackage } from "../package/step.ts";
 import { pgtap } from "../pgtap/step.ts";
 import { restore } from "../restore/step.ts";
-import { secrets, withoutSecrets } from "../secrets/step.ts";
+import { secrets } from "../secrets/step.ts";
 import { senders, sendersAll } from "../senders/step.ts";
 import { site } from "../site/step.ts";
 import { sql } from "../sql/step.ts";
-import { check, denoTests, quickTests, type Step } from "./step.ts";
+import { check, type Context, denoTests, type Step, type StepResult, sum } from "./step.ts";
 
 /** What is quick to tell comes first, then, of those that run beside the others, what takes longest. */
 export const steps: Step[] = [
@@ -40,33 +39,17 @@ export const steps: Step[] = [
       await check(["deno", "check", ...(files.length ? files : await typeScript())]),
   },
   sql,
-  {
-    name: "e2e",
-    title: "through the front door",
-    needsStack: true,
-    isBeside: true,
-    run: async (context) =>
-      await withoutSecrets(context, denoTests(await quickTests("tests/e2e"), context)),
-  },
-  hosted,
+  frontDoor,
   model,
-  {
-    name: "faults",
-    title: "processes killed, bodies malformed",
-    needsStack: true,
-    isBeside: true,
-    run: async (context) =>
-      await withoutSecrets(context, denoTests(await quickTests("tests/faults"), context)),
-  },
   migrations,
   citus,
   {
     name: "unit",
-    title: "command line, package and stack, each by itself",
+    title: "command line, package, stack and functions, each by itself",
     needsStack: false,
     isBeside: true,
     isPure: true,
-    run: (context) => denoTests(unitTests, context),
+    run: units,
   },
   site,
   {
@@ -94,7 +77,6 @@ export const steps: Step[] = [
   interleavings,
   consoleJourneys,
   senders,
-  mcp,
   secrets,
 ];
 
@@ -127,7 +109,18 @@ export const longSteps: Step[] = [
   },
 ];
 
-/** The functions' own tests are of the step hosted: on the Deno that they run on there. */
+async function units({ files }: Context): Promise<StepResult> {
+  const ofFunctions = files.filter((path) => path.startsWith("supabase/functions"));
+  const others = files.filter((path) => !ofFunctions.includes(path));
+  const isAll = files.length === 0;
+  return sum([
+    ...isAll || others.length > 0
+      ? [await denoTests(unitTests, { files: others, stack: undefined })]
+      : [],
+    ...isAll || ofFunctions.length > 0 ? [await functionTests(ofFunctions)] : [],
+  ]);
+}
+
 const unitTests = [
   "cli",
   "local",

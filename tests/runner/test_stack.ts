@@ -15,6 +15,8 @@ export const pgtapDatabase = "pgtap";
 export interface TestStack {
   stack: Stack;
   system: System;
+  /** Stays up for the next run, so no step may change it. */
+  isKept?: true;
   /** Serves the edge functions in another way from now on. */
   serve(serving: Serving): Promise<void>;
   stop(): Promise<void>;

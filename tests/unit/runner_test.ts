@@ -3,7 +3,6 @@ import { runApart } from "../runner/apart.ts";
 import { DenoFileTimes, proveFileTimes, slowest } from "../runner/file_times.ts";
 import { concerns, divisions, longParts } from "../runner/long_parts.ts";
 import {
-  isForgotten,
   landings,
   nextTurn,
   sharesOf,
@@ -112,10 +111,6 @@ Deno.test("parts of a file that are tried together are named together", () => {
     ...of("archive tests/archive/duckdb"),
   ];
   assert.deepEqual(sharesOf(some), { "tests/archive/kills_test.ts": "2,3/5" });
-});
-
-Deno.test("a turn of an earlier landing is told by its age", () => {
-  assert.deepEqual([0, 2.9, 3.1, 30].map(isForgotten), [false, false, true, true]);
 });
 
 Deno.test("the times of files are those between the lines that name them", () => {

@@ -1,0 +1,14 @@
+import { command } from "../../local/command.ts";
+import { installPackages } from "../../local/npm.ts";
+import { checkout } from "../../local/stack.ts";
+import { walk } from "../../local/walk.ts";
+
+/** Installs the packages that only these tests need, unless they are there, and checks the tests' types with them. */
+export async function installClients(progress: (step: string) => void): Promise<void> {
+  await installPackages(`${checkout}/tests/mcp`, { what: "the clients of MCP", progress });
+  const sources = (await walk(["tests/mcp"])).filter((path) => path.endsWith(".ts"));
+  await command([Deno.execPath(), "check", "--quiet", ...sources], {
+    cwd: checkout,
+    failure: "The types of the tests of MCP are wrong",
+  });
+}
