@@ -13,7 +13,7 @@ import { tell } from "../support/tally.ts";
 // A run is repeated by its seed: QUERY_SEED=… QUERY_BATCHES=…
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
-const batches = Number(Deno.env.get("QUERY_BATCHES") ?? 130);
+const batches = Number(Deno.env.get("QUERY_BATCHES") ?? 60);
 const eventsInBatch = 16;
 const queriesInBatch = 40;
 

