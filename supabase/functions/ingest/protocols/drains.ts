@@ -15,6 +15,7 @@ type AddEvent = (event: JsonObject, envelope: Envelope, events: EventCollector) 
 function drain(addEvent: AddEvent): Protocol {
   return {
     ...receiver,
+    saysWhatIsStored: true,
     greet: verification,
     read({ query }, content, events) {
       const envelope = { defaults: defaultsOf(query) };

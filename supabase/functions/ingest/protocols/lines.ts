@@ -13,6 +13,7 @@ import { accessOf } from "./access_log.ts";
 /** NDJSON and text: one event a line. */
 export const lines: Protocol = {
   ...receiver,
+  saysWhatIsStored: true,
   read(incoming, content, events) {
     const added = addLines(content, incoming.query, events);
     if (!added.ok) return added;
