@@ -226,7 +226,7 @@ function isoOf(value: unknown): string | undefined {
 /** Names of a time that need not be the event's. */
 const vagueNames: ReadonlySet<string> = new Set(["timestamp", "time", "dt", "date"]);
 
-const maxTimeLength = 40;
+const maxTimeLength = 75;
 
 /** `time` may be a duration and `date` a birthday: only a plausible time of an event counts. */
 function isPlausible(sent: unknown): boolean {

@@ -1,5 +1,12 @@
 import type { EventCollector } from "../collector.ts";
-import { isObject, type JsonObject, jsonTextOf, scalarText, setMember } from "../json.ts";
+import {
+  addMember,
+  isObject,
+  type JsonObject,
+  jsonTextOf,
+  scalarText,
+  setMember,
+} from "../json.ts";
 import { canonicalNumber, markedNumber, markNumber } from "../../_shared/numbers.ts";
 import type { Content } from "../protocol.ts";
 import {
@@ -115,14 +122,21 @@ function attributesIn(object: JsonObject): JsonObject {
   return membersOf(object.attributes ?? [], "attributes", 1);
 }
 
+/** The members of a list of keys and values; what is of another shape stays under the list's name. */
 function membersOf(list: unknown, name: string, depth: number): JsonObject {
-  if (!Array.isArray(list)) throw new MalformedOtlp(`${name} is no array`);
   const members: JsonObject = {};
+  if (isObject(list)) {
+    for (const key in list) setMember(members, key, valueOf(list[key], depth));
+    return members;
+  }
+  if (!Array.isArray(list)) return { [name]: list };
+  const others: unknown[] = [];
   for (const entry of list) {
     const key = isObject(entry) ? scalarText(entry.key ?? "") : undefined;
-    if (key === undefined) throw new MalformedOtlp(`${name} holds what is no key and value`);
-    setMember(members, key, valueOf(entry.value, depth));
+    if (key === undefined) others.push(entry);
+    else setMember(members, key, valueOf(entry.value, depth));
   }
+  if (others.length > 0) addMember(members, name, others);
   return members;
 }
 
@@ -144,21 +158,16 @@ function valueOf(value: unknown, depth: number): unknown {
       case "doubleValue":
         return numberOf(inner);
       case "arrayValue":
-        return valuesIn(inner, kind).map((item) => valueOf(item, depth + 1));
+        if (!isObject(inner) || !Array.isArray(inner.values ?? [])) return inner;
+        return (inner.values as unknown[] ?? []).map((item) => valueOf(item, depth + 1));
       case "kvlistValue":
-        return membersOf(valuesIn(inner, kind), kind, depth + 1);
+        return isObject(inner) ? membersOf(inner.values ?? [], "values", depth + 1) : inner;
     }
   }
   const [kind] = Object.keys(value);
   if (kind === undefined) return null;
   if (snakeKinds.test(kind)) throw notCamelCase(kind);
   return value;
-}
-
-function valuesIn(inner: unknown, kind: string): readonly unknown[] {
-  const values = isObject(inner) ? inner.values ?? [] : undefined;
-  if (!Array.isArray(values)) throw new MalformedOtlp(`${kind} has no array of values`);
-  return values;
 }
 
 /** 64-bit integers are text. */
