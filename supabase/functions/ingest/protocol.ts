@@ -22,8 +22,12 @@ export class Content {
     this.#json = new JsonReader(bytes.length);
   }
 
+  /** UTF-8, or UTF-16 if it begins with a byte order mark, as PowerShell writes it. */
   get text(): string {
-    return new TextDecoder().decode(this.bytes);
+    const [first, second] = this.bytes;
+    const is16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+    const encoding = !is16 ? "utf-8" : first === 0xff ? "utf-16le" : "utf-16be";
+    return new TextDecoder(encoding).decode(this.bytes);
   }
 
   /** The value of a JSON text of this body; undefined if it is not JSON. */
