@@ -10,6 +10,8 @@ export interface BodyLimits {
   readonly sentBytes: number;
   /** For the content. */
   readonly bytes: number;
+  /** Whether the protocol decompresses Snappy itself. */
+  readonly takesSnappy?: true;
 }
 
 /** Beyond the limit we decompress up to here without keeping it, so that the answer can name the size. */
@@ -39,7 +41,7 @@ export async function readBody(
   const declared = Number(request.headers.get("Content-Length"));
   if (sent.bytes === undefined) return tooLarge(Math.max(sent.count, declared || 0), limits.bytes);
 
-  const packing = packingOf(request.headers, sent.bytes);
+  const packing = packingOf(request.headers, sent.bytes, limits.takesSnappy ?? false);
   if (packing === undefined) {
     return success({
       problem: "Unsupported Content-Encoding: expected gzip, deflate, zstd or none",
@@ -120,16 +122,18 @@ interface Packing {
   readonly fault: string | undefined;
 }
 
-const known = new Set(["gzip", "deflate", "zstd", "snappy", "identity", ""]);
+const known = new Set(["gzip", "deflate", "zstd", "identity", ""]);
 
 /**
  * The first bytes decide, because senders announce one encoding and use another, announce one and use none, or use one
  * without announcing it. Snappy has no such bytes; its protocol decompresses it. Undefined for an unknown name.
  */
-function packingOf(headers: Headers, body: Bytes): Packing | undefined {
+function packingOf(headers: Headers, body: Bytes, takesSnappy: boolean): Packing | undefined {
   const names = (headers.get("Content-Encoding") ?? "").split(",")
     .map((name) => name.trim().toLowerCase().replace("x-gzip", "gzip"));
-  if (!names.every((name) => known.has(name))) return undefined;
+  if (!names.every((name) => known.has(name) || (takesSnappy && name === "snappy"))) {
+    return undefined;
+  }
   const faultOf = (name: string) => `Request body is not valid ${name}`;
   if (body[0] === 0x1f && body[1] === 0x8b) return { encoding: "gzip", fault: faultOf("gzip") };
   if (body[0] === 0x28 && body[1] === 0xb5 && body[2] === 0x2f && body[3] === 0xfd) {

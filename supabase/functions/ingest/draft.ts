@@ -105,6 +105,15 @@ export class Draft {
     if (!isSaid) this.#originalLevel = fallbackLevel;
   }
 
+  /** Serilog's compact form: without `@l` it is information, and `@mt` is a template. */
+  #readCompactLog(used: Set<string>): void {
+    const template = this.#event["@mt"];
+    if (this.level === null && this.#originalLevel === null) this.level = "info";
+    if (typeof template !== "string" || !used.has("@mt")) return;
+    this.texts[0] = rendered(template, this.#event);
+    if (this.texts[0] !== template) used.delete("@mt");
+  }
+
   /** The value under the field's own name; for an object its name, if it has one. */
   #ownText(field: TextField): Text {
     const value = this.#event[field] ?? null;
@@ -139,7 +148,13 @@ export class Draft {
         if (vagueNames.has(name)) this.guessed = { [name]: sent };
       }
     }
-    if (this.level === null && this.#originalLevel === null && envelope.level === undefined) {
+    const hasNumber = /^\d+$/.test(levelText(this.#originalLevel) ?? "");
+    if (this.level === null && hasNumber && envelope.level === undefined) {
+      // Monolog's number, with its name beside it.
+      this.level = levelBeside(event, envelope.isSyslog ?? false);
+    } else if (
+      this.level === null && this.#originalLevel === null && envelope.level === undefined
+    ) {
       const value = take(event, "level", used, (sent, name) => {
         const level = levelUnder(name, sent, envelope.isSyslog ?? false);
         return level === null ? undefined : { level, sent };
@@ -150,8 +165,9 @@ export class Draft {
       }
     }
     for (const [at, field] of textFields.entries()) {
-      this.texts[at] ??= take(event, field, used, field === "msg" ? scalarText : nameText) ?? null;
+      this.texts[at] ??= take(event, field, used, field === "msg" ? messageText : nameText) ?? null;
     }
+    if (Object.hasOwn(event, "@t")) this.#readCompactLog(used);
     if (this.texts[0] === null && isComposite(event.message)) {
       this.texts[0] = jsonTextOf(event.message);
       used.add("message");
@@ -167,6 +183,35 @@ export class Draft {
       if (otherKeys.has(key) && !used.has(key)) this.#addAttr(key, event[key]);
     }
   }
+}
+
+/** A level under another name, where the event's own cannot be read; both stay. */
+function levelBeside(event: JsonObject, isSyslog: boolean): Level | null {
+  for (const name of namesOf.level) {
+    const level = name.flat === "status"
+      ? null
+      : levelUnder(name.flat, lookUp(event, name), isSyslog);
+    if (level !== null) return level;
+  }
+  return null;
+}
+
+/** journald writes a message that is no UTF-8 as an array of its bytes. */
+function messageText(value: unknown, name: string): string | undefined {
+  const areBytes = name === "MESSAGE" && Array.isArray(value) &&
+    value.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255);
+  return areBytes ? new TextDecoder().decode(Uint8Array.from(value)) : scalarText(value);
+}
+
+/** A message template of Serilog with its values: `{Name}`, `{@Name}`, `{Name,5:000}`; `{{` is a brace. */
+function rendered(template: string, values: JsonObject): string {
+  return template.replace(
+    /\{\{|\}\}|\{[@$]?(\w{1,100})(?:,-?\d+)?(?::[^{}]{0,100})?\}/g,
+    (hole, name?: string) => {
+      if (name === undefined) return hole[0];
+      return Object.hasOwn(values, name) ? textOf(values[name]) ?? "null" : hole;
+    },
+  );
 }
 
 /** The first accepted value under the target's names; it is noted or taken out. */
@@ -224,9 +269,11 @@ function isoOf(value: unknown): string | undefined {
 }
 
 /** Names of a time that need not be the event's. */
-const vagueNames: ReadonlySet<string> = new Set(["timestamp", "time", "dt", "date"]);
+const vagueNames: ReadonlySet<string> = new Set([
+  ...["timestamp", "time", "dt", "date", "datetime", "t", "Timestamp"],
+]);
 
-const maxTimeLength = 40;
+const maxTimeLength = 75;
 
 /** `time` may be a duration and `date` a birthday: only a plausible time of an event counts. */
 function isPlausible(sent: unknown): boolean {

@@ -233,20 +233,22 @@ Deno.test("levels: any case, aliases, and pino's numbers by band", () => {
   for (const known of ["debug", "info", "warn", "error"]) {
     assert.deepEqual(level(known), [known, undefined]);
     assert.deepEqual(level(known.toUpperCase()), [known, undefined]);
+    assert.deepEqual(level(` ${known.toUpperCase()} `), [known, undefined]);
   }
   const aliases = {
     debug: [
       ...["trace", "TRACE", "finest", "finer", "fine", "silly", "verbose", "http", "notset"],
+      ...["DBG", "dbug", "vrb", "DEBUG1", "DEBUG-4", "DEBUG+2", "INFO-1"],
       ...[10, 20, 29, "20", "20.5", "Level 15"],
     ],
     info: [
       ...["notice", "information", "informational", "Notice", "log", "ok", "default", "audit"],
-      ...["config", 30, 35, "30", "Level 25"],
+      ...["config", "INF", "success", "INFO+2", 30, 35, "30", "Level 25"],
     ],
-    warn: ["warning", "WARNING", 40, 49.5, "Level 35"],
+    warn: ["warning", "WARNING", "wrn", "WARN+1", "INFO+4", 40, 49.5, "Level 35"],
     error: [
       ...["err", "severe", "critical", "crit", "fatal", "panic", "alert", "emerg", "emergency"],
-      ...[50, 60, 69, 70, "Level 40"],
+      ...["fail", "dpanic", "FTL", "ERROR+4", "eror", 50, 60, 69, 70, "Level 40"],
     ],
   };
   for (const [known, sentLevels] of Object.entries(aliases)) {
@@ -254,7 +256,22 @@ Deno.test("levels: any case, aliases, and pino's numbers by band", () => {
       assert.deepEqual(level(sentLevel), [known, { original_level: sentLevel }]);
     }
   }
-  for (const unknown of ["", " info", "loud", 0, 7, 9, 100, -30, "1e1", true, "constructor"]) {
+  for (
+    const unknown of [
+      "",
+      "loud",
+      "error+",
+      "fatal+1",
+      0,
+      7,
+      9,
+      100,
+      -30,
+      "1e1",
+      true,
+      "constructor",
+    ]
+  ) {
     assert.deepEqual(level(unknown), [undefined, { original_level: unknown }]);
   }
 });

@@ -34,6 +34,7 @@ import {
   type Incoming,
   json,
   missingCredentials,
+  nothingStored,
   type Protocol,
   type Reading,
   type Reply,
@@ -241,7 +242,11 @@ async function ingest(
     holds.remember(caller.value, committed.notes);
   }
   const { outcome, notes } = committed;
-  if (committed.failure === undefined) return { reply: reading.accepted(outcome), notes };
+  if (committed.failure === undefined) {
+    const none = protocol.saysWhatIsStored ? undefined : nothingStored(outcome);
+    if (none !== undefined) return { failure: withNotes(none, notes) };
+    return { reply: reading.accepted(outcome), notes };
+  }
   if (reading.overloaded === undefined || !isPassing(committed.failure)) {
     return { failure: committed.failure };
   }

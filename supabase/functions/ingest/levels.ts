@@ -4,10 +4,12 @@ export type Level = "debug" | "info" | "warn" | "error";
 
 /** Words for levels in libraries and protocols, in lower case. */
 const words: Readonly<Record<Level, string>> = {
-  debug: "debug trace finest finer fine silly verbose http notset",
-  info: "info information informational notice log ok default audit config",
-  warn: "warn warning",
-  error: "error err severe critical crit fatal panic alert emerg emergency",
+  debug:
+    "debug trace finest finer fine silly verbose http notset dbg dbug debg trc trce vrb debug1 debug2 debug3 debug4 debug5",
+  info: "info information informational notice log ok default audit config inf success",
+  warn: "warn warning wrn",
+  error:
+    "error err severe critical crit fatal panic alert emerg emergency fail dpanic ftl erro eror",
 };
 
 const levels: ReadonlyMap<string, Level> = new Map(
@@ -21,10 +23,15 @@ export function levelOf(lower: string): Level | null {
   const named = levels.get(lower);
   if (named !== undefined) return named;
   if (/^[1-9]\d(?:\.\d+)?$/.test(lower)) return byBands(Number(lower), 30, 40, 50);
+  // Go's slog names levels between its four by their distance.
+  const [, near, distance] = /^(debug|info|warn|error)([+-]\d{1,4})$/.exec(lower) ?? [];
+  if (near !== undefined) return byBands(slogLevels[near] + Number(distance), 0, 4, 8);
   // Python's name for an unnamed level.
   const python = /^level (\d{1,3})$/.exec(lower)?.[1];
   return python === undefined ? null : byBands(Number(python), 20, 30, 40);
 }
+
+const slogLevels: Readonly<Record<string, number>> = { debug: -4, info: 0, warn: 4, error: 8 };
 
 /** A severity of syslog: 0 emergency to 7 debug. */
 export function syslogLevelOf(text: string): Level | null {
@@ -56,6 +63,6 @@ export function levelOfStatus(status: string | undefined): Level | undefined {
 
 /** The text of a possible level; undefined if it is neither text nor number. */
 export function levelText(value: unknown): string | undefined {
-  if (typeof value === "string") return markedNumber(value) ?? value;
+  if (typeof value === "string") return (markedNumber(value) ?? value).trim();
   return typeof value === "number" ? numberText(value) : undefined;
 }

@@ -1,7 +1,7 @@
 import { type Failure, failure, type Result } from "../_shared/errors.ts";
 import type { BodyLimits } from "./body.ts";
 import type { Bytes } from "./bytes.ts";
-import { type EventCollector, type EventError, maxErrors } from "./collector.ts";
+import { type EventCollector, type EventError, maxErrors, sendAgain } from "./collector.ts";
 import { JsonReader } from "./json.ts";
 
 /** A request without its body, for a protocol. */
@@ -22,8 +22,12 @@ export class Content {
     this.#json = new JsonReader(bytes.length);
   }
 
+  /** UTF-8, or UTF-16 if it begins with a byte order mark, as PowerShell writes it. */
   get text(): string {
-    return new TextDecoder().decode(this.bytes);
+    const [first, second] = this.bytes;
+    const is16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+    const encoding = !is16 ? "utf-8" : first === 0xff ? "utf-16le" : "utf-16be";
+    return new TextDecoder(encoding).decode(this.bytes);
   }
 
   /** The value of a JSON text of this body; undefined if it is not JSON. */
@@ -72,6 +76,8 @@ export interface Protocol {
   readonly statusWithoutCredentials: 400 | 401;
   /** Whether an equal request is a repeat; natively only the sender says so. */
   readonly isRepeatKnown: boolean;
+  /** Whether `accepted` says how many events were stored. Otherwise a request of which none was is refused. */
+  readonly saysWhatIsStored?: true;
   /** A probe that senders make before they send, answered to anybody. */
   readonly greet?: (incoming: Incoming) => Reply | undefined;
   /** A key at a place that only this protocol has. */
@@ -124,6 +130,26 @@ export function counts(
     rejected,
     ...cut > 0 && { cut },
     ...rejected > 0 && { errors: errors.slice(0, maxErrors) },
+  };
+}
+
+/** A failure, and the first event that it is about. */
+export interface EventFailure extends Failure {
+  readonly event?: number;
+}
+
+/** Why a request of which no event was stored is refused; undefined if one was, or none was sent. */
+export function nothingStored({ ingested, rejected, errors }: Outcome): EventFailure | undefined {
+  if (ingested > 0 || rejected === 0) return undefined;
+  const [first] = errors;
+  const what = rejected === 1
+    ? "The event was not stored"
+    : `None of the ${rejected} events was stored`;
+  if (first === undefined) return { status: 400, error: what };
+  return {
+    status: errors.some(({ code }) => code === sendAgain) ? 503 : 400,
+    error: `${what}${rejected === 1 ? ":" : ". The first:"} ${first.message}`,
+    event: first.index,
   };
 }
 

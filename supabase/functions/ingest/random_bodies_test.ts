@@ -38,7 +38,7 @@ Deno.test("a body at each path becomes parallel columns, and shows no secret", a
         const { text, status, answer } = await send(path, type, bodyOf(events));
         assert.ok(status < 500, answer);
         assert.ok(![text, answer].some((said) => said.includes(secret)));
-        if (text === "") return;
+        if (text === "" || status === 400) return;
         if (text.includes("\x1e")) separated++;
         const { p_ts: ts, p_errors: _, ...members } = parametersOf(text);
         assert.ok(Array.isArray(ts));

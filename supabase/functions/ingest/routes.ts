@@ -2,7 +2,7 @@ import { withoutSlashesAtEnd } from "../_shared/slashes.ts";
 import type { Incoming, Protocol } from "./protocol.ts";
 import { axiom } from "./protocols/axiom.ts";
 import { betterstack } from "./protocols/betterstack.ts";
-import { datadog } from "./protocols/datadog.ts";
+import { datadog, datadogValidation } from "./protocols/datadog.ts";
 import { drains } from "./protocols/drains.ts";
 import { elasticsearch } from "./protocols/elasticsearch.ts";
 import { gelf } from "./protocols/gelf.ts";
@@ -27,6 +27,7 @@ const routes: readonly (readonly [RegExp, Choose])[] = [
   [/^\/es(?:\/|$)/, () => elasticsearch],
   [/^\/services\/collector(?:\/(?:event|raw|health)(?:\/1\.0)?|\/ack)?$/, () => hec],
   [/^\/api\/v2\/logs$|^\/v1\/input(?:\/[^/]+)?$/, () => datadog],
+  [/^\/api\/v1\/validate$/, () => datadogValidation],
   [/^\/v1\/ingest\/[^/]+$|^\/v1\/datasets\/[^/]+\/ingest$/, () => axiom],
   [/^\/betterstack$/, () => betterstack],
   [/^\/(?:logflare\/)?(?:api\/)?logs$/, () => logflare],

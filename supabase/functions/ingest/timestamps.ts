@@ -1,5 +1,7 @@
+import { offsetOfRegion, type PrintedTime, printedTimeAt } from "./printed_times.ts";
+
 /**
- * Reads the `ts` of an event. Returns ISO 8601 in UTC with at most six fraction digits, as Postgres stores it, or
+ * Reads a time, for all endpoints, in ISO 8601, as a Unix time, or as libraries print it. Returns ISO 8601 in UTC with at most six fraction digits, as Postgres stores it, or
  * undefined if the text is not a time in the years 1 to 9999.
  */
 export function isoFromText(text: string): string | undefined {
@@ -32,9 +34,22 @@ function isDigit(code: number): boolean {
 
 function readText(text: string): string | undefined {
   const match = isoPattern.exec(text) ?? basicPattern.exec(text);
-  if (match === null) return numberPattern.test(text) ? isoFromDecimal(text) : undefined;
+  if (match !== null) {
+    const [, year, month, day, hour = "00", minute = "00", second = "00", fraction, zone] = match;
+    return isoOfParts({ year, month, day, hour, minute, second, fraction, zone: offsetOf(zone) });
+  }
+  if (numberPattern.test(text) && !compactPattern.test(text)) return isoFromDecimal(text);
+  const trimmed = text.trim();
+  if (trimmed.length < text.length) return readText(trimmed);
+  const printed = printedTimeAt(text);
+  return printed?.parts !== undefined && printed.end === text.length
+    ? isoOfParts(printed.parts)
+    : undefined;
+}
 
-  const [, year, month, day, hour = "00", minute = "00", second = "00", fraction, zone] = match;
+function isoOfParts(
+  { year, month, day, hour, minute, second, fraction, zone }: Parts,
+): string | undefined {
   if (year === "0000" || +month < 1 || +month > 12) return undefined;
   if (+day < 1 || +day > daysIn(+year, +month)) return undefined;
   if (+minute > 59 || +second > 60) return undefined;
@@ -44,18 +59,23 @@ function readText(text: string): string | undefined {
 
   const date = `${year}-${month}-${day}`;
   const micros = fraction === undefined ? "" : `.${fraction.slice(0, 6)}`;
-  if ((zone === undefined || zone === "Z" || zone === "z") && !endOfDay && second !== "60") {
+  if (zone === 0 && !endOfDay && second !== "60") {
     return `${date}T${hour}:${minute}:${second}${micros}Z`;
   }
 
-  const offset = offsetSeconds(zone);
-  if (offset === undefined) return undefined;
   const midnight = Date.parse(`${date}T00:00:00Z`) / 1000;
-  const seconds = midnight + +hour * 3600 + +minute * 60 + +second - offset;
+  const shown = midnight + +hour * 3600 + +minute * 60 + +second;
+  const offset = typeof zone === "string" ? offsetOfRegion(zone, shown * 1000) : zone;
+  if (offset === undefined) return undefined;
+  const seconds = shown - offset;
   // A leap second always ends a day of UTC; like Postgres, we count it to the next day.
   if (second === "60" && seconds % 86400 !== 0) return undefined;
   return isoFromSeconds(seconds, micros);
 }
+
+type Parts = Omit<NonNullable<PrintedTime["parts"]>, "zone"> & {
+  readonly zone: string | number | undefined;
+};
 
 /** A Unix time; its size distinguishes seconds, milliseconds, microseconds and nanoseconds. */
 export function isoFromNumber(value: number): string | undefined {
@@ -69,6 +89,8 @@ const isoPattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
 const basicPattern =
   /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
+/** 20261128142218 is a number in the year 2612, and so it is none. */
+const compactPattern = /^(?:19|20)\d{12}(?:\d{3})?$/;
 const numberPattern = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 function daysIn(year: number, month: number): number {
@@ -76,7 +98,7 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-function offsetSeconds(zone: string | undefined): number | undefined {
+function offsetOf(zone: string | undefined): number | undefined {
   if (zone === undefined || zone === "Z" || zone === "z") return 0;
   const hours = +zone.slice(1, 3);
   const minutes = +zone.slice(-2) * (zone.length > 3 ? 1 : 0);
@@ -120,7 +142,7 @@ function isoFromSeconds(seconds: number, micros: string): string | undefined {
 export function isFinerThanMicroseconds(text: string): boolean {
   if (text.length < 18 || (text.length < 27 && text[4] === "-")) return false;
   if (isoPattern.test(text) || basicPattern.test(text)) return /[.,]\d{6}\d*?[1-9]/.test(text);
-  if (!/^-?\d+(?:\.\d+)?$/.test(text)) return false;
+  if (!/^-?\d+(?:\.\d+)?$/.test(text)) return /:\d\d[.,]\d{6}\d*?[1-9]/.test(text);
   const [whole, fraction = ""] = text.replace("-", "").split(".");
   const digits = whole.replace(/^0+(?=\d)/, "").length;
   const unit = digits <= 11 ? 6 : digits <= 14 ? 3 : digits <= 17 ? 0 : -3;

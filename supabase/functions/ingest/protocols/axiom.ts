@@ -6,6 +6,7 @@ import { addJson, defaultsOf } from "./lines.ts";
 /** Axiom's ingest: https://axiom.co/docs/restapi/ingest. */
 export const axiom: Protocol = {
   ...receiver,
+  saysWhatIsStored: true,
   read({ path, query }, content, events) {
     const dataset = datasetPath.exec(path)?.slice(1).find((part) => part !== undefined);
     const timestampField = query.get("timestamp-field");

@@ -28,6 +28,13 @@ export const datadog: Protocol = {
   refused,
 };
 
+/** Vector asks whether its key is good before it sends. */
+export const datadogValidation: Protocol = {
+  ...datadog,
+  methods: "GET, OPTIONS",
+  read: () => success({ accepted: () => json(200, { valid: true }) }),
+};
+
 /** Far more than Datadog itself accepts; a longer text stays one. */
 const maxTagsLength = 16_384;
 

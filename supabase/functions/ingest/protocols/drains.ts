@@ -5,6 +5,7 @@ import { isObject, type JsonObject, scalarText } from "../json.ts";
 import { levelOfStatus } from "../levels.ts";
 import { type Content, counts, errorReply, json, type Protocol, receiver } from "../protocol.ts";
 import { addJson, defaultsOf } from "./lines.ts";
+import { addInvocation } from "./workers.ts";
 import { addLogplex } from "./logplex.ts";
 import { isOfIngest } from "./own_traffic.ts";
 
@@ -15,6 +16,7 @@ type AddEvent = (event: JsonObject, envelope: Envelope, events: EventCollector) 
 function drain(addEvent: AddEvent): Protocol {
   return {
     ...receiver,
+    saysWhatIsStored: true,
     greet: verification,
     read({ query }, content, events) {
       const envelope = { defaults: defaultsOf(query) };
@@ -66,8 +68,17 @@ const supabaseDrain = drain((event, envelope, events) => {
   });
 });
 
-/** Cloudflare's Logpush of HTTP requests has no message: build one from request and status. */
+/** Cloudflare's Logpush of requests, or of a Worker's invocations. */
 const cloudflareDrain = drain((event, envelope, events) => {
+  if (Object.hasOwn(event, "ScriptName") && Object.hasOwn(event, "Outcome")) {
+    addInvocation(event, envelope, events);
+  } else {
+    addRequest(event, envelope, events);
+  }
+});
+
+/** Cloudflare's Logpush of HTTP requests has no message: build one from request and status. */
+const addRequest: AddEvent = (event, envelope, events) => {
   const { ClientRequestMethod: method, ClientRequestURI: uri, EdgeResponseStatus: status } = event;
   const path = uri ?? event.ClientRequestPath;
   const msg = [method, path, status].map(scalarText).filter((part) => part !== undefined).join(" ");
@@ -77,7 +88,7 @@ const cloudflareDrain = drain((event, envelope, events) => {
     fallbackLevel: levelOfStatus(scalarText(status)),
     defaults: { ...msg !== "" && { msg }, ...host !== undefined && { host }, ...envelope.defaults },
   });
-});
+};
 
 const herokuDrain: Protocol = {
   ...receiver,

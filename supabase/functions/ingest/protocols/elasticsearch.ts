@@ -18,6 +18,7 @@ import { linesOf } from "./lines.ts";
  */
 export const elasticsearch: Protocol = {
   ...receiver,
+  saysWhatIsStored: true,
   methods: "POST, PUT, OPTIONS",
   greet,
   read: readBulk,

@@ -1,9 +1,10 @@
-import { type Failure, type Result, success } from "../../_shared/errors.ts";
+import { type Result, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../collector.ts";
 import { lookUp, namesOf } from "../fields.ts";
 import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
 import {
   type Content,
+  type EventFailure,
   type Incoming,
   json,
   missingCredentials,
@@ -30,7 +31,15 @@ export const hec: Protocol = {
   refused,
 };
 
-const reading: Reading = { accepted: () => json(200, { text: "Success", code: 0 }) };
+/** Splunk's word for a faulty event; it names the first. */
+const reading: Reading = {
+  accepted: ({ errors: [first] }) =>
+    json(200, {
+      text: "Success",
+      code: 0,
+      ...first !== undefined && { "invalid-event-number": first.index },
+    }),
+};
 
 function readHec(
   { path, query }: Incoming,
@@ -44,9 +53,8 @@ function readHec(
 }
 
 /** A failure with one of Splunk's codes. */
-interface HecFailure extends Failure {
+interface HecFailure extends EventFailure {
   readonly code: number;
-  readonly event?: number;
 }
 
 const noData: HecFailure = { status: 400, error: "No data", code: 5 };
@@ -63,20 +71,27 @@ function readRaw(
 
 function readObjects(content: Content, events: EventCollector): HecFailure | undefined {
   let fault: HecFailure | undefined;
-  let number = 0;
-  const add = (value: unknown) => {
+  for (const part of valuesIn(content.text)) {
+    const value = content.parse(part);
+    const event = events.count;
     const found = isObject(value) ? addEvent(value, content, events) : invalid;
-    if (found === undefined) {
-      number++;
-      return;
-    }
-    fault ??= { ...found, event: number++ };
+    if (found === undefined) continue;
+    fault ??= { ...found, event };
     events.reject("invalid_event", found.error);
-  };
-  for (const part of splitObjects(content.text)) add(content.parse(part));
-  if (number === 0) return noData;
+  }
+  if (events.count === 0) return noData;
   // Readable events are stored: the sender would not send them again.
-  return fault !== undefined && number === events.rejected ? fault : undefined;
+  return events.count === events.rejected ? fault : undefined;
+}
+
+/** The objects of a body, in an array or not, with commas between them or not; other text is a value of its own. */
+function* valuesIn(text: string): Generator<string> {
+  for (const part of splitObjects(text)) {
+    const start = part.indexOf("{");
+    const before = (start === -1 ? part : part.slice(0, start)).replace(/[\s,[\]]+/g, " ").trim();
+    if (before !== "") yield before;
+    if (start !== -1) yield part.slice(start);
+  }
 }
 
 const invalid: HecFailure = { status: 400, error: "Invalid data format", code: 6 };
@@ -123,7 +138,7 @@ function flattened(event: JsonObject): JsonObject {
 
 const messageNames = [{ flat: "msg", path: undefined }, ...namesOf.msg];
 
-function refused(_incoming: Incoming, failure: Failure & { code?: number; event?: number }): Reply {
+function refused(_incoming: Incoming, failure: EventFailure & { code?: number }): Reply {
   const { status, error, code, event } = failure;
   if (error === missingCredentials) return json(401, { text: "Token is required", code: 2 });
   if (status === 401) return json(403, { text: "Invalid token", code: 4 });

@@ -7,12 +7,13 @@ import { levelOf, levelText } from "../levels.ts";
 import { endOfString } from "../../_shared/numbers.ts";
 import { type Content, counts, errorReply, json, type Protocol, receiver } from "../protocol.ts";
 import { closingQuote, matchAt } from "../scan.ts";
-import { isoFromText } from "../timestamps.ts";
 import { accessOf } from "./access_log.ts";
+import { headOf } from "./text_line.ts";
 
 /** NDJSON and text: one event a line. */
 export const lines: Protocol = {
   ...receiver,
+  saysWhatIsStored: true,
   read(incoming, content, events) {
     const added = addLines(content, incoming.query, events);
     if (!added.ok) return added;
@@ -234,24 +235,9 @@ function addText(line: string, envelope: Envelope, events: EventCollector): void
     events.add({ ...access.members, msg }, { ...envelope, ts, ...level && { level } });
     return;
   }
-  const [, time, level] = leading.exec(msg) ?? [];
-  const ts = time === undefined
-    ? undefined
-    : isoFromText(time.replace(",", ".").replaceAll("/", "-"));
-  const known = level === undefined ? undefined : levelOf(level.toLowerCase());
-  events.add({ msg }, {
-    ...envelope,
-    ...ts !== undefined && { ts },
-    ...known && {
-      level: known,
-      originalLevel: level.toLowerCase() === known ? undefined : level,
-    },
-  });
+  const { ts, ...level } = headOf(msg);
+  events.add({ msg }, { ...envelope, ...ts !== undefined && { ts }, ...level });
 }
-
-/** `2026-11-21T12:34:56Z ERROR …`, `[2026-11-21 12:34:56,789] [warn] …`, `ERROR: …`; nginx' `2026/11/21`. */
-const leading =
-  /^\[?(?:(\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?[\s:]*)?(?:[[(<]?\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|PANIC|ALERT|EMERG)\b(?=[\])>:\s]|$))?/i;
 
 const pairName = /[A-Za-z_@][\w.@/-]*=/y;
 const plainValue = /[^\s"]*/y;

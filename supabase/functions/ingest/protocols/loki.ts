@@ -35,6 +35,7 @@ import {
 /** Loki's push: https://grafana.com/docs/loki/latest/reference/loki-http-api/#ingest-logs. */
 export const loki: Protocol = {
   ...receiver,
+  limits: { ...receiver.limits, takesSnappy: true },
   read: readLoki,
   refused: (_incoming, { status, error }) => plain(status, error),
 };

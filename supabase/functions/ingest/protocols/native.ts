@@ -27,6 +27,7 @@ export const native: Protocol = {
   maxEvents,
   statusWithoutCredentials: 400,
   isRepeatKnown: false,
+  saysWhatIsStored: true,
   isBeacon: ({ headers }) => contentType(headers) === "text/plain",
   read: readNative,
   refused: refusedNatively,
@@ -35,6 +36,7 @@ export const native: Protocol = {
 /** The same address with the content type of NDJSON: a receiver like others. */
 export const ndjson: Protocol = {
   ...receiver,
+  saysWhatIsStored: true,
   statusWithoutCredentials: 400,
   read(incoming, content, events) {
     const added = addLines(content, incoming.query, events);

@@ -325,7 +325,11 @@ Deno.test("HEC: its own codes for what is wrong, and what can be read is stored"
     }],
     ['{"event":"a"}', {}, 401, { text: "Token is required", code: 2 }],
     ['{"event":"a"}', { Authorization: "Splunk x" }, 403, { text: "Invalid token", code: 4 }],
-    ['{"event":"a"}{"even":"b"}', undefined, 200, { text: "Success", code: 0 }],
+    ['{"event":"a"}{"even":"b"}', undefined, 200, {
+      text: "Success",
+      code: 0,
+      "invalid-event-number": 1,
+    }],
   ];
   for (const [body, credentials, status, said] of cases) {
     const answer = await receive("/services/collector", { body, credentials });

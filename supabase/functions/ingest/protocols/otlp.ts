@@ -19,6 +19,7 @@ import { MalformedOtlp } from "./otlp_records.ts";
 /** OTLP/HTTP logs: https://opentelemetry.io/docs/specs/otlp/#otlphttp, JSON and protobuf. */
 export const otlp: Protocol = {
   ...receiver,
+  saysWhatIsStored: true,
   maxEvents: 10_000,
   read: readOtlp,
   refused,

@@ -1,19 +1,33 @@
 import type { EventCollector } from "../collector.ts";
-import { isObject, type JsonObject, jsonTextOf, setMember } from "../json.ts";
+import {
+  addMember,
+  isObject,
+  type JsonObject,
+  jsonTextOf,
+  scalarText,
+  setMember,
+} from "../json.ts";
 import { canonicalNumber, markedNumber, markNumber } from "../../_shared/numbers.ts";
 import type { Content } from "../protocol.ts";
-import { addRecord, MalformedOtlp, originOf, resourceOf } from "./otlp_records.ts";
+import {
+  addRecord,
+  idFromText,
+  MalformedOtlp,
+  originOf,
+  type OtlpRecord,
+  type OtlpScope,
+  resourceOf,
+} from "./otlp_records.ts";
 
 /** Adds the records of an ExportLogsServiceRequest in JSON, whose ids are hexadecimal. */
 export function readOtlpJson(content: Content, events: EventCollector): void {
   const request = content.parse(content.text);
   if (!isObject(request)) throw new MalformedOtlp("The body is no JSON object");
-  for (const resourceLogs of listIn(request, "resourceLogs")) {
+  for (const resourceLogs of listIn(request, "resourceLogs", "")) {
     const resource = resourceOf(attributesIn(memberIn(resourceLogs, "resource")));
-    for (const scopeLogs of listIn(resourceLogs, "scopeLogs")) {
-      const scope = memberIn(scopeLogs, "scope");
-      const origin = originOf(resource, textIn(scope, "name"), textIn(scope, "version"));
-      for (const record of arrayIn(scopeLogs, "logRecords")) {
+    for (const scopeLogs of listIn(resourceLogs, "scopeLogs", "resource schemaUrl")) {
+      const origin = originOf(resource, scopeOf(scopeLogs, resourceLogs));
+      for (const record of arrayIn(scopeLogs, "logRecords", "scope schemaUrl")) {
         if (isObject(record)) addRecord(recordOf(record), origin, events);
         else events.reject("not_an_object", "A log record must be a JSON object");
       }
@@ -21,40 +35,81 @@ export function readOtlpJson(content: Content, events: EventCollector): void {
   }
 }
 
-function recordOf(record: JsonObject) {
+function scopeOf(scopeLogs: JsonObject, resourceLogs: JsonObject): OtlpScope {
+  const scope = memberIn(scopeLogs, "scope");
+  const attributes = attributesIn(scope);
   return {
-    time: timeIn(record, "timeUnixNano") ?? timeIn(record, "observedTimeUnixNano"),
+    name: textIn(scope, "name"),
+    version: textIn(scope, "version"),
+    attributes: Object.keys(attributes).length > 0 ? attributes : undefined,
+    schemaUrl: textIn(scopeLogs, "schemaUrl") ?? textIn(resourceLogs, "schemaUrl"),
+  };
+}
+
+/** Names that OTLP does not allow, and that would be ignored like any unknown member. */
+const snakeCase =
+  "time_unix_nano observed_time_unix_nano severity_number severity_text trace_id span_id event_name dropped_attributes_count"
+    .split(" ");
+
+function recordOf(record: JsonObject): OtlpRecord {
+  const wrong = snakeCase.find((name) => Object.hasOwn(record, name));
+  if (wrong !== undefined) throw notCamelCase(wrong);
+  const time = timeIn(record, "timeUnixNano");
+  const observed = timeIn(record, "observedTimeUnixNano");
+  return {
+    time: time ?? observed,
+    observed,
     severityNumber: record.severityNumber,
     severityText: record.severityText,
     body: valueOf(record.body, 1),
     attributes: attributesIn(record),
-    traceId: idIn(record, "traceId"),
-    spanId: idIn(record, "spanId"),
+    traceId: idFromText(scalarText(record.traceId) ?? "", 16),
+    spanId: idFromText(scalarText(record.spanId) ?? "", 8),
+    flags: record.flags,
     eventName: record.eventName,
     droppedAttributes: record.droppedAttributesCount,
   };
 }
 
-function arrayIn(object: JsonObject, key: string): readonly unknown[] {
-  const list = Object.hasOwn(object, key) ? object[key] ?? [] : [];
+function notCamelCase(name: string): MalformedOtlp {
+  const right = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return new MalformedOtlp(`OTLP's JSON has ${right}, not ${name}`);
+}
+
+/** The list that makes a message one of logs. Without it, only the members that `beside` names may be there. */
+function arrayIn(object: JsonObject, key: string, beside: string): readonly unknown[] {
+  const list = Object.hasOwn(object, key) ? object[key] ?? undefined : undefined;
+  if (list === undefined) {
+    const other = Object.keys(object).find((name) =>
+      name !== key && !beside.split(" ").includes(name)
+    );
+    if (other === undefined) return [];
+    if (other === key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)) {
+      throw notCamelCase(other);
+    }
+    throw new MalformedOtlp(
+      `${key} is missing, where ${other.slice(0, 60)} is: logs alone are taken here`,
+    );
+  }
   if (!Array.isArray(list)) throw new MalformedOtlp(`${key} is no array`);
   return list;
 }
 
-function listIn(object: JsonObject, key: string): readonly JsonObject[] {
-  const list = arrayIn(object, key);
+function listIn(object: JsonObject, key: string, beside: string): readonly JsonObject[] {
+  const list = arrayIn(object, key, beside);
   if (!list.every(isObject)) throw new MalformedOtlp(`${key} holds what is no object`);
   return list;
 }
 
 function memberIn(object: JsonObject, key: string): JsonObject {
-  const member = Object.hasOwn(object, key) ? object[key] : undefined;
-  return isObject(member) ? member : {};
+  const member = Object.hasOwn(object, key) ? object[key] ?? {} : {};
+  if (!isObject(member)) throw new MalformedOtlp(`${key} is no object`);
+  return member;
 }
 
 function textIn(object: JsonObject, key: string): string | undefined {
   const text = Object.hasOwn(object, key) ? object[key] : undefined;
-  return typeof text === "string" && text !== "" ? text : undefined;
+  return scalarText(text) || undefined;
 }
 
 /** Nanoseconds as number or text; 0 is none. */
@@ -63,25 +118,29 @@ function timeIn(record: JsonObject, key: string): unknown {
   return time === 0 || time === "0" || time === "" ? undefined : time;
 }
 
-/** Some senders write a missing id as zeros. */
-function idIn(record: JsonObject, key: string): string | undefined {
-  const id = textIn(record, key);
-  return id === undefined || /^0*$/.test(id) ? undefined : id.toLowerCase();
-}
-
 function attributesIn(object: JsonObject): JsonObject {
-  return membersOf(Array.isArray(object.attributes) ? object.attributes : [], 1);
+  return membersOf(object.attributes ?? [], "attributes", 1);
 }
 
-function membersOf(list: readonly unknown[], depth: number): JsonObject {
+/** The members of a list of keys and values; what is of another shape stays under the list's name. */
+function membersOf(list: unknown, name: string, depth: number): JsonObject {
   const members: JsonObject = {};
-  for (const entry of list) {
-    if (!isObject(entry) || typeof entry.key !== "string") continue;
-    setMember(members, entry.key, valueOf(entry.value, depth));
+  if (isObject(list)) {
+    for (const key in list) setMember(members, key, valueOf(list[key], depth));
+    return members;
   }
+  if (!Array.isArray(list)) return { [name]: list };
+  const others: unknown[] = [];
+  for (const entry of list) {
+    const key = isObject(entry) ? scalarText(entry.key ?? "") : undefined;
+    if (key === undefined) others.push(entry);
+    else setMember(members, key, valueOf(entry.value, depth));
+  }
+  if (others.length > 0) addMember(members, name, others);
   return members;
 }
 
+const snakeKinds = /^(?:string|bool|int|double|array|kvlist|bytes)_value$/;
 /** A deeper value stays as its JSON. */
 const maxDepth = 64;
 
@@ -99,16 +158,16 @@ function valueOf(value: unknown, depth: number): unknown {
       case "doubleValue":
         return numberOf(inner);
       case "arrayValue":
-        return isObject(inner) && Array.isArray(inner.values)
-          ? inner.values.map((item) => valueOf(item, depth + 1))
-          : [];
+        if (!isObject(inner) || !Array.isArray(inner.values ?? [])) return inner;
+        return (inner.values as unknown[] ?? []).map((item) => valueOf(item, depth + 1));
       case "kvlistValue":
-        return isObject(inner) && Array.isArray(inner.values)
-          ? membersOf(inner.values, depth + 1)
-          : {};
+        return isObject(inner) ? membersOf(inner.values ?? [], "values", depth + 1) : inner;
     }
   }
-  return null;
+  const [kind] = Object.keys(value);
+  if (kind === undefined) return null;
+  if (snakeKinds.test(kind)) throw notCamelCase(kind);
+  return value;
 }
 
 /** 64-bit integers are text. */

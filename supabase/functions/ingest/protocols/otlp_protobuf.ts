@@ -5,10 +5,12 @@ import { type JsonObject, setMember } from "../json.ts";
 import { storedNumber } from "../../_shared/numbers.ts";
 import {
   addRecord,
+  idFromBytes,
   MalformedOtlp,
   originOf,
   type OtlpRecord,
   type OtlpResource,
+  type OtlpScope,
   resourceOf,
 } from "./otlp_records.ts";
 import {
@@ -17,7 +19,7 @@ import {
   endOf,
   isMalformed,
   readBase64,
-  readHex,
+  readBytes,
   readInt64,
   readNanos,
   readText,
@@ -63,8 +65,13 @@ class OtlpReader {
     // The resource may follow its records.
     const resource: JsonObject = {};
     const scopes: number[] = [];
+    let schemaUrl: string | undefined;
     eachField(pbf, end, (field) => {
-      if (pbf.type !== delimited || field > 2) return;
+      if (pbf.type !== delimited || field > 3) return;
+      if (field === 3) {
+        schemaUrl = readText(pbf, end) || undefined;
+        return;
+      }
       const inner = endOf(pbf, end);
       if (field === 1) this.#readAttributes(inner, 1, resource);
       else this.#note(scopes, inner);
@@ -74,24 +81,30 @@ class OtlpReader {
     const told = resourceOf(resource);
     for (let at = 0; at < scopes.length; at += 2) {
       pbf.pos = scopes[at];
-      this.#readScopeLogs(scopes[at + 1], told);
+      this.#readScopeLogs(scopes[at + 1], told, schemaUrl);
     }
     pbf.pos = after;
   }
 
-  #readScopeLogs(end: number, resource: OtlpResource): void {
+  #readScopeLogs(end: number, resource: OtlpResource, schemaUrl: string | undefined): void {
     const pbf = this.#pbf;
     const records: number[] = [];
-    let name: string | undefined;
-    let version: string | undefined;
+    const scope: OtlpScope = { schemaUrl };
     eachField(pbf, end, (field) => {
-      if (pbf.type !== delimited || field > 2) return;
+      if (pbf.type !== delimited || field > 3) return;
+      if (field === 3) {
+        scope.schemaUrl = readText(pbf, end) || schemaUrl;
+        return;
+      }
       const inner = endOf(pbf, end);
       if (field === 1) {
         eachField(pbf, inner, (part) => {
           if (pbf.type !== delimited) return;
-          if (part === 1) name = readText(pbf, inner) || undefined;
-          else if (part === 2) version = readText(pbf, inner) || undefined;
+          if (part === 1) scope.name = readText(pbf, inner) || undefined;
+          else if (part === 2) scope.version = readText(pbf, inner) || undefined;
+          else if (part === 3) {
+            this.#readKeyValue(endOf(pbf, inner), 1, scope.attributes ??= {});
+          }
         });
       } else {
         this.#note(records, inner);
@@ -99,7 +112,7 @@ class OtlpReader {
       pbf.pos = inner;
     });
     const after = pbf.pos;
-    const origin = originOf(resource, name, version);
+    const origin = originOf(resource, scope);
     for (let at = 0; at < records.length; at += 2) {
       pbf.pos = records[at];
       addRecord(this.#readRecord(records[at + 1]), origin, this.#events);
@@ -110,7 +123,6 @@ class OtlpReader {
   #readRecord(end: number): OtlpRecord {
     const pbf = this.#pbf;
     const record: OtlpRecord = { attributes: {} };
-    let observed: string | undefined;
     eachField(pbf, end, (field) => {
       switch (field * 8 + pbf.type) {
         case 1 * 8 + 1:
@@ -128,23 +140,29 @@ class OtlpReader {
         case 6 * 8 + delimited:
           this.#readKeyValue(endOf(pbf, end), 1, record.attributes);
           break;
+        case 8 * 8 + 5:
+          record.flags = pbf.readFixed32();
+          break;
+        case 1 * 8 + delimited:
+          // An id, or a name.
+          throw new MalformedOtlp("The body holds spans or metrics: logs alone are taken here");
         case 7 * 8 + 0:
           record.droppedAttributes = pbf.readVarint();
           break;
         case 9 * 8 + delimited:
-          record.traceId = readHex(pbf, endOf(pbf, end));
+          record.traceId = idFromBytes(readBytes(pbf, endOf(pbf, end)), 16);
           break;
         case 10 * 8 + delimited:
-          record.spanId = readHex(pbf, endOf(pbf, end));
+          record.spanId = idFromBytes(readBytes(pbf, endOf(pbf, end)), 8);
           break;
         case 11 * 8 + 1:
-          observed = readNanos(pbf);
+          record.observed = readNanos(pbf);
           break;
         case 12 * 8 + delimited:
           record.eventName = readText(pbf, end);
       }
     });
-    record.time ??= observed;
+    record.time ??= record.observed;
     return record;
   }
 

@@ -1,6 +1,15 @@
+import { Buffer } from "node:buffer";
 import type { EventCollector } from "../collector.ts";
-import { addMember, isObject, type JsonObject, jsonTextOf, setMember } from "../json.ts";
+import {
+  addMember,
+  isObject,
+  type JsonObject,
+  jsonTextOf,
+  scalarText,
+  setMember,
+} from "../json.ts";
 import { levelOf, otlpLevelOf } from "../levels.ts";
+import { isoFromText } from "../timestamps.ts";
 import { isOfIngest } from "./own_traffic.ts";
 
 /** A log record with its values as in JSON. */
@@ -11,19 +20,29 @@ export interface OtlpRecord {
   severityText?: unknown;
   body?: unknown;
   attributes: JsonObject;
-  /** Hexadecimal. */
+  /** Nanoseconds; kept where they are not the event's time. */
+  observed?: unknown;
   traceId?: string;
   spanId?: string;
+  flags?: unknown;
   eventName?: unknown;
   droppedAttributes?: unknown;
+}
+
+/** What a scope says of itself. */
+export interface OtlpScope {
+  name?: string;
+  version?: string;
+  attributes?: JsonObject;
+  /** Of the scope, or else of its resource. */
+  schemaUrl?: string;
 }
 
 /** The shared part of a scope's records. */
 export interface OtlpOrigin {
   readonly defaults: { service?: string; env?: string; host?: string };
   readonly resource: JsonObject | undefined;
-  readonly scope: string | undefined;
-  readonly scopeVersion: string | undefined;
+  readonly scope: OtlpScope;
   readonly sharedBytes: number;
 }
 
@@ -55,17 +74,9 @@ export function resourceOf(attributes: JsonObject): OtlpResource {
 
 export function originOf(
   { defaults, resource, bytes }: OtlpResource,
-  scope = "",
-  scopeVersion = "",
+  scope: OtlpScope,
 ): OtlpOrigin {
-  const sharedBytes = bytes + scope.length + scopeVersion.length;
-  return {
-    defaults,
-    resource,
-    scope: scope || undefined,
-    scopeVersion: scopeVersion || undefined,
-    sharedBytes,
-  };
+  return { defaults, resource, scope, sharedBytes: bytes + jsonTextOf(scope).length };
 }
 
 const resourceFields: ReadonlyMap<string, "service" | "env" | "host"> = new Map([
@@ -76,7 +87,7 @@ const resourceFields: ReadonlyMap<string, "service" | "env" | "host"> = new Map(
 ]);
 
 export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventCollector): void {
-  const { body, attributes, eventName } = record;
+  const { body, attributes } = record;
   let members = attributes;
   if (isObject(body)) {
     // Some senders put their whole record into the body.
@@ -87,24 +98,30 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
     }
   }
   // Supabase's own drain.
-  if (origin.scope === "Logflare" && isOfIngest({ ...members, event_message: body })) {
+  if (origin.scope.name === "Logflare" && isOfIngest({ ...members, event_message: body })) {
     events.leaveOut();
     return;
   }
   if (record.traceId !== undefined) addMember(members, "trace_id", record.traceId);
   if (record.spanId !== undefined) addMember(members, "span_id", record.spanId);
   if (origin.resource !== undefined) addMember(members, "resource", origin.resource);
-  if (origin.scope !== undefined) addMember(members, "scope", origin.scope);
-  if (origin.scopeVersion !== undefined) {
-    addMember(members, "scope_version", origin.scopeVersion);
+  const { name, version, attributes: ofScope, schemaUrl } = origin.scope;
+  const beside = {
+    scope: name,
+    scope_version: version,
+    scope_attributes: ofScope,
+    schema_url: schemaUrl,
+    flags: record.flags,
+    dropped_attributes_count: record.droppedAttributes,
+    observed_ts: observedOf(record),
+  };
+  for (const [key, value] of Object.entries(beside)) {
+    if (value && value !== "0") addMember(members, key, value);
   }
-  if (record.droppedAttributes) {
-    addMember(members, "dropped_attributes_count", record.droppedAttributes);
-  }
-  const hasName = typeof eventName === "string" && eventName !== "";
-  if (hasName) addMember(members, "event_name", eventName);
+  const eventName = scalarText(record.eventName) || undefined;
+  if (eventName !== undefined) addMember(members, "event_name", eventName);
   const exception = members["exception.message"];
-  const fallback = hasName ? eventName : typeof exception === "string" ? exception : undefined;
+  const fallback = eventName ?? (typeof exception === "string" ? exception : undefined);
   events.add(members, {
     ...record.time !== undefined && { ts: record.time },
     ...severityOf(record),
@@ -114,14 +131,65 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
   });
 }
 
+/** When the event was observed, if that is not its time, in ISO 8601 with all its digits. */
+function observedOf({ time, observed }: OtlpRecord): string | undefined {
+  const text = scalarText(observed) ?? "";
+  if (time === undefined || text === scalarText(time)) return undefined;
+  const iso = isoFromText(text);
+  if (iso === undefined) return text;
+  return /^\d{19}$/.test(text) && !text.endsWith("000")
+    ? iso.replace("Z", `${text.slice(-3)}Z`)
+    : iso;
+}
+
+/**
+ * An id of `size` bytes in hexadecimal, from its bytes. Some senders write its digits, or its base64, where its bytes
+ * belong. Any other text stays as it is. Undefined if it is empty or zero.
+ */
+export function idFromBytes(bytes: Uint8Array, size: number): string | undefined {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const text = buffer.toString("latin1");
+  const areDigits = bytes.length === 2 * size && isHex(text);
+  const areRaw = !areDigits && (bytes.length === 8 || bytes.length === 16);
+  if (areRaw || !/^[\x21-\x7e]*$/.test(text)) return unlessZero(buffer.toString("hex"));
+  return idFromText(text, size);
+}
+
+/** An id from its digits or its base64; any other text stays as it is. */
+export function idFromText(text: string, size: number): string | undefined {
+  if (text.length === 2 * size && isHex(text)) return unlessZero(text.toLowerCase());
+  // Without its padding base64 looks like any other text.
+  if (text.length % 4 === 0 && /^[\w+/-]+==?$/.test(text)) {
+    const bytes = Buffer.from(text, "base64");
+    const digits = bytes.toString("latin1");
+    if (bytes.length === size) return unlessZero(bytes.toString("hex"));
+    if (bytes.length === 2 * size && isHex(digits)) return unlessZero(digits.toLowerCase());
+  }
+  return unlessZero(text);
+}
+
+function isHex(text: string): boolean {
+  return /^[\da-f]+$/i.test(text);
+}
+
+function unlessZero(id: string): string | undefined {
+  return /^0*$/.test(id) ? undefined : id;
+}
+
 function severityOf({ severityNumber, severityText }: OtlpRecord) {
-  const text = typeof severityText === "string" ? severityText : "";
-  const lower = text.toLowerCase();
+  const text = scalarText(severityText) ?? "";
+  const lower = text.trim().toLowerCase();
   const number = typeof severityNumber === "string"
     ? namedSeverity(severityNumber)
     : Number(severityNumber ?? 0);
   const level = otlpLevelOf(number) ?? levelOf(lower);
-  if (level === null && text === "") return undefined;
+  if (level === null && text === "") {
+    // A word, or a number beyond OpenTelemetry's.
+    const said = number === 0 ? "" : scalarText(severityNumber) ?? "";
+    return said === ""
+      ? undefined
+      : { level: Number.isNaN(number) ? levelOf(said.toLowerCase()) : null, originalLevel: said };
+  }
   return { level, originalLevel: level === lower || text === "" ? undefined : text };
 }
 

@@ -10,8 +10,10 @@ interface Record {
   text?: string;
   body?: Value;
   attributes?: { [key: string]: Value };
-  traceId?: string;
-  spanId?: string;
+  /** As text in JSON; in protobuf its digits' bytes, or these. */
+  traceId?: string | Uint8Array;
+  spanId?: string | Uint8Array;
+  flags?: number;
   eventName?: string;
 }
 
@@ -19,6 +21,8 @@ interface Record {
 export interface OtlpRequest {
   resource?: { [key: string]: Value };
   scope?: string;
+  scopeAttributes?: { [key: string]: Value };
+  schemaUrl?: string;
   records: Record[];
 }
 
@@ -37,12 +41,15 @@ function jsonAttributes(attributes: { [key: string]: Value } = {}): unknown[] {
 }
 
 /** The same request as JSON and as protobuf. */
-export function asJson({ resource, scope, records }: OtlpRequest): string {
+export function asJson(
+  { resource, scope, scopeAttributes, schemaUrl, records }: OtlpRequest,
+): string {
   return JSON.stringify({
     resourceLogs: [{
       resource: { attributes: jsonAttributes(resource) },
       scopeLogs: [{
-        scope: { name: scope },
+        schemaUrl,
+        scope: { name: scope, attributes: jsonAttributes(scopeAttributes) },
         logRecords: records.map((record) => ({
           timeUnixNano: String(record.nanos ?? 0),
           observedTimeUnixNano: String(record.observed ?? 0),
@@ -52,6 +59,7 @@ export function asJson({ resource, scope, records }: OtlpRequest): string {
           attributes: jsonAttributes(record.attributes),
           traceId: record.traceId,
           spanId: record.spanId,
+          flags: record.flags,
           eventName: record.eventName,
         })),
       }],
@@ -59,12 +67,18 @@ export function asJson({ resource, scope, records }: OtlpRequest): string {
   });
 }
 
-export function asProtobuf({ resource, scope, records }: OtlpRequest): Uint8Array<ArrayBuffer> {
+export function asProtobuf(
+  { resource, scope, scopeAttributes, schemaUrl, records }: OtlpRequest,
+): Uint8Array<ArrayBuffer> {
   const writer = new PbfWriter();
   writer.writeMessage(1, () => {
     writer.writeMessage(1, () => writeAttributes(resource, 1, writer), undefined);
     writer.writeMessage(2, () => {
-      writer.writeMessage(1, () => writer.writeStringField(1, scope ?? ""), undefined);
+      writer.writeMessage(1, () => {
+        writer.writeStringField(1, scope ?? "");
+        writeAttributes(scopeAttributes, 3, writer);
+      }, undefined);
+      if (schemaUrl) writer.writeStringField(3, schemaUrl);
       for (const record of records) {
         writer.writeMessage(2, () => writeRecord(record, writer), undefined);
       }
@@ -86,8 +100,12 @@ function writeRecord(record: Record, writer: PbfWriter): void {
   const { body } = record;
   if (body !== undefined) writer.writeMessage(5, () => writeValue(body, writer), undefined);
   writeAttributes(record.attributes, 6, writer);
-  if (record.traceId) writer.writeBytesField(9, Buffer.from(record.traceId, "hex"));
-  if (record.spanId) writer.writeBytesField(10, Buffer.from(record.spanId, "hex"));
+  if (record.traceId) writer.writeBytesField(9, bytesOf(record.traceId));
+  if (record.spanId) writer.writeBytesField(10, bytesOf(record.spanId));
+  if (record.flags) {
+    writer.writeTag(8, 5);
+    writer.writeFixed32(record.flags);
+  }
   if (record.eventName) writer.writeStringField(12, record.eventName);
 }
 
@@ -128,4 +146,8 @@ function writeValue(value: Value, writer: PbfWriter): void {
   } else {
     writer.writeMessage(6, () => writeAttributes(value, 1, writer), undefined);
   }
+}
+
+function bytesOf(id: string | Uint8Array): Uint8Array {
+  return typeof id === "string" ? Buffer.from(id, "hex") : id;
 }

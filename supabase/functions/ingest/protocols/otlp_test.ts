@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { PbfReader } from "pbf";
+import { Buffer } from "node:buffer";
+import { PbfReader, PbfWriter } from "pbf";
 import { receive } from "../receiving.ts";
 import { asJson, asProtobuf, type OtlpRequest } from "./otlp_requests.ts";
 
@@ -242,4 +243,175 @@ Deno.test("a large request is committed in slices, each once however often it is
     again.calls.map(({ p_idempotency_key: key }) => key),
     calls.map(({ p_idempotency_key: key }) => key),
   );
+});
+
+const spanId = "eee19b7ec3c1b174";
+const base64 = (hex: string) => Buffer.from(hex, "hex").toString("base64");
+const ascii = (text: string) => new TextEncoder().encode(text);
+
+Deno.test("ids are hexadecimal, whichever of their forms a sender writes", async () => {
+  const traces: readonly (readonly [string, string | undefined])[] = [
+    [traceId, traceId],
+    [traceId.toUpperCase(), traceId],
+    [base64(traceId), traceId],
+    [Buffer.from(traceId).toString("base64"), traceId],
+    ["0".repeat(32), undefined],
+    [base64("0".repeat(32)), undefined],
+    ["", undefined],
+    // Anything else is the sender's own.
+    ["5B8EFFF7-9803-8103-D269-B633813FC60C", "5B8EFFF7-9803-8103-D269-B633813FC60C"],
+    ["Order-7", "Order-7"],
+    ["ABCDEF0123456789", "ABCDEF0123456789"],
+    ["W47/95gDgQPSabYzgT/GDA", "W47/95gDgQPSabYzgT/GDA"],
+  ];
+  for (const [sent, stored] of traces) {
+    const expected = stored === undefined ? undefined : { trace_id: stored };
+    const request = { records: [{ nanos, traceId: sent }] };
+    const text = await receive("/v1/logs", { headers: json, body: asJson(request) });
+    assert.deepEqual(text.events, [
+      { ts: time, ...stored && { req_id: stored, attrs: expected } },
+    ], sent);
+    const bytes = await receive("/v1/logs", {
+      headers: protobuf,
+      body: asProtobuf({ records: [{ nanos, traceId: ascii(sent) }] }),
+    });
+    // Sixteen letters are sixteen bytes.
+    if (sent.length !== 16) assert.deepEqual(bytes.events, text.events, sent);
+  }
+  for (const sent of [spanId, spanId.toUpperCase(), base64(spanId)]) {
+    for (const id of [sent, ascii(sent)]) {
+      const request = { records: [{ nanos, spanId: id }] };
+      const { events } = typeof id === "string"
+        ? await receive("/v1/logs", { headers: json, body: asJson(request) })
+        : await receive("/v1/logs", { headers: protobuf, body: asProtobuf(request) });
+      assert.deepEqual(events, [{ ts: time, attrs: { span_id: spanId } }], sent);
+    }
+  }
+});
+
+Deno.test("what a scope and a record say beside the message is kept", async () => {
+  const events = await inBothForms({
+    scope: "checkout",
+    scopeAttributes: { team: "pay", n: 1n },
+    schemaUrl: "https://opentelemetry.io/schemas/1.30.0",
+    records: [
+      { nanos, observed: nanos + 1_500_000_000n, flags: 1 },
+      { nanos, observed: nanos + 7n, flags: 0x101 },
+      { nanos, observed: nanos },
+    ],
+  });
+  const shared = {
+    scope: "checkout",
+    scope_attributes: { team: "pay", n: 1 },
+    schema_url: "https://opentelemetry.io/schemas/1.30.0",
+  };
+  assert.deepEqual(events.map(({ attrs }) => attrs), [
+    { ...shared, flags: 1, observed_ts: "2026-11-21T12:34:57.623456Z" },
+    { ...shared, flags: 0x101, observed_ts: "2026-11-21T12:34:56.123456007Z" },
+    shared,
+  ]);
+});
+
+Deno.test("JSON of another shape is refused with its fault, not taken for an empty request", async () => {
+  const record = { body: { stringValue: "a" } };
+  const logs = (scopeLogs: unknown) => ({ resourceLogs: [{ scopeLogs }] });
+  const records = (...logRecords: unknown[]) => logs([{ logRecords }]);
+  const refused: readonly (readonly [unknown, string])[] = [
+    [{ resource_logs: [] }, "OTLP's JSON has resourceLogs, not resource_logs"],
+    [
+      { resourceSpans: [] },
+      "resourceLogs is missing, where resourceSpans is: logs alone are taken here",
+    ],
+    [
+      { logs: [record] },
+      "resourceLogs is missing, where logs is: logs alone are taken here",
+    ],
+    [{ resourceLogs: [{ scope_logs: [] }] }, "OTLP's JSON has scopeLogs, not scope_logs"],
+    [
+      { resourceLogs: [{ resource: {}, instrumentationLibraryLogs: [] }] },
+      "scopeLogs is missing, where instrumentationLibraryLogs is: logs alone are taken here",
+    ],
+    [logs([{ scope: {}, log_records: [record] }]), "OTLP's JSON has logRecords, not log_records"],
+    [
+      records({ ...record, time_unix_nano: "1" }),
+      "OTLP's JSON has timeUnixNano, not time_unix_nano",
+    ],
+    [records({ ...record, trace_id: traceId }), "OTLP's JSON has traceId, not trace_id"],
+    [records({ body: { string_value: "a" } }), "OTLP's JSON has stringValue, not string_value"],
+    [{ resourceLogs: [{ resource: [], scopeLogs: [] }] }, "resource is no object"],
+    [{ resourceLogs: {} }, "resourceLogs is no array"],
+  ];
+  for (const [body, message] of refused) {
+    const { status, text, events } = await receive("/v1/logs", {
+      headers: json,
+      body: JSON.stringify(body),
+    });
+    assert.deepEqual([status, JSON.parse(text)], [400, { message }]);
+    assert.deepEqual(events, []);
+  }
+});
+
+Deno.test("an event of another shape is kept with what it holds", async () => {
+  const kept: readonly (readonly [object, object])[] = [
+    [{ body: { stringValue: "a" }, newMember: 1 }, { msg: "a" }],
+    [{ body: { newValue: 1 } }, { attrs: { newValue: 1 } }],
+    [{ attributes: { a: 1, b: { stringValue: "c" } } }, { attrs: { a: 1, b: "c" } }],
+    [{ attributes: ["a", { key: "n", value: { intValue: "5" } }] }, {
+      attrs: { n: 5, attributes: ["a"] },
+    }],
+    [{ attributes: true }, { attrs: { attributes: true } }],
+    [{ attributes: [{ key: "l", value: { arrayValue: ["a"] } }] }, { attrs: { l: ["a"] } }],
+    [{ attributes: [{ key: "l", value: { arrayValue: {} } }] }, { attrs: { l: [] } }],
+    [{ attributes: [{ key: "m", value: { kvlistValue: {} } }] }, { attrs: { m: {} } }],
+  ];
+  const logRecords = kept.map(([record]) => record);
+  const { status, events } = await receive("/v1/logs", {
+    headers: json,
+    body: JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }], newMember: 1 }),
+  });
+  assert.equal(status, 200);
+  assert.deepEqual(events, kept.map(([, event]) => event));
+});
+
+Deno.test("spans and metrics in protobuf are refused where logs are taken", async () => {
+  for (const id of [traceId, Buffer.from("requests").toString("hex")]) {
+    const writer = new PbfWriter();
+    writer.writeMessage(
+      1,
+      () =>
+        writer.writeMessage(
+          2,
+          () =>
+            writer.writeMessage(2, () =>
+              writer.writeBytesField(1, Buffer.from(id, "hex")), undefined),
+          undefined,
+        ),
+      undefined,
+    );
+    const { status, text } = await receive("/v1/logs", {
+      headers: protobuf,
+      body: new Uint8Array(writer.finish()),
+    });
+    assert.equal(status, 400);
+    assert.match(text, /spans or metrics: logs alone are taken here/);
+  }
+});
+
+Deno.test("a severity that is a word, or unknown, is not lost", async () => {
+  const body = JSON.stringify({
+    resourceLogs: [{
+      scopeLogs: [{
+        logRecords: ["ERROR", "SEVERITY_NUMBER_WARN2", "loud", 99].map((severityNumber) => ({
+          severityNumber,
+        })),
+      }],
+    }],
+  });
+  const { events } = await receive("/v1/logs", { headers: json, body });
+  assert.deepEqual(events, [
+    { level: "error", attrs: { original_level: "ERROR" } },
+    { level: "warn" },
+    { attrs: { original_level: "loud" } },
+    { attrs: { original_level: "99" } },
+  ]);
 });

@@ -51,17 +51,11 @@ export function readNanos(pbf: PbfReader): string | undefined {
   return ((BigInt(high) << 32n) | BigInt(low)).toString();
 }
 
-/** An id in hexadecimal digits; undefined if it is empty or only zeros. */
-export function readHex(pbf: PbfReader, end: number): string | undefined {
-  const hex = bytesUpTo(pbf, end).toString("hex");
-  return /^0*$/.test(hex) ? undefined : hex;
-}
-
 export function readBase64(pbf: PbfReader, end: number): string {
-  return bytesUpTo(pbf, end).toString("base64");
+  return readBytes(pbf, end).toString("base64");
 }
 
-function bytesUpTo(pbf: PbfReader, end: number): Buffer {
+export function readBytes(pbf: PbfReader, end: number): Buffer {
   const { buf, pos } = pbf;
   pbf.pos = end;
   return Buffer.from(buf.buffer, buf.byteOffset + pos, end - pos);

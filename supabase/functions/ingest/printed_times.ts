@@ -1,0 +1,220 @@
+import { matchAt } from "./scan.ts";
+
+/** A time in a text, by its parts; numbers as they are written. */
+export interface PrintedTime {
+  /** Undefined if the text is a time that does not say which moment it is: no year, no date, an unknown zone. */
+  readonly parts: {
+    readonly year: string;
+    readonly month: string;
+    readonly day: string;
+    readonly hour: string;
+    readonly minute: string;
+    readonly second: string;
+    readonly fraction: string | undefined;
+    /** A name of the tz database (`Europe/Berlin`), or seconds east of UTC. */
+    readonly zone: string | number;
+  } | undefined;
+  /** Where the time ends. */
+  readonly end: number;
+}
+
+/** The longest text that can be a time. */
+const maxLength = 100;
+
+const months = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
+const weekday = "(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? +)";
+const monthName =
+  "(?<month>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?![a-z])|January|February|March|April|June|July|August|September|October|November|December)";
+const clock =
+  "(?<hour>\\d{1,2}):(?<minute>\\d\\d)(?::(?<second>\\d\\d)(?:[.,](?<fraction>\\d+))?)?(?!\\d)(?: ?(?<half>[ap])\\.?m\\b\\.?)?";
+const gap = "(?:[T_:]|,? {1,2}(?:at )?)";
+
+const dated = [
+  // 2026-11-28 14:22:18,123; 2026/11/28; 2026.11.28; Sat 2026-11-28
+  `${weekday}?(?<year>\\d{4})(?<sign>[-/.])(?<month>\\d\\d)\\k<sign>(?<day>\\d\\d)${gap}${clock}`,
+  // 20261128 14:22:18; 20261128T142218; 20261128142218123
+  `(?<year>\\d{4})(?<month>\\d\\d)(?<day>\\d\\d)${gap}${clock}`,
+  "(?<year>\\d{4})(?<month>\\d\\d)(?<day>\\d\\d)[T ](?<hour>\\d\\d)(?<minute>\\d\\d)(?<second>\\d\\d)(?:[.,](?<fraction>\\d+))?(?!\\d)",
+  "(?<year>(?:19|20)\\d\\d)(?<month>\\d\\d)(?<day>\\d\\d)(?<hour>\\d\\d)(?<minute>\\d\\d)(?<second>\\d\\d)(?:[.,]?(?<fraction>\\d{3}))?(?!\\d)",
+  // 28/Nov/2026:14:22:18; 28-Nov-2026 14:22:18; Sat, 28 Nov 2026 14:22:18
+  `${weekday}?(?<day>\\d{1,2})[-/ ]${monthName}[-/ ](?<year>\\d{4})${gap}${clock}`,
+  // Saturday, 28-Nov-26 14:22:18 GMT
+  `${weekday}(?<day>\\d\\d)-${monthName}-(?<year>\\d\\d) ${clock}`,
+  // Nov 28, 2026 2:22:18 PM; Sat Nov 28 2026 14:22:18 GMT+0200
+  `${weekday}?${monthName} +(?<day>\\d{1,2}),? (?<year>\\d{4})${gap}${clock}`,
+  // Sat Nov 28 14:22:18 2026; Sat Nov 28 14:22:18 UTC 2026
+  `${weekday}?${monthName} +(?<day>\\d{1,2}) ${clock}(?<inner> [A-Za-z]{1,5}| [+-]\\d{4})? (?<year>\\d{4})(?!\\d|:)`,
+  // 28.11.2026 14:22:18
+  `${weekday}?(?<day>\\d\\d)\\.(?<month>\\d\\d)\\.(?<year>\\d{4})${gap}${clock}`,
+].map((form) => new RegExp(form, "yi"));
+
+/** Without a year, without a date, or with a date of several meanings. */
+const undated = [
+  // Nov 28 14:22:18; 28-Nov-26; 11/28/2026; 26/11/28; 11-28 14:22:18
+  `${weekday}?${monthName} +\\d{1,2},? ${clock}`,
+  `\\d{1,2}[-/ ]${monthName}(?:[-/ ]\\d\\d)?${gap}${clock}`,
+  `\\d{1,4}[-/.]\\d{1,2}(?:[-/.]\\d{2,4})?,? ${clock}`,
+  // 1128 14:22:18.123456 of glog; 14:22:18,123
+  `\\d{4} \\d\\d:\\d\\d:\\d\\d\\.\\d{6}(?!\\d)`,
+  `\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?!\\d|:)`,
+].map((form) => new RegExp(form, "yi"));
+
+const afterTime = /(?=$|[\s\])>}|,;:"'-])/y;
+
+/** The time that stands at a position of a text, whichever of the usual forms it has; undefined if none does. */
+export function printedTimeAt(text: string, at = 0): PrintedTime | undefined {
+  const near = text.slice(at, at + maxLength);
+  for (const form of dated) {
+    form.lastIndex = 0;
+    const found = form.exec(near);
+    if (found === null) continue;
+    const { inner, ...named } = found.groups ?? {};
+    const zone = inner === undefined
+      ? zoneAt(near, form.lastIndex)
+      : { ...zoneAt(inner, 0), end: zoneAt(near, form.lastIndex).end };
+    if (matchAt(afterTime, near, zone.end) === undefined) continue;
+    const hour = hourOf(named.hour, named.half);
+    const isKnown = zone.offset !== undefined && hour !== undefined;
+    return {
+      parts: isKnown
+        ? {
+          year: named.year.length === 2 ? `20${named.year}` : named.year,
+          month: monthOf(named.month),
+          day: named.day.padStart(2, "0"),
+          hour,
+          minute: named.minute,
+          second: named.second ?? "00",
+          fraction: named.fraction,
+          zone: zone.offset,
+        }
+        : undefined,
+      end: at + zone.end,
+    };
+  }
+  for (const form of undated) {
+    const found = matchAt(form, near, 0);
+    if (found === undefined) continue;
+    const { end } = zoneAt(near, found.length);
+    if (matchAt(afterTime, near, end) !== undefined) return { parts: undefined, end: at + end };
+  }
+  return undefined;
+}
+
+function monthOf(text: string): string {
+  const at = months.indexOf(text.slice(0, 3).toLowerCase());
+  return at === -1 ? text : String(at + 1).padStart(2, "0");
+}
+
+/** The hour of 24; undefined if the half of the day does not fit. */
+function hourOf(text: string, half: string | undefined): string | undefined {
+  if (half === undefined) return text.padStart(2, "0");
+  const hour = Number(text);
+  if (hour < 1 || hour > 12) return undefined;
+  return String(hour % 12 + (half.toLowerCase() === "p" ? 12 : 0)).padStart(2, "0");
+}
+
+const utc = / ?(?:Z|UTC|GMT|UT|Etc\/UTC|Etc\/GMT)(?![A-Za-z\d/+-])/yi;
+const offset = /(?: ?(?:UTC|GMT))? ?([+-])(\d\d):?([0-5]\d)(?::\d\d)?(?![\d:])/yi;
+/** `UTC+2`, `+02`; after a space only where nothing but a time would have it, as PostgreSQL's log does. */
+const hoursAlone = / ?(?:UTC|GMT)([+-])(\d{1,2})()(?![\d:])/yi;
+const shortOffset = /([+-])(\d\d)()(?![\d:-])| ([+-])(\d\d)()(?= \[|$|[\])])/y;
+/** What repeats an offset: `(CET)`, `[Europe/Berlin]`, Go's ` EET` and ` m=+0.012`. */
+const repeated =
+  /(?: ?\((?:[A-Z][A-Za-z]+(?: [A-Z]?[A-Za-z]+){0,5}|[A-Z]{1,5})\)|\[(?:UTC|GMT|Z|[A-Z][A-Za-z_]+(?:\/[\w+-]+)+)\])/y;
+const abbreviation =
+  / (?:UTC|GMT|ACDT|ACST|ADT|AEDT|AEST|AKDT|AKST|AST|AWST|BST|CAT|CDT|CEST|CET|CST|ChST|EAT|EDT|EEST|EET|EST|HDT|HKT|HST|IDT|IST|JST|KST|MDT|MEST|MET|MSD|MSK|MST|NDT|NST|NZDT|NZST|PDT|PHT|PKT|PST|SAST|SGT|SST|WAST|WAT|WEST|WET|WIB|WIT|WITA|[+-]\d\d(?:\d\d)?)(?![A-Za-z\d])/y;
+const monotonic = / m=[+-]\d+\.\d+/y;
+const region =
+  / ?\[?((?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific|US|Canada|Etc)\/[A-Za-z_]+(?:[/+-][A-Za-z_\d]+)*)\]?/y;
+
+/** The zone after a clock, and where it ends. The offset is undefined if the zone is not known. */
+function zoneAt(text: string, at: number): {
+  readonly offset: string | number | undefined;
+  readonly end: number;
+} {
+  const numeric = offsetAt(text, at);
+  if (numeric !== undefined) {
+    let end = at + numeric.length;
+    for (const more of [repeated, abbreviation, monotonic]) {
+      end += matchAt(more, text, end)?.length ?? 0;
+    }
+    return { offset: numeric.seconds, end };
+  }
+  const named = matchAt(region, text, at);
+  if (named !== undefined) return { offset: named.replace(/[ [\]]/g, ""), end: at + named.length };
+  const unknown = matchAt(abbreviation, text, at) ?? matchAt(attached, text, at);
+  if (unknown !== undefined) return { offset: undefined, end: at + unknown.length };
+  return { offset: 0, end: at };
+}
+
+const attached = /[A-Z]{2,5}(?![A-Za-z\d])|(?: \([A-Z]{3,5}\))/y;
+
+function offsetAt(
+  text: string,
+  at: number,
+): { readonly seconds: number; readonly length: number } | undefined {
+  const zulu = matchAt(utc, text, at);
+  if (zulu !== undefined) return { seconds: 0, length: zulu.length };
+  for (const form of [offset, hoursAlone, shortOffset]) {
+    form.lastIndex = at;
+    const found = form.exec(text);
+    if (found === null) continue;
+    const [sign, hours, minutes] = found.slice(1).filter((part) => part !== undefined);
+    if (Number(hours) > 23) continue;
+    const seconds = Number(hours) * 3600 + Number(minutes) * 60;
+    return { seconds: sign === "-" ? -seconds : seconds, length: found[0].length };
+  }
+  return undefined;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat | undefined>();
+const maxFormats = 100;
+
+/**
+ * Seconds east of UTC in a zone of the tz database, where its clocks show a time that is given as if it were UTC.
+ * Undefined for an unknown zone, and for a time that its clocks show twice or never.
+ */
+export function offsetOfRegion(zone: string, shownMs: number): number | undefined {
+  const dayMs = 86_400_000;
+  const offsets = new Set([-dayMs, 0, dayMs].map((ms) => offsetAtMoment(zone, shownMs + ms)));
+  const fitting = [...offsets].filter((seconds) =>
+    seconds !== undefined && offsetAtMoment(zone, shownMs - seconds * 1000) === seconds
+  );
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+function offsetAtMoment(zone: string, ms: number): number | undefined {
+  if (!formats.has(zone)) {
+    if (formats.size === maxFormats) formats.clear();
+    formats.set(zone, formatOf(zone));
+  }
+  const parts = formats.get(zone)?.formatToParts(ms);
+  if (parts === undefined) return undefined;
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
+  const shown = Date.UTC(
+    part("year"),
+    part("month") - 1,
+    part("day"),
+    part("hour"),
+    part("minute"),
+    part("second"),
+  );
+  return Math.round((shown - Math.floor(ms / 1000) * 1000) / 1000);
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat | undefined {
+  try {
+    return new Intl.DateTimeFormat("en-US", {
+      timeZone,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { receive, type Receiving } from "../receiving.ts";
+import { pushed } from "./loki_requests.ts";
+
+const message = "ts must not be before 2026-11-21T00:00:00Z";
+const why = `None of the 2 events was stored. The first: ${message}`;
+const old = 1_000_000_000_000;
+const oldIso = new Date(old).toISOString();
+
+/** Of two events the database takes none, or one. */
+function refusing(ingested: 0 | 1): Receiving["database"] {
+  return () =>
+    Response.json({
+      success: ingested > 0,
+      ingested,
+      rejected: 2 - ingested,
+      errors: [{ index: ingested, code: "ts_out_of_range", message }],
+    });
+}
+
+const heroku = `<134>1 ${oldIso} host app web.1 - state`;
+const loki = JSON.stringify({
+  streams: [{ stream: {}, values: [[`${old}000000`, "a"], [`${old}000000`, "b"]] }],
+});
+
+/** A request of two events, the answer where one is stored, and where none is. */
+const answers: readonly (readonly [
+  path: string,
+  body: BodyInit,
+  part: readonly [number, string],
+  none: readonly [number, string],
+])[] = [
+  ["/loki/api/v1/push", loki, [204, ""], [400, why]],
+  ["/loki/api/v1/push", pushed("{}", [["a"], ["b"]]), [204, ""], [400, why]],
+  [
+    "/services/collector",
+    '{"event":"a","time":1}{"event":"b","time":1}',
+    [200, '{"text":"Success","code":0,"invalid-event-number":1}'],
+    [400, JSON.stringify({ text: why, code: 6, "invalid-event-number": 0 })],
+  ],
+  [
+    "/services/collector/raw",
+    "a\nb",
+    [200, '{"text":"Success","code":0,"invalid-event-number":1}'],
+    [400, JSON.stringify({ text: why, code: 6, "invalid-event-number": 0 })],
+  ],
+  [
+    "/api/v2/logs",
+    `[{"message":"a","timestamp":${old}},{"message":"b","timestamp":${old}}]`,
+    [202, "{}"],
+    [400, JSON.stringify({ errors: [{ status: "400", title: "Bad Request", detail: why }] })],
+  ],
+  ["/gelf", '{"short_message":"a"}{"short_message":"b"}', [202, ""], [
+    400,
+    JSON.stringify({ error: why }),
+  ]],
+  [
+    "/drain/heroku",
+    `${heroku.length} ${heroku}${heroku.length} ${heroku}`,
+    [204, ""],
+    [400, JSON.stringify({ error: why })],
+  ],
+  ["/betterstack", '[{"dt":1},{"dt":1}]', [202, ""], [400, JSON.stringify({ error: why })]],
+  ["/logs/ingest", '{"lines":[{"line":"a"},{"line":"b"}]}', [200, '{"status":"ok"}'], [
+    400,
+    JSON.stringify({ error: why }),
+  ]],
+  ["/logflare/logs", '{"batch":[{"message":"a"},{"message":"b"}]}', [
+    200,
+    '{"message":"Logged!"}',
+  ], [400, JSON.stringify({ error: why, message: why })]],
+];
+
+Deno.test("no protocol says that a request was stored of which no event was", async () => {
+  for (const [path, body, part, none] of answers) {
+    const headers: Record<string, string> = typeof body === "string" && !path.includes("raw")
+      ? { "Content-Type": "application/json" }
+      : {};
+    const some = await receive(path, { headers, body, database: refusing(1) });
+    assert.deepEqual([some.status, some.text], part, path);
+    const nothing = await receive(path, { headers, body, database: refusing(0) });
+    assert.deepEqual([nothing.status, nothing.text], none, path);
+  }
+});
+
+Deno.test("protocols that count say in a 200 that nothing was stored", async () => {
+  const database = refusing(0);
+  const headers = { "Content-Type": "application/json" };
+  const body = '[{"msg":"a"},{"msg":"b"}]';
+  const axiom = await receive("/v1/ingest/shop", { headers, body, database });
+  assert.deepEqual(
+    [axiom.status, JSON.parse(axiom.text).ingested, JSON.parse(axiom.text).failed],
+    [200, 0, 2],
+  );
+  const records = [{ body: { stringValue: "a" } }, { body: { stringValue: "b" } }];
+  const otlp = await receive("/v1/logs", {
+    headers,
+    body: JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: records }] }] }),
+    database,
+  });
+  assert.deepEqual([otlp.status, JSON.parse(otlp.text)], [200, {
+    partialSuccess: { rejectedLogRecords: "2", errorMessage: `record 0: ${message}` },
+  }]);
+});
+
+Deno.test("values that are no events are nothing stored, too", async () => {
+  for (const [path, body] of [["/api/v2/logs", "[1,2]"], ["/gelf", '["a"]']] as const) {
+    const headers = { "Content-Type": "application/json" };
+    const { status, text } = await receive(path, { headers, body });
+    assert.equal(status, 400, path);
+    assert.match(text, /None of the \d events was stored|The event was not stored/, path);
+  }
+});

@@ -1,0 +1,71 @@
+-- Everything since the last release. npm run migration writes this file: change supabase/schemas,
+-- supabase/unreleased/before.sql or supabase/unreleased/after.sql instead.
+
+set local search_path = pg_catalog, pg_temp;
+
+SET local check_function_bodies = off;
+
+CREATE OR REPLACE FUNCTION logloom_private.record_fields()
+  RETURNS logloom_private.record_field[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select f
+    from jsonb_populate_recordset(null::logloom_private.record_field, '[
+      {"name": "ts", "type": "timestamptz", "sent": true, "shown": 3, "kind": "time",
+        "block": "times", "near": ["time", "timestamp", "_time", "@timestamp", "date"],
+        "aliases": ["@timestamp", "timestamp", "time", "_time", "dt", "date", "datetime", "t",
+          "eventTime", "EdgeStartTimestamp", "asctime", "@t", "Timestamp", "__REALTIME_TIMESTAMP"],
+        "remark": "a time, a day, now-15m"},
+      {"name": "received_at", "type": "timestamptz", "sent": false, "shown": 4, "kind": "time",
+        "block": "batches", "remark": "when the service got it"},
+      {"name": "write_seq", "type": "bigint", "sent": false, "block": "batches"},
+      {"name": "id", "type": "uuid", "sent": false, "shown": 1, "kind": "id", "block": "ids",
+        "remark": "a record''s id"},
+      {"name": "tenant_id", "type": "text", "sent": false, "shown": 2},
+      {"name": "level", "type": "text", "sent": true, "shown": 5, "kind": "level",
+        "block": "runs", "place": 1, "near": ["severity", "lvl", "loglevel", "log_level"],
+        "aliases": ["severity", "status", "log.level", "severity_text", "loglevel", "levelname",
+          "lvl", "@level", "level_name", "error_severity", "@l", "Level", "LogLevel",
+          "PRIORITY"], "remark": "debug < info < warn < error"},
+      {"name": "msg", "type": "text", "sent": true, "shown": 6, "kind": "msg",
+        "block": "templates", "near": ["message", "log", "text", "_msg", "body"],
+        "aliases": ["message", "event_message", "log", "short_message", "body", "text", "line",
+          "@message", "@m", "Message", "RenderedMessage", "fields.message", "MESSAGE", "@mt",
+          "MessageTemplate"], "remark": "anywhere in the message"},
+      {"name": "service", "type": "text", "sent": true, "shown": 7, "kind": "text",
+        "block": "runs", "place": 2, "near": ["app", "svc", "job", "service_name", "application"],
+        "aliases": ["service.name", "service_name", "app", "application", "projectName",
+          "SYSLOG_IDENTIFIER", "name"]},
+      {"name": "env", "type": "text", "sent": true, "shown": 8, "kind": "text",
+        "block": "column", "place": 4, "near": ["environment", "stage"],
+        "aliases": ["environment", "deployment.environment.name", "deployment.environment"],
+        "also": "`env:` in `ddtags`"},
+      {"name": "req_id", "type": "text", "sent": true, "shown": 9, "kind": "text",
+        "block": "column", "bloom": true, "place": 6,
+        "near": ["request_id", "trace_id", "requestid", "traceid"],
+        "aliases": ["request_id", "requestId", "reqId", "req.id", "http.request.id",
+          "x_request_id", "correlation_id", "RayID"], "also": "else the trace",
+        "remark": "has an index"},
+      {"name": "user_id", "type": "text", "sent": true, "shown": 10, "kind": "text",
+        "block": "column", "bloom": true, "place": 7, "near": ["user", "usr", "uid", "userid"],
+        "aliases": ["userId", "user.id", "enduser.id", "usr.id"]},
+      {"name": "route", "type": "text", "sent": true, "shown": 11, "kind": "text",
+        "block": "column", "place": 5, "near": ["path", "url", "uri"],
+        "aliases": ["http.route", "url.path", "path", "ClientRequestPath", "proxy.path"]},
+      {"name": "host", "type": "text", "sent": true, "shown": 12, "kind": "host",
+        "block": "column", "place": 3, "near": ["hostname", "host_name", "instance", "pod"],
+        "aliases": ["hostname", "host.name", "server", "_HOSTNAME"]},
+      {"name": "attrs", "type": "jsonb", "sent": true, "shown": 13, "kind": "attrs",
+        "block": "attrs"},
+      {"name": "record_bytes", "type": "integer", "sent": false, "block": "column"}
+    ]') f
+  );
+end;
+$function$;
+
+select logloom_private.finish_migration();
