@@ -577,6 +577,46 @@ Deno.test("line_format, label_format, json and __error__ make what Loki makes", 
   );
 });
 
+Deno.test("values of a field that only lines have are those of the lines", async () => {
+  const reader = await withRecords("loki-lines");
+  const valuesOf = async (name: string, query: string) => {
+    const { status, text, body } = await ask(reader, `detected_field/${name}/values`, {
+      ...range,
+      query,
+    });
+    assert.equal(status, 200, text);
+    return body.values;
+  };
+  assert.deepEqual(await valuesOf("n", '{service="worker"}'), ["7", "8"]);
+  assert.deepEqual(await valuesOf("n", '{service="worker"} | json | logfmt'), ["7", "8"]);
+  assert.deepEqual(await valuesOf("who_name", '{service="worker"} | json'), ["ann"]);
+  assert.deepEqual(await valuesOf("nothing", '{service="worker"} | json'), []);
+});
+
+Deno.test("sizes are compared with numbers and with texts", async () => {
+  const tenant = await newTenant("loki-sizes");
+  await ingest(tenant.headers, [
+    { ts: at(1), msg: "number", service: "s", size: 2_000_000 },
+    { ts: at(2), msg: "text", service: "s", size: "3 MB" },
+    { ts: at(3), msg: "small", service: "s", size: 999 },
+    { ts: at(4), msg: "none", service: "s" },
+  ]);
+  await using db = openDatabase();
+  await recordsOf(db, tenant.id, 4);
+  const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
+  const reader = { tenant, headers: apiKey(key_value) };
+  const cases: [string, string[]][] = [
+    ["size > 1MB", ["number", "text"]],
+    ["size <= 1KB", ["small"]],
+    ["size = 2MB", ["number"]],
+    ["size != 2MB", ["text", "small"]],
+    ["size >= 1MiB and size < 3MB", ["number"]],
+  ];
+  for (const [filter, lines] of cases) {
+    assert.deepEqual(await linesOf(reader, `{service="s"} | ${filter}`), lines, filter);
+  }
+});
+
 Deno.test("what is cut says so, and what is computed is whole", async () => {
   const tenant = await newTenant("loki-cuts");
   // The 30th host has most at the second minute and little in all.

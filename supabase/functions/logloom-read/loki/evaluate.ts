@@ -366,6 +366,7 @@ async function allOf(range: Range, { first, last, width }: Cut, ask: Ask): Promi
       found.add(group, Date.parse(String(group.ts)) / 1000, value);
     }
     from = to;
+    if (total * 2 <= rowsAtOnce) buckets = Math.min(bucketsOfCall, buckets * 2);
   }
   return found;
 }

@@ -13,7 +13,7 @@ import { evaluated, timesOf } from "./evaluate.ts";
 import { Refusal, refuse } from "./refusal.ts";
 import { jsonOf, labelsOfJson, labelsOfLogfmt } from "./line_parsers.ts";
 import { labelsOf, recordsOf } from "./streams.ts";
-import { parametersOfRange, rangeOf } from "./times.ts";
+import { parametersOfRange, rangeOf, type TimeRange } from "./times.ts";
 import { parseLogql } from "./tree.ts";
 import { type Evaluated, textOfValue } from "./vectors.ts";
 
@@ -141,7 +141,11 @@ export async function labelValues(request: Request, name: string): Answer {
 export async function detectedFieldValues(request: Request, name: string): Answer {
   const limit = limitOf(request.parameters, 1000);
   const { values, warning } = await valuesOf(request, name, limit);
-  return { values, limit, ...warning };
+  if (values.length > 0 || isInternal(name)) return { values, limit, ...warning };
+  // What only lines have.
+  const { logs, range } = await asked(request, undefined, [name]);
+  const texts = (await membersOfLines(logs, range, request)).get(name)?.texts ?? [];
+  return { values: [...texts].sort().slice(0, limit), limit };
 }
 
 const fieldTypes: Record<string, string> = { number: "float", boolean: "boolean" };
@@ -180,7 +184,13 @@ export async function detectedFields(request: Request): Answer {
     parsers: null,
   }));
   const known = new Set(ofRecords.map(({ label }) => label));
-  const ofLines = await detectedInLines(logs, range, request);
+  const members = await membersOfLines(logs, range, request);
+  const ofLines = [...members].map(([label, { parser, texts }]): Detected => ({
+    label,
+    type: typeOf([...texts]),
+    cardinality: texts.size,
+    parsers: [parser],
+  }));
   const level = ofRecords.filter(({ label }) => label === "detected_level");
   const others = ofRecords.filter(({ label }) => label !== "detected_level");
   const all = [...level, ...others, ...ofLines.filter(({ label }) => !known.has(label))];
@@ -190,12 +200,14 @@ export async function detectedFields(request: Request): Answer {
 /** As many as list_log_fields names of a field. */
 const listedValues = 10;
 
+type Members = Map<string, { parser: string; texts: Set<string> }>;
+
 /** What json and logfmt find in the newest lines, as many as Loki looks at. */
-async function detectedInLines(
+async function membersOfLines(
   logs: LogQuery,
-  range: { start: bigint; end: bigint },
+  range: TimeRange,
   { parameters, ask }: Request,
-): Promise<Detected[]> {
+): Promise<Members> {
   const asked = parameters.get("line_limit");
   const limit = asked ? Math.min(1000, limitOf(new URLSearchParams({ limit: asked }), 100)) : 100;
   let lines: string[] = [];
@@ -206,7 +218,7 @@ async function detectedInLines(
     // A view may be closed to records, while their fields are open.
     if (!(error instanceof Refusal) || error.status !== 403) throw error;
   }
-  const values = new Map<string, { parser: string; texts: Set<string> }>();
+  const values: Members = new Map();
   for (const line of lines) {
     const json = jsonOf(line);
     const parser = json === undefined ? "logfmt" : "json";
@@ -217,12 +229,7 @@ async function detectedInLines(
       values.set(label, one);
     }
   }
-  return [...values].map(([label, { parser, texts }]) => ({
-    label,
-    type: typeOf([...texts]),
-    cardinality: texts.size,
-    parsers: [parser],
-  }));
+  return values;
 }
 
 function typeOf(texts: readonly string[]): string {
@@ -408,6 +415,7 @@ export async function patterns(request: Request): Answer {
   });
   return {
     status: "success",
+    ...cut(rows, "patterns, the most frequent ones"),
     data: rows.flatMap(({ group, value, values }) => {
       const last = Date.parse(String(values?.last));
       if (group.pattern === null || Number.isNaN(last)) return [];
