@@ -2,8 +2,9 @@ import type { Ask } from "./ask.ts";
 import type { Metric, Range } from "./metrics.ts";
 import { textOf } from "./names.ts";
 import { refuse } from "./refusal.ts";
+import { sampledOver } from "./samples.ts";
 import { isoOf } from "./times.ts";
-import { arithmetic, type Evaluated, type Series, vectorAggregation } from "./vectors.ts";
+import { arithmetic, type Evaluated, replaced, type Series, vectorAggregation } from "./vectors.ts";
 
 /** When a metric is computed: at each step, or once. */
 export interface Times {
@@ -45,9 +46,12 @@ export async function evaluated(metric: Metric, times: Times, ask: Ask): Promise
   for (const range of rangesOf(metric)) {
     read.set(
       range,
-      step === undefined
+      isByRecords(range, step)
+        ? await sampledOver(range, steps, ask)
+        : step === undefined
         ? await atOnce(range, steps[0], ask)
-        : await overTime(range, steps, step, ask),
+        // What is shown may be cut; what is computed with may not.
+        : await overTime(range, steps, step, ask, range !== metric),
     );
   }
   if (read.size > 0) return new Computation(read, steps).seriesOf(metric);
@@ -62,11 +66,21 @@ export async function evaluated(metric: Metric, times: Times, ask: Ask): Promise
   };
 }
 
+/** Whether only the records themselves tell. */
+function isByRecords(range: Range, step: number | undefined): boolean {
+  const { aggregate, joins, seconds, offset, logs, by } = range;
+  return aggregate === undefined || logs.isDecidedByRecord || by.some((name) => logs.makes(name)) ||
+    joins === undefined && step !== undefined && (seconds !== step || offset % step !== 0);
+}
+
 function rangesOf(metric: Metric): Range[] {
   switch (metric.kind) {
     case "range":
       return [metric];
+    case "absent":
+      return [metric.of];
     case "aggregate":
+    case "label_replace":
       return rangesOf(metric.of);
     case "binary":
       return [...rangesOf(metric.left), ...rangesOf(metric.right)];
@@ -105,22 +119,40 @@ class Computation {
         return this.read.get(metric) ?? refuse("a metric that was not read");
       case "aggregate": {
         const { series, isCut } = this.seriesOf(metric.of);
-        const isTop = metric.operator === "topk";
-        if (isCut && !isTop) {
+        // The database gives the largest ones.
+        const isTop = metric.operator === "topk" && metric.of.kind === "range" &&
+          metric.grouping.names.length === 0 && metric.count <= series.length;
+        if (isCut && !isTop && !metric.operator.startsWith("sort")) {
           refuse(
             `${metric.operator} over more series than can be read at once: ` +
               "group what is inside by fewer labels, or narrow the selector",
           );
         }
         this.#spend(series);
-        return { series: vectorAggregation(metric, series, this.steps), isCut };
+        return {
+          series: vectorAggregation(metric, series, this.steps),
+          isCut: isCut && !isTop,
+        };
+      }
+      case "absent": {
+        const [found] = this.seriesOf(metric.of).series;
+        const points = constant(1, this.steps.filter((step) => !found?.points.has(step)));
+        return {
+          series: points.size === 0 ? [] : [{ labels: metric.labels, points }],
+          isCut: false,
+        };
+      }
+      case "label_replace": {
+        const { series, isCut } = this.seriesOf(metric.of);
+        this.#spend(series);
+        return { series: replaced(metric, series), isCut };
       }
       case "binary": {
         const sides = [this.#found(metric.left), this.#found(metric.right)] as const;
         const evaluated = sides.filter((side) => typeof side !== "number");
         evaluated.forEach(({ series }) => this.#spend(series));
         const [left, right] = sides.map((side) => typeof side === "number" ? side : side.series);
-        const found = arithmetic(metric.operator, left, right);
+        const found = arithmetic(metric.operator, metric.matching, left, right, this.steps);
         return typeof found === "number"
           ? found
           : { series: found, isCut: evaluated.some(({ isCut }) => isCut) };
@@ -149,11 +181,11 @@ function constant(value: number, steps: readonly number[]): Map<number, number> 
 }
 
 /** The query in our language; names that mean one field are grouped by it once. */
-export function seriesDsl({ logs, aggregate, by }: Range, width?: number): string {
-  const keys = [...new Set(by.map((name) => logs.field(name)))];
+export function seriesDsl({ logs, aggregate, by }: Range, width?: number, also = ""): string {
+  const keys = [...new Set(by.flatMap((name) => logs.fields(name)))];
   if (width !== undefined) keys.unshift(`(${widthOf(width)})`);
   const grouped = keys.length === 0 ? "" : ` by ${keys.join(", ")}`;
-  return `${logs.dsl} | ${aggregate}${grouped}`;
+  return `${logs.dsl} | ${aggregate}${also}${grouped}`;
 }
 
 /** Our language takes five digits and a unit. */
@@ -167,28 +199,78 @@ function widthOf(seconds: number): string {
 type Group = Record<string, string | null>;
 
 function labelsOf({ logs, by }: Range, group: Group): Record<string, string> {
-  const labels = by.map((name) => [name, textOf(name, group[logs.field(name)])] as const);
+  const labels = by.map((name) => {
+    const value = logs.fields(name).map((field) => group[field])
+      .find((text) => text !== null && text !== undefined);
+    return [name, textOf(name, value)] as const;
+  });
   // Loki has no empty labels.
   return Object.fromEntries(labels.filter(([, value]) => value !== ""));
 }
 
+type Buckets = Map<number, number>;
+
+/** Series by their labels. Where two attributes have one name, two groups may be one series. */
+class Found {
+  readonly #series = new Map<string, { labels: Record<string, string>; buckets: Buckets }>();
+
+  constructor(readonly range: Range) {}
+
+  add(group: Group, at: number, value: number | null): void {
+    if (value === null || isNothing(this.range, value)) return;
+    const labels = labelsOf(this.range, group);
+    const key = JSON.stringify(labels);
+    const series = this.#series.get(key) ?? { labels, buckets: new Map() };
+    this.#series.set(key, series);
+    const known = series.buckets.get(at);
+    series.buckets.set(at, known === undefined ? value : joined(this.range, known, value));
+  }
+
+  get all() {
+    return [...this.#series.values()];
+  }
+}
+
+function joined({ joins, aggregate, by }: Range, a: number, b: number): number {
+  if (joins === undefined) {
+    return refuse(`${aggregate} by ${by.join(", ")}: several attributes have one of the names`);
+  }
+  return joins === "sum" ? a + b : Math[joins](a, b);
+}
+
+interface Row {
+  readonly group: Group;
+  readonly value: number | null;
+  readonly values?: Readonly<Record<string, number | null>>;
+  readonly total_groups: number;
+}
+
+/** As many as log_stats answers. */
+const rowsAtOnce = 1000;
+
 async function atOnce(range: Range, at: number, ask: Ask): Promise<Evaluated> {
   const end = at - range.offset;
-  const rows = await ask<{ group: Group; value: number | null; total_groups: number }[]>(
-    "log_stats",
-    {
-      p_query_dsl: seriesDsl(range),
-      p_ts_from: isoOfSeconds(end - range.seconds),
-      p_ts_to: isoOfSeconds(end),
-      p_limit: 1000,
-    },
-  );
-  const series = rows.flatMap(({ group, value }) => {
-    if (value === null || isNothing(range, value)) return [];
-    const points = new Map([[at, range.isPerSecond ? value / range.seconds : value]]);
-    return [{ labels: labelsOf(range, group), points }];
+  // A sum of no records is 0, which Loki does not say.
+  const isSum = range.aggregate?.startsWith("sum(");
+  const rows = await ask<Row[]>("log_stats", {
+    p_query_dsl: seriesDsl(range, undefined, isSum ? " as s, count() as n" : ""),
+    p_ts_from: isoOfSeconds(end - range.seconds),
+    p_ts_to: isoOfSeconds(end),
+    p_limit: rowsAtOnce,
   });
+  const found = new Found(range);
+  for (const { group, value, values } of rows) {
+    if (values?.n !== 0) found.add(group, at, value);
+  }
+  const series = found.all.map(({ labels, buckets }) => ({
+    labels,
+    points: mapOf(buckets, (value) => range.isPerSecond ? value / range.seconds : value),
+  }));
   return { series, isCut: (rows[0]?.total_groups ?? 0) > rows.length };
+}
+
+function mapOf(buckets: Buckets, made: (value: number) => number): Buckets {
+  return new Map([...buckets].map(([at, value]) => [at, made(value)]));
 }
 
 interface LogSeries {
@@ -204,20 +286,44 @@ async function overTime(
   steps: readonly number[],
   step: number,
   ask: Ask,
+  isWhole: boolean,
 ): Promise<Evaluated> {
   const { seconds, offset } = range;
   const width = range.joins === undefined ? seconds : divisor(divisor(seconds, step), offset);
-  if (range.joins === undefined && (seconds !== step || offset % step !== 0)) {
-    refuse(
-      `${range.aggregate}: the range [${seconds}s] has to be the step, ${step}s: write [$__auto]`,
-    );
-  }
-  const first = steps[0] - seconds - offset;
-  const last = steps[steps.length - 1] - offset;
-  if ((last - first) / width > maxSteps + 1) {
+  const times = {
+    first: steps[0] - seconds - offset,
+    last: steps[steps.length - 1] - offset,
+    width,
+  };
+  if ((times.last - times.first) / width > maxSteps + 1) {
     refuse(`a range of [${seconds}s] with a step of ${step}s: make one a multiple of the other`);
   }
-  const found = new Map<string, { labels: Record<string, string>; buckets: Map<number, number> }>();
+  // log_series says 0 for a sum of no numbers.
+  const isSum = range.aggregate?.startsWith("sum(");
+  const largest = isSum ? undefined : await largestOf(range, times, ask);
+  const isCut = largest?.isCut ?? false;
+  const found = largest === undefined || isCut && isWhole
+    ? await allOf(range, times, ask)
+    : largest.found;
+  return {
+    series: found.all.map(({ labels, buckets }) => ({
+      labels,
+      points: slid(range, buckets, steps, width),
+    })).filter(({ points }) => points.size > 0),
+    isCut: isCut && !isWhole,
+  };
+}
+
+/** Seconds since 1970, and of a bucket. */
+interface Cut {
+  readonly first: number;
+  readonly last: number;
+  readonly width: number;
+}
+
+/** The series of the largest groups, which costs one call for each thousand buckets. */
+async function largestOf(range: Range, { first, last, width }: Cut, ask: Ask) {
+  const found = new Found(range);
   let isCut = false;
   for (let from = first; from < last; from += width * bucketsOfCall) {
     const { series } = await ask<LogSeries>("log_series", {
@@ -226,26 +332,43 @@ async function overTime(
       p_ts_to: isoOfSeconds(Math.min(last, from + width * bucketsOfCall)),
     });
     for (const { group, points } of series) {
-      if (group === null) {
-        isCut = true;
-        continue;
-      }
-      const labels = labelsOf(range, group);
-      const key = JSON.stringify(labels);
-      const { buckets } = found.get(key) ?? { buckets: new Map<number, number>() };
-      found.set(key, { labels, buckets });
-      for (const [ts, value] of points) {
-        if (value !== null && !isNothing(range, value)) buckets.set(Date.parse(ts) / 1000, value);
-      }
+      if (group === null) isCut = true;
+      else for (const [ts, value] of points) found.add(group, Date.parse(ts) / 1000, value);
     }
   }
-  return {
-    series: [...found.values()].map(({ labels, buckets }) => ({
-      labels,
-      points: slid(range, buckets, steps, width),
-    })).filter(({ points }) => points.size > 0),
-    isCut,
-  };
+  return { found, isCut };
+}
+
+/** All groups, in as many calls as their rows need. */
+async function allOf(range: Range, { first, last, width }: Cut, ask: Ask): Promise<Found> {
+  const found = new Found(range);
+  let buckets = bucketsOfCall;
+  for (let from = first; from < last;) {
+    const to = Math.min(last, from + width * buckets);
+    const rows = await ask<Row[]>("log_stats", {
+      p_query_dsl: seriesDsl(range, width),
+      p_ts_from: isoOfSeconds(from),
+      p_ts_to: isoOfSeconds(to),
+      p_limit: rowsAtOnce,
+    });
+    const total = rows[0]?.total_groups ?? 0;
+    if (total > rows.length) {
+      if (buckets === 1) {
+        refuse(
+          `more than ${rowsAtOnce} series at one step: ` +
+            "group what is inside by fewer labels, or narrow the selector",
+        );
+      }
+      buckets = Math.max(1, Math.min(buckets >> 1, Math.floor(buckets * rows.length / total)));
+      continue;
+    }
+    for (const { group, value } of rows) {
+      found.add(group, Date.parse(String(group.ts)) / 1000, value);
+    }
+    from = to;
+    if (total * 2 <= rowsAtOnce) buckets = Math.min(bucketsOfCall, buckets * 2);
+  }
+  return found;
 }
 
 /**

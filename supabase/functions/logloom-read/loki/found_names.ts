@@ -1,14 +1,19 @@
 import type { Ask } from "./ask.ts";
 import { selectionOf } from "./logs.ts";
+import { all } from "./matchers.ts";
 import {
+  fieldsThatMayBe,
   type FoundField,
+  inOrder,
   isInternal,
   nameOfField,
   type Names,
   type NamesOf,
   recordField,
+  segmentsOf,
 } from "./names.ts";
 import { Refusal } from "./refusal.ts";
+import type { LogRecord } from "./streams.ts";
 import { parametersOfRange, type TimeRange, wholeSeconds } from "./times.ts";
 import { childOf, needed, type Node } from "./tree.ts";
 
@@ -24,34 +29,126 @@ export async function namesFor(
 ): Promise<NamesOf> {
   const found = new Map<string, Names>();
   const namesOf: NamesOf = (expression) => found.get(selectionOf(expression)) ?? new Map();
-  if (!mentionsAttribute(tree) && !more.some(isAttribute)) return namesOf;
+  const wanted = new Set([...attributesIn(tree), ...more].filter(isAttribute));
+  if (wanted.size === 0) return namesOf;
   const before = start - BigInt(reachOf(tree)) * 1_000_000_000n;
   const range = parametersOfRange({ start: before > 0n ? before : 0n, end });
-  for (const p_query_dsl of new Set(selectionsIn(tree))) {
-    const names = new Map<string, string>();
-    found.set(p_query_dsl, names);
-    for (const { field } of await fieldsOf({ p_query_dsl, ...range }, ask)) {
+  for (const selection of new Set(selectionsIn(tree))) {
+    const names = new Map<string, string[]>();
+    const add = (field: string) => {
       const name = nameOfField(field);
-      if (field.startsWith("attrs.") && !names.has(name)) names.set(name, field);
+      names.set(name, inOrder(name, [...names.get(name) ?? [], field]));
+    };
+    for (const { field } of await fieldsOf({ p_query_dsl: selection, ...range }, ask)) {
+      if (field.startsWith("attrs.")) add(field);
     }
+    const known = new Set([...names.values()].flat());
+    // Where lines are parsed it matters whether there is such an attribute, else only how it is written.
+    const others = [...wanted].map(fieldsThatMayBe)
+      .filter((fields) => fields.length > 1 || hasParser(tree)).flat()
+      .filter((field) => !known.has(field));
+    for (let at = 0; at < others.length; at += fieldsAtOnce) {
+      const asked = others.slice(at, at + fieldsAtOnce);
+      (await presentOf(asked, selection, range, ask)).forEach(add);
+    }
+    found.set(selection, names);
   }
   return namesOf;
+}
+
+/** Terms of one query: half of what it may have. */
+const fieldsAtOnce = 30;
+
+/** Those of the fields that one of the records has. Each call finds another one, the last call none. */
+async function presentOf(
+  fields: readonly string[],
+  selection: string,
+  range: Record<string, string>,
+  ask: Ask,
+): Promise<string[]> {
+  const present: string[] = [];
+  let left = fields;
+  let cursor: string | null = null;
+  try {
+    while (left.length > 0) {
+      const page: { logs: readonly LogRecord[]; next_cursor: string | null } = await ask(
+        "search_logs",
+        { p_query_dsl: anyOf(left, selection), ...range, p_limit: 1, p_cursor: cursor },
+      );
+      const [record] = page.logs;
+      cursor = record === undefined ? page.next_cursor : null;
+      if (record === undefined && cursor === null) break;
+      if (record === undefined) continue;
+      const had = left.filter((field) => hasField(record.attrs, segmentsOf(field)));
+      if (had.length === 0) return [...present, ...await countedOf(left, selection, range, ask)];
+      present.push(...had);
+      left = left.filter((field) => !had.includes(field));
+    }
+    return present;
+  } catch (error) {
+    if (!(error instanceof Refusal) || ![400, 403].includes(error.status)) throw error;
+    return [...present, ...await countedOf(left, selection, range, ask)];
+  }
+}
+
+/** The same by counts: for a view without search_logs, and where fields are hidden from the reader. */
+async function countedOf(
+  fields: readonly string[],
+  selection: string,
+  range: Record<string, string>,
+  ask: Ask,
+): Promise<string[]> {
+  try {
+    const [row] = await ask<{ value: number }[]>("log_stats", {
+      p_query_dsl: `${anyOf(fields, selection)} | count()`,
+      ...range,
+    });
+    if ((row?.value ?? 0) === 0) return [];
+    if (fields.length === 1) return [...fields];
+  } catch (error) {
+    // What is hidden is not there.
+    if (!(error instanceof Refusal) || error.status !== 400) throw error;
+    if (fields.length === 1) return [];
+  }
+  const half = fields.length >> 1;
+  return [
+    ...await countedOf(fields.slice(0, half), selection, range, ask),
+    ...await countedOf(fields.slice(half), selection, range, ask),
+  ];
+}
+
+function anyOf(fields: readonly string[], selection: string): string {
+  const terms = fields.map((field) => `${field}:*`);
+  return all([selection, terms.length === 1 ? terms[0] : `(${terms.join(" OR ")})`]);
+}
+
+/** By the path, or by a key with dots in it. */
+function hasField(value: unknown, segments: readonly string[]): boolean {
+  if (segments.length === 0) return value !== null && value !== undefined;
+  if (typeof value !== "object" || value === null) return false;
+  return segments.some((_, n) => {
+    const key = segments.slice(0, n + 1).join(".");
+    return Object.hasOwn(value, key) &&
+      hasField((value as Record<string, unknown>)[key], segments.slice(n + 1));
+  });
 }
 
 async function fieldsOf(parameters: Record<string, string>, ask: Ask): Promise<FoundField[]> {
   try {
     return await ask<FoundField[]>("list_log_fields", parameters);
   } catch (error) {
-    // A view may be closed to it. Its readers name attributes as they are stored.
+    // A view may be closed to it. The names that its readers write are asked for one by one.
     if (error instanceof Refusal && error.status === 403) return [];
     throw error;
   }
 }
 
-function mentionsAttribute(node: Node): boolean {
-  return node.name === "Identifier"
-    ? isAttribute(node.text)
-    : node.children.some(mentionsAttribute);
+function attributesIn(node: Node): string[] {
+  return node.name === "Identifier" ? [node.text] : node.children.flatMap(attributesIn);
+}
+
+function hasParser(node: Node): boolean {
+  return /Parser$/.test(node.name) || node.children.some(hasParser);
 }
 
 function isAttribute(name: string): boolean {

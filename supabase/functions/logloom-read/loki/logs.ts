@@ -1,19 +1,55 @@
 import {
+  isText,
+  jsonOf,
+  labelsOfJson,
+  labelsOfLogfmt,
+  templateOf,
+  textOfMember,
+} from "./line_parsers.ts";
+import {
   all,
   any,
+  bytesOf,
   everything,
   nothing,
+  ofAbsent,
   ofAddress,
+  ofFirst,
   ofLabel,
   ofLine,
   ofQuantity,
 } from "./matchers.ts";
-import { fieldNamed, isInternal, type Names, recordField, unknownLevel } from "./names.ts";
+import {
+  fieldsNamed,
+  isInternal,
+  type Names,
+  recordField,
+  segmentsOf,
+  unknownLevel,
+} from "./names.ts";
 import { refuse } from "./refusal.ts";
 import { quoted, stringOf } from "./texts.ts";
 import { childOf, itemsOf, needed, type Node } from "./tree.ts";
 
-/** Which records a LogQL query is about, in our query language. */
+/** A record on its way through the stages of a query. */
+export interface Entry {
+  line: string;
+  readonly labels: Map<string, string>;
+  readonly metadata: Map<string, string>;
+  /** What stages made, which comes before the others. */
+  readonly parsed: Map<string, string>;
+}
+
+export function labelOf({ labels, metadata, parsed }: Entry, name: string): string {
+  return parsed.get(name) ?? metadata.get(name) ?? labels.get(name) ?? "";
+}
+
+/** Does its part to an entry, and says whether it stays. */
+type Stage = (entry: Entry) => boolean;
+
+const parserError = "__error__";
+
+/** Which records a LogQL query is about, in our query language, and what its stages make of each. */
 export class LogQuery {
   /** Of the records as they are, and of what json and logfmt make of their lines. */
   private readonly filters: string[] = [];
@@ -28,6 +64,13 @@ export class LogQuery {
   private readonly matched: string[] = [];
   private readonly isDropped = new Set<string>();
   private kept: Set<string> | undefined;
+  private isParsedAfterHiding = false;
+  private readonly stages: Stage[] = [];
+  /** Filters that only stages can decide, and of those the ones that leave out what is no JSON. */
+  private decided = 0;
+  private readonly withoutErrors = new Set<Stage>();
+  private readonly made = new Set<string>();
+  private hasNewLine = false;
 
   constructor(expression: Node, private readonly names: Names) {
     this.read(expression);
@@ -53,19 +96,52 @@ export class LogQuery {
     return this.matched;
   }
 
+  /** Whether what the database finds is not yet what the query finds. */
+  get isDecidedByRecord(): boolean {
+    return this.decided > 0;
+  }
+
+  /** Whether a name is made by a stage, so that only a record's own stages know its value. */
+  makes(name: string): boolean {
+    return this.made.has(name);
+  }
+
+  /** Does what the stages say. False where the record is not one that the query finds. */
+  pass(entry: Entry): boolean {
+    return this.stages.every((stage) => stage(entry));
+  }
+
   /** Whether drop and keep leave a label in the answer. */
   shows(name: string): boolean {
     return !this.isDropped.has(name) && (this.kept?.has(name) ?? true);
   }
 
+  /** A number from the line alone proves that the line could be parsed. */
+  unwraps(name: string): void {
+    if (this.names.has(name) || !this.parsers.includes("json")) return;
+    for (const stage of this.withoutErrors) this.stages.splice(this.stages.indexOf(stage), 1);
+    this.decided -= this.withoutErrors.size;
+    this.withoutErrors.clear();
+  }
+
   /** The field that a name means at the end of the pipeline. */
   field(name: string): string {
-    const field = this.extracted.get(name) ?? fieldNamed(name, this.names);
+    const fields = this.fields(name);
+    return fields.length === 1 ? fields[0] : refuse(
+      `${name} is the name of several attributes here: ${fields.join(", ")}. ` +
+        "Only filters and groups take them together",
+    );
+  }
+
+  /** The same, of which a record's value is the first that it has. */
+  fields(name: string): readonly string[] {
+    const extracted = this.extracted.get(name);
+    const fields = extracted === undefined ? fieldsNamed(name, this.names) : [extracted];
     // A group or a number of records that have it as an attribute is that: not all lines are parsed for others.
     const isAttribute = !this.isFiltering && this.names.has(name);
     const isParsed = this.parsers.length > 0 && recordField(name) === undefined && !isAttribute;
-    if (isParsed || this.extracted.has(name)) this.parsed.add(field);
-    return field;
+    if (isParsed || extracted !== undefined) fields.forEach((field) => this.parsed.add(field));
+    return fields;
   }
 
   private filter(make: () => string): void {
@@ -77,12 +153,19 @@ export class LogQuery {
     if (this.parsed.size === 0) this.filters.push(filter);
     else {
       this.lateFilters.push(filter);
-      const found = new Set(this.names.values());
+      const found = new Set([...this.names.values()].flat());
       if ([...this.parsed].every((field) => found.has(field))) {
         this.earlyFilters.push(any([filter, ...[...this.parsed].map((field) => `-${field}:*`)]));
       }
     }
     this.parsed = this.parsed.union(before);
+  }
+
+  /** A filter of what only stages know. */
+  private decide(stage: Stage): string {
+    this.stages.push(stage);
+    this.decided += 1;
+    return everything;
   }
 
   private read(node: Node): void {
@@ -112,7 +195,9 @@ export class LogQuery {
         case "DecolorizeExpr":
           break;
         case "LineFilters":
-          for (const line of itemsOf(child, "LineFilter")) this.filter(() => ofLineFilter(line));
+          for (const line of itemsOf(child, "LineFilter")) {
+            this.filter(() => this.hasNewLine ? this.ofNewLine(line) : ofLineFilter(line));
+          }
           break;
         case "LabelParser":
         case "LogfmtParser":
@@ -126,10 +211,16 @@ export class LogQuery {
           this.readLabelFilter(child);
           break;
         case "DropLabelsExpr":
-          for (const name of namesIn(child, "Drop")) this.isDropped.add(name);
+          this.hide(namesIn(child, "Drop"));
           break;
         case "KeepLabelsExpr":
-          this.kept = new Set(namesIn(child, "Keep"));
+          this.keep(new Set(namesIn(child, "Keep")));
+          break;
+        case "LineFormatExpr":
+          this.readLineFormat(child);
+          break;
+        case "LabelFormatExpr":
+          this.readLabelFormat(child);
           break;
         default:
           refuse(`| ${child.text.split(/[\s(]/, 1)[0]} is not supported`);
@@ -141,9 +232,70 @@ export class LogQuery {
     this.filter(() => this.ofLabelFilter(filter));
   }
 
-  /** Leaves out records without a field. */
-  require(field: string): void {
-    (this.parsed.has(field) ? this.lateFilters : this.filters).push(`${field}:*`);
+  /** Leaves out records without a number in a field. */
+  requireNumber(field: string): void {
+    (this.parsed.has(field) ? this.lateFilters : this.filters).push(`${field}:[* TO *]`);
+  }
+
+  /** Leaves out records without a label. */
+  requireLabel(name: string): void {
+    const filter = ofFirst(this.fields(name), (field) => ofLabel(field, "!=", "", emptyOf(name)));
+    (this.parsed.size > 0 ? this.lateFilters : this.filters).push(filter);
+  }
+
+  private hide(names: readonly string[]): void {
+    for (const name of names) {
+      this.isDropped.add(name);
+      this.made.delete(name);
+    }
+    this.stages.push(({ labels, metadata, parsed }) => {
+      for (const name of names) [labels, metadata, parsed].forEach((map) => map.delete(name));
+      return true;
+    });
+  }
+
+  private keep(names: ReadonlySet<string>): void {
+    this.kept = new Set([...names].filter((name) => this.kept?.has(name) ?? true));
+    this.stages.push((entry) => {
+      for (const map of [entry.labels, entry.metadata, entry.parsed]) {
+        for (const name of map.keys()) {
+          // Loki keeps what tells that a line could not be parsed.
+          if (!names.has(name) && !isInternal(name)) map.delete(name);
+        }
+      }
+      return true;
+    });
+  }
+
+  private readLineFormat(stage: Node): void {
+    const format = templateOf("line_format", stringOf(needed(stage, "String").text));
+    this.hasNewLine = true;
+    this.stages.push((entry) => {
+      entry.line = format((name) => name === "__line__" ? entry.line : labelOf(entry, name));
+      return true;
+    });
+  }
+
+  private readLabelFormat(stage: Node): void {
+    for (const item of itemsOf(childOf(stage, "LabelsFormat"), "LabelFormatMatcher")) {
+      const [{ text: name }, , value] = item.children;
+      const isRenamed = value.name === "Identifier";
+      if (!["Identifier", "String"].includes(value.name)) {
+        refuse(`| ${stage.text} is not supported`);
+      }
+      const format = isRenamed ? undefined : templateOf("label_format", stringOf(value.text));
+      this.made.add(name);
+      if (isRenamed) this.made.add(value.text);
+      this.stages.push((entry) => {
+        const read = (label: string) => label === "__line__" ? entry.line : labelOf(entry, label);
+        const text = format === undefined ? read(value.text) : format(read);
+        const { labels, metadata, parsed } = entry;
+        if (isRenamed) [labels, metadata, parsed].forEach((map) => map.delete(value.text));
+        [labels, metadata].forEach((map) => map.delete(name));
+        parsed.set(name, text);
+        return true;
+      });
+    }
   }
 
   private readParser(node: Node): void {
@@ -151,7 +303,24 @@ export class LogQuery {
     if (rest.length > 0 || !["json", "logfmt"].includes(kind.text)) {
       refuse(`| ${node.text} is not supported: only json and logfmt are`);
     }
-    if (!this.parsers.includes(kind.text)) this.parsers.push(kind.text);
+    this.parse(kind.text);
+    const isJson = kind.text === "json";
+    this.stages.push((entry) => {
+      const json = isJson ? jsonOf(entry.line) : undefined;
+      if (isJson && json === undefined) return fail(entry);
+      const found = json === undefined ? labelsOfLogfmt(entry.line) : labelsOfJson(json);
+      for (const [name, text] of found) {
+        const isTaken = entry.labels.has(name) || entry.metadata.has(name);
+        entry.parsed.set(isTaken ? `${name}_extracted` : name, text);
+      }
+      return true;
+    });
+  }
+
+  private parse(kind: string): void {
+    if (this.hasNewLine) refuse(`| ${kind} after line_format is not supported`);
+    if (!this.parsers.includes(kind)) this.parsers.push(kind);
+    if (this.isDropped.size > 0 || this.kept !== undefined) this.isParsedAfterHiding = true;
   }
 
   /** `| json method="http.method"`: a name for what the line holds there. */
@@ -159,11 +328,22 @@ export class LogQuery {
     const kind = node.children[0].text;
     const [list, ...flags] = node.children.slice(1);
     if (flags.length > 0) refuse(`| ${kind}: ${list.text} is not supported`);
-    if (!this.parsers.includes(kind)) this.parsers.push(kind);
+    this.parse(kind);
     for (const item of itemsOf(list, "LabelExtractionExpression")) {
       const name = needed(item, "Identifier").text;
       const source = childOf(item, "String");
-      this.extracted.set(name, pathOf(source === undefined ? name : stringOf(source.text), kind));
+      const path = pathOf(source === undefined ? name : stringOf(source.text), kind);
+      this.extracted.set(name, path);
+      const segments = segmentsOf(path);
+      this.stages.push((entry) => {
+        const json = kind === "json" ? jsonOf(entry.line) : undefined;
+        if (kind === "json" && json === undefined) return fail(entry);
+        const found = json === undefined
+          ? labelsOfLogfmt(entry.line).get(segments.join("."))
+          : memberOf(json, segments);
+        if (found !== undefined) entry.parsed.set(name, found);
+        return true;
+      });
     }
   }
 
@@ -173,23 +353,45 @@ export class LogQuery {
   }
 
   private ofText(name: string, operator: string, value: string): string {
-    if (!isInternal(name)) {
-      return ofLabel(this.field(name), operator, value, emptyOf(name));
+    if (this.made.has(name) || name === parserError && this.parsers.includes("json")) {
+      const stage: Stage = (entry) => isText(labelOf(entry, name), operator, value);
+      if (name === parserError && operator === "=" && value === "") this.withoutErrors.add(stage);
+      return this.decide(stage);
     }
-    // No record has it: it is an empty text, like the level of a record that has none.
-    const found = ofLabel("level", operator.replace(/^!=?/, "="), value);
-    const isEmpty = found === everything || found.includes("-level:*");
-    return isEmpty !== operator.startsWith("!") ? everything : nothing;
+    if (this.isAbsent(name)) return ofAbsent(operator, value);
+    return ofFirst(
+      this.fields(name),
+      (field) => ofLabel(field, operator, value, emptyOf(name)),
+    );
+  }
+
+  /** What no record has, or what drop and keep have taken away. */
+  private isAbsent(name: string): boolean {
+    if (isInternal(name)) return true;
+    if (this.shows(name)) return false;
+    if (this.isParsedAfterHiding) {
+      refuse(`${name} after drop or keep and a parser is not supported`);
+    }
+    return true;
+  }
+
+  /** The names of a grouping that a record can still have. */
+  grouped(names: readonly string[]): readonly string[] {
+    return names.filter((name) => this.made.has(name) || !this.isAbsent(name));
   }
 
   /** `and` binds closer than `or`; a comma or nothing is `and`. The parser nests them as they come. */
   private ofLabelFilter(filter: Node): string {
     const { operands, operators } = chainOf(filter);
     const groups: string[][] = [[]];
+    const { decided } = this;
     operands.forEach((operand, n) => {
       if (n > 0 && operators[n - 1] === "or") groups.push([]);
       groups[groups.length - 1].push(this.ofOneFilter(operand));
     });
+    if (groups.length > 1 && this.decided > decided) {
+      refuse(`${filter.text}: or with what a stage makes is not supported`);
+    }
     return any(groups.map(all));
   }
 
@@ -207,7 +409,10 @@ export class LogQuery {
       case "IpLabelFilter": {
         const name = needed(inner, "Identifier").text;
         const value = stringOf(needed(inner, "String").text);
-        return ofAddress(this.field(name), needed(inner, "Eq", "Neq").text, value);
+        if (this.made.has(name)) refuse(`ip() of ${name}, which a stage makes, is not supported`);
+        if (this.isAbsent(name)) return nothing;
+        const operator = needed(inner, "Eq", "Neq").text;
+        return ofFirst(this.fields(name), (field) => ofAddress(field, operator, value));
       }
       default:
         return refuse(`label filter ${filter.text} is not supported`);
@@ -215,9 +420,61 @@ export class LogQuery {
   }
 
   private ofNumber(filter: Node): string {
-    const [name, operator, literal] = filter.children;
-    return ofQuantity(this.field(name.text), operator.text, literal.text.replace(/\s/g, ""));
+    const [{ text: name }, { text: operator }, literal] = filter.children;
+    const bound = literal.text.replace(/\s/g, "");
+    if (this.made.has(name)) {
+      const number = Number(bytesOf(bound) ?? bound);
+      if (Number.isNaN(number)) refuse(`${filter.text}: ${name} is compared with numbers alone`);
+      return this.decide((entry) => isNumber(labelOf(entry, name), operator, number));
+    }
+    if (this.isAbsent(name)) return nothing;
+    return ofFirst(this.fields(name), (field) => ofQuantity(field, operator, bound));
   }
+
+  private ofNewLine(line: Node): string {
+    const operator = needed(line, "Filter").text;
+    const values = stringsOf(line);
+    if (operator !== "|=" && operator !== "!=") {
+      refuse(`${operator} after line_format is not supported: only |= and != are`);
+    }
+    return this.decide((entry) =>
+      values.some((value) => entry.line.includes(value)) === (operator === "|=")
+    );
+  }
+}
+
+/** What Loki says of a line that it cannot parse. */
+function fail(entry: Entry): true {
+  entry.parsed.set(parserError, "JSONParserErr");
+  entry.parsed.set("__error_details__", "the line is no JSON object");
+  return true;
+}
+
+function memberOf(json: Record<string, unknown>, segments: readonly string[]): string | undefined {
+  let member: unknown = json;
+  for (const key of segments) {
+    if (typeof member !== "object" || member === null || !Object.hasOwn(member, key)) {
+      return undefined;
+    }
+    member = (member as Record<string, unknown>)[key];
+  }
+  return textOfMember(member) ?? (member === null ? undefined : JSON.stringify(member));
+}
+
+function isNumber(text: string, operator: string, bound: number): boolean {
+  const number = text.trim() === "" ? NaN : Number(text);
+  if (Number.isNaN(number)) return false;
+  const sign = Math.sign(number - bound);
+  const signs: Record<string, number[]> = {
+    "=": [0],
+    "==": [0],
+    "!=": [-1, 1],
+    ">": [1],
+    ">=": [0, 1],
+    "<": [-1],
+    "<=": [-1, 0],
+  };
+  return signs[operator]?.includes(sign) ?? refuse(`label filter ${operator} is not supported`);
 }
 
 /** Half of what our language takes, of letters and of terms: the rest is for what is selected, and for groups. */
@@ -258,13 +515,18 @@ function emptyOf(name: string): string {
 
 function ofLineFilter(line: Node): string {
   const operator = needed(line, "Filter").text;
+  const values = stringsOf(line);
+  if (!operator.startsWith("!")) return any(values.map((value) => ofLine(operator, value)));
+  return all(values.map((value) => ofLine(operator, value)));
+}
+
+function stringsOf(line: Node): string[] {
   const values: string[] = [];
   for (let at: Node | undefined = line; at !== undefined; at = childOf(at, "OrFilter")) {
     if (childOf(at, "FilterOp") !== undefined) refuse("ip() of a line is not supported");
     values.push(stringOf(needed(at, "String").text));
   }
-  if (!operator.startsWith("!")) return any(values.map((value) => ofLine(operator, value)));
-  return all(values.map((value) => ofLine(operator, value)));
+  return values;
 }
 
 function chainOf(filter: Node): { operands: Node[]; operators: string[] } {

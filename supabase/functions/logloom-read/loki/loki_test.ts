@@ -6,9 +6,10 @@ import { grafanaRequests } from "./grafana_requests.ts";
 import { alternatives, quoted, quotedRegex, regexOf, stringOf } from "./texts.ts";
 import { LogQuery } from "./logs.ts";
 import { matchesWhole } from "./regex.ts";
-import { recordsOf, streamsOf } from "./streams.ts";
+import { passed, recordsOf, streamsOf } from "./streams.ts";
 import { parseLogql } from "./tree.ts";
 import { nanosecondsOf, secondsOf } from "./times.ts";
+import { replaced } from "./vectors.ts";
 
 interface Answered {
   readonly status: number;
@@ -45,8 +46,9 @@ async function asked(
     path: `/loki/api/v1/${path}`,
     reader: { kind: "user", token: "token" },
     callDatabase: (_reader, operation, text) => {
-      const { p_query_dsl } = JSON.parse(text);
-      if (!["list_log_fields", "validate_query"].includes(operation)) {
+      const { p_query_dsl, p_limit } = JSON.parse(text);
+      const isLookUp = operation === "search_logs" && p_limit === 1;
+      if (!isLookUp && !["list_log_fields", "validate_query"].includes(operation)) {
         calls.push(`${operation} ${p_query_dsl}`);
       }
       if (hidden !== "" && p_query_dsl?.includes(hidden)) {
@@ -110,6 +112,27 @@ Deno.test("a query of LogQL becomes one of ours, with every value in quotes", as
     ['{env="p"} | a=ip("10.0.0.0/8")', 'search_logs env:"p" attrs.a:10.0.0.0/8'],
     ['sum by (level) (rate({env="p"}[5m]))', 'log_series env:"p" | count() by (60s), level'],
     [
+      'sum(sum_over_time({env="p"} | unwrap took [1m]))',
+      'log_stats env:"p" attrs.took:[* TO *] | sum(attrs.took) by (60s)',
+    ],
+    ['{env="p"} | size > 1.5MB', 'search_logs env:"p" (attrs.size:>1.5MB OR attrs.size:>1500000)'],
+    ['{env="p"} | drop host | host="a"', "search_logs -ts:*"],
+    ['{env="p"} | drop host | host!="a"', 'search_logs env:"p"'],
+    ['{env="p"} | keep host | took > 5', "search_logs -ts:*"],
+    [
+      'sum by (host, level) (count_over_time({env="p"} | drop host [1m]))',
+      'log_series env:"p" | count() by (60s), level',
+    ],
+    [
+      'sum by (host) (sum by (level) (count_over_time({env="p"}[1m])))',
+      'log_series env:"p" | count() by (60s)',
+    ],
+    ['{env="p"} | took=ip("10.0.0.0/8")', 'search_logs env:"p" attrs.took:10.0.0.0/8'],
+    [
+      '{env="p"} | took!=ip("10.0.0.1")',
+      'search_logs env:"p" attrs.took:* -attrs.took:10.0.0.1/32',
+    ],
+    [
       'quantile_over_time(0.99, {env="p"} | unwrap took [1m]) by (host)',
       'log_series env:"p" | p99(attrs.took) by (60s), host',
     ],
@@ -118,13 +141,18 @@ Deno.test("a query of LogQL becomes one of ours, with every value in quotes", as
       'log_series env:"p" | count() by (60s), level, service',
     ],
     ['{a="b"', "400 parse error at line 1, col 7: syntax error: unexpected end of a part"],
-    ['{a="b"} | line_format "x"', "400 | line_format is not supported"],
-    ['{a="b"} | unpack', "400 | unpack is not supported: only json and logfmt are"],
-    ['stddev_over_time({a="b"} | unwrap c [1m])', "400 stddev_over_time is not supported"],
-    ['sum(rate({a="b"}[1m])) and vector(1)', "400 and is not supported"],
     [
-      'sum(rate({a="b"}[1m])) / on (x) vector(1)',
-      "400 on (x) is not supported",
+      '{a="b"} | line_format "{{if .x}}"',
+      "400 | line_format: {{if .x}} is not supported: only {{.name}}, {{__line__}} and " +
+      "upper, ToUpper, lower, ToLower, trim, TrimSpace are",
+    ],
+    ['{a="b"} | unpack', "400 | unpack is not supported: only json and logfmt are"],
+    ['rate_counter({a="b"} | unwrap c [1m])', "400 rate_counter is not supported"],
+    ['stddev_over_time({a="b"}[1m])', "400 stddev_over_time is not supported without unwrap"],
+    ['sum(rate({a="b"}[1m])) and 1', "400 and needs series on both sides"],
+    [
+      'sum(rate({a="b"}[1m])) / on (x) group_left () vector(1)',
+      "400 group_left is not supported",
     ],
   ];
   for (const [query, ...expected] of cases) {
@@ -254,7 +282,12 @@ function eachSecond(series: number, values: readonly number[]) {
 
 function queriedOver(seconds: number, query: string, log_series: unknown) {
   const parameters = { start: `${start}`, end: `${start + seconds}`, step: "1", query };
-  return asked("query_range", parameters, "", { ...answers, log_series });
+  const { series = [] } = log_series as Partial<ReturnType<typeof eachSecond>>;
+  // The same as rows.
+  const log_stats = series.flatMap(({ group, points }) =>
+    points.map(([ts, value]) => ({ group: { ts, ...group }, value, total_groups: 0 }))
+  );
+  return asked("query_range", parameters, "", { ...answers, log_series, log_stats });
 }
 
 Deno.test("numbers and series cost little to compute", async () => {
@@ -373,7 +406,10 @@ Deno.test("an attribute may be named like what every object has", () => {
   const attrs = JSON.parse('{"constructor": "c", "toString": 1, "__proto__": "p", "host": "h"}');
   const record = { ts: "2026-11-21T12:30:00+00:00", msg: "m", attrs };
   const tree = parseLogql('{host="h"}').children[0].children[0];
-  const [{ stream }] = streamsOf([record], new LogQuery(tree, new Map()), false);
+  const [{ stream }] = streamsOf(
+    passed([record], new LogQuery(tree, new Map())),
+    false,
+  );
   assert.deepEqual(Object.entries(stream), [
     ["detected_level", "unknown"],
     ["constructor", "c"],
@@ -385,13 +421,13 @@ Deno.test("an attribute may be named like what every object has", () => {
 
 Deno.test("an answer of records ends before it is too large, and says so", async () => {
   const log = { ts: "2026-11-21T12:30:00+00:00", msg: "💡".repeat(500_000), attrs: null };
-  const { records, isCut } = await recordsOf(
+  const { found, isCut } = await recordsOf(
     new LogQuery(parseLogql('{host="h"}').children[0].children[0], new Map()),
     { start: 0n, end: 1n },
     { limit: 10, direction: "backward" },
     <T>() => Promise.resolve({ logs: [log, log, log, log], next_cursor: null } as T),
   );
-  assert.deepEqual([records.length, isCut], [2, true]);
+  assert.deepEqual([found.length, isCut], [2, true]);
 });
 
 Deno.test("a query is given back formatted as it is, if it is one", async () => {
@@ -474,12 +510,44 @@ Deno.test("an expression matches a short text as JavaScript's does, and never ta
 });
 
 Deno.test("streams of a reader from whom a label is hidden have the other labels", async () => {
+  const distinct = (fields: string[]) =>
+    fields.map((field, n) => `count_distinct(${field}) as n${n}`).join(", ");
   const { status, calls } = await asked("series", { "match[]": '{level="error"}' }, "host");
   assert.deepEqual([status, ...calls], [
     200,
     "log_stats level:error | count() by env, host, level, route, service",
-    "log_stats level:error | count() by env, level",
+    `log_stats level:error | ${distinct(["env", "host", "level", "route", "service"])}`,
+    `log_stats level:error | ${distinct(["env"])}`,
+    `log_stats level:error | ${distinct(["host"])}`,
+    "log_stats level:error | count()",
+    ...["level", "route", "service"].map((field) => `log_stats level:error | ${distinct([field])}`),
+    "log_stats level:error | count() by env, level, route, service",
   ]);
   const named = await asked("series", { "match[]": '{host="a"}' }, "host");
   assert.deepEqual([named.status, named.text], [400, "Hidden: host\n"]);
+});
+
+Deno.test("label_replace takes expressions that cannot take long, and no others", () => {
+  const { kind, points } = { kind: "label_replace", points: new Map([[0, 1]]) } as const;
+  const made = (pattern: string, replacement = "$1", value = "web-12") =>
+    replaced(
+      { kind, of: { kind: "vector", value: 1 }, target: "t", replacement, source: "s", pattern },
+      [{ labels: { s: value }, points }],
+    )[0].labels.t;
+  assert.equal(made("(.*)-(.*)", "${2}.$1"), "12.web");
+  assert.equal(made("(?P<name>[a-z]+)-.*", "$name"), "web");
+  assert.equal(made("web"), undefined);
+  for (
+    const pattern of [
+      "(a+)+b",
+      "(a|a)*b",
+      `${"a?".repeat(30)}${"a".repeat(30)}`,
+      "(a|aa)".repeat(9),
+      "(a)\\1",
+      "(?=a)a",
+      "(",
+    ]
+  ) {
+    assert.throws(() => made(pattern, "x", "a".repeat(200)), /not supported/, pattern);
+  }
 });

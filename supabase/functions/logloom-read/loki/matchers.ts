@@ -123,12 +123,28 @@ function ofPattern(pattern: string): string {
   return `msg:~${quotedRegex(`^${parts.join(".+")}$`)}`;
 }
 
-/** `field > 5s`: quantities compare as numbers, those with a unit with such. */
+/** What is true of a name: of the first of its fields that a record has. */
+export function ofFirst(fields: readonly string[], made: (field: string) => string): string {
+  const [field, ...rest] = fields;
+  if (rest.length === 0) return made(field);
+  return any([all([`${field}:*`, made(field)]), all([`-${field}:*`, ofFirst(rest, made)])]);
+}
+
+/** What is true of a label that no record has: whether the filter lets an empty text through. */
+export function ofAbsent(operator: string, value: string): string {
+  const found = ofLabel("level", operator.replace(/^!=?/, "="), value);
+  const isEmpty = found === everything || found.includes("-level:*");
+  return isEmpty !== operator.startsWith("!") ? everything : nothing;
+}
+
+/** `field > 5s`: quantities compare as numbers, those with a unit with such. A number without one is bytes. */
 export function ofQuantity(field: string, operator: string, literal: string): string {
   if (!field.startsWith("attrs.")) {
     return refuse(`label filter ${field} ${operator} ${literal}: only attributes hold numbers`);
   }
-  const exact = `${field}:[${literal} TO ${literal}]`;
+  const bytes = bytesOf(literal);
+  const literals = bytes === undefined ? [literal] : [literal, bytes];
+  const exact = any(literals.map((bound) => `${field}:[${bound} TO ${bound}]`));
   switch (operator) {
     case "=":
     case "==":
@@ -137,8 +153,19 @@ export function ofQuantity(field: string, operator: string, literal: string): st
       // Loki does not let through what lacks the label.
       return `${field}:* -${exact}`;
     default:
-      return `${field}:${operator}${literal}`;
+      return any(literals.map((bound) => `${field}:${operator}${bound}`));
   }
+}
+
+const prefixes = ["", "k", "m", "g", "t", "p"];
+
+/** `1.5MB` without its unit; undefined where it is no size. */
+export function bytesOf(literal: string): string | undefined {
+  const [, number, prefix, isBinary] = /^([0-9.]+)([kmgtp]?)(i?)b$/i.exec(literal) ?? [];
+  if (number === undefined) return undefined;
+  const bytes = Number(number) *
+    (isBinary === "" ? 1000 : 1024) ** prefixes.indexOf(prefix.toLowerCase());
+  return Number.isSafeInteger(Math.round(bytes)) ? String(Math.round(bytes)) : undefined;
 }
 
 /** `field = ip("10.0.0.0/8")`. */
@@ -148,5 +175,6 @@ export function ofAddress(field: string, operator: string, value: string): strin
   }
   const bits = value.includes(":") ? 128 : 32;
   const found = `${field}:${value.includes("/") ? value : `${value}/${bits}`}`;
-  return operator === "!=" ? not(found) : found;
+  // Nor here what lacks the label.
+  return operator === "!=" ? all([`${field}:*`, not(found)]) : found;
 }

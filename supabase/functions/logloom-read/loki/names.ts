@@ -32,8 +32,11 @@ export interface FoundField {
   readonly values: readonly { readonly value: string; readonly count: number }[];
 }
 
-/** Names as LogQL can write them, of attributes as they were found: http_method of attrs.http.method. */
-export type Names = ReadonlyMap<string, string>;
+/**
+ * Names as LogQL can write them, of attributes as records have them: http_method of attrs.http.method. Where several have
+ * one name, a record's value is that of the first which it has.
+ */
+export type Names = ReadonlyMap<string, readonly string[]>;
 
 /** Those of the records that an expression selects: others of the same query may have another attribute by a name. */
 export type NamesOf = (expression: Node) => Names;
@@ -45,12 +48,64 @@ export function nameOfField(field: string): string {
   return field.startsWith("attrs.") && recordField(own) !== undefined ? `attrs_${own}` : own;
 }
 
-/** A field of our query language; a name is letters, digits and _, which need no quotes. */
-export function fieldNamed(name: string, names: Names): string {
-  return recordField(name) ?? names.get(name) ?? `attrs.${name}`;
+/** Fields of our query language; a name is letters, digits and _, which need no quotes. */
+export function fieldsNamed(name: string, names: Names): readonly string[] {
+  const field = recordField(name);
+  return field === undefined ? names.get(name) ?? [`attrs.${name}`] : [field];
+}
+
+/** The fields that can have a name, with what LogQL cannot write in place of each `_`. */
+export function fieldsThatMayBe(name: string): string[] {
+  const parts = name.split("_");
+  const gaps = parts.length - 1;
+  const filled = (signs: readonly string[]) =>
+    parts.map((part, n) => n === 0 ? part : `${signs[n - 1]}${part}`).join("");
+  const uniform = ["_", ".", "-", " ", "/", ":", "$", "@"].map((sign) => Array(gaps).fill(sign));
+  const mixed = gaps > 5
+    // Words of one name, within others or around them: http.request.header.content_type.
+    ? parts.flatMap((_, n) =>
+      [["_", "."], [".", "_"]].map(([before, after]) =>
+        Array.from({ length: gaps }, (_, gap) => gap < n ? before : after)
+      )
+    )
+    : combined(gaps > 3 ? ["_", "."] : ["_", ".", "-"], gaps);
+  const own = [...uniform, ...mixed].map(filled);
+  const hidden = /^attrs_(.+)$/.exec(name)?.[1] ?? /^_([0-9].*)$/.exec(name)?.[1];
+  const fields = [...own, ...hidden === undefined ? [] : [hidden]].map(fieldOf);
+  // An end of a path is no name.
+  return [...new Set(fields)].filter((field) => nameOfField(field) === name);
+}
+
+function combined(signs: readonly string[], length: number): string[][] {
+  return length === 0
+    ? [[]]
+    : combined(signs, length - 1).flatMap((rest) => signs.map((sign) => [sign, ...rest]));
+}
+
+function fieldOf(path: string): string {
+  const segments = path.split(".");
+  // What begins or ends with a dot, or has two, is one key.
+  const keys = segments.includes("") ? [path] : segments;
+  return ["attrs", ...keys.map((key) => /^[\w-]+$/.test(key) ? key : JSON.stringify(key))].join(
+    ".",
+  );
+}
+
+/** The first of a name's fields is the one that is written as the name itself. */
+export function inOrder(name: string, fields: Iterable<string>): string[] {
+  const own = `attrs.${name}`;
+  return [...new Set(fields)].sort((a, b) =>
+    Number(b === own) - Number(a === own) || (a < b ? -1 : 1)
+  );
 }
 
 /** The value of a label, empty where it is absent. */
 export function textOf(name: string, value: string | null | undefined): string {
   return value ?? (name === "detected_level" ? unknownLevel : "");
+}
+
+/** The keys of an attribute's path. */
+export function segmentsOf(field: string): string[] {
+  const segments = field.match(/"(?:[^"\\]|\\.)*"|[^".]+/g) ?? [];
+  return segments.slice(1).map((part) => part.startsWith('"') ? JSON.parse(part) : part);
 }

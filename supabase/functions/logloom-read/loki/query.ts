@@ -7,7 +7,7 @@ import { refuse } from "./refusal.ts";
 import { recordsOf, streamsOf } from "./streams.ts";
 import { rangeOf, timeOf, type TimeRange, wholeSeconds } from "./times.ts";
 import { type Node, parseLogql } from "./tree.ts";
-import { isNumber } from "./vectors.ts";
+import { isNumber, textOfValue } from "./vectors.ts";
 
 export interface Request {
   readonly parameters: URLSearchParams;
@@ -41,13 +41,13 @@ export async function queryRange({ parameters, headers, now, ask }: Request): Pr
     const logs = new LogQuery(expression.log, namesOf(expression.log));
     const limit = limitOf(parameters, 100);
     const direction = (parameters.get("direction") || "backward").toLowerCase();
-    const { records, isCut } = await recordsOf(logs, range, { limit, direction }, ask);
+    const { found, isCut } = await recordsOf(logs, range, { limit, direction }, ask);
     const isCategorized = (headers.get("X-Loki-Response-Encoding-Flags") ?? "")
       .split(",").some((flag) => flag.trim() === "categorize-labels");
     return success({
       resultType: "streams",
       ...isCategorized && { encodingFlags: ["categorize-labels"] },
-      result: streamsOf(thinned(records, parameters), logs, isCategorized),
+      result: streamsOf(thinned(found, parameters), isCategorized),
       stats: {},
     }, isCut);
   }
@@ -58,7 +58,7 @@ export async function queryRange({ parameters, headers, now, ask }: Request): Pr
     resultType: "matrix",
     result: series.map(({ labels, points }) => ({
       metric: labels,
-      values: [...points].map(([at, value]) => [at, String(value)]),
+      values: [...points].map(([at, value]) => [at, textOfValue(value)]),
     })),
     stats: {},
   }, isCut);
@@ -117,7 +117,7 @@ export async function query({ parameters, now, ask }: Request): Promise<unknown>
   if (isNumber(metric)) {
     return success({
       resultType: "scalar",
-      result: [at, String(series[0]?.points.get(at))],
+      result: [at, textOfValue(series[0]?.points.get(at))],
       stats: {},
     }, false);
   }
@@ -125,7 +125,7 @@ export async function query({ parameters, now, ask }: Request): Promise<unknown>
     resultType: "vector",
     result: series.map(({ labels, points }) => ({
       metric: labels,
-      value: [at, String(points.get(at))],
+      value: [at, textOfValue(points.get(at))],
     })),
     stats: {},
   }, isCut);

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Ask } from "./ask.ts";
-import type { LogQuery } from "./logs.ts";
+import type { Entry, LogQuery } from "./logs.ts";
 import { nameOfField, streamFields, textOf } from "./names.ts";
 import { refuse } from "./refusal.ts";
 import { nanosecondsOfTs, parametersOfRange, type TimeRange } from "./times.ts";
@@ -30,60 +30,99 @@ export async function recordsOf(
   range: TimeRange,
   { limit, direction }: { limit: number; direction: string },
   ask: Ask,
-): Promise<{ records: LogRecord[]; isCut: boolean }> {
+): Promise<{ found: Found[]; isCut: boolean }> {
   if (limit > maxRecords) {
     refuse(`max entries limit per query exceeded, limit > max_entries_limit (${limit} > 5000)`);
   }
   const order = { forward: "asc", backward: "desc" }[direction] ??
     refuse(`invalid direction ${JSON.stringify(direction)}: forward or backward`);
-  const records: LogRecord[] = [];
-  let cursor: string | null = null;
+  const all: Found[] = [];
   let bytes = 0;
+  for await (const { logs: records, isLast } of pagesOf(logs, range, { limit, order }, ask)) {
+    for (const found of passed(records, logs)) {
+      bytes += sizeOf(found);
+      if (bytes > maxBytes && all.length > 0) return { found: all, isCut: true };
+      all.push(found);
+      if (all.length === limit) return { found: all, isCut: false };
+    }
+    if (isLast) return { found: all, isCut: false };
+  }
+  return { found: all, isCut: true };
+}
+
+/** What an entry adds to an answer: its line, and its labels by name. */
+function sizeOf({ entry: { line, labels, metadata, parsed } }: Found): number {
+  const texts = [labels, metadata, parsed].map((map) => JSON.stringify([...map]));
+  return Buffer.byteLength(JSON.stringify(line)) +
+    texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}
+
+/** Pages of records, as long as there is time. A page may be shorter than asked for, or empty, and still not be the last. */
+export async function* pagesOf(
+  logs: LogQuery,
+  range: TimeRange,
+  { limit, order }: { limit: number; order: string },
+  ask: Ask,
+): AsyncGenerator<{ logs: readonly LogRecord[]; isLast: boolean }> {
+  let cursor: string | null = null;
+  let left = limit;
   const began = performance.now();
-  // A page may be shorter than asked for, or empty, and still not be the last.
   do {
     const page: Page = await ask<Page>("search_logs", {
       p_query_dsl: logs.dsl,
       ...parametersOfRange(range),
       p_order: order,
-      p_limit: Math.min(recordsOfPage, limit - records.length),
+      // Where stages leave records out, it is not known how many are needed.
+      p_limit: logs.isDecidedByRecord ? recordsOfPage : Math.min(recordsOfPage, left),
       p_cursor: cursor,
     });
-    for (const record of page.logs) {
-      bytes += Buffer.byteLength(JSON.stringify(record));
-      if (bytes > maxBytes && records.length > 0) return { records, isCut: true };
-      records.push(record);
-    }
+    left = Math.max(1, left - page.logs.length);
     cursor = page.next_cursor;
-  } while (cursor !== null && records.length < limit && performance.now() - began < maxMs);
-  return { records, isCut: cursor !== null && records.length < limit };
+    yield { logs: page.logs, isLast: cursor === null };
+  } while (cursor !== null && performance.now() - began < maxMs);
 }
 
 type Labels = Record<string, string>;
 
-/** Streams of records in Loki's form; with the flag each entry tells its structured metadata apart. */
-export function streamsOf(records: readonly LogRecord[], logs: LogQuery, isCategorized: boolean) {
+export interface Found {
+  readonly ts: string;
+  readonly entry: Entry;
+}
+
+/** Records after the stages of their query, without those that stages leave out. */
+export function passed(records: readonly LogRecord[], logs: LogQuery): Found[] {
+  return records.flatMap((record) => {
+    const entry: Entry = {
+      line: record.msg ?? "",
+      labels: new Map(Object.entries(labelsOf(record))),
+      metadata: metadataOf(record),
+      parsed: new Map(),
+    };
+    return logs.pass(entry) ? [{ ts: record.ts, entry }] : [];
+  });
+}
+
+/** Streams in Loki's form; with the flag each entry tells apart what is structured metadata and what was parsed. */
+export function streamsOf(found: readonly Found[], isCategorized: boolean) {
   const streams = new Map<string, { stream: Labels; values: unknown[] }>();
-  for (const record of records) {
-    const metadata = shown(metadataOf(record), logs);
-    const labels = shown(Object.entries(labelsOf(record)), logs);
-    const stream = isCategorized ? labels : { ...metadata, ...labels };
+  for (const { ts, entry } of found) {
+    const [labels, metadata, parsed] = [entry.labels, entry.metadata, entry.parsed]
+      .map((map): Labels => Object.fromEntries([...map].filter(([, text]) => text !== "")));
+    const stream = isCategorized ? labels : { ...metadata, ...labels, ...parsed };
     const key = JSON.stringify(stream);
     const entries = streams.get(key) ?? { stream, values: [] };
     streams.set(key, entries);
-    const ts = String(nanosecondsOfTs(record.ts));
-    const hasMore = isCategorized && Object.keys(metadata).length > 0;
+    const more = {
+      ...Object.keys(metadata).length > 0 && { structuredMetadata: metadata },
+      ...Object.keys(parsed).length > 0 && { parsed },
+    };
     entries.values.push([
-      ts,
-      record.msg ?? "",
-      ...isCategorized ? [hasMore ? { structuredMetadata: metadata } : {}] : [],
+      String(nanosecondsOfTs(ts)),
+      entry.line,
+      ...isCategorized ? [more] : [],
     ]);
   }
   return [...streams.values()];
-}
-
-function shown(labels: Iterable<[string, string]>, logs: LogQuery): Labels {
-  return Object.fromEntries([...labels].filter(([name]) => logs.shows(name)));
 }
 
 export function labelsOf(fields: Readonly<Record<string, unknown>>): Labels {

@@ -35,6 +35,18 @@ function unboundedSecondsOf(text: string): number {
   return seconds;
 }
 
+/** Of a text as Go writes durations: `1.5s`, `-2m30s`. A number without a unit is none. */
+export function goSecondsOf(text: string): number | undefined {
+  const [, sign, parts] = /^([-+]?)((?:[0-9]*\.?[0-9]+(?:ns|us|µs|μs|ms|[smh]))+)$/.exec(text) ??
+    [];
+  if (parts === undefined) return text === "0" ? 0 : undefined;
+  let seconds = 0;
+  for (const [, number, unit] of parts.matchAll(/([0-9.]+)(ns|us|µs|μs|ms|[smh])/g)) {
+    seconds += Number(number) * units[unit.replace("μ", "µ")];
+  }
+  return sign === "-" ? -seconds : seconds;
+}
+
 /** Our buckets are whole seconds wide. */
 export function wholeSeconds(text: string): number {
   const seconds = Math.ceil(secondsOf(text) - 1e-9);

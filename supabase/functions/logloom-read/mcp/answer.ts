@@ -67,6 +67,17 @@ export function fenced(whole: unknown, isCut = false): ToolAnswer {
   }
 }
 
+/** How many of the first items of a list are within an answer, which has them twice: as text, and as structure. */
+export function countWithin(items: readonly unknown[]): number {
+  let left = maxAnswer - 3000;
+  const count = items.findIndex((item) => {
+    const json = JSON.stringify(cutItem(item));
+    left -= json.length + JSON.stringify(json).length;
+    return left < 0;
+  });
+  return count === -1 ? items.length : Math.max(1, count);
+}
+
 function told(result: unknown, narrow: string): ToolAnswer {
   // Log text cannot end the fence, because it cannot know its name.
   const fence = `untrusted-${crypto.randomUUID()}`;

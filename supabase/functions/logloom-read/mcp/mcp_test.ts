@@ -11,14 +11,17 @@ const key = `${unsigned}${keyChecksum(unsigned)}`;
 
 type Call = [operation: string, parameters: unknown];
 
-async function connected(answer: (operation: string) => Response) {
+async function connected(
+  answer: (operation: string, parameters: Record<string, unknown>) => Response | Promise<Response>,
+) {
   const calls: Call[] = [];
   const handler = createReadHandler({
     callDatabase: (_reader, operation, parameters) => {
       // By this a message that is no call learns who asks.
       if (operation === "validate_query") return Promise.resolve(Response.json({ valid: true }));
-      calls.push([operation, JSON.parse(parameters)]);
-      return Promise.resolve(answer(operation));
+      const given = JSON.parse(parameters);
+      calls.push([operation, given]);
+      return Promise.resolve(answer(operation, given));
     },
   });
   const client = new Client({ name: "test", version: "1.0.0" });
@@ -77,13 +80,69 @@ Deno.test("patterns are a stage behind the filter", async () => {
   await client.close();
 });
 
-Deno.test("an answer is bounded, and one that was shortened has no cursor", async () => {
-  const logs = Array.from({ length: 100 }, (_, id) => ({ id: `${id}`, msg: '"'.repeat(700) }));
-  const { client } = await connected(() => Response.json({ logs, next_cursor: "next" }));
-  const answer = await client.callTool({ name: "search_logs", arguments: {} });
+Deno.test("an answer is bounded, and one that was shortened says so", async () => {
+  const rows = Array.from({ length: 100 }, (_, id) => ({ id: `${id}`, msg: '"'.repeat(700) }));
+  const { client } = await connected(() => Response.json(rows));
+  const answer = await client.callTool({ name: "get_log_context", arguments: { id: "1" } });
   assert.ok(JSON.stringify(answer).length <= maxAnswer + 200);
-  assert.match(String(structureOf(answer).narrow), /^Only the first \d+ of 100 logs fit: narrow/);
-  assert.ok(!JSON.stringify(answer).includes("next_cursor"));
+  assert.match(String(structureOf(answer).narrow), /^Only the first \d+ of 100 fit: narrow/);
+  await client.close();
+});
+
+Deno.test("a page that is too long is asked for again, so that its cursor goes on after it", async () => {
+  const record = (n: number) => ({
+    id: `${n}`,
+    tenant_id: "t",
+    received_at: "2026-11-28T00:00:00Z",
+    msg: "x".repeat(400),
+    env: null,
+    attrs: { a: null },
+  });
+  const { client, calls } = await connected((_operation, { p_limit }) =>
+    Response.json({
+      logs: Array.from({ length: p_limit as number }, (_, n) => record(n)),
+      next_cursor: `after ${p_limit}`,
+    })
+  );
+  const answer = await client.callTool({ name: "search_logs", arguments: { limit: 100 } });
+  const { untrusted, narrow } = structureOf(answer);
+  const { logs, next_cursor } = untrusted as { logs: unknown[]; next_cursor: string };
+  assert.ok(logs.length > 40 && logs.length < 100, `${logs.length}`);
+  assert.deepEqual([narrow, next_cursor], [undefined, `after ${logs.length}`]);
+  assert.deepEqual(logs[0], { id: "0", msg: "x".repeat(400), attrs: { a: null } });
+  assert.deepEqual(calls.map(([, parameters]) => parameters), [
+    { p_limit: 100 },
+    { p_limit: logs.length },
+  ]);
+  assert.ok(JSON.stringify(answer).length <= maxAnswer + 200);
+  await client.close();
+});
+
+Deno.test("an error names the tool's own parameters, and leaves quoted text as it is", async () => {
+  const { client } = await connected(() =>
+    Response.json({
+      code: "PT400",
+      message: 'p_ts_from is after p_ts_to, and "p_limit" is no field',
+      hint: "Leave p_tenant_id out, or p_ts_from.",
+    }, { status: 400 })
+  );
+  const answer = await client.callTool({ name: "search_logs", arguments: {} });
+  assert.equal(
+    textOf(answer),
+    'ts_from is after ts_to, and "p_limit" is no field\nLeave p_tenant_id out, or ts_from.',
+  );
+  await client.close();
+});
+
+Deno.test("of two refusals list_alerts tells the first, whichever comes first", async () => {
+  const { client } = await connected((operation) => {
+    const refused = Response.json({ code: "PT403", message: `No ${operation}` }, { status: 403 });
+    return operation === "list_alert_rules"
+      ? new Promise((resolve) => setTimeout(() => resolve(refused), 20))
+      : refused;
+  });
+  const answer = await client.callTool({ name: "list_alerts", arguments: {} });
+  assert.equal(textOf(answer), "No list_alert_rules");
   await client.close();
 });
 

@@ -5,7 +5,7 @@ import type { ReadDatabase } from "../database.ts";
 import { answerOf, fenced, refusal, Refused, type ToolAnswer } from "./answer.ts";
 import { addPrompts, addResources, answerHelp, queryHelp } from "./help.ts";
 import type { Schema } from "./output.ts";
-import type { Property, Read } from "./tool.ts";
+import { inNamesOf, type Property, type Read } from "./tool.ts";
 import { tools } from "./tools.ts";
 
 type Given = Record<string, unknown>;
@@ -77,14 +77,23 @@ export function serverFor(reader: Reader, callDatabase: ReadDatabase): McpServer
       instructions,
     },
   );
-  for (const { name, title, description, inputSchema, outputSchema, isCut, ask } of prepared) {
-    server.registerTool(name, {
-      title,
-      description,
-      inputSchema,
-      outputSchema,
-      annotations,
-    }, (given) => called(async () => fenced(await ask(given, read), isCut)));
+  for (const tool of prepared) {
+    const { name, title, description, inputSchema, outputSchema, isCut, ask } = tool;
+    server.registerTool(
+      name,
+      {
+        title,
+        description,
+        inputSchema,
+        outputSchema,
+        annotations,
+      },
+      (given) =>
+        called(
+          async () => fenced(await ask(given, read), isCut),
+          (words) => inNamesOf(tool, words),
+        ),
+    );
   }
   server.registerTool(queryHelp.name, {
     title: queryHelp.title,
@@ -98,11 +107,14 @@ export function serverFor(reader: Reader, callDatabase: ReadDatabase): McpServer
   return server;
 }
 
-async function called(answer: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
+async function called(
+  answer: () => Promise<ToolAnswer>,
+  inItsNames = (words: string) => inNamesOf({ properties: queryHelp.input }, words),
+): Promise<ToolAnswer> {
   try {
     return await answer();
   } catch (error) {
-    if (error instanceof Refused) return refusal(error.message);
+    if (error instanceof Refused) return refusal(inItsNames(error.message));
     logFailure("tool failed", { reason: describeError(error) });
     return refusal(failed);
   }

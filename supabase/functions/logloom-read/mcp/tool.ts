@@ -39,22 +39,38 @@ interface Asking {
   readonly stage?: string;
   /** Parameters that are sent unless the assistant gives them. */
   readonly fixed?: Given;
+  /** What the assistant gets of the answer. */
+  readonly shown?: (answer: unknown) => unknown;
 }
 
 /** A tool that is one operation, by the parameters that assistants get. */
-export function toolOf(operation: string, tool: Described, { stage, fixed }: Asking = {}): Tool {
+export function toolOf(
+  operation: string,
+  tool: Described,
+  { stage, fixed, shown = (answer) => answer }: Asking = {},
+): Tool {
   return {
     required: [],
     ...tool,
     operations: [operation],
-    ask: (given, read) => {
+    ask: async (given, read) => {
       const parameters = parametersOf(given);
       if (stage !== undefined) {
         parameters.p_query_dsl = `${parameters.p_query_dsl ?? ""} ${stage}`.trim();
       }
-      return read(operation, { ...fixed, ...parameters });
+      return shown(await read(operation, { ...fixed, ...parameters }));
     },
   };
+}
+
+/** Words of an operation with the names that a tool's parameters have, but for what is quoted. */
+export function inNamesOf({ properties }: Pick<Tool, "properties">, words: string): string {
+  return words.split(/("[^"]*")/).map((part, n) =>
+    n % 2 === 1 ? part : part.replace(
+      /\bp_([a-z_]+)\b/g,
+      (whole, name: string) => Object.hasOwn(properties, name) ? name : whole,
+    )
+  ).join("");
 }
 
 export function parametersOf(given: Given): Record<string, unknown> {

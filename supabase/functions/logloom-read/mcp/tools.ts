@@ -1,15 +1,58 @@
-import { isObject } from "./answer.ts";
+import { countWithin, isObject } from "./answer.ts";
 import * as output from "./output.ts";
-import { parametersOf, query, range, text, type Tool, toolOf, upTo } from "./tool.ts";
+import {
+  type Given,
+  parametersOf,
+  query,
+  range,
+  type Read,
+  text,
+  type Tool,
+  toolOf,
+  upTo,
+} from "./tool.ts";
 
 const record = {
   id: text("The record's id, a UUID."),
   ts: text("The record's ts, which finds it faster."),
 };
 
+/** A record without what tells the assistant nothing: members that are null, and the tenant. */
+function slim(found: unknown): unknown {
+  if (!isObject(found)) return found;
+  const { tenant_id: _, ...rest } = found;
+  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+}
+
+/** The same of one among others: get_log says when it was received. */
+function slimmer(found: unknown): unknown {
+  const record = slim(found);
+  if (!isObject(record)) return record;
+  const { received_at: _, ...rest } = record;
+  return rest;
+}
+
+function slimList(found: unknown): unknown {
+  return Array.isArray(found) ? found.map(slimmer) : found;
+}
+
+/** A page of as many records as an answer holds, whose cursor goes on after the last of them. */
+async function pageOf(given: Given, read: Read): Promise<unknown> {
+  const parameters: Given = { p_limit: 20, ...parametersOf(given) };
+  const slimPage = (page: unknown) =>
+    isObject(page) ? { ...page, logs: slimList(page.logs) } : page;
+  let page = slimPage(await read("search_logs", parameters));
+  while (isObject(page) && Array.isArray(page.logs)) {
+    const count = countWithin(page.logs);
+    if (count >= page.logs.length) break;
+    page = slimPage(await read("search_logs", { ...parameters, p_limit: count }));
+  }
+  return page;
+}
+
 /** What reads logs and what stands around them; query_help is in help.ts. */
 export const tools: readonly Tool[] = [
-  toolOf("search_logs", {
+  {
     name: "search_logs",
     output: output.page,
     title: "Search logs",
@@ -17,12 +60,15 @@ export const tools: readonly Tool[] = [
     properties: {
       query_dsl: query,
       ...range,
-      limit: upTo(100, "Records, 20 by default."),
+      limit: upTo(100, "Records, 20 by default; fewer where more would be too long."),
       cursor: text("next_cursor of the page before.", 1000),
       order: { type: "string", description: "Order by time.", enum: ["asc", "desc"] },
     },
+    required: [],
+    operations: ["search_logs"],
     isCut: true,
-  }, { fixed: { p_limit: 20 } }),
+    ask: pageOf,
+  },
   toolOf("get_log", {
     name: "get_log",
     output: output.record,
@@ -30,7 +76,7 @@ export const tools: readonly Tool[] = [
     description: "Gives one log record whole.",
     properties: record,
     required: ["id"],
-  }),
+  }, { shown: slim }),
   toolOf("get_log_context", {
     name: "get_log_context",
     output: output.records,
@@ -43,7 +89,7 @@ export const tools: readonly Tool[] = [
     },
     required: ["id"],
     isCut: true,
-  }),
+  }, { shown: slimList }),
   toolOf("log_stats", {
     name: "log_stats",
     output: output.rows,
@@ -108,10 +154,15 @@ export const tools: readonly Tool[] = [
     required: [],
     operations: ["list_alert_rules", "list_alert_history"],
     async ask(given, read) {
-      const [rules, alerts] = await Promise.all([
+      const asked = await Promise.allSettled([
         read("list_alert_rules", { p_limit: 100 }),
         read("list_alert_history", { p_limit: 20, ...parametersOf(given) }),
       ]);
+      // Of two refusals always the first one.
+      const [rules, alerts] = asked.map((one) => {
+        if (one.status === "rejected") throw one.reason;
+        return one.value;
+      });
       return {
         rules: (Array.isArray(rules) ? rules : []).filter(isObject)
           .filter(({ rule_id }) => given.rule_id === undefined || rule_id === given.rule_id)

@@ -1,0 +1,101 @@
+import { exact, rewrites } from "../exact.ts";
+import { regexOf } from "./texts.ts";
+import { matchesWhole } from "./regex.ts";
+import { refuse } from "./refusal.ts";
+
+/** The members of a line that is a JSON object, with numbers as they were written. */
+export function jsonOf(line: string): Record<string, unknown> | undefined {
+  try {
+    const value = exact(line, rewrites);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What Loki makes of a value: objects are walked, lists and nulls have no label. */
+export function labelsOfJson(value: Record<string, unknown>): Map<string, string> {
+  const labels = new Map<string, string>();
+  const walk = (members: Record<string, unknown>, prefix: string) => {
+    for (const [key, member] of Object.entries(members)) {
+      const name = labelName(prefix === "" ? key : `${prefix}_${key}`);
+      const text = textOfMember(member);
+      if (text !== undefined) {
+        if (!labels.has(name)) labels.set(name, text);
+      } else if (isObject(member)) walk(member, name);
+    }
+  };
+  walk(value, "");
+  return labels;
+}
+
+export function textOfMember(member: unknown): string | undefined {
+  return ["string", "number", "boolean"].includes(typeof member) ? String(member) : undefined;
+}
+
+export function labelName(key: string): string {
+  const name = key.replace(/[^A-Za-z0-9_]/g, "_");
+  return /^[0-9]/.test(name) ? `_${name}` : name;
+}
+
+/** `a=1 b="two words"`; a key without a value has no label. */
+export function labelsOfLogfmt(line: string): Map<string, string> {
+  const labels = new Map<string, string>();
+  for (const [, key, , quoted, plain] of line.matchAll(pairs)) {
+    const value = quoted === undefined
+      ? plain ?? ""
+      : quoted.replace(/\\(["\\nrt])/g, (_, sign: string) => escapes[sign]);
+    if (value !== "") labels.set(labelName(key), value);
+  }
+  return labels;
+}
+
+const pairs = /([^\s="]+)(=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*)))?/g;
+const escapes: Record<string, string> = { '"': '"', "\\": "\\", n: "\n", r: "\r", t: "\t" };
+
+/** Whether a text that only we have is what a filter asks for. */
+export function isText(text: string, operator: string, value: string): boolean {
+  const isRegex = operator.endsWith("~");
+  if (isRegex && text.length >= 30) {
+    return refuse(`${operator} of a label that the query makes: only = and != are supported`);
+  }
+  const regex = regexOf(value);
+  const isSame = isRegex ? matchesWhole(regex.body, text, regex.isFolded) : text === value;
+  return isSame !== operator.startsWith("!");
+}
+
+type Reading = (name: string) => string;
+
+const functions: Record<string, (text: string) => string> = {
+  upper: (text) => text.toUpperCase(),
+  ToUpper: (text) => text.toUpperCase(),
+  lower: (text) => text.toLowerCase(),
+  ToLower: (text) => text.toLowerCase(),
+  trim: (text) => text.trim(),
+  TrimSpace: (text) => text.trim(),
+};
+
+/** `{{.name}} {{.other | upper}} {{__line__}}`: names and simple functions of Go's templates. */
+export function templateOf(stage: string, template: string): (read: Reading) => string {
+  const parts = template.split(/(\{\{[\s\S]*?\}\})/).map((part, n): (read: Reading) => string => {
+    if (n % 2 === 0) return () => part;
+    const [source, ...calls] = part.slice(2, -2).split("|").map((piece) => piece.trim());
+    const [, name] = /^(?:\.([A-Za-z_]\w*)|__line__)$/.exec(source) ?? unknown(stage, part);
+    const applied = calls.map((call) =>
+      Object.hasOwn(functions, call) ? functions[call] : unknown(stage, part)
+    );
+    return (read) => applied.reduce((text, apply) => apply(text), read(name ?? "__line__"));
+  });
+  return (read) => parts.map((part) => part(read)).join("");
+}
+
+function unknown(stage: string, part: string): never {
+  return refuse(
+    `| ${stage}: ${part} is not supported: only {{.name}}, {{__line__}} and ` +
+      `${Object.keys(functions).join(", ")} are`,
+  );
+}

@@ -1,0 +1,158 @@
+import { Buffer } from "node:buffer";
+import type { Ask } from "./ask.ts";
+import { labelOf } from "./logs.ts";
+import { bytesOf } from "./matchers.ts";
+import type { Range, Sampled } from "./metrics.ts";
+import { refuse } from "./refusal.ts";
+import { type Found, pagesOf, passed } from "./streams.ts";
+import { goSecondsOf } from "./times.ts";
+import type { Evaluated } from "./vectors.ts";
+
+/** What one query reads record by record: some seconds, and some tens of megabytes. */
+const maxRecords = 20_000;
+/** Of all steps together. */
+const maxWork = 5_000_000;
+
+interface Samples {
+  readonly labels: Record<string, string>;
+  /** Seconds since 1970, the oldest first. */
+  readonly times: number[];
+  readonly values: number[];
+}
+
+/** A metric by the records themselves: for what the database has no aggregate. */
+export async function sampledOver(
+  range: Range,
+  steps: readonly number[],
+  ask: Ask,
+): Promise<Evaluated> {
+  const { seconds, offset, sampled, isPerSecond } = range;
+  const series = await samplesOf(range, {
+    from: steps[0] - seconds - offset,
+    to: steps[steps.length - 1] - offset,
+  }, ask);
+  const step = steps.length > 1 ? steps[1] - steps[0] : seconds;
+  const count = series.reduce((sum, { times }) => sum + times.length, 0);
+  if (count * Math.ceil(seconds / step) > maxWork) {
+    refuse(`a range of [${seconds}s] with a step of ${step}s: take a longer step`);
+  }
+  return {
+    series: series.map(({ labels, times, values }) => {
+      const points = new Map<number, number>();
+      let first = 0;
+      let last = 0;
+      for (const at of steps) {
+        const end = at - offset;
+        while (last < times.length && times[last] < end) last += 1;
+        while (first < last && times[first] < end - seconds) first += 1;
+        if (first === last) continue;
+        const value = valueOf(sampled, values.slice(first, last));
+        points.set(at, isPerSecond ? value / seconds : value);
+      }
+      return { labels, points };
+    }).filter(({ points }) => points.size > 0),
+    isCut: false,
+  };
+}
+
+async function samplesOf(
+  range: Range,
+  { from, to }: { from: number; to: number },
+  ask: Ask,
+): Promise<Samples[]> {
+  const found = new Map<string, Samples>();
+  let records = 0;
+  const times = { start: nanoseconds(from), end: nanoseconds(to) };
+  const pages = pagesOf(range.logs, times, { limit: maxRecords + 1, order: "asc" }, ask);
+  let isWhole = false;
+  for await (const { logs, isLast } of pages) {
+    isWhole = isLast;
+    records += logs.length;
+    if (records > maxRecords) break;
+    for (const record of passed(logs, range.logs)) {
+      const value = numberOf(range.sampled, record);
+      if (value === undefined) continue;
+      const labels = Object.fromEntries(
+        range.by.map((name) => [name, labelOf(record.entry, name)])
+          .filter(([, text]) => text !== ""),
+      );
+      const key = JSON.stringify(labels);
+      const samples: Samples = found.get(key) ?? { labels, times: [], values: [] };
+      found.set(key, samples);
+      samples.times.push(secondsOfTs(record.ts));
+      samples.values.push(value);
+    }
+  }
+  if (records > maxRecords || !isWhole) {
+    refuse(
+      `${range.sampled.name} is computed record by record here, of ${maxRecords} records at most: ` +
+        "narrow the selector, or the range of time",
+    );
+  }
+  return [...found.values()];
+}
+
+function nanoseconds(seconds: number): bigint {
+  return BigInt(Math.round(Math.max(0, seconds) * 1e6)) * 1000n;
+}
+
+function secondsOfTs(ts: string): number {
+  const fraction = /\.(\d+)/.exec(ts)?.[1] ?? "";
+  return Date.parse(ts.replace(/\.\d+/, "")) / 1000 + Number(`0.${fraction || "0"}`);
+}
+
+/** Undefined where a record has no such number. */
+function numberOf({ name, unwrapped }: Sampled, { entry }: Found): number | undefined {
+  if (unwrapped === undefined) {
+    return name.startsWith("bytes_") ? Buffer.byteLength(entry.line) : 1;
+  }
+  const text = labelOf(entry, unwrapped.name).trim();
+  if (text === "") return undefined;
+  const number = unwrapped.conversion === undefined
+    ? Number(text)
+    : unwrapped.conversion === "bytes"
+    ? Number(bytesOf(text) ?? text)
+    : goSecondsOf(text) ?? NaN;
+  return Number.isNaN(number) ? undefined : number;
+}
+
+function valueOf({ name, number }: Sampled, values: readonly number[]): number {
+  const sum = () => values.reduce((a, b) => a + b, 0);
+  const variance = () => {
+    const avg = sum() / values.length;
+    return values.reduce((all, value) => all + (value - avg) ** 2, 0) / values.length;
+  };
+  switch (name) {
+    case "count_over_time":
+    case "absent_over_time":
+      return values.length;
+    case "rate":
+    case "bytes_rate":
+    case "bytes_over_time":
+    case "sum_over_time":
+      return sum();
+    case "avg_over_time":
+      return sum() / values.length;
+    case "min_over_time":
+      return values.reduce((a, b) => Math.min(a, b));
+    case "max_over_time":
+      return values.reduce((a, b) => Math.max(a, b));
+    case "first_over_time":
+      return values[0];
+    case "last_over_time":
+      return values[values.length - 1];
+    case "stdvar_over_time":
+      return variance();
+    case "stddev_over_time":
+      return Math.sqrt(variance());
+    case "quantile_over_time": {
+      const sorted = [...values].sort((a, b) => a - b);
+      const rank = number * (sorted.length - 1);
+      const below = Math.floor(rank);
+      const above = Math.min(below + 1, sorted.length - 1);
+      return sorted[below] + (sorted[above] - sorted[below]) * (rank - below);
+    }
+    default:
+      return refuse(`${name} is not supported`);
+  }
+}
