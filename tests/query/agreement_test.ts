@@ -176,10 +176,16 @@ function holds(value: number | null, operator: string, number: number): boolean 
   }
 }
 
+/** The beginning of a bucket, in seconds since 1970; weeks begin on Mondays. */
+function startOf(seconds: number, width: number): number {
+  const origin = width % 604800 === 0 ? 4 * 86400 : 0;
+  return Math.floor((seconds - origin) / width) * width + origin;
+}
+
 function groupOf(plan: Plan, event: Event): (string | null)[] {
   const bucket = plan.bucket === null
     ? []
-    : [`${timestamp(Math.floor(event.ts / 1e6 / plan.bucket) * plan.bucket * 1e6).slice(0, 19)}Z`];
+    : [`${timestamp(startOf(event.ts / 1e6, plan.bucket) * 1e6).slice(0, 19)}Z`];
   return [...bucket, ...plan.by.map(({ field }) => groupText(field, event))];
 }
 

@@ -31,8 +31,7 @@ begin
   );
   v_keys := coalesce(v_source.keys_sql, p_query.by_sql);
   if v_bucket is not null then
-    v_keys := format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => v_bucket))
-      || v_keys;
+    v_keys := logloom_private.bucket_sql(v_bucket) || v_keys;
     v_names := 'ts'::text || v_names;
   end if;
   v_values := logloom_private.stats_values_sql(
