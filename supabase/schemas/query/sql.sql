@@ -1,7 +1,37 @@
 -- The generator: a tree as a boolean expression of SQL over an alias.
 
--- A column, or the JSON value of an attribute. Steps are -> with a text: #> would take a digit as
--- an index into an array. JSON null is no value, so the joined key is tried there too.
+-- The path of an attribute as operators after its record's attrs. Each makes a copy of what it
+-- finds, so one takes as many segments as it can. #> takes a number as an index into an array,
+-- which -> with a text does not.
+create function logloom_private.query_path_sql(p_path text[])
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_sql text := '';
+  v_run text[] := '{}';
+  v_segment text;
+begin
+  foreach v_segment in array p_path || null::text loop
+    if v_segment !~ '^\s*[-+]?[0-9]+$' then
+      v_run := v_run || v_segment;
+      continue;
+    end if;
+    v_sql := v_sql || case cardinality(v_run)
+      when 0 then ''
+      when 1 then ' -> ' || quote_literal(v_run[1])
+      else ' #> ' || quote_literal(v_run::text)
+    end || coalesce(' -> ' || quote_literal(v_segment), '');
+    v_run := '{}';
+  end loop;
+  return v_sql;
+end;
+$$;
+
+-- A column, or the JSON value of an attribute. JSON null is no value, so the joined key is tried
+-- there too.
 create function logloom_private.query_value_sql(p_field jsonb, p_alias text)
 returns text
 language plpgsql
@@ -14,10 +44,9 @@ begin
   if p_field ->> 'field' <> 'attrs' then
     return format('%I.%I', p_alias, p_field ->> 'field');
   end if;
-  v_sql := format('%I.attrs', p_alias);
-  for v_at in 0 .. jsonb_array_length(p_field -> 'path') - 1 loop
-    v_sql := v_sql || ' -> ' || quote_literal(p_field -> 'path' ->> v_at);
-  end loop;
+  v_sql := format('%I.attrs', p_alias) || logloom_private.query_path_sql(
+    array(select jsonb_array_elements_text(p_field -> 'path'))
+  );
   if p_field ->> 'joined' is not null then
     return format(
       'coalesce(nullif(%s, ''null''), %I.attrs -> %L)', v_sql, p_alias, p_field ->> 'joined'
