@@ -108,6 +108,27 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.held_rows_sql (
+  p_rows text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return format(
+    'from (select %s, l.attrs || ''{}'' as attrs %s offset 0) l',
+    (
+      select string_agg('l.' || f.name, ', ')
+      from unnest(logloom_private.record_fields()) f
+      where f.shown is not null and f.name <> 'attrs'
+    ),
+    p_rows
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.json_number (
   p_value jsonb
 )
@@ -909,6 +930,42 @@ CREATE OR REPLACE FUNCTION logloom_private.query_folded (
   PARALLEL SAFE
 RETURN replace(lower((p_text COLLATE pg_c_utf8)), 'ς'::text, 'σ'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.query_items_sql (
+  p_type     text,
+  p_items    text[],
+  p_is_heavy boolean[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_heavy constant text[] := array(
+    select i.sql from unnest(p_items, p_is_heavy) with ordinality i (sql, is_heavy, n)
+    where i.is_heavy order by i.n
+  );
+  v_light constant text[] := array(
+    select i.sql from unnest(p_items, p_is_heavy) with ordinality i (sql, is_heavy, n)
+    where not i.is_heavy order by i.n
+  );
+begin
+  return '(' || array_to_string(
+    v_light || format(
+      '%sexists (select from (values %s) k (n) where (case k.n %s end) is %s offset 0)',
+      case p_type when 'and' then 'not ' else '' end,
+      (select string_agg(format('(%s)', n), ', ') from generate_subscripts(v_heavy, 1) n),
+      (
+        select string_agg(format('when %s then %s', i.n, i.sql), ' ' order by i.n)
+        from unnest(v_heavy) with ordinality i (sql, n)
+      ),
+      case p_type when 'and' then 'not true' else 'true' end
+    ),
+    ' ' || p_type || ' '
+  ) || ')';
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_path_sql (
   p_path text[]
 )
@@ -1177,6 +1234,59 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_sql (
+  p_node    jsonb,
+  p_alias   text,
+  p_now_sql text  DEFAULT NULL::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_type constant text := p_node ->> 'type';
+  v_heavy constant jsonpath :=
+    'strict $.** ? (@.type == "leaf" && (@.field == "attrs" || @.field == "any"))';
+  v_items text[];
+  v_is_heavy boolean[];
+begin
+  case v_type
+    when 'all' then
+      return 'true';
+    when 'none' then
+      return 'false';
+    when 'not' then
+      return '(' || logloom_private.query_sql(p_node -> 'item', p_alias, p_now_sql)
+        || ' is not true)';
+    when 'and', 'or' then
+      v_items := array(
+        select logloom_private.query_sql(i.item, p_alias, p_now_sql)
+        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
+        order by i.n
+      );
+      v_is_heavy := array(
+        select jsonb_path_exists(i.item, v_heavy)
+        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
+        order by i.n
+      );
+      if cardinality(array_positions(v_is_heavy, true)) > 1
+        and jsonb_array_length(jsonb_path_query_array(p_node, v_heavy)) > 8
+      then
+        return logloom_private.query_items_sql(v_type, v_items, v_is_heavy);
+      end if;
+      return '(' || array_to_string(v_items, ' ' || v_type || ' ') || ')';
+    when 'leaf' then
+      if p_node ->> 'field' = 'any' then
+        return '(' || logloom_private.query_any_sql(p_node, p_alias) || ')';
+      end if;
+      return '(' || logloom_private.query_test_sql(
+        p_node, logloom_private.query_value_sql(p_node, p_alias), p_now_sql
+      ) || ')';
+  end case;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_text_test (
   p_leaf  jsonb,
   p_value text
@@ -1393,6 +1503,102 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.stats_source (
+  p_tenant_id   text,
+  p_query       logloom_private.compiled_query,
+  p_only_counts boolean,
+  p_bucket      bigint
+)
+  RETURNS logloom_private.counted_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_from constant timestamptz := p_query.ts_from;
+  v_to constant timestamptz := p_query.ts_to;
+  v_is_sealed constant boolean := p_bucket is null
+    and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
+  v_rows_from timestamptz;
+  v_counted_from timestamptz := p_query.ts_from;
+  v_counts_sealed boolean;
+  v_rows text;
+  v_key constant text := logloom_private.only_number(p_query);
+  v_groups logloom_private.counted_source;
+begin
+  if v_is_sealed then
+    v_rows_from := greatest(v_from, coalesce(
+      (
+        select min(d.day)::timestamp at time zone 'UTC'
+        from logloom_private.log_days d
+        where d.tenant_id = p_tenant_id
+          and d.day between (v_from at time zone 'UTC')::date
+            and ((v_to - interval '1 microsecond') at time zone 'UTC')::date
+      ),
+      v_to
+    ));
+  end if;
+  -- Counts are of what is stored: of fields that are not hidden.
+  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
+    and p_query.masked_tree is null
+    and (p_query.by_fields && p_query.hidden_fields) is not true
+  then
+    p_query.aggregate := 'count';
+    v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
+    -- Over days without rows blocks count quicker than minutes do.
+    if v_counts_sealed and v_to - v_from >= interval '1 day' then
+      v_counted_from := v_rows_from;
+    end if;
+    if p_bucket is null or p_bucket % 60 = 0 then
+      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_counted_from, v_to);
+    end if;
+    if v_rows is not null and v_from < v_counted_from then
+      v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from)
+        || ') l';
+    elsif v_rows is null and v_counts_sealed then
+      v_rows := 'from (select l.level, l.service, 1::bigint as events '
+        || logloom_private.rows_sql(
+          p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
+        )
+        || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l';
+    end if;
+    if v_rows is not null then
+      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, false)
+        ::logloom_private.counted_source;
+    end if;
+  end if;
+  if v_is_sealed and p_query.hidden_fields is null and (
+    p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
+    or v_key is not null
+  )
+  then
+    v_groups := logloom_private.groups_source(p_tenant_id, p_query, v_rows_from, v_key);
+    if v_groups.rows_sql is not null then
+      return v_groups;
+    end if;
+  end if;
+  v_rows := logloom_private.staged_sql(p_query, logloom_private.records_sql(
+    p_tenant_id, p_query, v_from, v_to,
+    case when not p_query.plan ? 'rows' then
+      logloom_private.query_reads(p_query.plan)
+        || case when p_bucket is null then '{}' else array['ts'] end
+    end
+  ));
+  if jsonb_array_length(
+    jsonb_path_query_array(p_query.plan, 'strict $.** ? (@.field == "attrs")')
+  ) > 4 then
+    v_rows := logloom_private.held_rows_sql(v_rows);
+  end if;
+  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
+  -- and of one alone PostgreSQL 17 does not count the memory.
+  return (
+    v_rows, 'count(l.tenant_id)::double precision', null, false
+  )::logloom_private.counted_source;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.template_counts_sql (
   p_tree jsonb
 )
@@ -1538,5 +1744,8 @@ begin
   );
 end;
 $function$;
+
+-- What a query compiles to has changed.
+delete from logloom_private.alert_plans where true;
 
 select logloom_private.finish_migration();

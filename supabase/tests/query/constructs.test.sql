@@ -1,5 +1,5 @@
 begin;
-select plan(174);
+select plan(178);
 
 -- A dozen records, and for every construct of the language a query and the records that it finds.
 create temporary table events (
@@ -185,6 +185,11 @@ insert into cases values
   -- Attributes
   ('attrs.status:500', '1 2'),
   ('attrs.status:>=500', '1 2 6'),
+  -- So many that they are asked one after another.
+  ('level:* (' || repeat('@none:x OR ', 8) || 'any:blue OR @status:>=500)', '1 2 6'),
+  ('@status:* ' || repeat('-@none:x ', 8) || '@status:>=500', '1 2 6'),
+  ('NOT (' || repeat('@none:x OR ', 8) || '@status:>=500)', '3 4 5 7 8'),
+  ('NOT (@status:>=500' || repeat(' -@none:x', 8) || ')', '3 4 5 7 8'),
   ('attrs.status:>-5.5', '1 2 3 6 7'),
   ('attrs.n:>1e-400', '7 8'),
   ('attrs.status:<1e-400', '7'),
