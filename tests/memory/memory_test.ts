@@ -17,6 +17,11 @@ const warm = "memory";
 
 type Database = ReturnType<typeof openDatabase>;
 
+/** Each many times in one query: what is kept for a record adds up. */
+const path = `@${Array(32).fill("a").join(".")}`;
+const times = (count: number, part: (n: number) => string, separator: string) =>
+  Array.from({ length: count }, (_, n) => part(n)).join(separator);
+
 const operations: Record<string, string> = {
   "the newest": "to_json(public.search_logs('', @range, p_limit => 1000))",
   "a phrase": "to_json(public.search_logs('\"took\"', @range, p_limit => 100, p_order => 'asc'))",
@@ -27,6 +32,18 @@ const operations: Record<string, string> = {
   "digits": "to_json(public.search_logs('\"123456789012\"', @range))",
   "an attribute": "to_json(public.search_logs('attrs.n:>=23456789', @range))",
   "an attribute's text": "to_json(public.search_logs('attrs.text:*zebra*', @range))",
+  "many of any text": `to_json(public.search_logs('${
+    times(40, (n) => `any:${n % 10}*${n}`, " OR ")
+  }', @range))`,
+  "many attributes": `to_json(public.search_logs('${
+    times(60, (n) => `@text:~"z${n}z"`, " OR ")
+  }', @range))`,
+  "percentiles of a long path": `(select json_agg(s) from public.log_stats('| ${
+    times(8, (n) => `p${n}(${path})`, ", ")
+  }', @range) s)`,
+  "counts by many attributes": `(select json_agg(s) from public.log_stats('| count() by ${
+    times(60, (n) => `@text.x${n}`, ", ")
+  }', @range) s)`,
   "a request": "to_json(public.search_logs('req_id:zebra', @range))",
   "counts by host": "(select json_agg(s) from public.log_stats('* | count() by host', @range) s)",
   "counts by an attribute":

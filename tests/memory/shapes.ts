@@ -86,6 +86,10 @@ export const shapes: Record<string, Shape> = {
     count: 400,
     attrs: `(repeat('{"a":[', 1500) || n || repeat(']}', 1500))::jsonb`,
   },
+  "a MiB at the end of a path": {
+    count: 24,
+    attrs: `(repeat('{"a":', 32) || to_jsonb(${letters(1_000_000)}) || repeat('}', 32))::jsonb`,
+  },
   "texts of a MiB by the dozen": { count: 48, msg: `${letters(1_000_000)}` },
   "one letter, a MiB of it, by the dozen": { count: 100, msg: `repeat('a', 1000000)` },
   "attributes of a MiB by the dozen": {

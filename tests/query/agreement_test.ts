@@ -2,6 +2,7 @@ import { deepStrictEqual, fail } from "node:assert/strict";
 import fc from "fast-check";
 import { event, mangled, now, query } from "./arbitrary.ts";
 import { openDatabase, type Outcome, range, type Row, timestamp } from "./database.ts";
+import { compareDecimals, numberOf } from "./decimal.ts";
 import { compareText, type Event, isRecord, type Json, QueryError } from "./event.ts";
 import { attributeOf, type Field, groupText } from "./field.ts";
 import { type Query, readQuery } from "./language.ts";
@@ -150,9 +151,12 @@ function compareOrder(plan: Plan, a: Row, b: Row): number {
     if (x === y) continue;
     if (x === null) return 1;
     if (y === null) return -1;
-    const order = typeof x === "string" || typeof y === "string"
-      ? compareText(String(x), String(y))
-      : x - y;
+    const isAttribute = plan.by.some((one) => one.name === name && one.field.kind === "attrs");
+    const [m, n] = [x, y].map((value) => isAttribute ? numberOf(value) : null);
+    // Numbers, however they are written, before other texts in either direction.
+    if ((m === null) !== (n === null)) return m === null ? 1 : -1;
+    const order = (m && n && compareDecimals(m, n)) ||
+      (typeof x === "string" || typeof y === "string" ? compareText(String(x), String(y)) : x - y);
     return descending ? -order : order;
   }
   return 0;
@@ -176,10 +180,16 @@ function holds(value: number | null, operator: string, number: number): boolean 
   }
 }
 
+/** The beginning of a bucket, in seconds since 1970; weeks begin on Mondays. */
+function startOf(seconds: number, width: number): number {
+  const origin = width % 604800 === 0 ? 4 * 86400 : 0;
+  return Math.floor((seconds - origin) / width) * width + origin;
+}
+
 function groupOf(plan: Plan, event: Event): (string | null)[] {
   const bucket = plan.bucket === null
     ? []
-    : [`${timestamp(Math.floor(event.ts / 1e6 / plan.bucket) * plan.bucket * 1e6).slice(0, 19)}Z`];
+    : [`${timestamp(startOf(event.ts / 1e6, plan.bucket) * 1e6).slice(0, 19)}Z`];
   return [...bucket, ...plan.by.map(({ field }) => groupText(field, event))];
 }
 

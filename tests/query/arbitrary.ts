@@ -166,8 +166,24 @@ const keys = [
 ];
 const key = fc.oneof(fc.constantFrom(...keys), fc.constantFrom("a", "b"));
 
-/** Texts that are compared as numbers, and what comes near to one. */
+/** Texts that count as numbers, and what comes near to one. */
 const writtenNumbers = [
+  ...[
+    "12",
+    "-0.50",
+    "007",
+    "-0",
+    "1E2",
+    "404",
+    "+1",
+    ".5",
+    "5.",
+    " 5",
+    "1_0",
+    "NaN",
+    "12 MB",
+    "0.1s",
+  ],
   ...["1e300", "-1.5E-300", "1e+40", "1e40", "-1e39", "1e39", "1e-38", "1e-37", "5e-324", "2e-324"],
   ...["1e308", "2e308", "1.50e300", "1e0300", "0e500", "01e300", "1e300 ", "+1e300", "1e99999"],
 ];
@@ -193,7 +209,10 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
 
 /** Few attributes with few values, and those that tell near misses apart: 5 and 5.0, a null, a path and a key. */
 const near = fc.constantFrom<Json>(
-  ...[5, "5", "5.0", 1000, "1e3", true, "true", null, "api", "API", 9007199254740992, ["api", 5], [[
+  ...[5, "5", "5.0", "05", "10", 1000, "1e3", true, "true", null, "api", "API", 9007199254740992, [
+    "api",
+    5,
+  ], [[
     "api",
   ]]],
   ...["1.5s", "90s", "10MiB", "10.0.0.7", "10.0.0.7:443", "fe80::1:2", ["10.0.0.7"], "a api b"],

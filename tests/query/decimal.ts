@@ -1,3 +1,5 @@
+import type { Json } from "./event.ts";
+
 /** An exact decimal: digits / 10^scale. */
 export interface Decimal {
   digits: bigint;
@@ -28,6 +30,18 @@ function plus(a: Decimal, b: Decimal): Decimal {
 
 function times(a: Decimal, factor: Decimal): Decimal {
   return { digits: a.digits * factor.digits, scale: a.scale + factor.scale };
+}
+
+/** The number that a value is, or its text, in the notation of the language; null for any other. */
+export function numberOf(value: Json | undefined): Decimal | null {
+  if (typeof value === "number") return decimal(JSON.stringify(value));
+  if (typeof value !== "string" || value.length > 300) return null;
+  const match = /^-?(\d+(?:\.\d+)?)(?:[eE][+-]?0*\d{1,3})?$/.exec(value);
+  if (!match) return null;
+  // What no double holds is no number: too large, or so small that it would be 0.
+  const isZero = !/[1-9]/.test(match[1]);
+  const double = Number(value);
+  return Number.isFinite(double) && (double === 0) === isZero ? decimal(value) : null;
 }
 
 export type Unit = "seconds" | "bytes";

@@ -30,9 +30,9 @@ export function compareText(a: string, b: string): number {
   return left.length - right.length;
 }
 
-/** Lower case of each character by itself: U+0130 is the one that JavaScript makes two of. */
+/** Lower case of each character by itself, and one small sigma: U+0130 is the one that JavaScript makes two of. */
 export function fold(text: string): string {
-  return [...text].map((c) => (c === "\u0130" ? "i" : c.toLowerCase())).join("");
+  return [...text].map((c) => (c === "\u0130" ? "i" : c === "ς" ? "σ" : c.toLowerCase())).join("");
 }
 
 /** The text of a JSON number as jsonb has it: no exponent. */

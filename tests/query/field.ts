@@ -34,6 +34,7 @@ export function readField(name: string[], position: number): Field {
     path.push(segment[1] ?? segment[2].replace(/\\([\s\S])/gu, "$1"));
     rest = rest.slice(segment[0].length);
   }
+  if (path.length > 32) throw new QueryError(position, "a path too long");
   return { kind: "attrs", path, joined: path.length > 1 && !isQuoted };
 }
 

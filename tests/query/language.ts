@@ -6,6 +6,7 @@ import {
   compareDecimals,
   type Decimal,
   decimal,
+  numberOf,
   quantityOf,
   type Unit as Measure,
 } from "./decimal.ts";
@@ -381,8 +382,8 @@ class Reader {
       return (event) => {
         const value = attributeOf(field, event);
         if (unit === null) {
-          const number = typeof value === "number" ? JSON.stringify(value) : writtenNumber(value);
-          return number !== null && test(decimal(number));
+          const number = numberOf(value);
+          return number !== null && test(number);
         }
         const quantity = typeof value === "string" ? quantityOf(value, unit) : null;
         return quantity !== null && test(quantity);
@@ -591,22 +592,6 @@ function readNumber(token: Token): { unit: Measure | null; value: Decimal } {
   const exponent = Number(/[eE][+-]?(\d+)$/.exec(text)?.[1] ?? 0);
   if (exponent > 400) throw new QueryError(token.at, "out of range");
   return { unit: null, value: decimal(text) };
-}
-
-/** The text of a number that is stored as one, since written out it would be far longer. */
-function writtenNumber(value: Json | undefined): string | null {
-  if (typeof value !== "string" || value.length > 300) return null;
-  if (!/^-?(0|[1-9]\d*)(\.\d+)?[eE][+-]?\d+$/.test(value)) return null;
-  const double = Number(value);
-  if (double === 0 || !Number.isFinite(double)) return null;
-  let { digits, scale } = decimal(value);
-  while (scale > 0 && digits % 10n === 0n) {
-    digits /= 10n;
-    scale--;
-  }
-  const whole = String(digits < 0n ? -digits : digits).padStart(scale + 1, "0");
-  const length = whole.length + (scale > 0 ? 1 : 0) + (digits < 0n ? 1 : 0);
-  return length > Math.max(40, value.length) ? value : null;
 }
 
 /** Does the text hold the word, with no letter, digit or _ beside it? */

@@ -1,4 +1,4 @@
-import { decimal } from "./decimal.ts";
+import { decimal, numberOf, quantityOf } from "./decimal.ts";
 import {
   type Event,
   isRecord,
@@ -308,12 +308,12 @@ export function aggregateOf({ kind, field }: Aggregate, events: Event[]): number
   }
   const numbers = events.map((event) =>
     field.kind === "attrs"
-      ? attributeOf(field, event)
+      ? countedNumber(attributeOf(field, event))
       : field.kind === "time"
       ? event[field.name] / 1e6
-      : undefined
+      : null
   )
-    .filter((value) => typeof value === "number")
+    .filter((value) => value !== null)
     .sort((a, b) => a - b);
   const sum = numbers.reduce((total, value) => total + value, 0);
   if (kind === "sum") return sum;
@@ -324,6 +324,14 @@ export function aggregateOf({ kind, field }: Aggregate, events: Event[]): number
   const place = (Number(kind.slice(1)) / 100) * (numbers.length - 1);
   const [low, high] = [numbers[Math.floor(place)], numbers[Math.ceil(place)]];
   return low + (high - low) * (place - Math.floor(place));
+}
+
+/** What an aggregate counts a value as: a quantity with a unit in seconds or bytes. */
+function countedNumber(value: Json | undefined): number | null {
+  if (typeof value === "number") return value;
+  const number = numberOf(value) ??
+    (typeof value === "string" ? quantityOf(value, "seconds") ?? quantityOf(value, "bytes") : null);
+  return number === null ? null : Number(`${number.digits}e${-number.scale}`);
 }
 
 /** What json or logfmt finds in a text. */

@@ -159,6 +159,9 @@ begin
     from regexp_matches(v_rest, '\.(?:"(?:[^"\\]|\\.)*"|[^."]+)', 'g')
       with ordinality as m (match, n);
   end if;
+  if cardinality(v_path) > 32 then
+    perform logloom_private.refuse_at(p_position, 'query.path_is_too_long');
+  end if;
   return jsonb_build_object(
     'field', 'attrs', 'name', p_name, 'path', v_path, 'joined', v_joined,
     'reads', array_remove(array['attrs.' || v_path[1], 'attrs.' || v_joined], null)

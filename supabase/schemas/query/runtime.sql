@@ -1,8 +1,8 @@
 -- What compiled queries call for each record. None of these can raise, whatever a record holds.
 
--- The value of a number that is stored as its text, since it has more than 40 letters when it is
--- written out; null for any other text, and for what no double holds.
-create function logloom_private.written_number(p_text text)
+-- The number that a text is, as the query language writes numbers; null for any other text, and for
+-- what no double holds.
+create function logloom_private.text_number(p_text text)
 returns numeric
 language plpgsql
 immutable
@@ -10,25 +10,21 @@ strict
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_number numeric;
 begin
-  if octet_length(p_text) > 300
-    or p_text collate "C" !~ '^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][+-]?0*[0-9]{1,3}$'
-    or not pg_input_is_valid(p_text, 'double precision')
+  if octet_length(p_text) <= 300
+    and p_text collate "C" ~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?0*[0-9]{1,3})?$'
+    and pg_input_is_valid(p_text, 'double precision')
   then
-    return null;
-  end if;
-  v_number := trim_scale(p_text::numeric);
-  if octet_length(v_number::text) > greatest(40, octet_length(p_text)) then
-    return v_number;
+    return trim_scale(p_text::numeric);
   end if;
   return null;
 end;
 $$;
 
--- Numbers stay decimal until the end, so that a sum does not depend on the order of its rows;
--- held within the range of a double, so that no cast or sum can fail.
+-- The number of an attribute in an aggregate: a JSON number, a text that is one, or a text that is
+-- a quantity with a unit, in seconds or bytes. Numbers stay decimal until the end, so that a sum
+-- does not depend on the order of its rows; held within the range of a double, so that no cast or
+-- sum can fail.
 create function logloom_private.json_number(p_value jsonb)
 returns numeric
 language plpgsql
@@ -37,13 +33,27 @@ strict
 parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_text text;
+  v_number numeric;
 begin
   if jsonb_typeof(p_value) = 'number' then
-    return least(
-      greatest(p_value::numeric, -1.7976931348623157e308), 1.7976931348623157e308
+    v_number := p_value::numeric;
+  elsif jsonb_typeof(p_value) = 'string' then
+    v_text := p_value #>> '{}';
+    -- Most texts are neither.
+    if v_text collate "C" !~ '^-?[0-9]' then
+      return null;
+    end if;
+    v_number := coalesce(
+      logloom_private.text_number(v_text), logloom_private.quantity(v_text, 'seconds'),
+      logloom_private.quantity(v_text, 'bytes')
     );
   end if;
-  return null;
+  if v_number is null then
+    return null;
+  end if;
+  return least(greatest(v_number, -1.7976931348623157e308), 1.7976931348623157e308);
 end;
 $$;
 

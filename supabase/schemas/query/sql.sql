@@ -1,7 +1,37 @@
 -- The generator: a tree as a boolean expression of SQL over an alias.
 
--- A column, or the JSON value of an attribute. Steps are -> with a text: #> would take a digit as
--- an index into an array. JSON null is no value, so the joined key is tried there too.
+-- The path of an attribute as operators after its record's attrs. Each makes a copy of what it
+-- finds, so one takes as many segments as it can. #> takes a number as an index into an array,
+-- which -> with a text does not.
+create function logloom_private.query_path_sql(p_path text[])
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_sql text := '';
+  v_run text[] := '{}';
+  v_segment text;
+begin
+  foreach v_segment in array p_path || null::text loop
+    if v_segment !~ '^\s*[-+]?[0-9]+$' then
+      v_run := v_run || v_segment;
+      continue;
+    end if;
+    v_sql := v_sql || case cardinality(v_run)
+      when 0 then ''
+      when 1 then ' -> ' || quote_literal(v_run[1])
+      else ' #> ' || quote_literal(v_run::text)
+    end || coalesce(' -> ' || quote_literal(v_segment), '');
+    v_run := '{}';
+  end loop;
+  return v_sql;
+end;
+$$;
+
+-- A column, or the JSON value of an attribute. JSON null is no value, so the joined key is tried
+-- there too.
 create function logloom_private.query_value_sql(p_field jsonb, p_alias text)
 returns text
 language plpgsql
@@ -14,16 +44,55 @@ begin
   if p_field ->> 'field' <> 'attrs' then
     return format('%I.%I', p_alias, p_field ->> 'field');
   end if;
-  v_sql := format('%I.attrs', p_alias);
-  for v_at in 0 .. jsonb_array_length(p_field -> 'path') - 1 loop
-    v_sql := v_sql || ' -> ' || quote_literal(p_field -> 'path' ->> v_at);
-  end loop;
+  v_sql := format('%I.attrs', p_alias) || logloom_private.query_path_sql(
+    array(select jsonb_array_elements_text(p_field -> 'path'))
+  );
   if p_field ->> 'joined' is not null then
     return format(
       'coalesce(nullif(%s, ''null''), %I.attrs -> %L)', v_sql, p_alias, p_field ->> 'joined'
     );
   end if;
   return '(' || v_sql || ')';
+end;
+$$;
+
+-- The items of an AND or OR as SQL. What an expression takes for a record is kept until its end, and
+-- each leaf over attributes has copies of them. Where an item has many, they are asked one after
+-- another in a subquery, which forgets each; "offset 0" keeps it one. p_items: SQL; p_is_heavy:
+-- whether it reads attributes.
+create function logloom_private.query_items_sql(
+  p_type text,
+  p_items text[],
+  p_is_heavy boolean[]
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_heavy constant text[] := array(
+    select i.sql from unnest(p_items, p_is_heavy) with ordinality i (sql, is_heavy, n)
+    where i.is_heavy order by i.n
+  );
+  v_light constant text[] := array(
+    select i.sql from unnest(p_items, p_is_heavy) with ordinality i (sql, is_heavy, n)
+    where not i.is_heavy order by i.n
+  );
+begin
+  return '(' || array_to_string(
+    v_light || format(
+      '%sexists (select from (values %s) k (n) where (case k.n %s end) is %s offset 0)',
+      case p_type when 'and' then 'not ' else '' end,
+      (select string_agg(format('(%s)', n), ', ') from generate_subscripts(v_heavy, 1) n),
+      (
+        select string_agg(format('when %s then %s', i.n, i.sql), ' ' order by i.n)
+        from unnest(v_heavy) with ordinality i (sql, n)
+      ),
+      case p_type when 'and' then 'not true' else 'true' end
+    ),
+    ' ' || p_type || ' '
+  ) || ')';
 end;
 $$;
 
@@ -42,7 +111,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_type constant text := p_node ->> 'type';
-  v_sql text := '';
+  v_heavy constant jsonpath :=
+    'strict $.** ? (@.type == "leaf" && (@.field == "attrs" || @.field == "any"))';
+  v_items text[];
+  v_is_heavy boolean[];
 begin
   case v_type
     when 'all' then
@@ -53,11 +125,22 @@ begin
       return '(' || logloom_private.query_sql(p_node -> 'item', p_alias, p_now_sql)
         || ' is not true)';
     when 'and', 'or' then
-      for v_at in 0 .. jsonb_array_length(p_node -> 'items') - 1 loop
-        v_sql := v_sql || case when v_at > 0 then ' ' || v_type || ' ' else '' end
-          || logloom_private.query_sql(p_node -> 'items' -> v_at, p_alias, p_now_sql);
-      end loop;
-      return '(' || v_sql || ')';
+      v_items := array(
+        select logloom_private.query_sql(i.item, p_alias, p_now_sql)
+        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
+        order by i.n
+      );
+      v_is_heavy := array(
+        select jsonb_path_exists(i.item, v_heavy)
+        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
+        order by i.n
+      );
+      if cardinality(array_positions(v_is_heavy, true)) > 1
+        and jsonb_array_length(jsonb_path_query_array(p_node, v_heavy)) > 8
+      then
+        return logloom_private.query_items_sql(v_type, v_items, v_is_heavy);
+      end if;
+      return '(' || array_to_string(v_items, ' ' || v_type || ' ') || ')';
     when 'leaf' then
       if p_node ->> 'field' = 'any' then
         return '(' || logloom_private.query_any_sql(p_node, p_alias) || ')';

@@ -1,6 +1,16 @@
 -- The tests as SQL; what is longer than a line has a file of its test's name in query/tests.
 
--- A test of the text that p_value, an SQL expression, is.
+-- A text as it is compared where letter case does not matter. The two small letters of a capital
+-- sigma are one.
+create function logloom_private.query_folded(p_text text)
+returns text
+language sql
+immutable
+parallel safe
+return replace(lower(p_text collate pg_c_utf8), 'ς', 'σ');
+
+-- A test of the text that p_value, an SQL expression, is. Where nothing that is looked for has a
+-- sigma, the two need not be made one.
 create function logloom_private.query_text_test(p_leaf jsonb, p_value text)
 returns text
 language plpgsql
@@ -10,7 +20,12 @@ as $$
 declare
   v_values constant jsonb := p_leaf -> 'values';
   v_value constant text := case when (p_leaf -> 'folds_case')::boolean
-    then 'lower(' || p_value || ' collate pg_c_utf8)' else p_value end;
+    then format(
+      case when strpos(v_values::text, 'σ') > 0
+        then 'replace(lower(%s collate pg_c_utf8), ''ς'', ''σ'')'
+        else 'lower(%s collate pg_c_utf8)' end,
+      p_value
+    ) else p_value end;
 begin
   return case p_leaf ->> 'test'
     when 'equal' then v_value || logloom_private.equal_test(v_values)
@@ -108,9 +123,9 @@ begin
   end if;
   -- The first value of every other test but equal is a LIKE pattern that a match passes.
   v_likely := array(
-    select logloom_private.query_like_record(lower(
+    select logloom_private.query_like_record(logloom_private.query_folded(
       case p_leaf ->> 'test' when 'equal' then logloom_private.query_like_text(v.text)
-        else v.text end collate pg_c_utf8
+        else v.text end
     ))
     from jsonb_array_elements_text(p_leaf -> 'values') with ordinality v (text, n)
     where p_leaf ->> 'test' = 'equal' or v.n = 1

@@ -1,5 +1,6 @@
--- SQL from "where" on, over columns that p_sql maps from the names of aggregates and groups: what
--- where after an aggregate asks, the keys of sort, then p_order, and the least of both limits.
+-- SQL from "where" on: what where after an aggregate asks, the keys of sort, then p_order, and the
+-- least of both limits. p_sql: by the name of an aggregate or a group the columns that it is sorted
+-- by, an array.
 create function logloom_private.chosen_rows_sql(
   p_plan jsonb,
   p_sql jsonb,
@@ -15,7 +16,7 @@ declare
   v_having constant text := (
     select string_agg(
       format(
-        '%s %s %L::double precision', p_sql ->> (h ->> 'name'),
+        '%s %s %L::double precision', p_sql -> (h ->> 'name') ->> 0,
         case h ->> 'operator' when '!=' then '<>' else h ->> 'operator' end, h ->> 'number'
       ),
       ' and '
@@ -24,11 +25,13 @@ declare
   );
   v_keys constant text := (
     select string_agg(
-      (p_sql ->> (k.key ->> 'name'))
-        || case when (k.key -> 'descending')::boolean then ' desc' else '' end || ' nulls last',
-      ', ' order by k.n
+      s.sql || case when (k.key -> 'descending')::boolean then ' desc' else '' end
+        || ' nulls last',
+      ', ' order by k.n, s.n
     )
     from jsonb_array_elements(p_plan -> 'sort') with ordinality k (key, n)
+    cross join lateral jsonb_array_elements_text(p_sql -> (k.key ->> 'name'))
+      with ordinality s (sql, n)
   );
 begin
   return format(

@@ -56,7 +56,7 @@ begin
           sum(g.count) filter (where g.level = 'error')::bigint as error,
           sum(g.count) filter (where g.level is null)::bigint as none
         from (
-          select date_bin(%1$L::interval, l.ts, 'epoch') as ts, l.level, %4$s as count
+          select %6$s as ts, l.level, %4$s as count
           %5$s
           group by 1, 2
         ) g
@@ -71,15 +71,16 @@ begin
         )::public.logloom_log_level_counts
       )::public.logloom_log_bucket
       from generate_series(
-        date_bin(%1$L::interval, %2$L::timestamptz, 'epoch'),
-        date_bin(%1$L::interval, %3$L::timestamptz - interval '1 microsecond', 'epoch'),
+        date_bin(%1$L::interval, %2$L::timestamptz, %7$L),
+        date_bin(%1$L::interval, %3$L::timestamptz - interval '1 microsecond', %7$L),
         %1$L::interval
       ) b (ts)
       left join counted c on c.ts = b.ts
       order by b.ts
     $query$,
     make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_source.count_sql,
-    v_source.rows_sql
+    v_source.rows_sql, logloom_private.bucket_sql(p_seconds),
+    logloom_private.bucket_origin(p_seconds)
   );
 end;
 $$;

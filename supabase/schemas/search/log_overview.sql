@@ -20,9 +20,9 @@ begin
   p_query.plan := '{"reads": ["level", "service"]}';
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
   return format(
-    'select date_bin(%L::interval, l.ts, ''epoch'') as ts, l.level, l.service, %s as count '
+    'select %s as ts, l.level, l.service, %s as count '
       '%s group by 1, 2, 3',
-    make_interval(secs => p_seconds), v_source.count_sql, v_source.rows_sql
+    logloom_private.bucket_sql(p_seconds), v_source.count_sql, v_source.rows_sql
   );
 end;
 $$;

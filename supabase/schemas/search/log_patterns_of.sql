@@ -125,7 +125,8 @@ declare
   v_records integer;
   v_templates integer;
   v_columns constant jsonb := jsonb_build_object(
-    'count', 'p.count', 'first', 'p.first', 'last', 'p.last', 'pattern', 'p.pattern collate "C"'
+    'count', array['p.count'], 'first', array['p.first'], 'last', array['p.last'],
+    'pattern', array['p.pattern collate "C"']
   );
   v_time constant text :=
     'to_char(timestamptz ''epoch'' + p.%s * interval ''1 microsecond'', '

@@ -54,9 +54,7 @@ as $$
 declare
   v_aggregate constant jsonb :=
     jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0);
-  v_bucket constant text := format(
-    'date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => p_seconds)
-  );
+  v_bucket constant text := logloom_private.bucket_sql(p_seconds);
   v_keys text[] := p_query.by_sql;
   v_key text := '0';
   v_source logloom_private.counted_source;
@@ -158,8 +156,8 @@ begin
           order by b.ts
         ) as points
         from generate_series(
-          date_bin($4, lower($5), 'epoch'),
-          date_bin($4, upper($5) - interval '1 microsecond', 'epoch'),
+          date_bin($4, lower($5), $6),
+          date_bin($4, upper($5) - interval '1 microsecond', $6),
           $4
         ) b (ts)
         left join found f on f.ts = b.ts and f.series is not distinct from s.n
@@ -170,7 +168,7 @@ begin
     v_query.by_fields, v_groups,
     case when logloom_private.stats_aggregates(v_query) -> 0 ->> 'kind'
       in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
-    make_interval(secs => v_seconds), v_range;
+    make_interval(secs => v_seconds), v_range, logloom_private.bucket_origin(v_seconds);
   return row(
     v_seconds, coalesce(v_series, '{}'),
     array(

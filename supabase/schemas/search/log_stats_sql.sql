@@ -31,8 +31,7 @@ begin
   );
   v_keys := coalesce(v_source.keys_sql, p_query.by_sql);
   if v_bucket is not null then
-    v_keys := format('date_bin(%L::interval, l.ts, ''epoch'')', make_interval(secs => v_bucket))
-      || v_keys;
+    v_keys := logloom_private.bucket_sql(v_bucket) || v_keys;
     v_names := 'ts'::text || v_names;
   end if;
   v_values := logloom_private.stats_values_sql(
@@ -70,11 +69,17 @@ begin
     from (
       select
         k.name,
-        case when v_bucket is not null and k.n = 1 then 'g.k1'
-          else v_texts[k.n] || ' collate "C"' end as sql
+        case
+          when v_bucket is not null and k.n = 1 then '["g.k1"]'
+          -- Numbers, however they are written, before other texts.
+          when k.name ~ '^(?:@|attrs\.)' then jsonb_build_array(
+            'logloom_private.text_number(' || v_texts[k.n] || ')', v_texts[k.n] || ' collate "C"'
+          )
+          else jsonb_build_array(v_texts[k.n] || ' collate "C"')
+        end as sql
       from unnest(v_names) with ordinality k (name, n)
       union all
-      select a.item ->> 'name', 'g.v' || a.n
+      select a.item ->> 'name', jsonb_build_array('g.v' || a.n)
       from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
     ) c
   );

@@ -24,6 +24,27 @@ begin
 end;
 $$;
 
+-- The records that p_rows, SQL from "from" on, yields, their attributes read once. Each expression
+-- over stored attributes has a copy of them, and all of a record are kept until its end.
+create function logloom_private.held_rows_sql(p_rows text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format(
+    'from (select %s, l.attrs || ''{}'' as attrs %s offset 0) l',
+    (
+      select string_agg('l.' || f.name, ', ')
+      from unnest(logloom_private.record_fields()) f
+      where f.shown is not null and f.name <> 'attrs'
+    ),
+    p_rows
+  );
+end;
+$$;
+
 -- What the aggregates of a bound query read: the counts where they can answer, sealed records
 -- without reading them where only their number is asked for, otherwise the records.
 create function logloom_private.stats_source(
@@ -102,17 +123,22 @@ begin
       return v_groups;
     end if;
   end if;
+  v_rows := logloom_private.staged_sql(p_query, logloom_private.records_sql(
+    p_tenant_id, p_query, v_from, v_to,
+    case when not p_query.plan ? 'rows' then
+      logloom_private.query_reads(p_query.plan)
+        || case when p_bucket is null then '{}' else array['ts'] end
+    end
+  ));
+  if jsonb_array_length(
+    jsonb_path_query_array(p_query.plan, 'strict $.** ? (@.field == "attrs")')
+  ) > 4 then
+    v_rows := logloom_private.held_rows_sql(v_rows);
+  end if;
   -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
   -- and of one alone PostgreSQL 17 does not count the memory.
   return (
-    logloom_private.staged_sql(p_query, logloom_private.records_sql(
-      p_tenant_id, p_query, v_from, v_to,
-      case when not p_query.plan ? 'rows' then
-        logloom_private.query_reads(p_query.plan)
-          || case when p_bucket is null then '{}' else array['ts'] end
-      end
-    )),
-    'count(l.tenant_id)::double precision', null, false
+    v_rows, 'count(l.tenant_id)::double precision', null, false
   )::logloom_private.counted_source;
 end;
 $$;

@@ -1,6 +1,6 @@
 begin;
 set local timezone = 'UTC';
-select plan(55);
+select plan(56);
 
 -- What the parts that search, count and evaluate alerts rely on beside the matches.
 create function pg_temp.filter(p_query text)
@@ -35,10 +35,14 @@ from (values
   (
     'attrs.n:>=0.50',
     $$(case jsonb_typeof((l.attrs -> 'n')) when 'number' then (l.attrs -> 'n') >= '0.5'$$
-      || $$ when 'string' then logloom_private.written_number((l.attrs -> 'n') #>> '{}')$$
+      || $$ when 'string' then logloom_private.text_number((l.attrs -> 'n') #>> '{}')$$
       || $$ >= '0.5'::numeric end)$$
   ),
-  ('attrs.a.b:x', $$(coalesce(nullif(l.attrs -> 'a' -> 'b', 'null'), l.attrs -> 'a.b') @> '"x"')$$),
+  ('attrs.a.b:x', $$(coalesce(nullif(l.attrs #> '{a,b}', 'null'), l.attrs -> 'a.b') @> '"x"')$$),
+  (
+    'attrs.a.b.0.c."d ,}".e:*',
+    $$((l.attrs #> '{a,b}' -> '0' #> '{c,"d ,}",e}') <> 'null')$$
+  ),
   ('attrs."it''s":*', $$((l.attrs -> 'it''s') <> 'null')$$)
 ) v (query, written) cross join lateral (select replace(written, 'e''', 'E''') as expected) e;
 
@@ -121,7 +125,7 @@ from (values
     'count', null::text, '{level,env}'::text[], '{(l.level),(l.env)}'::text[])),
   ('route:* | p95 (attrs."a,b") by attrs.x.y', row(
     'p95', 'attrs."a,b"', '{attrs.x.y}'::text[],
-    array[$$(coalesce(nullif(l.attrs -> 'x' -> 'y', 'null'), l.attrs -> 'x.y') #>> '{}')$$]))
+    array[$$(coalesce(nullif(l.attrs #> '{x,y}', 'null'), l.attrs -> 'x.y') #>> '{}')$$]))
 ) v (query, expected);
 
 -- Aggregates over numbers, other things, and nothing
@@ -149,11 +153,11 @@ select is(pg_temp.value(query), 'double precision ' || expected, query)
 from (values
   ('| count()', '7'),
   ('| rate()', '7'),
-  ('| sum(attrs.n)', '13.5'),
-  ('| avg(attrs.n)', '4.5'),
+  ('| sum(attrs.n)', '22.5'),
+  ('| avg(attrs.n)', '5.625'),
   ('| max(attrs.n)', '10'),
-  ('| p50(attrs.n)', '2.5'),
-  ('| p90(attrs.n)', '8.5'),
+  ('| p50(attrs.n)', '5.75'),
+  ('| p90(attrs.n)', '9.7'),
   ('service:none | sum(attrs.n)', '0'),
   ('service:none | count_distinct(attrs.n)', '0'),
   ('service:none | avg(attrs.n)', 'null'),

@@ -8,7 +8,16 @@ as $$
 begin
   return coalesce(
     '(l.words is null or ' || (
-      select string_agg(format('strpos(l.words, %L) > 0', w.word), ' and ' order by w.n)
+      select string_agg(
+        format(
+          'strpos(%s, %L) > 0',
+          -- Words are stored with both small letters of a sigma.
+          case when strpos(w.word, 'σ') > 0 then 'replace(l.words, ''ς'', ''σ'')'
+            else 'l.words' end,
+          w.word
+        ),
+        ' and ' order by w.n
+      )
       from jsonb_array_elements_text(p_leaf -> 'template' -> 'words')
         with ordinality w (word, n)
     ) || ')',

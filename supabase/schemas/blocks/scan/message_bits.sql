@@ -28,7 +28,13 @@ begin
     select l.n
     from unnest(p_block.run_words) with ordinality l (words, n)
     where l.words is null
-      or not exists (select from unnest(v_words) w where strpos(l.words, w) = 0)
+      or not exists (
+        select
+        from unnest(v_words) w
+        where strpos(
+          case when strpos(w, 'σ') > 0 then replace(l.words, 'ς', 'σ') else l.words end, w
+        ) = 0
+      )
   );
   if v_found = '{}' then
     return array[v_none, v_none];
@@ -38,7 +44,7 @@ begin
     select case when strpos(m.text, v_literal) > 0 then m.text end
     from (
       select u.n, case when u.n::integer = any(v_found) then
-        case when v_folded then lower(u.templates collate pg_c_utf8) else u.templates end
+        case when v_folded then logloom_private.query_folded(u.templates) else u.templates end
         end as text
       from unnest(v_templates) with ordinality u (templates, n)
       offset 0

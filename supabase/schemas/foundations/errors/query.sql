@@ -68,6 +68,8 @@ begin
     ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
       'Separate segments by one dot. A segment of other characters than letters, digits, _ and '
         '- is quoted: @"a b".c', null),
+    ('query.path_is_too_long', 400, 'The path of an attribute has more than 32 segments',
+      'Name a value that lies less deep, or search all values with any:', null),
     ('query.too_many_terms', 400, 'The query has more than 64 terms',
       'Leave terms out, or join texts by wildcards or a regex.',
       'Each term of a list of values counts.'),

@@ -3,7 +3,7 @@
 --   by, values  the test that templates pass, in lower case where the leaf folds case
 --   decides     whether they alone tell, or only leave out
 --   literal     a text in each of them
---   words       texts that words_of of such templates hold, in any letter case
+--   words       texts that words_of of such templates hold, in any letter case, with σ for ς
 create function logloom_private.leaf_template(p_test text, p_values jsonb)
 returns jsonb
 language plpgsql
@@ -27,7 +27,7 @@ begin
   v_pieces := logloom_private.cut_words(v_template ->> 'literal');
   return v_template || jsonb_build_object('words', array(
     -- A word may begin before what the literal has of it, and end after it.
-    select case when p.n > 1 then ' ' else '' end || p.piece
+    select case when p.n > 1 then ' ' else '' end || replace(p.piece, 'ς', 'σ')
       || case when p.n < cardinality(v_pieces) then ' ' else '' end
     from unnest(v_pieces) with ordinality p (piece, n)
     where p.piece <> ''

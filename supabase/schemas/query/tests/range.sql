@@ -1,6 +1,6 @@
 -- field:>5, field:[a TO b}. bounds: lower, lower_open, upper, upper_open; null is no bound. Texts
--- are compared by code point; of attributes JSON numbers as decimals or, with a unit (seconds or
--- bytes), JSON strings that are quantities.
+-- are compared by code point; of attributes numbers as decimals, JSON strings that are numbers
+-- included, or, with a unit (seconds or bytes), JSON strings that are quantities.
 
 create function logloom_private.query_check_range_of_numbers(
   p_state logloom_private.query_state,
@@ -117,7 +117,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_number constant text := 'logloom_private.written_number(' || p_value || ' #>> ''{}'')';
+  v_number constant text := 'logloom_private.text_number(' || p_value || ' #>> ''{}'')';
 begin
   if not p_is_attribute then
     return coalesce(

@@ -13,7 +13,9 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_text constant text := lower(logloom_private.query_text(p_token) collate pg_c_utf8);
+  v_text constant text := logloom_private.query_folded(
+    logloom_private.query_text(p_token)
+  );
 begin
   if v_text = '' then
     perform logloom_private.refuse_at(p_position, 'query.word_is_empty');
