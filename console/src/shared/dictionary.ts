@@ -724,6 +724,7 @@ export const dictionary = [
   "viewer: reads in {view}",
   "Wait for it live",
   "Waiting for the first event…",
+  "watching ended, the group is still silent",
   "Ways to send",
   "Webhook",
   "What",

@@ -217,7 +217,13 @@ export interface AlertIncident {
   opened_at: string;
   last_fired_at: string;
   resolved_at: string | null;
-  resolution: "recovered" | "rule_changed" | "rule_disabled" | "rule_deleted" | null;
+  resolution:
+    | "recovered"
+    | "still_absent"
+    | "rule_changed"
+    | "rule_disabled"
+    | "rule_deleted"
+    | null;
   fired_count: number;
   /** Of the last window in which the condition held. */
   value: number;
