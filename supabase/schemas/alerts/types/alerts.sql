@@ -26,12 +26,14 @@ create type public.logloom_alert_rule as (
   for_minutes integer,
   on_absent text,
   group_wait_seconds integer,
-  notification_secrets jsonb
+  notification_secrets jsonb,
+  late_seconds double precision
 );
 
 comment on type public.logloom_alert_rule is
   'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; '
-  'null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}.';
+  'null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}. '
+  'late_seconds: how far its last window is behind those that are due; 0 where it is not.';
 
 create type public.logloom_alert_history_entry as (
   alert_id uuid,
