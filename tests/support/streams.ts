@@ -48,7 +48,7 @@ export interface OwnReceiver {
   readonly id: string;
   readonly extras: readonly string[];
   /** To which times are carried, where not to the microsecond. */
-  readonly precision?: "milliseconds";
+  readonly precision?: "milliseconds" | "microseconds";
 }
 
 const inHeader = (key: string) => ({ "header.x-api-key": key });
