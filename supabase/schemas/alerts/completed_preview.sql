@@ -1,5 +1,5 @@
--- Which of the values fire: each group has its own cooldown, and holds for itself. A rule that tells
--- the end fires anew after it.
+-- Which of the values fire: each group has its own cooldown, and holds for itself. A rule that
+-- tells the end fires anew after it.
 create function logloom_private.preview_alerts(
   p_values logloom_private.alert_window[],
   p_rule logloom.alert_rules,

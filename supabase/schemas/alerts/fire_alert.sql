@@ -1,6 +1,6 @@
 -- Fires an alert of a rule whose condition held in a window, unless its cooldown has not passed or
--- the window fired before. Whether it did. The cooldown holds back repeats: once a message said that
--- it is over, the next window in which the condition holds fires.
+-- the window fired before. Whether it did. The cooldown holds back repeats: once a message said
+-- that it is over, the next window in which the condition holds fires.
 create function logloom_private.fire_alert(
   p_rule logloom.alert_rules,
   p_window logloom_private.alert_window,

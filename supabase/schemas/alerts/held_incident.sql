@@ -52,7 +52,8 @@ begin
   where i.incident_id = v_last.incident_id
     and (
       i.resolved_at is null
-      or i.resolution in ('recovered', 'still_absent') and (not p_fires or p_window.window_end <= i.quiet_from)
+      or i.resolution in ('recovered', 'still_absent')
+      and (not p_fires or p_window.window_end <= i.quiet_from)
     )
   returning i.incident_id into v_incident_id;
   if not found and p_fires then

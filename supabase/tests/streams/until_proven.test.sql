@@ -121,8 +121,8 @@ end;
 $$;
 create schema if not exists auth;
 create table auth.users (id uuid primary key, email text, email_confirmed_at timestamptz);
-insert into auth.users (id, email)
-values ('00000000-0000-4000-8000-00000000000a', 'ann@example.com');
+insert into auth.users (id, email, email_confirmed_at)
+values ('00000000-0000-4000-8000-00000000000a', 'ann@example.com', now());
 insert into logloom.tenant_members (tenant_id, user_id, role)
 values ('acme', '00000000-0000-4000-8000-00000000000a', 'owner');
 update logloom.log_streams set failing_since = now() - interval '59 minutes';

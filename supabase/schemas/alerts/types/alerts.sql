@@ -88,8 +88,9 @@ create type public.logloom_alert_incident as (
 comment on type public.logloom_alert_incident is
   'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: '
   'open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent '
-  'is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, '
-  'peak_value the one farthest from the threshold.';
+  'is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that '
+  'of the last window in which the condition held, peak_value the one farthest from the '
+  'threshold.';
 
 create type public.logloom_alert_acknowledgement as (success boolean, acknowledged integer);
 
