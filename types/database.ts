@@ -1005,6 +1005,7 @@ export type Database = {
       };
       "settle_log_stream_batch": {
         Args: {
+          "p_answer"?: string;
           "p_batch_id": string;
           "p_claim_id": string;
           "p_error"?: string;
@@ -1253,7 +1254,13 @@ export type Database = {
         "opened_at": string | null;
         "last_fired_at": string | null;
         "resolved_at": string | null;
-        "resolution": "recovered" | "rule_changed" | "rule_disabled" | "rule_deleted" | null;
+        "resolution":
+          | "recovered"
+          | "still_absent"
+          | "rule_changed"
+          | "rule_disabled"
+          | "rule_deleted"
+          | null;
         "fired_count": number | null;
         "value": number | null;
         "peak_value": number | null;
@@ -1274,7 +1281,13 @@ export type Database = {
         "opened_at": string | null;
         "last_fired_at": string | null;
         "resolved_at": string | null;
-        "resolution": "recovered" | "rule_changed" | "rule_disabled" | "rule_deleted" | null;
+        "resolution":
+          | "recovered"
+          | "still_absent"
+          | "rule_changed"
+          | "rule_disabled"
+          | "rule_deleted"
+          | null;
         "fired_count": number | null;
         "value": number | null;
         "peak_value": number | null;
@@ -1335,6 +1348,7 @@ export type Database = {
         "on_absent": "ignore" | "fire" | null;
         "group_wait_seconds": number | null;
         "notification_secrets": Json | null;
+        "late_seconds": number | null;
       };
       "logloom_alert_silence": {
         "silence_id": string | null;
@@ -1622,6 +1636,8 @@ export type Database = {
         "test_finished_at": string | null;
         "test_status": number | null;
         "test_error": string | null;
+        "last_answer": string | null;
+        "test_answer": string | null;
       };
       "logloom_log_stream_failure": {
         "failure_id": string | null;

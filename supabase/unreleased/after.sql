@@ -1,2 +1,15 @@
 -- What a query compiles to has changed.
 delete from logloom_private.alert_plans where true;
+-- Streams whose receiver took something before are not on trial.
+update logloom.log_streams set is_proven = true where last_success_at is not null;
+
+-- Ends that were told before: nothing tells them twice, and what fires next is told.
+update logloom.alert_incidents i
+set end_told_at = i.resolved_at
+where i.resolved_at is not null
+  and exists (
+    select
+    from logloom_private.notifications n
+    where n.incident_id = i.incident_id and n.purpose = 'recovery'
+      and n.created_at >= i.last_fired_at
+  );

@@ -44,7 +44,7 @@ async function differences(
   sql: Database,
   source: Tenant,
   target: Tenant,
-  { id, extras }: OwnReceiver,
+  { id, extras, precision = "microseconds" }: OwnReceiver,
 ): Promise<readonly unknown[]> {
   return await sql`
     select to_jsonb(a) as sent, to_jsonb(b) as arrived
@@ -52,7 +52,7 @@ async function differences(
     full join (select * from logloom.logs where tenant_id = ${target.id}) b
       on b.attrs ->> ${id} = a.id::text
     where a.id is null or b.id is null
-      or (a.ts, a.level, a.service, a.env, a.req_id, a.user_id, a.route, a.host)
+      or (date_trunc(${precision}::text, a.ts), a.level, a.service, a.env, a.req_id, a.user_id, a.route, a.host)
         is distinct from (b.ts, b.level, b.service, b.env, b.req_id, b.user_id, b.route, b.host)
       or coalesce(a.msg, '') <> coalesce(b.msg, '')
       or coalesce(a.attrs, '{}')

@@ -47,6 +47,8 @@ export interface OwnReceiver {
   readonly secret: (key: string) => Record<string, string>;
   readonly id: string;
   readonly extras: readonly string[];
+  /** To which times are carried, where not to the microsecond. */
+  readonly precision?: "milliseconds" | "microseconds";
 }
 
 const inHeader = (key: string) => ({ "header.x-api-key": key });
@@ -80,5 +82,6 @@ export const ownReceivers: Readonly<Record<Exclude<StreamKind, "s3">, OwnReceive
     secret: (api_key) => ({ api_key }),
     id: "id",
     extras: ["id", "received_at", "ddsource", "ddtags"],
+    precision: "milliseconds",
   },
 };

@@ -115,6 +115,11 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
       <td>
         <Badge tone={state.tone}>{state.word}</Badge>
         {rule.last_error && <span className="field-error">{plain(rule.last_error)}</span>}
+        {rule.late_seconds >= 120 && (
+          <span className="field-error">
+            {say("{span} late", { span: minutes(Math.round(rule.late_seconds / 60)) })}
+          </span>
+        )}
       </td>
       <td className="number">{measure(rule.last_value)}</td>
       <td>

@@ -13,6 +13,7 @@ export const states: Record<
 
 export const resolutions: Record<NonNullable<AlertIncident["resolution"]>, Words> = {
   recovered: "the condition holds no longer",
+  still_absent: "watching ended, the group is still silent",
   rule_changed: "the rule was changed",
   rule_disabled: "the rule was switched off",
   rule_deleted: "the rule was deleted",

@@ -85,6 +85,11 @@ function State({ stream }: { stream: LogStream }) {
       <Badge tone={tone}>{say(word)}</Badge>
       {about && <span className="field-error">{about}</span>}
       {hasFailed && failed && <span className="field-error">{plain(failed)}</span>}
+      {stream.last_answer && (
+        <span className="field-error">
+          {say("It answered: {answer}", { answer: plain(stream.last_answer) })}
+        </span>
+      )}
       {stream.status === "failing" && stream.next_attempt_at && (
         <span className="about">
           {say("next attempt {when}", { when: ago(stream.next_attempt_at) })}
@@ -108,6 +113,9 @@ function TestWords({ stream }: { stream: LogStream }) {
       </span>
       {stream.test_error === null ? ", " : " "}
       {ago(stream.test_finished_at)}
+      {stream.test_answer && (
+        <>{" "}{say("It answered: {answer}", { answer: plain(stream.test_answer) })}</>
+      )}
     </span>
   );
 }

@@ -269,10 +269,18 @@ function unchunked(bytes: Uint8Array): Uint8Array {
   return joined(pieces);
 }
 
-/** The seconds that a receiver asks to wait, where it says them as a number. */
-export function retryAfterOf({ headers }: OutgoingAnswer): number | undefined {
-  const value = /^\d{1,9}$/.exec(headers.get("retry-after") ?? "");
-  return value === null ? undefined : Number(value[0]);
+/** The seconds that a receiver asks to wait: it says how many, or until when. */
+export function retryAfterOf({ headers }: OutgoingAnswer, now: Date): number | undefined {
+  const text = headers.get("retry-after")?.trim() ?? "";
+  const seconds = /^\d+(?:\.\d+)?$/.test(text)
+    ? Number(text)
+    // All three forms of a date in HTTP are in GMT; the oldest does not say so.
+    : /^[A-Z][a-z]{2,8},? /.test(text)
+    ? (Date.parse(/ GMT$/.test(text) ? text : `${text} GMT`) - now.getTime()) / 1000
+    : Number.NaN;
+  if (Number.isNaN(seconds)) return undefined;
+  // The database counts with 32 bits.
+  return Math.min(Math.max(Math.ceil(seconds), 0), 2_147_483_647);
 }
 
 function describe(error: unknown): NoAnswer {

@@ -12,7 +12,7 @@ export function deliverDiscord(
   return postJson(url, discordPayload(message), options);
 }
 
-const colors = { triggered: 0xd83c3e, resolved: 0x3ba55d, test: 0x5865f2 };
+const colors = { triggered: 0xd83c3e, resolved: 0x3ba55d, unwatched: 0x99aab5, test: 0x5865f2 };
 
 /**
  * One embed; nobody is mentioned whatever is in it. Limits:

@@ -1,5 +1,5 @@
 import { createTransport } from "nodemailer";
-import { cut, messageOf, type Payload } from "./message.ts";
+import { cut, messageOf, oneLine, type Payload } from "./message.ts";
 import { failed, type Outcome, retry } from "./outcome.ts";
 
 export interface SmtpSettings {
@@ -92,9 +92,9 @@ interface Confirmation {
   readonly hours: number;
 }
 
-/** Tells owners that a log stream was paused. */
-interface Pause {
-  readonly type: "stream.paused";
+/** Tells owners that a log stream was paused, or fails and is still tried. */
+interface StreamTrouble {
+  readonly type: "stream.paused" | "stream.failing";
   readonly data: {
     readonly stream_id: string;
     readonly name: string;
@@ -102,6 +102,7 @@ interface Pause {
     readonly reason: string;
     readonly failing_since: string | null;
     readonly last_error: string | null;
+    readonly answer?: string | null;
   };
 }
 
@@ -113,12 +114,13 @@ interface Content {
 }
 
 export function compose(body: string): Content {
-  const payload = JSON.parse(body) as Payload | Confirmation | Pause;
+  const payload = JSON.parse(body) as Payload | Confirmation | StreamTrouble;
   switch (payload.type) {
     case "address.confirmation":
       return composeConfirmation(payload as Confirmation);
     case "stream.paused":
-      return composePause(payload as Pause);
+    case "stream.failing":
+      return composeTrouble(payload as StreamTrouble);
     default:
       return composeAlert(payload as Payload);
   }
@@ -144,23 +146,31 @@ function composeConfirmation({ code, hours }: Confirmation): Content {
 
 const pauseReasons: Readonly<Record<string, string>> = {
   failing: "Its receiver has taken nothing for long.",
-  refused: "Its receiver refuses every record.",
+  refused: "Its receiver refuses every record: look at its address and secrets.",
   maker: "Whoever made it is no admin of the tenant any more.",
 };
 
-function composePause({ data }: Pause): Content {
+function composeTrouble({ type, data }: StreamTrouble): Content {
+  const isPaused = type === "stream.paused";
+  const what = `The log stream "${data.name}" (${data.kind})`;
   const lines = [
-    `The log stream "${data.name}" (${data.kind}) was paused. ${pauseReasons[data.reason] ?? ""}`,
+    isPaused
+      ? `${what} was paused. ${pauseReasons[data.reason] ?? ""}`
+      : `${what} fails: its receiver has taken nothing for a while. It is tried again and again.`,
     "",
     ...data.failing_since === null ? [] : [`Failing since: ${data.failing_since}`],
     ...data.last_error === null ? [] : [`Last error:    ${data.last_error}`],
+    ...data.answer ? [`It answered:   ${oneLine(data.answer)}`] : [],
     `Stream:        ${data.stream_id}`,
     "",
-    "Nothing is lost as long as its records are kept: enable it, and it goes on where it was.",
+    isPaused
+      ? "Nothing is lost as long as its records are kept: enable it, and it goes on where it was."
+      : "Nothing is lost as long as its records are kept: once the receiver works, it goes on by itself.",
     "",
   ];
   const name = data.name.replace(/\s+/g, " ");
-  return { subject: `[Logloom] Paused: ${name}`, text: lines.join("\n"), isNew: false };
+  const subject = `[Logloom] ${isPaused ? "Paused" : "Failing"}: ${name}`;
+  return { subject, text: lines.join("\n"), isNew: false };
 }
 
 function composeAlert(payload: Payload): Content {

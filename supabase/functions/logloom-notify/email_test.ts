@@ -361,3 +361,21 @@ Deno.test("owners learn that a log stream was paused, why, and that nothing is l
   assert.match(text, /^The log stream "to the\nwarehouse" \(s3\) was paused\. Its receiver has/);
   assert.match(text, /\nFailing since: 2026-11-22T10:00:00Z\nLast error: {4}HTTP 503\n/);
 });
+
+Deno.test("owners learn that a log stream fails, and what its receiver says", () => {
+  const { subject, text } = compose(JSON.stringify({
+    type: "stream.failing",
+    data: {
+      stream_id: "0c5d8e30-6c1b-4e7c-9b0a-000000000001",
+      name: "collector",
+      kind: "otlp",
+      reason: "failing",
+      failing_since: "2026-11-22T10:00:00Z",
+      last_error: "HTTP 404",
+      answer: "no\nsuch route",
+    },
+  }));
+  assert.equal(subject, "[Logloom] Failing: collector");
+  assert.match(text, /^The log stream "collector" \(otlp\) fails: /);
+  assert.match(text, /\nLast error: {4}HTTP 404\nIt answered: {3}no such route\n/);
+});

@@ -36,5 +36,5 @@ function judge(answer: OutgoingAnswer): Outcome {
 function waitOf(answer: OutgoingAnswer): number | undefined {
   const text = answer.headers.get("x-ratelimit-reset-after") ?? answer.headers.get("retry-after");
   const seconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text ?? "") ? Math.ceil(Number(text)) : undefined;
-  return Math.max(seconds ?? 0, retryAfterOf(answer) ?? 0) || undefined;
+  return Math.max(seconds ?? 0, retryAfterOf(answer, new Date()) ?? 0) || undefined;
 }

@@ -42,7 +42,7 @@ export type LogLine = Readonly<Record<string, string>>;
 
 /** What a channel writes in its own form. Every text may be anybody's. */
 export interface Message {
-  readonly state: "triggered" | "resolved" | "test";
+  readonly state: "triggered" | "resolved" | "unwatched" | "test";
   readonly title: string;
   /** A sentence. */
   readonly summary: string;
@@ -63,9 +63,16 @@ const comparisons: Record<string, string> = {
   neq: "other than",
 };
 
+const states = {
+  "alert.triggered": "triggered",
+  "alert.resolved": "resolved",
+  "alert.test": "test",
+} as const;
+
 /** Why an incident is over. */
 const resolutions: Record<string, string> = {
   recovered: "The condition holds no longer",
+  still_absent: "Watching ended, and the group is still silent",
   rule_changed: "The rule was changed",
   rule_disabled: "The rule was disabled",
   rule_deleted: "The rule was deleted",
@@ -82,9 +89,11 @@ export function messageOf({ type, timestamp, data }: Payload): Message {
   const alerts = data.alerts ?? [];
   const name = oneLine(data.name);
   const isMany = alerts.length > 1;
+  // Nothing got better: nobody waits for the group any more.
+  const isUnwatched = type === "alert.resolved" && data.resolution === "still_absent";
   const titles = {
     "alert.triggered": isMany ? `${name}: ${alerts.length} groups` : `${name}: ${told(data)}`,
-    "alert.resolved": `Resolved: ${name}`,
+    "alert.resolved": isUnwatched ? `Still silent: ${name}` : `Resolved: ${name}`,
     "alert.test": `Test of ${name}`,
   };
   const facts: [string, string][] = [["Rule", name]];
@@ -101,7 +110,7 @@ export function messageOf({ type, timestamp, data }: Payload): Message {
   facts.push(["Window", `${data.window_start} to ${data.window_end}`]);
   if (data.query_dsl !== null) facts.push(["Query", data.query_dsl]);
   return {
-    state: type === "alert.resolved" ? "resolved" : type === "alert.test" ? "test" : "triggered",
+    state: isUnwatched ? "unwatched" : states[type],
     title: titles[type],
     summary: summaryOf(type, name, data),
     facts,
@@ -113,13 +122,14 @@ export function messageOf({ type, timestamp, data }: Payload): Message {
 }
 
 function summaryOf(type: Payload["type"], name: string, data: AlertData): string {
+  const alerts = data.alerts ?? [];
   if (type === "alert.test") {
     return `This is a test of the alert rule "${name}". Nothing happened.`;
   }
   if (type === "alert.resolved") {
-    return `${resolutions[data.resolution ?? ""] ?? "It is over"}: "${name}".`;
+    const why = resolutions[data.resolution ?? ""] ?? "It is over";
+    return `${alerts.length > 1 ? why.replace("group is", "groups are") : why}: "${name}".`;
   }
-  const alerts = data.alerts ?? [];
   if (alerts.length > 1) return `The alert rule "${name}" fired for ${alerts.length} groups.`;
   if (data.absent) {
     return `The alert rule "${name}" fired: a group that had sent before sent nothing.`;

@@ -29,7 +29,17 @@ export function pagerdutyEvent(routingKey: string, message: Message, { type, dat
     routing_key: routingKey,
     dedup_key: type === "alert.test" ? `${key}-test` : key,
   };
+  const source = cut(data.tenant_id, 255);
   if (state === "resolved") return { ...common, event_action: "resolve" };
+  // It ends there, too: left open, the next alert of the group would wake nobody.
+  if (state === "unwatched") {
+    const whole = cut(`${title}. ${summary}`, 1024);
+    return {
+      ...common,
+      event_action: "resolve",
+      payload: { summary: whole, source, severity: "warning", timestamp: at },
+    };
+  }
   return {
     ...common,
     event_action: "trigger",
@@ -37,7 +47,7 @@ export function pagerdutyEvent(routingKey: string, message: Message, { type, dat
     ...url === undefined ? {} : { client_url: url, links: [{ href: url, text: "The records" }] },
     payload: {
       summary: cut(title, 1024),
-      source: cut(data.tenant_id, 255),
+      source,
       severity: state === "test" ? "info" : "error",
       timestamp: at,
       class: "alert rule",

@@ -9,6 +9,7 @@ import { teamsPayload } from "./teams.ts";
 const all = [
   samplePayload(),
   samplePayload({ resolution: "recovered" }, "alert.resolved"),
+  samplePayload({ resolution: "still_absent", absent: true }, "alert.resolved"),
   samplePayload({ alert_id: null, group: null, logs: [] }, "alert.test"),
   samplePayload({ url: null, absent: true }),
   hostilePayload,
@@ -49,6 +50,26 @@ Deno.test("a message of many groups names ten, and counts the others", () => {
   assert.equal(title, `${"n".repeat(200)}: 60 groups`);
   assert.equal(facts.filter(([name]) => name.startsWith("service=")).length, 10);
   assert.deepEqual(facts.find(([name]) => name === "And"), ["And", "50 more groups"]);
+});
+
+Deno.test("the end of watching a silent group does not look like a recovery", () => {
+  const payload = samplePayload({ resolution: "still_absent", absent: true }, "alert.resolved");
+  const message = messageOf(payload);
+  assert.equal(message.title, "Still silent: Too many errors");
+  assert.equal(
+    message.summary,
+    'Watching ended, and the group is still silent: "Too many errors".',
+  );
+  assert.deepEqual(message.facts[2], ["Value", "nothing, above 10"]);
+  assert.equal(slackPayload(message).text, "⚪ Still silent: Too many errors");
+  const event = pagerdutyEvent("k", message, payload);
+  assert.deepEqual([event.event_action, event.dedup_key], ["resolve", message.key]);
+  assert.match("payload" in event ? event.payload.summary : "", /is still silent/);
+  const many = messageOf({
+    ...payload,
+    data: { ...payload.data, alerts: [...payload.data.alerts ?? [], ...payload.data.alerts ?? []] },
+  });
+  assert.match(many.summary, /^Watching ended, and the groups are still silent/);
 });
 
 Deno.test("what resolves has the key of what triggered, and each group its own", () => {
@@ -158,8 +179,7 @@ Deno.test("PagerDuty: triggers and resolves the same incident, within its limits
     assert.equal(event.routing_key, key);
     assert.ok(event.dedup_key.length <= 255);
     assert.ok(JSON.stringify(event).length < 512 * 1024);
-    if (!("payload" in event) || event.payload === undefined) continue;
-    assert.equal(event.event_action, "trigger");
+    if (!("payload" in event)) continue;
     assert.ok(event.payload.summary.length <= 1024);
     assert.ok(["critical", "error", "warning", "info"].includes(event.payload.severity));
     assert.equal(event.payload.source, "acme");

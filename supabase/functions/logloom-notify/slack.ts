@@ -12,7 +12,7 @@ export function deliverSlack(
   return postJson(url, slackPayload(message), options);
 }
 
-const signs = { triggered: "🔴", resolved: "✅", test: "🔔" };
+const signs = { triggered: "🔴", resolved: "✅", unwatched: "⚪", test: "🔔" };
 
 /**
  * Blocks of which only the fallback text is read as markup; the others are plain texts. Limits:

@@ -12,7 +12,7 @@ export function deliverTeams(
   return postJson(url, teamsPayload(message), options);
 }
 
-const colors = { triggered: "Attention", resolved: "Good", test: "Accent" };
+const colors = { triggered: "Attention", resolved: "Good", unwatched: "Warning", test: "Accent" };
 
 /**
  * An Adaptive Card: https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using

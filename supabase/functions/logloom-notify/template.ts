@@ -153,6 +153,7 @@ function viewOf({ type, data }: Payload): unknown {
     state: type.replace("alert.", ""),
     is_resolved: type === "alert.resolved",
     is_test: type === "alert.test",
+    resolution: data.resolution,
     rule: {
       id: data.rule_id,
       name: data.name,

@@ -71,5 +71,5 @@ function judge(answer: OutgoingAnswer): Outcome {
     return retry(`HTTP ${status}: redirects are not followed`, status);
   }
   if (status === 410) return failed("HTTP 410: the receiver is gone", status);
-  return retry(`HTTP ${status}`, status, retryAfterOf(answer));
+  return retry(`HTTP ${status}`, status, retryAfterOf(answer, new Date()));
 }

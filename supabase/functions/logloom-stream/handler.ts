@@ -182,19 +182,22 @@ async function attempt(
 
 /** What the database is told of an outcome. */
 function settlement(outcome: Outcome, { records }: Batch): Record<string, unknown> {
-  const { status: p_status } = outcome;
+  const { status: p_status, answer: p_answer } = outcome;
   if (outcome.outcome === "delivered") {
     return {
       p_outcome: "delivered",
       p_status,
       p_refused: outcome.refused ?? [],
       p_rejected: outcome.rejected ?? 0,
+      p_answer,
     };
   }
   const { error: p_error, retryAfter: p_retry_after } = outcome;
-  if (outcome.outcome === "retry") return { p_outcome: "retry", p_status, p_error, p_retry_after };
+  if (outcome.outcome === "retry") {
+    return { p_outcome: "retry", p_status, p_error, p_answer, p_retry_after };
+  }
   const p_refused = records.length === 1 ? [placed(records[0])] : [];
-  return { p_outcome: "refused", p_status, p_error, p_refused };
+  return { p_outcome: "refused", p_status, p_error, p_answer, p_refused };
 }
 
 function placed(record: string): { id: string; ts: string } {

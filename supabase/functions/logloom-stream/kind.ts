@@ -14,5 +14,5 @@ export interface Kind {
     now: () => Date,
   ) => Promise<OutgoingAnswer | NoAnswer>;
   /** Where the status does not say it all. */
-  readonly judge?: (answer: OutgoingAnswer, batch: Batch) => Outcome;
+  readonly judge?: (answer: OutgoingAnswer, batch: Batch, now: Date) => Outcome;
 }

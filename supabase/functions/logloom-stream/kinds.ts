@@ -8,7 +8,7 @@ import { s3 } from "./kinds/s3.ts";
 import { splunkHec } from "./kinds/splunk_hec.ts";
 import { webhook } from "./kinds/webhook.ts";
 import type { Kind, Secrets } from "./kind.ts";
-import { judge, type Outcome, retry } from "./outcome.ts";
+import { answerText, judge, type Outcome, retry } from "./outcome.ts";
 
 const kinds: Readonly<Record<string, Kind>> = {
   webhook,
@@ -33,5 +33,8 @@ export async function sendBatch(
   const kind = kinds[batch.kind];
   const answer = await kind.push(batch, secrets, send, now);
   if ("error" in answer) return retry(answer.error);
-  return (kind.judge ?? judge)(answer, batch);
+  const outcome = (kind.judge ?? judge)(answer, batch, now());
+  const tookAll = outcome.outcome === "delivered" && !outcome.refused?.length && !outcome.rejected;
+  const text = tookAll ? undefined : answerText(answer, secrets);
+  return text === undefined ? outcome : { ...outcome, answer: text };
 }

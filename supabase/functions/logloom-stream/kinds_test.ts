@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { OutgoingAnswer, OutgoingRequest } from "../_shared/outgoing.ts";
+import { PbfReader } from "pbf";
 import { readBatch } from "./batch.ts";
 import { sendBatch } from "./kinds.ts";
 import type { Outcome } from "./outcome.ts";
@@ -28,6 +29,19 @@ function answerWith(kind: string, config: Record<string, string>, attempt = 0): 
     records: records.length,
   };
   return `{"batch":${JSON.stringify(batch)},"records":[\n${records.join(",\n")}\n]}`;
+}
+
+/** What stands at a path of field numbers: texts, halves of a fixed64, or bytes that are no text. */
+function fieldsOf(bytes: Uint8Array, [field, ...path]: number[]): string[] {
+  const pbf = new PbfReader(bytes);
+  const found: string[] = [];
+  for (let at = pbf.nextField(pbf.length); at !== 0; at = pbf.nextField(pbf.length)) {
+    if (at !== field) continue;
+    if (pbf.type === 1) found.push(`${pbf.readFixed32()}+${pbf.readFixed32()}`);
+    else if (path.length > 0) found.push(...fieldsOf(pbf.readBytes(), path));
+    else found.push(new TextDecoder().decode(pbf.readBytes()));
+  }
+  return found;
 }
 
 /** What a kind sends, and what it makes of an answer. */
@@ -114,24 +128,90 @@ Deno.test("Elasticsearch says of each record what became of it", async () => {
     outcome: "delivered",
     status: 200,
     refused: [{ id: ids[1], ts: "2026-11-25T22:31:52+00:00", status: 400 }],
+    answer: '{"errors":true,"items":[{"create":{"status":409}},{"create":{"status":400}}]}',
   });
   const passing = await outcomeOf(201, 429);
   assert.deepEqual([passing.outcome, passing.status], ["retry", 429]);
   const closed = await outcomeOf(403, 403);
   assert.deepEqual([closed.outcome, closed.status], ["retry", 403], "the records are not at fault");
-  const garbled = await sent("elasticsearch", config, {}, { text: "<html>" });
-  assert.equal(garbled.outcome.outcome, "retry");
+  const said = async (text: string) =>
+    (await sent("elasticsearch", config, {}, { text })).outcome.outcome;
+  for (
+    const text of [
+      "<html>",
+      "",
+      "{}",
+      "null",
+      "[]",
+      '{"errors":true}',
+      '{"errors":null}',
+      '{"errors":"false"}',
+      '{"took":3}',
+      '{"errors":true,"items":[]}',
+      '{"errors":true,"items":[{"create":{"status":201}}]}',
+      '{"errors":true,"items":[{"create":{}},{"create":{"status":201}}]}',
+      '{"errors":true,"items":[null,null]}',
+      '{"items":{"length":2}}',
+      '{"data":{"errors":false}}',
+      '{"message":"\\"errors\\":false"}',
+    ]
+  ) assert.equal(await said(text), "retry", text);
+  for (
+    const text of [
+      '{"errors":false}',
+      '{"took":3,"ingest_took":1, "errors" : false, "items":[{"crea',
+      '{"errors":true,"items":[{"create":{"status":201}},{"create":{"status":400}}]}',
+      '{"items":[{"create":{"status":201}},{"index":{"status":200}}]}',
+    ]
+  ) assert.equal(await said(text), "delivered", text);
+});
+
+Deno.test("admins see what a receiver said, but no secret that it says back", async () => {
+  const secrets = { "header.authorization": "Bearer s3cret-token" };
+  const text = `no\n\u0000route for Bearer s3cret-token, s3cret-token ${"x".repeat(600)}`;
+  const { outcome } = await sent("webhook", { url }, secrets, { status: 404, text });
+  assert.equal(outcome.answer?.length, 500);
+  assert.ok(outcome.answer?.startsWith("no route for ***, *** xxx"), outcome.answer);
+  const { outcome: good } = await sent("webhook", { url }, secrets, { text: "ok" });
+  assert.deepEqual(good, { outcome: "delivered", status: 200 });
+});
+
+Deno.test("a receiver says how long to wait, or until when", async () => {
+  const cases: [string, number | undefined][] = [
+    ["30", 30],
+    ["86400", 86_400],
+    ["0000000000120", 120],
+    ["99999999999999999999", 2_147_483_647],
+    ["1.5", 2],
+    // It is 22:32:01.
+    ["Wed, 25 Nov 2026 23:32:01 GMT", 3600],
+    ["Wednesday, 25-Nov-26 22:33:01 GMT", 60],
+    ["Wed Nov 25 22:33:01 2026", 60],
+    ["Wed, 25 Nov 2026 20:00:00 GMT", 0],
+    ["soon", undefined],
+    ["-5", undefined],
+  ];
+  for (const [value, wanted] of cases) {
+    const headers = new Map([["retry-after", value]]);
+    const { outcome } = await sent("webhook", { url }, {}, { status: 503, headers });
+    assert.equal(outcome.outcome === "retry" && outcome.retryAfter, wanted, value);
+  }
+});
+
+Deno.test("Splunk's code counts, whatever its status", async () => {
+  const code = async (text: string) => (await sent("splunk_hec", { url }, {}, { text })).outcome;
+  assert.equal((await code('{"text":"Success","code":0}')).outcome, "delivered");
+  assert.equal((await code('{"text":"Server is busy","code":9}')).outcome, "retry");
 });
 
 Deno.test("OTLP carries numbers as they are, and tells how many it left out", async () => {
-  const { body, outcome } = await sent("otlp", { url }, {}, {
-    text: '{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"no"}}',
-  });
-  assert.deepEqual(outcome, { outcome: "delivered", status: 200, rejected: 1 });
+  const told = '{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"no"}}';
+  const { body, outcome } = await sent("otlp", { url }, {}, { text: told });
+  assert.deepEqual(outcome, { outcome: "delivered", status: 200, rejected: 1, answer: told });
   const { outcome: boastful } = await sent("otlp", { url }, {}, {
     text: '{"partialSuccess":{"rejectedLogRecords":"99999999999"}}',
   });
-  assert.deepEqual(boastful, { outcome: "delivered", status: 200, rejected: 2 }, "of what it has");
+  assert.equal("rejected" in boastful && boastful.rejected, 2, "of what it has");
   const { resourceLogs } = JSON.parse(body);
   assert.equal(resourceLogs.length, 2);
   assert.deepEqual(resourceLogs[0].resource.attributes, [
@@ -154,6 +234,91 @@ Deno.test("OTLP carries numbers as they are, and tells how many it left out", as
   });
 });
 
+Deno.test("OTLP is sent in protobuf where the stream says so, or the receiver wants it", async () => {
+  const receive = async (config: Record<string, string>, statuses: number[], body = "") => {
+    const batch = readBatch(answerWith("otlp", { url, ...config }));
+    assert.ok(batch);
+    const requests: OutgoingRequest[] = [];
+    const outcome = await sendBatch(batch, {}, (request) => {
+      requests.push(request);
+      return Promise.resolve({
+        status: statuses[requests.length - 1],
+        headers: new Map([["content-type", "application/x-protobuf"]]),
+        body: Uint8Array.from(body, (c) => c.charCodeAt(0)),
+      });
+    }, () => new Date());
+    return { types: requests.map(({ headers }) => headers["Content-Type"]), requests, outcome };
+  };
+  const json = "application/json";
+  const protobuf = "application/x-protobuf";
+  assert.deepEqual((await receive({}, [200])).types, [json]);
+  assert.deepEqual((await receive({ encoding: "json" }, [415])).types, [json]);
+  assert.deepEqual((await receive({}, [415, 200])).types, [json, protobuf]);
+  const { types, requests: [{ body }], outcome } = await receive(
+    { encoding: "protobuf" },
+    [200],
+    "\x0a\x06\x08\x01\x12\x02no",
+  );
+  assert.deepEqual(types, [protobuf]);
+  assert.deepEqual([outcome.outcome, outcome.outcome === "delivered" && outcome.rejected], [
+    "delivered",
+    1,
+  ]);
+  assert.deepEqual(fieldsOf(body ?? new Uint8Array(), [1, 1, 1, 2, 1]), ["shop"]);
+  const records = fieldsOf(body ?? new Uint8Array(), [1, 2, 2]);
+  assert.equal(records.length, 2);
+  // The time to the nanosecond, and an attribute's double.
+  const time = 1795645910443170000n;
+  assert.deepEqual(
+    fieldsOf(body ?? new Uint8Array(), [1, 2, 2, 1]).slice(0, 1),
+    [`${time & 0xffffffffn}+${time >> 32n}`],
+  );
+  assert.deepEqual(fieldsOf(body ?? new Uint8Array(), [1, 2, 2, 5, 1]), ['a ,"attrs": b']);
+  assert.deepEqual(fieldsOf(body ?? new Uint8Array(), [1, 2, 2, 6, 1]), [
+    "logloom.id",
+    "n",
+    "f",
+    "list",
+    "logloom.id",
+  ]);
+});
+
+Deno.test("ids of traces and spans stand in their own members", async () => {
+  const [trace, span] = ["5B8EFFF798038103D269B633813FC60C", "eee19b7ec3c1b174"];
+  const recordOf = async (attrs: Record<string, unknown>) => {
+    const batch = readBatch(
+      answerWith("otlp", { url }).replace(
+        `"ts":"2026-11-25T22:31:52+00:00"}`,
+        `"ts":"2026-11-25T22:31:52+00:00","attrs":${JSON.stringify(attrs)}}`,
+      ),
+    );
+    assert.ok(batch);
+    let sent = "";
+    await sendBatch(batch, {}, ({ body }) => {
+      sent = new TextDecoder().decode(body);
+      return Promise.resolve({ status: 200, headers: new Map(), body: new Uint8Array() });
+    }, () => new Date());
+    const { traceId, spanId, attributes } = JSON.parse(sent).resourceLogs[1].scopeLogs[0]
+      .logRecords[0];
+    return [traceId, spanId, attributes.slice(1).map(({ key }: { key: string }) => key)];
+  };
+  assert.deepEqual(await recordOf({ trace_id: trace, span_id: span, n: 1 }), [
+    trace.toLowerCase(),
+    span,
+    ["n"],
+  ]);
+  assert.deepEqual(await recordOf({ trace_id: "t1", span_id: "0".repeat(16) }), [
+    undefined,
+    undefined,
+    ["trace_id", "span_id"],
+  ]);
+  assert.deepEqual(await recordOf({ trace_id: 12, span_id: null }), [
+    undefined,
+    undefined,
+    ["trace_id", "span_id"],
+  ]);
+});
+
 Deno.test("Loki, Splunk and Datadog get times and credentials as they want them", async () => {
   const loki = await sent("loki", { url });
   const { streams } = JSON.parse(loki.body);
@@ -165,6 +330,7 @@ Deno.test("Loki, Splunk and Datadog get times and credentials as they want them"
   const datadog = await sent("datadog", { url, tags: "team:shop" }, { api_key: "k" });
   assert.equal(datadog.request.headers["DD-API-KEY"], "k");
   const [first] = JSON.parse(datadog.body);
+  assert.equal(first.timestamp, 1795645910443);
   assert.deepEqual([first.status, first.message, first.ddtags], [
     "error",
     'a ,"attrs": b',

@@ -6,7 +6,7 @@ export function post(
   batch: Batch,
   secrets: Readonly<Record<string, string>>,
   send: Outgoing,
-  body: string,
+  body: string | Uint8Array,
   headers: Readonly<Record<string, string>>,
   query = "",
 ): Promise<OutgoingAnswer | NoAnswer> {
@@ -22,7 +22,7 @@ export function post(
     method: "POST",
     url: withQuery(batch.config.url, query),
     headers: { ...own, ...secretHeaders(secrets, Object.keys(own)) },
-    body: new TextEncoder().encode(body),
+    body: typeof body === "string" ? new TextEncoder().encode(body) : body,
   });
 }
 

@@ -1,4 +1,5 @@
--- What health tells of alerts: degraded while rules wait, or rounds stay away.
+-- What health tells of alerts: degraded while rules wait, rounds stay away, or rules are late. Of
+-- whose they are it says nothing.
 create function logloom_private.alert_health(p_now timestamptz, p_watermark timestamptz)
 returns jsonb
 language plpgsql
@@ -10,11 +11,21 @@ declare
   v_window_end timestamptz;
   v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
   v_waits boolean;
+  v_late_rules bigint;
+  v_late interval;
   v_reason text;
 begin
   select s.* into v_settings from logloom_private.settings s;
   select r.window_end into v_window_end from logloom_private.alert_rounds r
   where r.finished_at is not null;
+  -- As late_seconds() has it, without a call for each rule.
+  select count(*) filter (where l.late > v_settings.alert_round_limit), max(l.late)
+  into v_late_rules, v_late
+  from logloom.alert_rules r
+  cross join lateral (
+    select v_window_end - greatest(r.last_evaluated_at, date_trunc('minute', r.asked_at)) as late
+  ) l
+  where r.enabled;
   v_waits := v_has_rules
     and coalesce(p_now - p_watermark, 'infinity') > v_settings.alert_watermark_limit;
   if v_waits then
@@ -26,11 +37,18 @@ begin
       'No round of the alert rules', logloom_private.silence_since(v_window_end, p_now),
       v_settings.alert_round_limit
     );
+  elsif v_late_rules > 0 then
+    v_reason := format(
+      '%s alert rules are late, by up to %s: list_alert_rules shows late_seconds',
+      v_late_rules, v_late
+    );
   end if;
   return logloom_private.health_grade(null, v_reason) || jsonb_build_object(
     'waiting', v_waits,
     'watermark_age_seconds', round(extract(epoch from p_now - p_watermark), 3),
-    'evaluated_until', v_window_end
+    'evaluated_until', v_window_end,
+    'late_rules', v_late_rules,
+    'late_seconds', greatest(coalesce(extract(epoch from v_late)::double precision, 0), 0)
   );
 end;
 $$;

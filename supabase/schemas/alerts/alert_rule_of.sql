@@ -13,7 +13,7 @@ begin
     p_row.notification_config, p_row.created_at, p_row.updated_at, p_row.last_evaluated_at,
     p_row.last_value, p_row.last_error, p_row.view_id,
     p_row.notify_on_recovery, p_row.for_minutes, p_row.on_absent, p_row.group_wait_seconds,
-    logloom_private.shown_secrets(p_row.notification_secrets)
+    logloom_private.shown_secrets(p_row.notification_secrets), logloom_private.late_seconds(p_row)
   );
 end;
 $$;

@@ -1,4 +1,5 @@
--- Which of the values fire: each group has its own cooldown, and holds for itself.
+-- Which of the values fire: each group has its own cooldown, and holds for itself. A rule that
+-- tells the end fires anew after it.
 create function logloom_private.preview_alerts(
   p_values logloom_private.alert_window[],
   p_rule logloom.alert_rules,
@@ -14,6 +15,8 @@ declare
   v_last public.logloom_alert_preview_entry;
   v_before logloom_private.alert_window;
   v_since timestamptz;
+  v_tells_end constant boolean := p_rule.notify_on_recovery
+    or 'pagerduty' = any (p_rule.notification_destinations);
   v_alerts public.logloom_alert_preview_entry[] := '{}';
 begin
   for v_value in
@@ -31,6 +34,7 @@ begin
     continue when v_value.window_end < v_since + make_interval(mins => p_rule.for_minutes);
     if v_last.window_end is null
       or v_value."group" is distinct from v_last."group"
+      or v_tells_end and v_since > v_last.window_end
       or v_value.window_end
         >= v_last.window_end + make_interval(mins => p_rule.cooldown_minutes)
     then

@@ -41,10 +41,12 @@ begin
         order by coalesce(s.spent_ms, 0), f.tenant_id
         limit 1
       )
-      order by p.has_partials desc, p.cost, p.group_id
+      order by p.place
     loop
       v_tenant_id := v_pending.tenant_id;
       v_group_ids := v_group_ids || v_pending.group_id;
+      update logloom_private.alert_groups g set turn_at = p_now
+      where g.group_id = v_pending.group_id;
       begin
         if v_pending.has_partials then
           perform logloom_private.read_alert_group(

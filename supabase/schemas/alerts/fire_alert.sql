@@ -1,5 +1,6 @@
 -- Fires an alert of a rule whose condition held in a window, unless its cooldown has not passed or
--- the window fired before. Whether it did.
+-- the window fired before. Whether it did. The cooldown holds back repeats: once a message said
+-- that it is over, the next window in which the condition holds fires.
 create function logloom_private.fire_alert(
   p_rule logloom.alert_rules,
   p_window logloom_private.alert_window,
@@ -11,6 +12,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);
+  v_last constant logloom.alert_incidents :=
+    logloom_private.last_incident(p_rule.rule_id, p_window."group");
+  -- A late record has windows evaluated again that held before the end: those are no news.
+  v_end_was_told constant boolean :=
+    v_last.end_told_at is not null and p_window.window_end > v_last.held_until;
 begin
   -- From window to window, so that the moments at which rounds happen to run do not matter. In
   -- both directions: a late record may make an earlier window fire after a later one did.
@@ -20,7 +26,8 @@ begin
       and h."group" is not distinct from p_window."group"
       and (
         h.window_end = p_window.window_end
-        or h.window_end > p_window.window_end - v_cooldown
+        or not v_end_was_told
+        and h.window_end > p_window.window_end - v_cooldown
         and h.window_end < p_window.window_end + v_cooldown
       )
   ) then

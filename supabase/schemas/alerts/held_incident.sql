@@ -1,3 +1,22 @@
+-- The last incident of a rule, and of a rule with by one of its groups.
+create function logloom_private.last_incident(p_rule_id uuid, p_group jsonb)
+returns logloom.alert_incidents
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select i
+    from logloom.alert_incidents i
+    where i.rule_id = p_rule_id and i."group" is not distinct from p_group
+    -- Several may have been opened at once, by windows that were caught up with.
+    order by i.opened_at desc, i.held_until desc
+    limit 1
+  );
+end;
+$$;
+
 -- Notes that a rule's condition held in a window, and of which incident that is part: the open one
 -- or, where this window was thought to be quiet or the rule's cooldown keeps it silent, the last
 -- one, which is open again. Where the rule fires and there is none, a new one. Null without one.
@@ -12,6 +31,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_last constant logloom.alert_incidents :=
+    logloom_private.last_incident(p_rule.rule_id, p_window."group");
   v_incident_id uuid;
 begin
   update logloom.alert_incidents i
@@ -19,6 +40,7 @@ begin
     resolved_at = null,
     resolution = null,
     quiet_from = null,
+    end_told_at = case when not p_fires then i.end_told_at end,
     last_fired_at = case when p_fires then p_now else i.last_fired_at end,
     fired_count = i.fired_count + p_fires::integer,
     value = case when p_window.window_end >= i.held_until then p_window.value else i.value end,
@@ -27,18 +49,11 @@ begin
       else i.peak_value
     end,
     held_until = greatest(i.held_until, p_window.window_end)
-  from (
-    select l.incident_id
-    from logloom.alert_incidents l
-    where l.rule_id = p_rule.rule_id and l."group" is not distinct from p_window."group"
-    -- Several may have been opened at once, by windows that were caught up with.
-    order by l.opened_at desc, l.held_until desc
-    limit 1
-  ) l
-  where i.incident_id = l.incident_id
+  where i.incident_id = v_last.incident_id
     and (
       i.resolved_at is null
-      or i.resolution = 'recovered' and (not p_fires or p_window.window_end <= i.quiet_from)
+      or i.resolution in ('recovered', 'still_absent')
+      and (not p_fires or p_window.window_end <= i.quiet_from)
     )
   returning i.incident_id into v_incident_id;
   if not found and p_fires then

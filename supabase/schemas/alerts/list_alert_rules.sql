@@ -79,6 +79,10 @@ begin
     p_row.last_evaluated_at := null;
     p_row.last_value := null;
     p_row.last_error := null;
+    p_row.asked_at := greatest(
+      p_row.asked_at,
+      (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
+    );
   end if;
   return logloom_private.alert_rule_of(p_row);
 end;

@@ -1,9 +1,11 @@
 -- Groups that are not complete for the round, or whose rules read windows that they did not read
--- yet, and that do not rest. cost: milliseconds of a record, and those that it took already.
+-- yet, and that do not rest. place: their turn within the tenant. Rules that were evaluated before
+-- and new ones take turns, so that a thousand new rules keep no older one waiting; of each, the one
+-- comes next that has waited longest since it was due or had a turn.
 create function logloom_private.pending_alert_groups(p_round logloom_private.alert_rounds)
 returns table (
   tenant_id text, group_id bigint, has_partials boolean, needed_from timestamptz,
-  cost double precision
+  place bigint
 )
 language plpgsql
 stable
@@ -12,7 +14,10 @@ as $$
 begin
   return query
   select g.tenant_id, g.group_id, g.filter is not null, n.needed_from,
-    coalesce(g.ms_per_record, 0) + g.spent_ms
+    row_number() over (
+      partition by g.tenant_id, n.is_new
+      order by greatest(n.due_at, g.turn_at), coalesce(g.ms_per_record, 0) + g.spent_ms, g.group_id
+    ) * 2 - (not n.is_new)::integer
   from logloom_private.alert_groups g
   join logloom_private.alert_needs(p_round) n on n.group_id = g.group_id
   where coalesce(g.retry_at <= p_round.window_end, true)

@@ -81,7 +81,8 @@ begin
     continue when v_told.error is not null;
     begin
       perform logloom_private.resolve_incidents(
-        v_rule.rule_id, v_told.window_end,
+        v_rule, v_told.window_end,
+        array(select s."group" from unnest(v_told.seen) s where s."group" is not null),
         array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now
       );
     exception when others then

@@ -39,12 +39,15 @@ begin
     where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
       -- Nothing is resolved before it was triggered, or triggered anew before it was resolved.
       and not (
-        (n.purpose = 'recovery' or n.purpose = 'alert' and n.channel = 'pagerduty')
+        n.purpose in ('alert', 'recovery')
         and exists (
           select
           from logloom_private.notifications e
           where e.rule_id = n.rule_id and e.channel = n.channel and e.status = 'pending'
-            and e.purpose in ('alert', 'recovery')
+            and (
+              e.purpose = 'recovery'
+              or e.purpose = 'alert' and (n.purpose = 'recovery' or n.channel = 'pagerduty')
+            )
             and e.group_key = n.group_key and e.position < n.position
         )
       )

@@ -20,6 +20,9 @@ begin
   where n.rule_id = p_rule.rule_id and n.channel = p_channel and n.purpose = p_purpose
     and n.status = 'pending' and n.attempts = 0 and n.claim_id is null
     and n.next_attempt_at > clock_timestamp() and n.group_key = 'collected'
+    -- One message says one reason why it is over.
+    and n.body::jsonb #> '{data,resolution}' is not distinct from
+      p_body::jsonb #> '{data,resolution}'
   order by n.position desc
   limit 1
   for update;

@@ -12,23 +12,24 @@ begin
   select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
   if not found
     or not (v_rule.notify_on_recovery or 'pagerduty' = any (v_rule.notification_destinations))
-    or exists (
-      select
-      from logloom_private.notifications n
-      where n.incident_id = new.incident_id and n.purpose = 'recovery'
-        and n.created_at >= new.last_fired_at
-    )
+    or new.end_told_at is not null
   then
     return null;
   end if;
   v_end.incident_id := new.incident_id;
   v_end."group" := new."group";
-  perform logloom_private.enqueue_notifications(
+  perform
+  from logloom_private.enqueue_notifications(
     v_rule, 'recovery', v_end, logloom_private.recovery_body(v_rule, new),
     logloom_private.silence_of_alert(
       new.tenant_id, new.rule_id, new."group", new.resolved_at
     ) is not null
   );
+  if found then
+    update logloom.alert_incidents i
+    set end_told_at = new.resolved_at
+    where i.incident_id = new.incident_id;
+  end if;
   return null;
 end;
 $$;

@@ -101,11 +101,12 @@ begin
       'resolved_at', to_char(p_incident.resolved_at, v_iso),
       'resolution', p_incident.resolution,
       'incident_id', p_incident.incident_id,
+      'absent', p_incident.resolution = 'still_absent',
       'alerts', json_build_array(json_build_object(
         'alert_id', null,
         'group', logloom_private.short_group(p_incident."group"),
         'value', p_incident.value,
-        'absent', false
+        'absent', p_incident.resolution = 'still_absent'
       ))
     )
   )::text;

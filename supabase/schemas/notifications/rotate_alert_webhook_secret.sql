@@ -54,3 +54,31 @@ $$;
 comment on function public.rotate_alert_webhook_secret(uuid) is
   'Makes a new secret for a rule''s webhooks and returns it, this once. For 24 h webhooks are '
   'signed with both. Errors: PT400, PT401, PT404.';
+
+-- Another scheme, host or port is another receiver: nothing that goes there is signed by the secret
+-- of the one before. Whoever wants to verify signatures has a new one made, and is told it.
+create function logloom_private.renew_webhook_secret()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reaches the secrets
+begin
+  update logloom_private.webhook_secrets w
+  set secret = default, previous_secret = null, previous_valid_until = null, changed_at = now()
+  where w.rule_id = new.rule_id
+    and logloom_private.origin_of(old.notification_config ->> 'webhook_url')
+      is distinct from logloom_private.origin_of(new.notification_config ->> 'webhook_url');
+  return null;
+end;
+$$;
+
+create trigger alert_rules_renew_webhook_secret
+after update of notification_config on logloom.alert_rules
+for each row when (
+  old.notification_config ->> 'webhook_url'
+    is distinct from new.notification_config ->> 'webhook_url'
+  and old.notification_config ->> 'webhook_url' is not null
+)
+execute function logloom_private.renew_webhook_secret();

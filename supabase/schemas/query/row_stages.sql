@@ -26,10 +26,13 @@ begin
     perform logloom_private.refuse_at(
       p_state.positions[2],
       'stages.sort_needs_by',
-      case when p_state.texts[2] !~ '^-?@?[[:alpha:]_]' then v_columns[1]
-        when not v_rows then 'ts'
-        else ltrim(p_state.texts[2], '-') end
-        || case when left(p_state.texts[2], 1) = '-' or p_state.texts[3] ~* '^desc$'
+      -- The column that is meant, where there is one: "sort desc count" has it behind the order.
+      case when not v_rows then 'ts'
+        when ltrim(p_state.texts[2], '-') = any (v_columns) then ltrim(p_state.texts[2], '-')
+        when p_state.texts[3] = any (v_columns) then p_state.texts[3]
+        else v_columns[1] end
+        || case when left(p_state.texts[2], 1) = '-'
+          or p_state.texts[2] ~* '^desc$' or p_state.texts[3] ~* '^desc$'
           then ' desc' else '' end
     );
   end if;

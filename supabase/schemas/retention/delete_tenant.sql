@@ -43,6 +43,12 @@ begin
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
+    -- The id has to be given here, so "leave it out" would be no help.
+    if not logloom_private.is_service_role()
+      and p_tenant_id <> logloom_private.resolve_tenant_to_change()
+    then
+      perform logloom_private.refuse('tenants.deletes_another');
+    end if;
     v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
     perform logloom_private.require_role(v_tenant_id, 'owner');
     perform logloom_private.lock_members(v_tenant_id);

@@ -70,6 +70,7 @@ begin
         '^(?![^/]*//[^/?#]*[@\\])' || substr(v_address, 2)),
       ('index', '{elasticsearch}', true, '^[a-z0-9][a-z0-9._-]{0,199}$'),
       ('index', '{splunk_hec}', false, '^[a-z0-9][a-z0-9._-]{0,199}$'),
+      ('encoding', '{otlp}', false, '^(json|protobuf)$'),
       ('tags', '{datadog}', false, '^[A-Za-z0-9_:./,-]+$'),
       ('endpoint', '{s3}', true, '^(?![^/]*//[^/?#]*[@\\])(?!.*[?#])' || substr(v_address, 2)),
       ('region', '{s3}', true, '^[a-z0-9][a-z0-9-]{0,62}$'),

@@ -15,17 +15,32 @@ begin
   if not found then
     return;
   end if;
+  perform logloom_private.mail_stream_owners(p_stream, 'stream.paused', p_reason);
+end;
+$$;
+
+-- Mails what became of a stream to the owners of its tenant.
+create function logloom_private.mail_stream_owners(
+  p_stream logloom.log_streams,
+  p_type text,
+  p_reason text
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
   insert into logloom_private.notifications (
     tenant_id, rule_id, purpose, channel, address, body, expires_at
   )
   select
     p_stream.tenant_id, p_stream.stream_id, 'stream', 'email', u.email,
     jsonb_build_object(
-      'type', 'stream.paused', 'timestamp', now(),
+      'type', p_type, 'timestamp', now(),
       'data', jsonb_build_object(
         'stream_id', p_stream.stream_id, 'name', p_stream.name, 'kind', p_stream.kind,
         'reason', p_reason, 'failing_since', p_stream.failing_since,
-        'last_error', p_stream.last_error
+        'last_error', p_stream.last_error, 'answer', p_stream.last_answer
       )
     )::text,
     now() + c.notification_lifetime

@@ -32,7 +32,8 @@ begin
     test_requested_at = now(),
     test_finished_at = null,
     test_status = null,
-    test_error = null
+    test_error = null,
+    test_answer = null
   where s.stream_id = p_stream_id
   returning s.* into v_row;
   return logloom_private.log_stream_of(v_row);

@@ -1,3 +1,34 @@
+-- PT400 where the address of a stream leads elsewhere, and a secret of it is kept: whoever has the
+-- new address would read what was meant for the old one.
+create function logloom_private.require_secrets_again(
+  p_stream logloom.log_streams,
+  p_config jsonb,
+  p_secrets jsonb
+)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_kept text;
+begin
+  if logloom_private.origin_of(coalesce(p_config ->> 'url', p_config ->> 'endpoint'))
+    = logloom_private.origin_of(
+      coalesce(p_stream.config ->> 'url', p_stream.config ->> 'endpoint')
+    )
+  then
+    return;
+  end if;
+  select string_agg(s.name, ', ' order by s.name) into v_kept
+  from jsonb_object_keys(p_stream.secrets) s (name)
+  where not coalesce(p_secrets, '{}') ? s.name;
+  if v_kept is not null then
+    perform logloom_private.refuse('streams.address_needs_secrets', v_kept);
+  end if;
+end;
+$$;
+
 -- Changes a stream; what public.update_log_stream answers. Whoever enables it is its maker from
 -- then on, and it begins anew to try. Another query or view cuts another batch.
 create function logloom_private.change_log_stream(
@@ -20,6 +51,8 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_row logloom.log_streams;
   v_query_dsl text;
+  v_config jsonb;
+  v_secrets jsonb;
   v_is_other boolean;
   v_is_same boolean;
 begin
@@ -42,11 +75,14 @@ begin
   v_is_other := (v_query_dsl, coalesce(p_view_id, v_row.view_id))
     is distinct from (v_row.query_dsl, v_row.view_id);
   v_is_same := not v_is_other and num_nonnulls(p_config, p_secrets) = 0;
-  v_row.config := case when p_config is null then v_row.config
+  v_config := case when p_config is null then v_row.config
     else logloom_private.checked_stream_config(v_row.kind, p_config) end;
-  v_row.secrets := logloom_private.changed_secrets(
+  v_secrets := logloom_private.changed_secrets(
     v_row.secrets, p_secrets, logloom_private.stream_secret_names(v_row.kind)
   );
+  perform logloom_private.require_secrets_again(v_row, v_config, p_secrets);
+  v_row.config := v_config;
+  v_row.secrets := v_secrets;
   perform logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets);
   update logloom.log_streams s
   set name = coalesce(logloom_private.trim_space(p_name), s.name),
@@ -61,6 +97,8 @@ begin
     pause_reason = case when p_enabled is null then s.pause_reason end,
     failing_since = case when p_enabled is null then s.failing_since end,
     attempts = case when p_enabled is null then s.attempts else 0 end,
+    failing_told_at = case when p_enabled is null then s.failing_told_at end,
+    is_proven = s.is_proven and num_nonnulls(p_config, p_secrets) = 0,
     refused_in_a_row = case when p_enabled is null then s.refused_in_a_row else 0 end,
     -- Nobody noted what came meanwhile.
     pending_since = case when p_enabled then coalesce(s.pending_since, now())
@@ -114,6 +152,7 @@ comment on function
   public.update_log_stream(uuid, text, text, jsonb, jsonb, boolean, uuid, text)
 is
   'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets '
-  'each member, null takes one away. An empty p_query_dsl sends all records. p_enabled true also '
+  'each member, null takes one away. Another scheme, host or port in p_config needs every secret '
+  'that is set in p_secrets again. An empty p_query_dsl sends all records. p_enabled true also '
   'ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. '
   'Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';

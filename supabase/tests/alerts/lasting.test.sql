@@ -196,7 +196,8 @@ select pg_temp.round('12:27') \g /dev/null
 select results_eq(
   $$select i."group" ->> 'service', i.resolution from logloom.alert_incidents i
     where i.rule_name = 'missing' order by 1$$,
-  $$values ('api', 'recovered'), ('web', 'recovered')$$, 'after ten windows it is forgotten'
+  $$values ('api', 'still_absent'), ('web', 'still_absent')$$,
+  'after ten windows it is forgotten, which is no recovery'
 );
 
 -- A window that a late record makes hold.

@@ -33,7 +33,8 @@ select is(
 -- Health.
 select is(
   logloom_private.alert_health(pg_temp.at('12:05'), pg_temp.at('12:00')),
-  '{"status": "healthy", "waiting": false, "watermark_age_seconds": 300, "evaluated_until": null}',
+  '{"status": "healthy", "waiting": false, "watermark_age_seconds": 300, "evaluated_until": null,
+    "late_rules": 0, "late_seconds": 0}',
   'without rules nobody waits'
 );
 select pg_temp.rule('ts:*') \g /dev/null
@@ -43,7 +44,7 @@ select is(
   '{
     "status": "degraded", "reason": "Rules wait until all that was acknowledged is visible",
     "waiting": true, "watermark_age_seconds": 121,
-    "evaluated_until": "2026-03-03T12:00:00+00:00"
+    "evaluated_until": "2026-03-03T12:00:00+00:00", "late_rules": 0, "late_seconds": 0
   }',
   'while rules wait, health is degraded'
 );

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir outbox.psql
-select plan(38);
+select plan(41);
 select pg_temp.fire(4);
 create temp table deliveries as
 select n.notification_id as id, n.channel, n.alert_id from logloom_private.notifications n;
@@ -250,6 +250,28 @@ select throws_ok(
   $$select public.settle_alert_notification(gen_random_uuid(), gen_random_uuid(), 'lost')$$,
   'PT400', 'Invalid p_outcome: one of delivered, retry, failed', 'another outcome'
 );
+
+-- Another receiver is not signed for by the secret of the one before.
+create temp table signed as
+select w.secret from logloom_private.webhook_secrets w where w.rule_id::text ~ '1$';
+create function pg_temp.moves(p_url text)
+returns boolean
+language plpgsql
+as $$
+begin
+  update logloom.alert_rules r
+  set notification_config = r.notification_config || jsonb_build_object('webhook_url', p_url)
+  where r.rule_id::text ~ '1$';
+  return (
+    select w.secret <> s.secret and w.previous_secret is null
+    from logloom_private.webhook_secrets w, signed s
+    where w.rule_id::text ~ '1$'
+  );
+end;
+$$;
+select is(pg_temp.moves('https://example.com/another'), false, 'the same host keeps its secret');
+select is(pg_temp.moves('https://EXAMPLE.com:443/hook'), false, 'however it is written');
+select is(pg_temp.moves('https://example.com:444/hook'), true, 'another port has its own');
 
 select * from finish();
 rollback;

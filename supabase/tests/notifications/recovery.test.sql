@@ -4,7 +4,7 @@ set local timezone = 'UTC';
 \ir ../actors.psql
 \ir outbox.psql
 \ir ../stopped_clock.psql
-select plan(39);
+select plan(44);
 
 select pg_temp.stop_clock('collect_alert');
 
@@ -91,6 +91,7 @@ select is(
   '{
     "alert_id": null, "tenant_id": "acme", "name": "r1", "description": null,
     "query_dsl": "level:error", "value": 4, "peak_value": 4, "group": {"service": "api"},
+    "absent": false,
     "comparison": "gt", "threshold": 3, "window_minutes": 5, "resolution": "recovered",
     "alerts": [{"alert_id": null, "group": {"service": "api"}, "value": 4, "absent": false}]
   }',
@@ -124,36 +125,83 @@ select results_eq(
 ) from pg_temp.act_as('service_role', '{"role": "service_role"}');
 select pg_temp.act_as_postgres();
 
--- Within a cooldown it is told once.
+-- Once the end was told, the cooldown holds nothing back.
 delete from logloom_private.notifications;
 update logloom.alert_rules set cooldown_minutes = 30, notification_destinations = '{slack}';
-select pg_temp.settle_at(40, '{"api": 5}');
-select pg_temp.settle_at(41, '{}');
-select pg_temp.settle_at(42, '{"api": 6}');
-select pg_temp.settle_at(43, '{}');
+select pg_temp.settle_at(8, '{"api": 5}');
+select pg_temp.settle_at(9, '{"api": 5}');
+select pg_temp.settle_at(10, '{}');
+select pg_temp.settle_at(11, '{"api": 6, "web": 4}');
+select pg_temp.settle_at(12, '{"api": 7, "web": 4}');
 select results_eq(
-  'select * from pg_temp.sent()',
-  array['slack alert alert.triggered api', 'slack recovery alert.resolved api'],
-  'what nobody was told of does not end either'
+  'select * from pg_temp.sent() order by 1',
+  array[
+    'slack alert alert.triggered api', 'slack alert alert.triggered api',
+    'slack alert alert.triggered web', 'slack recovery alert.resolved api'
+  ],
+  'what fires after its end was told is told, within the cooldown, too; a repeat is not'
 );
+select results_eq(
+  $$select h.value, i.fired_count, i.resolution, i.end_told_at is null
+    from logloom.alert_history h join logloom.alert_incidents i using (incident_id)
+    where h."group" ->> 'service' = 'api' and h.window_end > '2026-03-03T12:05Z'
+    order by h.window_end$$,
+  $$values (5::double precision, 1, 'recovered', false), (6, 1, null, true)$$,
+  'with an entry in the history, of another incident'
+);
+-- Windows that held before the end are evaluated again when something comes late: that is no news.
+select pg_temp.settle_at(13, '{}');
+select pg_temp.settle_at(12, '{"api": 8, "web": 4}');
+select pg_temp.settle_at(13, '{}');
+select results_eq(
+  $$select count(*)::integer, count(*) filter (where n.purpose = 'recovery')::integer
+    from logloom_private.notifications n$$,
+  $$values (6, 3)$$, 'and nothing fires, or ends, twice'
+);
+select pg_temp.settle_at(13, '{"api": 9}');
+select results_eq(
+  $$select h.value, i.fired_count from logloom.alert_history h
+    join logloom.alert_incidents i using (incident_id)
+    where h.window_end = '2026-03-03T12:13Z'$$,
+  $$values (9::double precision, 2)$$, 'but what disproves the end fires'
+);
+-- Nor is anything sent before the end that it follows.
+select results_eq(
+  $$select c.body::jsonb ->> 'type' from public.claim_alert_notifications(20) c$$,
+  array['alert.triggered', 'alert.triggered'], 'the beginnings come first'
+);
+select pg_temp.settle_at(60, '{}');
+delete from logloom_private.notifications;
+
+-- Without such a message it keeps to the cooldown.
+update logloom.alert_rules set notify_on_recovery = false;
+select pg_temp.settle_at(80, '{"api": 5}');
+select pg_temp.settle_at(81, '{}');
+select pg_temp.settle_at(82, '{"api": 6}');
+select pg_temp.settle_at(83, '{}');
+select results_eq(
+  'select * from pg_temp.sent()', array['slack alert alert.triggered api'],
+  'a rule that does not tell of the end keeps to its cooldown'
+);
+update logloom.alert_rules set notify_on_recovery = true;
 update logloom.alert_rules set cooldown_minutes = 0;
 delete from logloom_private.notifications;
-select pg_temp.settle_at(44, '{"api": 5}');
+select pg_temp.settle_at(144, '{"api": 5}');
 select public.settle_alert_notification(c.notification_id, c.claim_id, 'failed', 410, 'gone')
 from public.claim_alert_notifications(20) c \g /dev/null
 update logloom.alert_rules set notification_destinations = '{slack,webhook}';
-select pg_temp.settle_at(45, '{}');
+select pg_temp.settle_at(145, '{}');
 select results_eq(
   'select * from pg_temp.sent()', array['slack alert alert.triggered api'],
   'nor where the beginning did not arrive, or was not sent'
 );
 delete from logloom_private.notifications;
 update logloom.alert_rules set notification_destinations = '{slack}';
-select pg_temp.settle_at(46, '{"api": 5}');
+select pg_temp.settle_at(146, '{"api": 5}');
 select public.settle_alert_notification(c.notification_id, c.claim_id, 'delivered', 200)
 from public.claim_alert_notifications(20) c \g /dev/null
 delete from logloom_private.notifications;
-select pg_temp.settle_at(47, '{}');
+select pg_temp.settle_at(147, '{}');
 select results_eq(
   'select * from pg_temp.sent()', array['slack recovery alert.resolved api'],
   'but where it arrived, however long ago'
@@ -170,8 +218,8 @@ begin
 end;
 $$;
 delete from logloom_private.notifications;
-select pg_temp.settle_at(48, '{"api": 5}');
-select pg_temp.settle_at(49, '{}');
+select pg_temp.settle_at(148, '{"api": 5}');
+select pg_temp.settle_at(149, '{}');
 savepoint both_wait;
 select public.settle_alert_notification(c.notification_id, c.claim_id, 'failed', 410, 'gone')
 from public.claim_alert_notifications(20) c \g /dev/null
@@ -194,16 +242,16 @@ delete from logloom_private.notifications;
 insert into logloom.alert_silences (tenant_id, starts_at, ends_at, created_by)
 values ('acme', now() - interval '1 minute', now() + interval '1 hour', 'alice');
 update logloom.alert_rules set notification_destinations = '{slack,pagerduty}';
-select pg_temp.settle_at(50, '{"api": 5}');
-select pg_temp.settle_at(51, '{}');
+select pg_temp.settle_at(150, '{"api": 5}');
+select pg_temp.settle_at(151, '{}');
 select is_empty(
   'select * from pg_temp.sent()', 'what is silenced sends nothing, at its end either'
 );
 delete from logloom.alert_silences;
-select pg_temp.settle_at(52, '{"api": 5}');
+select pg_temp.settle_at(152, '{"api": 5}');
 insert into logloom.alert_silences (tenant_id, starts_at, ends_at, created_by)
 values ('acme', now() - interval '1 minute', now() + interval '1 hour', 'alice');
-select pg_temp.settle_at(53, '{}');
+select pg_temp.settle_at(153, '{}');
 select results_eq(
   'select * from pg_temp.sent()',
   array[
@@ -216,7 +264,7 @@ delete from logloom.alert_silences;
 
 -- A rule that goes.
 delete from logloom_private.notifications;
-select pg_temp.settle_at(60, '{"api": 5}');
+select pg_temp.settle_at(160, '{"api": 5}');
 savepoint before_end;
 update logloom.alert_rules set enabled = false where name = 'r1';
 select results_eq(
@@ -251,7 +299,7 @@ rollback to before_end;
 delete from logloom_private.notifications;
 update logloom.alert_rules set group_wait_seconds = 30,
   notification_destinations = '{slack,pagerduty}';
-select pg_temp.settle_at(70, '{"api": 5, "web": 6, "job": 7}');
+select pg_temp.settle_at(170, '{"api": 5, "web": 6, "job": 7}');
 select results_eq(
   'select * from pg_temp.sent() order by 1',
   array[
@@ -264,7 +312,7 @@ savepoint collected;
 -- In this transaction all of it has the same time.
 update logloom.alert_incidents set resolved_at = now() - interval '1 hour'
 where resolved_at is not null;
-select pg_temp.settle_at(71, '{}');
+select pg_temp.settle_at(171, '{}');
 select results_eq(
   $$select n.channel, array(
       select a #>> '{group,service}' from jsonb_array_elements(n.body::jsonb #> '{data,alerts}') a
@@ -298,14 +346,14 @@ select public.settle_alert_notification(c.notification_id, c.claim_id, 'delivere
 from public.claim_alert_notifications(20) c \g /dev/null
 select is(
   (select count(*)::integer from logloom.alert_history h
-    where h.window_end = '2026-03-03T13:10Z' and h.notification_channels @> '{pagerduty,slack}'),
+    where h.window_end = '2026-03-03T14:50Z' and h.notification_channels @> '{pagerduty,slack}'),
   3, 'each of its alerts was delivered'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   (select array_agg(distinct d.channel)
     from public.list_alert_history(p_limit => 100) h, public.list_alert_deliveries(h.alert_id) d
-    where h.window_end = '2026-03-03T13:10Z'),
+    where h.window_end = '2026-03-03T14:50Z'),
   '{pagerduty,slack}', 'and says by which delivery'
 );
 select pg_temp.act_as_postgres();
@@ -314,12 +362,12 @@ select pg_temp.act_as_postgres();
 delete from logloom_private.notifications;
 update logloom.alert_rules set group_wait_seconds = 0;
 insert into logloom.tenant_settings (tenant_id, webhook_enabled) values ('acme', false);
-select pg_temp.settle_at(80, '{"api": 5}');
+select pg_temp.settle_at(180, '{"api": 5}');
 select is_empty('select * from pg_temp.sent()', 'webhook_enabled is for all of them');
 update logloom.tenant_settings set webhook_enabled = true;
 update logloom.plans set webhooks_per_hour = 1 where plan_id = 'pro';
 delete from logloom_private.notification_usage;
-select pg_temp.settle_at(81, '{"api": 5}');
+select pg_temp.settle_at(181, '{"api": 5}');
 select is(
   (select count(*)::integer from public.claim_alert_notifications(20)), 1,
   'webhooks_per_hour is for all of them together'

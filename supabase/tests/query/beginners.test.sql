@@ -1,5 +1,5 @@
 begin;
-select plan(69);
+select plan(74);
 
 -- What beginners write who know another language, and what they are told: for a query that is wrong
 -- its error and hint, for one that is valid and means something else its first warning.
@@ -126,6 +126,15 @@ insert into mistakes values
     'Unknown field "bin"', 'A width of time is written (5m): | count() by (5m)'),
   ('error | count() by service | sort count desc', 35,
     'by is missing after sort', 'Write | sort by count desc'),
+  ('error | count() by service | sort desc', 35,
+    'by is missing after sort', 'Write | sort by count desc'),
+  ('error | count() by service | sort desc service', 35,
+    'by is missing after sort', 'Write | sort by service desc'),
+  ('error | count() by service | sort total desc', 35,
+    'by is missing after sort', 'Write | sort by count desc'),
+  ('error | count() by service | sort asc', 35,
+    'by is missing after sort', 'Write | sort by count'),
+  ('error | sort desc', 14, 'by is missing after sort', 'Write | sort by ts desc'),
   ('error | count() by service limit 10', 28,
     'Nothing may follow the aggregate here: "limit"', 'Write | limit 10'),
   ('error | count(*)', 15,

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
-select plan(32);
+select plan(33);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
 insert into logloom.tenant_members (tenant_id, user_id, role)
@@ -30,6 +30,13 @@ select pg_temp.send_request(
   p_msg => array['a', 'b', 'c']
 )
 from (values ('acme'), ('umbrella')) t (tenant_id);
+
+select pg_temp.act_as_user('acme', 'ann');
+select throws_ok(
+  $$select public.delete_tenant('acmee')$$, 'PT403', 'p_tenant_id is not the tenant of the token',
+  'a mistyped id deletes nothing'
+);
+select pg_temp.act_as_postgres();
 
 -- Who reads in them: a view, a viewer and a key in it, portal sessions of a member and of the
 -- project, by token and by link.

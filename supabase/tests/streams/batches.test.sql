@@ -312,7 +312,7 @@ select is(pg_temp.state('large', 's.batch_bytes'), '1000000', 'up to the megabyt
 
 -- A receiver that takes a batch and nothing of it.
 select pg_temp.stream('void');
-update logloom.log_streams s set batch_limit = 60, attempts = 2,
+update logloom.log_streams s set batch_limit = 60, attempts = 2, is_proven = true,
   failing_since = now() - interval '1 hour'
 where s.name = 'void';
 select pg_temp.add((select string_agg('n' || n, ' ') from generate_series(1, 160) n), 11);

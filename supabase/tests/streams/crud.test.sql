@@ -1,7 +1,7 @@
 -- Log streams: made, listed, changed, tested, deleted.
 begin;
 \ir ../actors.psql
-select plan(42);
+select plan(57);
 
 create function pg_temp.by(p_user_id text, p_call text, p_tenant_id text default 'acme')
 returns text
@@ -138,9 +138,53 @@ select is(
     "next_attempt_at": null, "failing_since": null, "last_success_at": null, "last_status": null,
     "last_error": null, "paused_at": null, "pause_reason": null, "sent_batches": 0,
     "sent_records": 0, "skipped_records": 0, "refused_records": 0, "test_requested_at": null,
-    "test_finished_at": null, "test_status": null, "test_error": null
+    "test_finished_at": null, "test_status": null, "test_error": null,
+    "last_answer": null, "test_answer": null
   }'::jsonb, 'it is shown without its secrets'
 ) from stream;
+-- Whoever changes the address does not get the secrets that were meant for the old one.
+create function pg_temp.move(p_url text, p_secrets text default null)
+returns text
+language plpgsql
+as $$
+begin
+  return pg_temp.by('ann', format(
+    '(select s.config ->> ''url'' from public.update_log_stream(p_stream_id => %L, p_config => %L, '
+      'p_secrets => %L) s)',
+    (select stream_id from stream), jsonb_build_object('url', p_url), p_secrets
+  ));
+end;
+$$;
+select is(
+  pg_temp.move(u),
+  'PT400 Invalid p_secrets: another scheme, host or port needs the secrets again: header.x-api-key',
+  u
+)
+from unnest(array[
+  'https://evil.example/x', 'https://example.com:8443/x', 'http://127.0.0.1/x',
+  'https://example.com.evil.example/x', 'https://sub.example.com/x', 'https://example.com./x'
+]) u;
+select is(
+  pg_temp.move('https://evil.example/x', '{"header.x-other": null}'),
+  'PT400 Invalid p_secrets: another scheme, host or port needs the secrets again: header.x-api-key',
+  'each of them'
+);
+select is(pg_temp.move(u), u, u || ' is the same place')
+from unnest(array[
+  'https://example.com/y?z=1', 'https://EXAMPLE.com/', 'https://example.com:443/x',
+  'https://example.com#x', 'https://example.com/x'
+]) u;
+create temp table before as select s.secrets from logloom.log_streams s;
+select is(
+  pg_temp.move('https://evil.example/x', '{"header.x-api-key": null}'), 'https://evil.example/x',
+  'without its secrets it moves'
+);
+select is((select s.secrets from logloom.log_streams s), '{}'::jsonb, 'and they are gone');
+select is(
+  pg_temp.move('https://example.com/x', (select jsonb_build_object(
+    'header.x-api-key', b.secrets -> 'header.x-api-key') from before b)::text),
+  'https://example.com/x', 'as it does with secrets that are given anew'
+);
 select is(
   pg_temp.by('eve', format('public.get_log_stream(%L)', stream_id), 'umbrella'),
   'PT404 Log stream not found', 'to its own tenant alone'
@@ -179,7 +223,7 @@ select is(
 select is(
   array(
     select e.action || ' ' || e.actor from logloom.audit_events e
-    where e.action like 'log\_stream.%' order by e.occurred_at
+    where e.action like 'log\_stream.%' group by e.action, e.actor order by min(e.occurred_at)
   ),
   '{log_stream.created ann,log_stream.changed ann,log_stream.changed postgres}', 'all is audited'
 );

@@ -94,7 +94,7 @@ as $$
 begin
   return (
     select logloom_private.settle_stream_batch(
-      s.stream_id, s.claim_id, s.test_id, 'delivered', 200, null, null, '[]', 0, null, false
+      s.stream_id, s.claim_id, s.test_id, 'delivered', 200, null, null, '[]', 0, null, false, null
     )
     from logloom.log_streams s
   );

@@ -148,6 +148,8 @@ export interface AlertRule {
   group_wait_seconds: number;
   /** Which are set: `{"slack_url": {"set": true}}`. */
   notification_secrets: { [name: string]: { set: true } };
+  /** How far its last window is behind those that are due. */
+  late_seconds: number;
 }
 
 export interface AlertPreview {
@@ -217,7 +219,13 @@ export interface AlertIncident {
   opened_at: string;
   last_fired_at: string;
   resolved_at: string | null;
-  resolution: "recovered" | "rule_changed" | "rule_disabled" | "rule_deleted" | null;
+  resolution:
+    | "recovered"
+    | "still_absent"
+    | "rule_changed"
+    | "rule_disabled"
+    | "rule_deleted"
+    | null;
   fired_count: number;
   /** Of the last window in which the condition held. */
   value: number;
@@ -661,6 +669,9 @@ export interface LogStream {
   test_finished_at: string | null;
   test_status: number | null;
   test_error: string | null;
+  /** The first 500 characters of what the receiver said, where it did not take what was sent. */
+  last_answer: string | null;
+  test_answer: string | null;
 }
 
 export interface LogStreamFailure {

@@ -24,7 +24,8 @@ function objectOf(record: string, tags: string | undefined): string {
   const isTag = env !== undefined && /^[\w./-]{1,100}$/.test(env);
   const ddtags = [...tags === undefined ? [] : [tags], ...isTag ? [`env:${env}`] : []];
   const object = JSON.stringify({
-    timestamp: ts,
+    // Milliseconds: VictoriaLogs takes nothing else.
+    timestamp: Date.parse(ts),
     status: level,
     message: msg,
     hostname: host,

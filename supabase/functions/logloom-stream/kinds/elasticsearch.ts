@@ -5,8 +5,7 @@ import { judge, type Refused, retry, sparesRecords } from "../outcome.ts";
 import { post } from "../push.ts";
 
 interface Answer {
-  readonly errors?: boolean;
-  readonly items?: readonly Record<string, { readonly status?: number }>[];
+  readonly items?: readonly (Readonly<Record<string, { readonly status?: number }>> | null)[];
 }
 
 /**
@@ -30,21 +29,20 @@ export const elasticsearch: Kind = {
     );
   },
 
-  judge(answer, batch) {
-    const said = judge(answer, batch);
+  // Only that nothing failed, or what became of each record, says that they are stored: much else answers 200.
+  judge(answer, batch, now) {
+    const said = judge(answer, batch, now);
     if (said.outcome !== "delivered") return said;
     const text = new TextDecoder().decode(answer.body);
-    if (/^[^[]{0,200}"errors"\s*:\s*false/.test(text)) return said;
-    let items: Answer["items"];
-    try {
-      ({ items } = JSON.parse(text) as Answer);
-    } catch {
-      return retry("The receiver's answer cannot be read", answer.status);
+    // All that may stand before it are numbers, such as "took".
+    if (/^\s*\{(?:\s*"\w+"\s*:\s*\d+\s*,)*\s*"errors"\s*:\s*false\s*[,}]/.test(text)) return said;
+    const statuses = statusesOf(text);
+    if (statuses?.length !== batch.records.length) {
+      return retry("The receiver did not answer as Elasticsearch does", answer.status);
     }
-    const statuses = (items ?? []).map((item) => Object.values(item)[0]?.status ?? 200);
     const spared = statuses.find(sparesRecords);
     // Those that were taken are there when all are sent again.
-    if (spared !== undefined) return retry(`HTTP ${spared}`, spared, retryAfterOf(answer));
+    if (spared !== undefined) return retry(`HTTP ${spared}`, spared, retryAfterOf(answer, now));
     const refused = statuses.flatMap((status, at): Refused[] => {
       const record = batch.records[at];
       if (status < 300 || status === 409 || record === undefined) return [];
@@ -54,3 +52,17 @@ export const elasticsearch: Kind = {
     return { ...said, refused };
   },
 };
+
+/** What became of each record; undefined where the answer does not say it. */
+function statusesOf(text: string): readonly number[] | undefined {
+  try {
+    const { items } = JSON.parse(text) as Answer;
+    if (!Array.isArray(items)) return undefined;
+    const statuses = (items as NonNullable<Answer["items"]>).map((item) =>
+      Object.values(item ?? {})[0]?.status
+    );
+    return statuses.every((status) => Number.isInteger(status)) ? statuses as number[] : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -3,37 +3,45 @@ import { epochSeconds, type Fields, partsOf } from "../batch.ts";
 import type { Kind } from "../kind.ts";
 import { judge } from "../outcome.ts";
 import { post } from "../push.ts";
+import {
+  asProtobuf,
+  type OtlpAttribute,
+  type OtlpRecord,
+  type OtlpResource,
+  type OtlpValue,
+  rejectedOf,
+} from "./otlp_protobuf.ts";
 
-/** OTLP/HTTP in JSON: a resource for each service, environment and host. */
+/**
+ * OTLP/HTTP: a resource for each service, environment and host. In the encoding that the stream names; without one in
+ * JSON, and once more in protobuf where the receiver says 415.
+ */
 export const otlp: Kind = {
-  push(batch, secrets, send) {
-    const resources = new Map<string, unknown[]>();
-    for (const record of batch.records) {
-      const { fields, attrs } = partsOf(record);
-      const resource = JSON.stringify([
-        ...attributeIf("service.name", fields.service),
-        ...attributeIf("deployment.environment.name", fields.env),
-        ...attributeIf("host.name", fields.host),
-      ]);
-      const logRecords = resources.get(resource) ?? [];
-      if (logRecords.length === 0) resources.set(resource, logRecords);
-      logRecords.push(logRecord(fields, attrs === undefined ? {} : JSON.parse(markNumbers(attrs))));
+  async push(batch, secrets, send) {
+    const resourceLogs = resourcesOf(batch.records);
+    const json = () =>
+      post(batch, secrets, send, unmarkNumbers(JSON.stringify({ resourceLogs })), {});
+    const protobuf = () =>
+      post(batch, secrets, send, asProtobuf(resourceLogs), {
+        "Content-Type": "application/x-protobuf",
+      });
+    switch (batch.config.encoding) {
+      case "json":
+        return json();
+      case "protobuf":
+        return protobuf();
     }
-    const resourceLogs = [...resources].map(([attributes, logRecords]) => ({
-      resource: { attributes: JSON.parse(attributes) },
-      scopeLogs: [{ logRecords }],
-    }));
-    return post(batch, secrets, send, unmarkNumbers(JSON.stringify({ resourceLogs })), {});
+    const answer = await json();
+    return "status" in answer && answer.status === 415 ? protobuf() : answer;
   },
 
-  judge(answer, batch) {
-    const said = judge(answer, batch);
-    if (said.outcome !== "delivered" || answer.body.length < 3) return said;
+  judge(answer, batch, now) {
+    const said = judge(answer, batch, now);
+    if (said.outcome !== "delivered") return said;
     try {
-      const { partialSuccess } = JSON.parse(new TextDecoder().decode(answer.body)) as {
-        partialSuccess?: { rejectedLogRecords?: string | number };
-      };
-      const rejected = Number(partialSuccess?.rejectedLogRecords ?? 0);
+      const rejected = /protobuf/.test(answer.headers.get("content-type") ?? "")
+        ? rejectedOf(answer.body)
+        : rejectedInJson(answer.body);
       return Number.isInteger(rejected) && rejected > 0
         ? { ...said, rejected: Math.min(rejected, batch.records.length) }
         : said;
@@ -43,11 +51,40 @@ export const otlp: Kind = {
   },
 };
 
+function rejectedInJson(body: Uint8Array): number {
+  const { partialSuccess } = JSON.parse(new TextDecoder().decode(body)) as {
+    partialSuccess?: { rejectedLogRecords?: string | number };
+  };
+  return Number(partialSuccess?.rejectedLogRecords ?? 0);
+}
+
+function resourcesOf(records: readonly string[]): OtlpResource[] {
+  const resources = new Map<string, OtlpRecord[]>();
+  for (const record of records) {
+    const { fields, attrs } = partsOf(record);
+    const resource = JSON.stringify([
+      ...attributeIf("service.name", fields.service),
+      ...attributeIf("deployment.environment.name", fields.env),
+      ...attributeIf("host.name", fields.host),
+    ]);
+    const logRecords = resources.get(resource) ?? [];
+    if (logRecords.length === 0) resources.set(resource, logRecords);
+    logRecords.push(logRecord(fields, attrs === undefined ? {} : JSON.parse(markNumbers(attrs))));
+  }
+  return [...resources].map(([attributes, logRecords]) => ({
+    resource: { attributes: JSON.parse(attributes) },
+    scopeLogs: [{ logRecords }],
+  }));
+}
+
 /** The first of each range of OTLP's severities. */
 const severities: Readonly<Record<string, number>> = { debug: 5, info: 9, warn: 13, error: 17 };
 
-function logRecord(fields: Fields, attrs: Record<string, unknown>): unknown {
+function logRecord(fields: Fields, attrs: Record<string, unknown>): OtlpRecord {
   const { ts, received_at, level, msg, id, req_id, user_id, route } = fields;
+  const { trace_id, span_id, ...others } = attrs;
+  const traceId = idOf(trace_id, 32);
+  const spanId = idOf(span_id, 16);
   const nanos = (time: string) => `${epochSeconds(time).replace(".", "")}000`;
   return {
     timeUnixNano: nanos(ts),
@@ -59,17 +96,32 @@ function logRecord(fields: Fields, attrs: Record<string, unknown>): unknown {
       ...attributeIf("req_id", req_id),
       ...attributeIf("user_id", user_id),
       ...attributeIf("route", route),
-      ...Object.entries(attrs).map(([key, value]) => ({ key, value: anyValue(value) })),
+      ...Object.entries({
+        ...others,
+        // What is no id stays an attribute.
+        ...traceId === undefined && trace_id !== undefined && { trace_id },
+        ...spanId === undefined && span_id !== undefined && { span_id },
+      }).map(([key, value]) => ({ key, value: anyValue(value) })),
     ],
+    ...traceId !== undefined && { traceId },
+    ...spanId !== undefined && { spanId },
   };
 }
 
-function attributeIf(key: string, value: string | undefined) {
+/** So many hexadecimal digits, not all of them 0. */
+function idOf(value: unknown, digits: number): string | undefined {
+  return typeof value === "string" && value.length === digits && /^[0-9a-f]+$/i.test(value) &&
+      /[^0]/.test(value)
+    ? value.toLowerCase()
+    : undefined;
+}
+
+function attributeIf(key: string, value: string | undefined): OtlpAttribute[] {
   return value === undefined ? [] : [{ key, value: { stringValue: value } }];
 }
 
 /** Attributes are at most 64 deep. */
-function anyValue(value: unknown): unknown {
+function anyValue(value: unknown): OtlpValue {
   switch (typeof value) {
     case "string": {
       const number = markedNumber(value);
@@ -87,6 +139,6 @@ function anyValue(value: unknown): unknown {
 }
 
 /** 64-bit integers are texts. */
-function numberValue(text: string, value: unknown): unknown {
+function numberValue(text: string, value: unknown): OtlpValue {
   return /^-?\d{1,18}$/.test(text) ? { intValue: text } : { doubleValue: value };
 }

@@ -30,9 +30,9 @@ export const s3: Kind = {
 
   // What is in an object is nothing to the store: whatever it refuses is the address. Nor does it know batches: 409 says
   // that it was busy.
-  judge(answer, batch) {
+  judge(answer, batch, now) {
     const { status } = answer;
-    const said = judge(answer, batch);
+    const said = judge(answer, batch, now);
     return status < 300 || said.outcome === "retry" ? said : retry(`HTTP ${status}`, status);
   },
 };

@@ -1,5 +1,6 @@
 import { epochSeconds, placeOf } from "../batch.ts";
 import type { Kind } from "../kind.ts";
+import { judge, retry } from "../outcome.ts";
 import { post } from "../push.ts";
 
 /** Splunk's HTTP Event Collector: objects one after another. */
@@ -19,5 +20,14 @@ export const splunkHec: Kind = {
       body,
       token === undefined ? {} : { Authorization: `Splunk ${token}` },
     );
+  },
+
+  // A code other than 0 is an error, whatever the status beside it.
+  judge(answer, batch, now) {
+    const said = judge(answer, batch, now);
+    const code = /"code"\s*:\s*(\d{1,3})\b/.exec(new TextDecoder().decode(answer.body))?.[1];
+    return said.outcome === "delivered" && code !== undefined && Number(code) !== 0
+      ? retry(`Splunk code ${code}`, answer.status)
+      : said;
   },
 };

@@ -19,6 +19,8 @@ create table logloom_private.alert_groups (
   -- It failed or cost too much and rests until then; failures: how often in a row it cost too much.
   retry_at timestamptz,
   last_error text,
+  -- When it last had a turn of reading.
+  turn_at timestamptz,
   constraint alert_groups_digest_is_unique unique (tenant_id, digest),
   constraint alert_groups_partials_are_whole check ((filter is null) = (number_sql is null)),
   constraint alert_groups_filling_is_whole check ((write_seq is null) = (filled_from is null))

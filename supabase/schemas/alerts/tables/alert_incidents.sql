@@ -19,14 +19,17 @@ create table logloom.alert_incidents (
   resolved_at timestamptz,
   resolution text,
   quiet_from timestamptz,
+  end_told_at timestamptz,
   acknowledged_at timestamptz,
   acknowledged_by text,
   constraint alert_incidents_resolution_is_known check (
-    resolution in ('recovered', 'rule_changed', 'rule_disabled', 'rule_deleted')
+    resolution in (
+      'recovered', 'still_absent', 'rule_changed', 'rule_disabled', 'rule_deleted'
+    )
   ),
   constraint alert_incidents_resolution_is_whole check (
     (resolved_at is null) = (resolution is null)
-    and (quiet_from is null or resolution = 'recovered')
+    and (quiet_from is null or resolution in ('recovered', 'still_absent'))
   ),
   constraint alert_incidents_acknowledgement_is_whole check (
     (acknowledged_at is null) = (acknowledged_by is null)
@@ -85,6 +88,14 @@ comment on column logloom.alert_incidents.held_until is
 
 comment on column logloom.alert_incidents.quiet_from is
   'The end of the window in which it held no longer.';
+
+comment on column logloom.alert_incidents.resolution is
+  'recovered: the condition holds no longer. still_absent: a group that went silent is watched no '
+  'longer, and still is silent. Otherwise what became of the rule.';
+
+comment on column logloom.alert_incidents.end_told_at is
+  'When messages said that it is over; null once it fired again. Then its cooldown holds nothing '
+  'back.';
 
 comment on column logloom.alert_incidents.acknowledged_by is
   'The claim sub of who acknowledged it first.';

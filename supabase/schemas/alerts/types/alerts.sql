@@ -26,12 +26,14 @@ create type public.logloom_alert_rule as (
   for_minutes integer,
   on_absent text,
   group_wait_seconds integer,
-  notification_secrets jsonb
+  notification_secrets jsonb,
+  late_seconds double precision
 );
 
 comment on type public.logloom_alert_rule is
   'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; '
-  'null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}.';
+  'null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}. '
+  'late_seconds: how far its last window is behind those that are due; 0 where it is not.';
 
 create type public.logloom_alert_history_entry as (
   alert_id uuid,
@@ -85,9 +87,10 @@ create type public.logloom_alert_incident as (
 
 comment on type public.logloom_alert_incident is
   'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: '
-  'open, acknowledged or resolved. resolution: recovered, rule_changed, rule_disabled or '
-  'rule_deleted; null before. value is that of the last window in which the condition held, '
-  'peak_value the one farthest from the threshold.';
+  'open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent '
+  'is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that '
+  'of the last window in which the condition held, peak_value the one farthest from the '
+  'threshold.';
 
 create type public.logloom_alert_acknowledgement as (success boolean, acknowledged integer);
 

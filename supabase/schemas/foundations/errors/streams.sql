@@ -26,6 +26,10 @@ begin
     ('streams.config_is_invalid', 400, 'Invalid p_config: %s',
       'Addresses are https, without user and password; docs/guides/streams.md says the rest. '
         'Secrets go into p_secrets.', 'The member is malformed, or holds a key of Logloom.'),
+    ('streams.address_needs_secrets', 400,
+      'Invalid p_secrets: another scheme, host or port needs the secrets again: %s',
+      'Send each of them in p_secrets, sealed for the new address; null takes one away.',
+      '`update_log_stream` with another address: its secrets were meant for the old one.'),
     ('streams.leads_to_itself', 400, 'The log stream would send to its own tenant',
       'Seal the key of another tenant.', 'A secret is an API key of the tenant itself.'),
     ('streams.no_room', 400, 'Plan limit exceeded: log streams (max %s)',

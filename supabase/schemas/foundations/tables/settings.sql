@@ -126,6 +126,7 @@ create table logloom_private.settings (
   stream_retry_base interval not null default '10 seconds',
   stream_retry_max interval not null default '15 minutes',
   stream_gives_up_after interval not null default '72 hours',
+  stream_tells_after interval not null default '1 hour',
   stream_lag_limit interval not null default '1 hour',
   stream_pause_shown interval not null default '7 days',
   stream_failure_lifetime interval not null default '30 days',

@@ -238,6 +238,8 @@ begin
         ('stream_retry_max', '… up to this.'),
         ('stream_gives_up_after',
           'How long a log stream is tried without success before it pauses.'),
+        ('stream_tells_after',
+          'How long a log stream fails before owners get a mail.'),
         ('stream_lag_limit', 'Health: degraded when a log stream that works is further behind.'),
         ('stream_pause_shown',
           'Health: degraded for so long after a log stream was paused for want of success.'),

@@ -38,6 +38,10 @@ create table logloom.log_streams (
   last_success_at timestamptz,
   last_status integer,
   last_error text,
+  last_answer text,
+  -- Its address and secrets work: the receiver took something since they were set.
+  is_proven boolean not null default false,
+  failing_told_at timestamptz,
   refused_in_a_row integer not null default 0,
   paused_at timestamptz,
   pause_reason text,
@@ -53,6 +57,7 @@ create table logloom.log_streams (
   test_finished_at timestamptz,
   test_status integer,
   test_error text,
+  test_answer text,
 
   constraint log_streams_name_is_unique unique (tenant_id, name),
   constraint log_streams_name_is_valid check (
@@ -118,6 +123,15 @@ comment on column logloom.log_streams.batch_bytes is
 
 comment on column logloom.log_streams.batch_size is
   'Bytes of the batch under way, as it was read last.';
+
+comment on column logloom.log_streams.last_answer is
+  'What the receiver said, where it did not take the batch: the first 500 characters.';
+
+comment on column logloom.log_streams.is_proven is
+  'Until it is, nothing that the receiver refuses is set aside: the stream pauses where it is.';
+
+comment on column logloom.log_streams.failing_told_at is
+  'When owners got a mail that it fails; null once it works again.';
 
 comment on column logloom.log_streams.kept_day is
   'The first day that the tenant kept when the stream read last.';

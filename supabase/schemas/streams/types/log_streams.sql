@@ -27,7 +27,9 @@ create type public.logloom_log_stream as (
   test_requested_at timestamptz,
   test_finished_at timestamptz,
   test_status integer,
-  test_error text
+  test_error text,
+  last_answer text,
+  test_answer text
 );
 
 comment on type public.logloom_log_stream is
@@ -35,7 +37,9 @@ comment on type public.logloom_log_stream is
   'lag_seconds: how long the oldest record that was not sent has waited. paused_at with '
   'pause_reason failing (no success for long), refused (the receiver takes no record) or maker '
   '(who made it is no admin any more). skipped_records: not sent, because streams passed them on '
-  'three times already. test_…: of the last test; it is under way while test_finished_at is null.';
+  'three times already. test_…: of the last test; it is under way while test_finished_at is null. '
+  'last_answer, test_answer: the first 500 characters of what the receiver said, where it did not '
+  'take what was sent.';
 
 create type public.logloom_log_stream_failure as (
   failure_id uuid,

@@ -45,7 +45,13 @@ function list(cli: Cli): Command {
         rows.push([
           rule.rule_id,
           rule.name,
-          rule.last_error !== null ? "failing" : rule.enabled ? "on" : "paused",
+          rule.last_error !== null
+            ? "failing"
+            : rule.late_seconds >= 120
+            ? "late"
+            : rule.enabled
+            ? "on"
+            : "paused",
           condition(rule),
           rule.query_dsl,
         ]);
