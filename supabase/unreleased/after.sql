@@ -1,5 +1,6 @@
 -- What a query compiles to has changed.
 delete from logloom_private.alert_plans where true;
+
 -- Streams whose receiver took something before are not on trial.
 update logloom.log_streams set is_proven = true where last_success_at is not null;
 

@@ -1,0 +1,3623 @@
+-- Everything since the last release. npm run migration writes this file: change supabase/schemas,
+-- supabase/unreleased/before.sql or supabase/unreleased/after.sql instead.
+
+set local search_path = pg_catalog, pg_temp;
+
+SET local check_function_bodies = off;
+
+ALTER TABLE "logloom"."alert_incidents"
+  DROP CONSTRAINT "alert_incidents_resolution_is_known";
+
+ALTER TABLE "logloom"."alert_incidents"
+  DROP CONSTRAINT "alert_incidents_resolution_is_whole";
+
+DROP FUNCTION "logloom_private"."alert_needs"(logloom_private.alert_rounds);
+
+DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, integer, integer, text);
+
+DROP FUNCTION "logloom_private"."fail_stream"(logloom.log_streams, integer, text, integer);
+
+DROP FUNCTION "logloom_private"."pending_alert_groups"(logloom_private.alert_rounds);
+
+DROP FUNCTION "logloom_private"."resolve_incidents"(uuid, timestamp WITH time zone, jsonb[], timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."settle_delivered"(logloom.log_streams, integer, jsonb, integer);
+
+DROP FUNCTION "logloom_private"."settle_refused"(logloom.log_streams, integer, text, jsonb);
+
+DROP FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
+
+DROP FUNCTION "logloom_private"."written_number"(text);
+
+DROP FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
+
+ALTER TABLE "logloom"."alert_incidents"
+  ADD COLUMN "end_told_at" timestamp WITH time zone;
+
+ALTER TABLE "logloom"."log_streams"
+  ADD COLUMN "last_answer" text;
+
+ALTER TABLE "logloom"."log_streams"
+  ADD COLUMN "is_proven" boolean NOT NULL DEFAULT false;
+
+ALTER TABLE "logloom"."log_streams"
+  ADD COLUMN "failing_told_at" timestamp WITH time zone;
+
+ALTER TABLE "logloom"."log_streams"
+  ADD COLUMN "test_answer" text;
+
+ALTER TABLE "logloom_private"."alert_groups"
+  ADD COLUMN "turn_at" timestamp WITH time zone;
+
+ALTER TABLE "logloom_private"."settings"
+  ADD COLUMN "stream_tells_after" interval NOT NULL DEFAULT '01:00:00'::interval;
+
+ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
+
+ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCADE;
+
+ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "test_answer" text CASCADE;
+
+CREATE OR REPLACE FUNCTION logloom_private.abolish_tenant (
+  p_tenant_id text
+)
+  RETURNS public.logloom_tenant_deletion
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role deletes tenants
+declare
+  v_tenant_id text;
+  v_deletion logloom_private.tenant_deletions;
+begin
+  if logloom_private.is_service_role() then
+    -- Asked again, it says how far it is.
+    select d.* into v_deletion
+    from logloom_private.tenant_deletions d
+    where d.tenant_id = p_tenant_id and d.finished_at is null;
+  end if;
+  if v_deletion.deletion_id is null then
+    -- The id has to be given here, so "leave it out" would be no help.
+    if not logloom_private.is_service_role()
+      and p_tenant_id <> logloom_private.resolve_tenant_to_change()
+    then
+      perform logloom_private.refuse('tenants.deletes_another');
+    end if;
+    v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
+    perform logloom_private.require_role(v_tenant_id, 'owner');
+    perform logloom_private.lock_members(v_tenant_id);
+    -- Another request may have been first.
+    select d.* into v_deletion
+    from logloom_private.tenant_deletions d
+    where d.tenant_id = v_tenant_id and d.finished_at is null;
+  end if;
+  if v_deletion.deletion_id is null then
+    if not exists (select from logloom.tenants t where t.tenant_id = v_tenant_id) then
+      perform logloom_private.refuse('tenants.not_found');
+    end if;
+    v_deletion := logloom_private.begin_tenant_deletion(v_tenant_id);
+  end if;
+  return row(
+    v_deletion.deletion_id, v_deletion.tenant_id, v_deletion.requested_at
+  )::public.logloom_tenant_deletion;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_health (
+  p_now       timestamp with time zone,
+  p_watermark timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_window_end timestamptz;
+  v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
+  v_waits boolean;
+  v_late_rules bigint;
+  v_late interval;
+  v_reason text;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select r.window_end into v_window_end from logloom_private.alert_rounds r
+  where r.finished_at is not null;
+  -- As late_seconds() has it, without a call for each rule.
+  select count(*) filter (where l.late > v_settings.alert_round_limit), max(l.late)
+  into v_late_rules, v_late
+  from logloom.alert_rules r
+  cross join lateral (
+    select v_window_end - greatest(r.last_evaluated_at, date_trunc('minute', r.asked_at)) as late
+  ) l
+  where r.enabled;
+  v_waits := v_has_rules
+    and coalesce(p_now - p_watermark, 'infinity') > v_settings.alert_watermark_limit;
+  if v_waits then
+    v_reason := 'Rules wait until all that was acknowledged is visible';
+  elsif v_has_rules and v_window_end is not null
+    and logloom_private.silence_since(v_window_end, p_now) > v_settings.alert_round_limit
+  then
+    v_reason := logloom_private.silence_reason(
+      'No round of the alert rules', logloom_private.silence_since(v_window_end, p_now),
+      v_settings.alert_round_limit
+    );
+  elsif v_late_rules > 0 then
+    v_reason := format(
+      '%s alert rules are late, by up to %s: list_alert_rules shows late_seconds',
+      v_late_rules, v_late
+    );
+  end if;
+  return logloom_private.health_grade(null, v_reason) || jsonb_build_object(
+    'waiting', v_waits,
+    'watermark_age_seconds', round(extract(epoch from p_now - p_watermark), 3),
+    'evaluated_until', v_window_end,
+    'late_rules', v_late_rules,
+    'late_seconds', greatest(coalesce(extract(epoch from v_late)::double precision, 0), 0)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_needs (
+  p_round logloom_private.alert_rounds
+)
+  RETURNS TABLE (
+    group_id    bigint,
+    needed_from timestamp with time zone,
+    is_due      boolean,
+    is_new      boolean,
+    due_at      timestamp with time zone
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    r.group_id,
+    min(
+      greatest(
+        least(
+          r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
+        ),
+        p_round.window_end - r.delay - s.alert_catch_up_limit
+      ) - make_interval(mins => r.window_minutes)
+    ),
+    bool_or(
+      r.asked_at < p_round.window_end - r.delay
+      and r.last_evaluated_at is distinct from p_round.window_end
+    ),
+    bool_and(r.last_evaluated_at is null),
+    min(coalesce(r.last_evaluated_at, r.asked_at))
+  from logloom_private.planned_alert_rules r
+  cross join logloom_private.settings s
+  where r.group_id is not null
+  group by r.group_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_rule_for (
+  p_row            logloom.alert_rules,
+  p_sees_addresses boolean,
+  p_view_id        uuid
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if not p_sees_addresses then
+    p_row.notification_destinations := '{}';
+    p_row.notification_config := '{}';
+    p_row.notification_secrets := '{}';
+  end if;
+  -- What it found before it was bound to the view as it is now is none of the view.
+  if p_view_id is not null and (
+    p_row.last_evaluated_at > greatest(
+      p_row.asked_at,
+      (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
+    )
+  ) is not true
+  then
+    p_row.last_evaluated_at := null;
+    p_row.last_value := null;
+    p_row.last_error := null;
+    p_row.asked_at := greatest(
+      p_row.asked_at,
+      (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
+    );
+  end if;
+  return logloom_private.alert_rule_of(p_row);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_rule_of (
+  p_row logloom.alert_rules
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return row(
+    p_row.rule_id, p_row.tenant_id, p_row.name, p_row.description, p_row.query_dsl,
+    p_row.threshold, p_row.comparison::public.logloom_alert_comparison, p_row.window_minutes,
+    p_row.cooldown_minutes, p_row.enabled, p_row.notification_destinations,
+    p_row.notification_config, p_row.created_at, p_row.updated_at, p_row.last_evaluated_at,
+    p_row.last_value, p_row.last_error, p_row.view_id,
+    p_row.notify_on_recovery, p_row.for_minutes, p_row.on_absent, p_row.group_wait_seconds,
+    logloom_private.shown_secrets(p_row.notification_secrets), logloom_private.late_seconds(p_row)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.bucket_origin (
+  p_seconds bigint
+)
+  RETURNS timestamp WITH time zone
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case when p_seconds % 604800 = 0 then '1970-01-05T00:00:00Z' else 'epoch' end::timestamptz;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.bucket_sql (
+  p_seconds bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return format(
+    'date_bin(%L::interval, l.ts, %L)',
+    make_interval(secs => p_seconds), logloom_private.bucket_origin(p_seconds)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.change_log_stream (
+  p_tenant_id text,
+  p_stream_id uuid,
+  p_name      text,
+  p_query_dsl text,
+  p_config    jsonb,
+  p_secrets   jsonb,
+  p_enabled   boolean,
+  p_view_id   uuid
+)
+  RETURNS public.logloom_log_stream
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role writes streams, whose state is theirs
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_row logloom.log_streams;
+  v_query_dsl text;
+  v_config jsonb;
+  v_secrets jsonb;
+  v_is_other boolean;
+  v_is_same boolean;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  select s.* into v_row
+  from logloom.log_streams s
+  where s.tenant_id = v_tenant_id and s.stream_id = p_stream_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('streams.not_found');
+  end if;
+  if length(logloom_private.trim_space(p_name)) not between 1 and 100 then
+    perform logloom_private.refuse('streams.name_is_invalid');
+  end if;
+  v_query_dsl := case when num_nonnulls(p_query_dsl, p_view_id) = 0 then v_row.query_dsl
+    else logloom_private.checked_stream_query(
+      v_tenant_id, coalesce(p_query_dsl, v_row.query_dsl), coalesce(p_view_id, v_row.view_id)
+    ) end;
+  v_is_other := (v_query_dsl, coalesce(p_view_id, v_row.view_id))
+    is distinct from (v_row.query_dsl, v_row.view_id);
+  v_is_same := not v_is_other and num_nonnulls(p_config, p_secrets) = 0;
+  v_config := case when p_config is null then v_row.config
+    else logloom_private.checked_stream_config(v_row.kind, p_config) end;
+  v_secrets := logloom_private.changed_secrets(
+    v_row.secrets, p_secrets, logloom_private.stream_secret_names(v_row.kind)
+  );
+  perform logloom_private.require_secrets_again(v_row, v_config, p_secrets);
+  v_row.config := v_config;
+  v_row.secrets := v_secrets;
+  perform logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets);
+  update logloom.log_streams s
+  set name = coalesce(logloom_private.trim_space(p_name), s.name),
+    query_dsl = v_query_dsl,
+    config = v_row.config,
+    secrets = v_row.secrets,
+    enabled = coalesce(p_enabled, s.enabled),
+    view_id = coalesce(p_view_id, s.view_id),
+    updated_at = now(),
+    maker = case when p_enabled then logloom_private.stream_maker() else s.maker end,
+    paused_at = case when p_enabled is null then s.paused_at end,
+    pause_reason = case when p_enabled is null then s.pause_reason end,
+    failing_since = case when p_enabled is null then s.failing_since end,
+    attempts = case when p_enabled is null then s.attempts else 0 end,
+    failing_told_at = case when p_enabled is null then s.failing_told_at end,
+    is_proven = s.is_proven and num_nonnulls(p_config, p_secrets) = 0,
+    refused_in_a_row = case when p_enabled is null then s.refused_in_a_row else 0 end,
+    -- Nobody noted what came meanwhile.
+    pending_since = case when p_enabled then coalesce(s.pending_since, now())
+      else s.pending_since end,
+    -- Whoever sends with what was before does not settle for it, nor seals it again.
+    claim_id = case when v_is_same then s.claim_id end,
+    claimed_at = case when v_is_same then s.claimed_at end,
+    claimed_until = case when v_is_same then s.claimed_until end,
+    -- What is changed is tried at once, and with it sizes that a receiver did not take.
+    next_attempt_at = now(),
+    batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
+    batch_id = case when not v_is_other then s.batch_id end,
+    batch_made_at = case when not v_is_other then s.batch_made_at end,
+    batch_end_seq = case when not v_is_other then s.batch_end_seq end,
+    batch_end_id = case when not v_is_other then s.batch_end_id end,
+    batch_records = case when not v_is_other then s.batch_records end,
+    batch_skipped = case when not v_is_other then s.batch_skipped end
+  where s.stream_id = p_stream_id
+  returning s.* into v_row;
+  return logloom_private.log_stream_of(v_row);
+exception when unique_violation then
+  perform logloom_private.refuse('streams.name_is_taken');
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.chosen_rows_sql (
+  p_plan  jsonb,
+  p_sql   jsonb,
+  p_order text,
+  p_limit integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_having constant text := (
+    select string_agg(
+      format(
+        '%s %s %L::double precision', p_sql -> (h ->> 'name') ->> 0,
+        case h ->> 'operator' when '!=' then '<>' else h ->> 'operator' end, h ->> 'number'
+      ),
+      ' and '
+    )
+    from jsonb_array_elements(p_plan -> 'having') h
+  );
+  v_keys constant text := (
+    select string_agg(
+      s.sql || case when (k.key -> 'descending')::boolean then ' desc' else '' end
+        || ' nulls last',
+      ', ' order by k.n, s.n
+    )
+    from jsonb_array_elements(p_plan -> 'sort') with ordinality k (key, n)
+    cross join lateral jsonb_array_elements_text(p_sql -> (k.key ->> 'name'))
+      with ordinality s (sql, n)
+  );
+begin
+  return format(
+    'where %s order by %s limit %s', coalesce(v_having, 'true'),
+    concat_ws(', ', v_keys, p_order), least(p_limit, (p_plan -> 'limit')::integer)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.collect_alert (
+  p_rule     logloom.alert_rules,
+  p_purpose  text,
+  p_channel  text,
+  p_alert_id uuid,
+  p_body     text
+)
+  RETURNS logloom_private.notifications
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_waiting logloom_private.notifications;
+  v_body jsonb;
+begin
+  select n.* into v_waiting
+  from logloom_private.notifications n
+  where n.rule_id = p_rule.rule_id and n.channel = p_channel and n.purpose = p_purpose
+    and n.status = 'pending' and n.attempts = 0 and n.claim_id is null
+    and n.next_attempt_at > clock_timestamp() and n.group_key = 'collected'
+    -- One message says one reason why it is over.
+    and n.body::jsonb #> '{data,resolution}' is not distinct from
+      p_body::jsonb #> '{data,resolution}'
+  order by n.position desc
+  limit 1
+  for update;
+  if not found then
+    return null;
+  end if;
+  v_body := v_waiting.body;
+  -- As many as are shown; the others are in the history.
+  if jsonb_array_length(v_body #> '{data,alerts}') < 100 then
+    v_body := jsonb_set(
+      v_body, '{data,alerts}', (v_body #> '{data,alerts}') || (p_body::jsonb #> '{data,alerts}')
+    );
+    update logloom_private.notifications n
+    set body = v_body::text
+    where n.notification_id = v_waiting.notification_id
+    returning n.* into v_waiting;
+  end if;
+  if p_alert_id is not null then
+    insert into logloom_private.notified_alerts (notification_id, alert_id)
+    values (v_waiting.notification_id, p_alert_id)
+    on conflict do nothing;
+  end if;
+  return v_waiting;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.column_may_hold (
+  p_column     logloom_private.block_columns,
+  p_literal    text,
+  p_folds_case boolean
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_texts text;
+begin
+  if p_literal = '' then
+    return true;
+  elsif p_column.kind = 'numbers' then
+    return p_literal ~ '^[-0]*$';
+  elsif p_column.kind <> 'templated' and strpos(p_literal, '0') > 0
+    -- Attributes are JSON texts, in which these are written otherwise.
+    or left(p_column.name, 5) = 'attrs' and p_literal ~ '["\\\u0001-\u001f\u007f]'
+  then
+    return true;
+  end if;
+  v_texts := array_to_string(
+    case p_column.kind when 'texts' then p_column.texts else p_column.dictionary end, e'\x1f'
+  );
+  return strpos(
+    case when p_folds_case then logloom_private.query_folded(v_texts) else v_texts end, p_literal
+  ) > 0;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.due_notifications()
+  RETURNS TABLE (
+    notification_id uuid,
+    tenant_id       text,
+    next_attempt_at timestamp with time zone,
+    is_beyond_plan  boolean,
+    channel_limit   integer
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  with due as (
+    select
+      n.notification_id, n.tenant_id, k.kind, n.next_attempt_at,
+      row_number() over (
+        partition by n.tenant_id, k.kind order by n.next_attempt_at
+      ) as channel_place
+    from logloom_private.notifications n
+    cross join lateral logloom_private.channel_kind(n.channel) k (kind)
+    where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
+      -- Nothing is resolved before it was triggered, or triggered anew before it was resolved.
+      and not (
+        n.purpose in ('alert', 'recovery')
+        and exists (
+          select
+          from logloom_private.notifications e
+          where e.rule_id = n.rule_id and e.channel = n.channel and e.status = 'pending'
+            and (
+              e.purpose = 'recovery'
+              or e.purpose = 'alert' and (n.purpose = 'recovery' or n.channel = 'pagerduty')
+            )
+            and e.group_key = n.group_key and e.position < n.position
+        )
+      )
+  ), senders as (
+    select
+      d.tenant_id, d.kind,
+      logloom_private.channel_limit(d.kind, d.tenant_id) as attempts
+    from (select distinct x.tenant_id, x.kind from due x) d
+  )
+  select
+    d.notification_id, d.tenant_id, d.next_attempt_at,
+    d.channel_place > s.attempts - coalesce(u.attempts, 0), s.attempts
+  from due d
+  join senders s on s.tenant_id = d.tenant_id and s.kind = d.kind
+  left join logloom_private.notification_usage u
+    on u.tenant_id = d.tenant_id and u.channel = d.kind and u.hour = date_trunc('hour', now());
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.end_answered_batch (
+  p_stream logloom.log_streams,
+  p_took   integer,
+  p_status integer,
+  p_error  text,
+  p_answer text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_refused constant integer := p_stream.batch_records - p_took;
+  v_was_all constant boolean := p_stream.batch_end_id is null
+    and p_stream.batch_end_seq >= logloom_private.last_write_seq();
+begin
+  p_stream := logloom_private.end_batch(p_stream);
+  update logloom.log_streams s
+  set sent_records = s.sent_records + p_took,
+    refused_records = s.refused_records + v_refused,
+    refused_in_a_row = case when p_took > 0 then 0 else s.refused_in_a_row + v_refused end,
+    attempts = 0,
+    last_status = p_status,
+    last_error = p_error,
+    last_answer = p_answer
+  where s.stream_id = p_stream.stream_id
+  returning s.* into p_stream;
+  if p_took > 0 then
+    update logloom.log_streams s
+    set sent_batches = s.sent_batches + 1,
+      batch_limit = least(s.batch_limit * 2, 1000),
+      -- Doubled, every other batch would be too large again.
+      batch_bytes = least(s.batch_bytes + s.batch_bytes / 10, 1000000),
+      failing_since = null,
+      failing_told_at = null,
+      is_proven = true,
+      last_success_at = now()
+    where s.stream_id = p_stream.stream_id;
+  elsif p_stream.refused_in_a_row >= 100 then
+    perform logloom_private.pause_stream(p_stream, 'refused');
+  end if;
+  if v_was_all then
+    perform logloom_private.release_stream(p_stream, p_stream.position_seq - 1);
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.enqueue_recovery()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rule logloom.alert_rules;
+  v_end logloom.alert_history;
+begin
+  select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
+  if not found
+    or not (v_rule.notify_on_recovery or 'pagerduty' = any (v_rule.notification_destinations))
+    or new.end_told_at is not null
+  then
+    return null;
+  end if;
+  v_end.incident_id := new.incident_id;
+  v_end."group" := new."group";
+  perform
+  from logloom_private.enqueue_notifications(
+    v_rule, 'recovery', v_end, logloom_private.recovery_body(v_rule, new),
+    logloom_private.silence_of_alert(
+      new.tenant_id, new.rule_id, new."group", new.resolved_at
+    ) is not null
+  );
+  if found then
+    update logloom.alert_incidents i
+    set end_told_at = new.resolved_at
+    where i.incident_id = new.incident_id;
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.fail_stream (
+  p_stream      logloom.log_streams,
+  p_status      integer,
+  p_error       text,
+  p_answer      text,
+  p_retry_after integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+begin
+  select c.* into v_settings from logloom_private.settings c;
+  update logloom.log_streams s
+  set attempts = s.attempts + 1,
+    failing_since = coalesce(s.failing_since, now()),
+    last_status = p_status,
+    last_error = p_error,
+    last_answer = p_answer,
+    next_attempt_at = now() + logloom_private.stream_delay(s.attempts + 1, p_retry_after),
+    claim_id = null,
+    claimed_at = null,
+    claimed_until = null
+  where s.stream_id = p_stream.stream_id
+  returning s.* into p_stream;
+  if p_stream.failing_since < now() - v_settings.stream_gives_up_after then
+    perform logloom_private.pause_stream(p_stream, 'failing');
+  elsif p_stream.failing_told_at is null
+    and p_stream.failing_since < now() - v_settings.stream_tells_after
+  then
+    perform logloom_private.mail_stream_owners(p_stream, 'stream.failing', 'failing');
+    update logloom.log_streams s set failing_told_at = now()
+    where s.stream_id = p_stream.stream_id;
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.fire_alert (
+  p_rule   logloom.alert_rules,
+  p_window logloom_private.alert_window,
+  p_now    timestamp with time zone
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);
+  v_last constant logloom.alert_incidents :=
+    logloom_private.last_incident(p_rule.rule_id, p_window."group");
+  -- A late record has windows evaluated again that held before the end: those are no news.
+  v_end_was_told constant boolean :=
+    v_last.end_told_at is not null and p_window.window_end > v_last.held_until;
+begin
+  -- From window to window, so that the moments at which rounds happen to run do not matter. In
+  -- both directions: a late record may make an earlier window fire after a later one did.
+  if exists (
+    select from logloom.alert_history h
+    where h.rule_id = p_rule.rule_id
+      and h."group" is not distinct from p_window."group"
+      and (
+        h.window_end = p_window.window_end
+        or not v_end_was_told
+        and h.window_end > p_window.window_end - v_cooldown
+        and h.window_end < p_window.window_end + v_cooldown
+      )
+  ) then
+    perform logloom_private.held_incident(p_rule, p_window, p_now, false);
+    return false;
+  end if;
+  insert into logloom.alert_history (
+    tenant_id, rule_id, triggered_at, value, threshold, window_start, window_end,
+    "group", view_id, incident_id, silence_id, absent
+  )
+  values (
+    p_rule.tenant_id, p_rule.rule_id, p_now, p_window.value, p_rule.threshold,
+    p_window.window_start, p_window.window_end, p_window."group", p_rule.view_id,
+    logloom_private.held_incident(p_rule, p_window, p_now, true),
+    logloom_private.silence_of_alert(
+      p_rule.tenant_id, p_rule.rule_id, p_window."group", p_now
+    ),
+    p_window.absent is true
+  )
+  on conflict (rule_id, window_end, (coalesce(md5("group"::text), ''))) do nothing;
+  return found;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.granted_functions()
+  RETURNS TABLE (
+    roles text,
+    names text[]
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select g.roles, g.names
+  from (
+    values
+      ('public', array[
+        'call_host_pre_request', 'callers_errors', 'check_operation', 'check_request',
+        'error_named', 'errors', 'operations', 'refuse', 'requested_operation'
+      ]),
+      ('anon, authenticated, service_role', array[
+        'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id', 'is_service_role',
+        'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
+      ]),
+      ('authenticated, service_role', array[
+        'abolish_tenant', 'acting_role', 'alert_entry_of', 'alert_incident_of',
+        'alert_incident_state', 'alert_rule_of', 'alert_silence_of', 'alert_silence_state',
+        'api_key_status', 'change_log_stream', 'change_log_view', 'change_member',
+        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_settings',
+        'checked_panels', 'choose_tenant', 'confirm_address', 'current_admin_tenant_id',
+        'deliveries_of_incident', 'distinct_destinations', 'effective_settings',
+        'end_alert_silence', 'end_portal_session', 'enqueue_rule_test', 'enroll_member',
+        'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer', 'iso_instant',
+        'issue_api_key', 'issue_ingest_token', 'issue_portal_session', 'late_seconds', 'list_bytes',
+        'list_limit',
+        'log_dashboard_of', 'log_view_of', 'make_alert_silence', 'make_log_stream', 'make_log_view',
+        'my_key_reads', 'my_stored', 'my_usage', 'new_api_key', 'note_saved_search_run',
+        'page_of_addresses', 'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams',
+        'page_place', 'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
+        'put_back_delivery', 'read_alert_history', 'read_alert_rules', 'read_archive', 'read_log',
+        'read_log_changes', 'read_log_context', 'read_log_export', 'read_log_fields',
+        'read_log_histogram', 'read_log_overview', 'read_log_page', 'read_log_series',
+        'read_log_stats', 'read_log_tail', 'read_members', 'read_memberships',
+        'read_query_validity', 'read_saved_search', 'read_saved_searches', 'read_shown_dashboards',
+        'reads_again', 'reads_only', 'refuse_for_now', 'refuse_log_dashboard',
+        'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream', 'remove_log_view',
+        'replace_webhook_secret', 'request_deletion', 'request_restore', 'request_stream_test',
+        'require_groups', 'require_parameter', 'require_role', 'require_room_for',
+        'require_room_for_api_key', 'require_room_for_log_dashboard', 'require_rule_in_view',
+        'require_view_by_admin', 'require_view_for_key', 'require_writing_client',
+        'resolve_tenant_to_change', 'retention_days', 'saved_search_of', 'sent_claims',
+        'service_operations', 'shown_secrets', 'tags_are_valid', 'tenant_with_plan',
+        'time_parameter', 'token_is_valid', 'trim_space'
+      ]),
+      ('service_role', array[
+        'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
+        'complete_notification', 'ingest_each', 'match_archive', 'next_stream_batch',
+        'open_portal_session', 'put_sealed', 'read_by_key', 'read_health', 'run_writer_in_place',
+        'settle_archive_work', 'settle_claim', 'settle_stream_batch', 'unsealed_secrets'
+      ])
+  ) g (roles, names);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.held_incident (
+  p_rule   logloom.alert_rules,
+  p_window logloom_private.alert_window,
+  p_now    timestamp with time zone,
+  p_fires  boolean
+)
+  RETURNS uuid
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_last constant logloom.alert_incidents :=
+    logloom_private.last_incident(p_rule.rule_id, p_window."group");
+  v_incident_id uuid;
+begin
+  update logloom.alert_incidents i
+  set
+    resolved_at = null,
+    resolution = null,
+    quiet_from = null,
+    end_told_at = case when not p_fires then i.end_told_at end,
+    last_fired_at = case when p_fires then p_now else i.last_fired_at end,
+    fired_count = i.fired_count + p_fires::integer,
+    value = case when p_window.window_end >= i.held_until then p_window.value else i.value end,
+    peak_value = case
+      when abs(p_window.value - i.threshold) > abs(i.peak_value - i.threshold) then p_window.value
+      else i.peak_value
+    end,
+    held_until = greatest(i.held_until, p_window.window_end)
+  where i.incident_id = v_last.incident_id
+    and (
+      i.resolved_at is null
+      or i.resolution in ('recovered', 'still_absent')
+      and (not p_fires or p_window.window_end <= i.quiet_from)
+    )
+  returning i.incident_id into v_incident_id;
+  if not found and p_fires then
+    insert into logloom.alert_incidents (
+      tenant_id, rule_id, rule_name, query_dsl, window_minutes, threshold, comparison, "group",
+      view_id, opened_at, last_fired_at, value, peak_value, held_until
+    )
+    values (
+      p_rule.tenant_id, p_rule.rule_id, p_rule.name, p_rule.query_dsl, p_rule.window_minutes,
+      p_rule.threshold, p_rule.comparison, p_window."group", p_rule.view_id, p_now, p_now,
+      p_window.value, p_window.value, p_window.window_end
+    )
+    returning incident_id into v_incident_id;
+  end if;
+  return v_incident_id;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.held_rows_sql (
+  p_rows text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return format(
+    'from (select %s, l.attrs || ''{}'' as attrs %s offset 0) l',
+    (
+      select string_agg('l.' || f.name, ', ')
+      from unnest(logloom_private.record_fields()) f
+      where f.shown is not null and f.name <> 'attrs'
+    ),
+    p_rows
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.json_number (
+  p_value jsonb
+)
+  RETURNS numeric
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  STRICT
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text text;
+  v_number numeric;
+begin
+  if jsonb_typeof(p_value) = 'number' then
+    v_number := p_value::numeric;
+  elsif jsonb_typeof(p_value) = 'string' then
+    v_text := p_value #>> '{}';
+    -- Most texts are neither.
+    if v_text collate "C" !~ '^-?[0-9]' then
+      return null;
+    end if;
+    v_number := coalesce(
+      logloom_private.text_number(v_text), logloom_private.quantity(v_text, 'seconds'),
+      logloom_private.quantity(v_text, 'bytes')
+    );
+  end if;
+  if v_number is null then
+    return null;
+  end if;
+  return least(greatest(v_number, -1.7976931348623157e308), 1.7976931348623157e308);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.last_incident (
+  p_rule_id uuid,
+  p_group   jsonb
+)
+  RETURNS logloom.alert_incidents
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select i
+    from logloom.alert_incidents i
+    where i.rule_id = p_rule_id and i."group" is not distinct from p_group
+    -- Several may have been opened at once, by windows that were caught up with.
+    order by i.opened_at desc, i.held_until desc
+    limit 1
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.late_seconds (
+  p_rule logloom.alert_rules
+)
+  RETURNS double precision
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role reads the rounds
+begin
+  return coalesce(
+    (
+      select greatest(extract(epoch from n.window_end - l.window_end), 0)
+      from logloom_private.alert_rounds r
+      cross join lateral (
+        -- One that is under way is not late yet.
+        select r.window_end - (r.finished_at is null)::integer * interval '1 minute' as window_end
+      ) n
+      cross join lateral (
+        select greatest(p_rule.last_evaluated_at, date_trunc('minute', p_rule.asked_at))
+          as window_end
+      ) l
+      where p_rule.enabled
+    ),
+    0
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.leaf_template (
+  p_test   text,
+  p_values jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_template jsonb := jsonb_build_object(
+    'by', p_test, 'decides', coalesce(p_values::text, '') !~ '[0-9]', 'literal', ''
+  );
+  v_pieces text[];
+begin
+  case p_test
+    when 'exists' then
+    when 'equal' then v_template := v_template || logloom_private.equal_template(p_values);
+    when 'contains' then v_template := v_template || logloom_private.contains_template(p_values);
+    when 'word' then v_template := v_template || logloom_private.word_template(p_values);
+    when 'regex' then v_template := v_template || logloom_private.regex_template(p_values);
+    else return null;
+  end case;
+  v_pieces := logloom_private.cut_words(v_template ->> 'literal');
+  return v_template || jsonb_build_object('words', array(
+    -- A word may begin before what the literal has of it, and end after it.
+    select case when p.n > 1 then ' ' else '' end || replace(p.piece, 'ς', 'σ')
+      || case when p.n < cardinality(v_pieces) then ' ' else '' end
+    from unnest(v_pieces) with ordinality p (piece, n)
+    where p.piece <> ''
+    order by p.n
+  ));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_histogram_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_seconds   bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_source logloom_private.counted_source;
+begin
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
+  -- As count() by level is counted.
+  p_query.by_fields := array['level'];
+  p_query.plan := '{"reads": ["level"]}';
+  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
+  return format(
+    $query$
+      with counted as (
+        select
+          g.ts,
+          sum(g.count)::bigint as count,
+          sum(g.count) filter (where g.level = 'debug')::bigint as debug,
+          sum(g.count) filter (where g.level = 'info')::bigint as info,
+          sum(g.count) filter (where g.level = 'warn')::bigint as warn,
+          sum(g.count) filter (where g.level = 'error')::bigint as error,
+          sum(g.count) filter (where g.level is null)::bigint as none
+        from (
+          select %6$s as ts, l.level, %4$s as count
+          %5$s
+          group by 1, 2
+        ) g
+        group by g.ts
+      )
+      select row(
+        b.ts,
+        coalesce(c.count, 0),
+        row(
+          coalesce(c.debug, 0), coalesce(c.info, 0), coalesce(c.warn, 0), coalesce(c.error, 0),
+          coalesce(c.none, 0)
+        )::public.logloom_log_level_counts
+      )::public.logloom_log_bucket
+      from generate_series(
+        date_bin(%1$L::interval, %2$L::timestamptz, %7$L),
+        date_bin(%1$L::interval, %3$L::timestamptz - interval '1 microsecond', %7$L),
+        %1$L::interval
+      ) b (ts)
+      left join counted c on c.ts = b.ts
+      order by b.ts
+    $query$,
+    make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_source.count_sql,
+    v_source.rows_sql, logloom_private.bucket_sql(p_seconds),
+    logloom_private.bucket_origin(p_seconds)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_patterns_of (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_limit     integer
+)
+  RETURNS SETOF public.logloom_log_stat
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_records integer;
+  v_templates integer;
+  v_columns constant jsonb := jsonb_build_object(
+    'count', array['p.count'], 'first', array['p.first'], 'last', array['p.last'],
+    'pattern', array['p.pattern collate "C"']
+  );
+  v_time constant text :=
+    'to_char(timestamptz ''epoch'' + p.%s * interval ''1 microsecond'', '
+      || '''YYYY-MM-DD"T"HH24:MI:SS.US"Z"'')';
+begin
+  select s.search_stage_records, s.search_stage_templates into v_records, v_templates
+  from logloom_private.settings s;
+  return query execute
+    'with found as materialized ('
+      || logloom_private.rough_shapes_sql(
+        p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_records,
+        v_templates
+      )
+    || '), rough as (select f.shape, sum(f.count) as count, min(f.first) as first, '
+      || 'max(f.last) as last, min(f.example) as example, min(f.place) as place '
+      || 'from found f group by 1'
+    || '), patterns as (select logloom_private.shape(r.shape) as pattern, '
+      || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
+      || 'min(r.example) as example, min(r.place) as place from rough r group by 1'
+    || '), chosen as materialized (select c.*, row_number() over () as n from ('
+      || 'select p.*, count(*) over () as total from patterns p '
+      || logloom_private.chosen_rows_sql(
+        p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
+      )
+    || ') c), messages as (select m.* from logloom_private.sealed_messages('
+      || logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id))
+      || ', array(select c.place from chosen c where c.place is not null)'
+      || ') m) '
+    || 'select jsonb_build_object(''pattern'', p.pattern), p.count, jsonb_build_object('
+      || '''count'', p.count, ''first'', ' || format(v_time, 'first') || ', ''last'', '
+      || format(v_time, 'last') || ', ''example'', least(p.example, left(m.msg, 1000) collate "C"))'
+      || ', p.total, case when exists (select from found f where f.is_cut) '
+      || 'then $1 || row($2, $3, $4)::public.logloom_query_warning else $1 end '
+      || 'from chosen p left join messages m on m.place = p.place order by p.n'
+  using
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
+    ),
+    (p_query.plan -> 'first' -> 'position')::integer,
+    format(
+      'patterns reached its limit of %s records, or %s templates of blocks: these are the newest',
+      v_records, v_templates
+    ),
+    'Narrow the filter or the range of time.';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_series_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_seconds   bigint,
+  p_groups    jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_aggregate constant jsonb :=
+    jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0);
+  v_bucket constant text := logloom_private.bucket_sql(p_seconds);
+  v_keys text[] := p_query.by_sql;
+  v_key text := '0';
+  v_source logloom_private.counted_source;
+begin
+  v_source := logloom_private.stats_source(
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range),
+    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
+  );
+  if cardinality(v_keys) > 0 and v_source.count_sql like '%l.events%' then
+    -- Which series it is is asked of each group of a bucket, not of each minute.
+    v_source.rows_sql := 'from (select ' || v_bucket || ' as ts, sum(l.events) as events, '
+      || (
+        select string_agg(format('%s as b%s', k.sql, k.n), ', ' order by k.n)
+        from unnest(v_keys) with ordinality k (sql, n)
+      )
+      || ' ' || v_source.rows_sql || ' group by 1, '
+      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ')
+      || ') l';
+    v_keys := array(select 'l.b' || n from generate_subscripts(v_keys, 1) n);
+  end if;
+  if cardinality(v_keys) > 0 then
+    v_key := '(' || quote_literal((
+      select coalesce(jsonb_object_agg(g.texts::text, g.n - 1), '{}')
+      from jsonb_array_elements(p_groups) with ordinality g (texts, n)
+    )) || '::jsonb ->> to_jsonb(array['
+      || (select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ') from unnest(v_keys) b)
+      || '])::text)::integer';
+  end if;
+  return 'select ' || v_bucket || ', ' || v_key || ', '
+    || (logloom_private.stats_values_sql(
+      v_aggregate, v_source, p_seconds::numeric / 60
+    ))[1]
+    || ' ' || v_source.rows_sql || ' group by 1, 2';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_stats_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_limit     integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_aggregates constant jsonb := logloom_private.stats_aggregates(p_query);
+  v_bucket constant bigint := p_query.plan -> 'bucket';
+  v_groups constant integer := (select s.search_groups from logloom_private.settings s);
+  v_only_counts constant boolean := not jsonb_path_exists(
+    v_aggregates, '$[*] ? (@.kind != "count" && @.kind != "rate")'
+  );
+  v_keys text[];
+  v_names text[] := p_query.by_fields;
+  v_source logloom_private.counted_source;
+  v_values text[];
+  v_texts text[];
+  v_sorted jsonb;
+  v_grouped text;
+begin
+  v_source := logloom_private.stats_source(
+    p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_only_counts, v_bucket
+  );
+  v_keys := coalesce(v_source.keys_sql, p_query.by_sql);
+  if v_bucket is not null then
+    v_keys := logloom_private.bucket_sql(v_bucket) || v_keys;
+    v_names := 'ts'::text || v_names;
+  end if;
+  v_values := logloom_private.stats_values_sql(
+    v_aggregates, v_source,
+    coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60
+  );
+
+  -- Columns k1, k2 … of the groups and v1, v2 … of the aggregates.
+  v_grouped := 'select ' || (
+    select string_agg(c.sql || ' as ' || c.name, ', ')
+    from (
+      select k.sql, 'k' || k.n as name from unnest(v_keys) with ordinality k (sql, n)
+      union all
+      select v.sql, 'v' || v.n from unnest(v_values) with ordinality v (sql, n)
+    ) c
+  ) || ' ' || v_source.rows_sql;
+  if cardinality(v_keys) > 0 then
+    v_grouped := v_grouped || ' group by '
+      || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
+      || case when v_source.count_sql like '%events%' then ' having sum(l.events) <> 0' else '' end;
+  end if;
+  -- What is a text is one already.
+  v_texts := array(
+    select case
+      when v_bucket is not null and k.n = 1
+        then 'to_char(g.k1 at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS"Z"'')'
+      when k.name in ('ts', 'received_at', 'id') then format('(to_jsonb(g.k%s) #>> ''{}'')', k.n)
+      else 'g.k' || k.n
+    end
+    from unnest(v_names) with ordinality k (name, n)
+    order by k.n
+  );
+  v_sorted := (
+    select jsonb_object_agg(c.name, c.sql)
+    from (
+      select
+        k.name,
+        case
+          when v_bucket is not null and k.n = 1 then '["g.k1"]'
+          -- Numbers, however they are written, before other texts.
+          when k.name ~ '^(?:@|attrs\.)' then jsonb_build_array(
+            'logloom_private.text_number(' || v_texts[k.n] || ')', v_texts[k.n] || ' collate "C"'
+          )
+          else jsonb_build_array(v_texts[k.n] || ' collate "C"')
+        end as sql
+      from unnest(v_names) with ordinality k (name, n)
+      union all
+      select a.item ->> 'name', jsonb_build_array('g.v' || a.n)
+      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+    ) c
+  );
+  v_grouped := format(
+      'select g.*, count(*) over () as total from (select g.* from (select g.*, count(*) over () '
+        || 'as groups from (%1$s) g) g where g.groups <= %2$s '
+        || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g ',
+      v_grouped, v_groups
+    )
+    || logloom_private.chosen_rows_sql(
+      p_query.plan, v_sorted,
+      concat_ws(
+        ', ',
+        case when v_bucket is not null then 'g.k1' end,
+        'g.v1 desc nulls last',
+        (
+          select string_agg(v_texts[n] || ' collate "C"', ', ')
+          from generate_series(
+            case when v_bucket is null then 1 else 2 end, cardinality(v_texts)
+          ) n
+        )
+      ),
+      p_limit
+    );
+
+  -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
+  return 'select jsonb_object(array['
+    || array_to_string(array(select quote_literal(n) from unnest(v_names) n), ', ')
+    || ']::text[], array[' || array_to_string(v_texts, ', ')
+    || ']::text[]), g.v1, jsonb_build_object('
+    || (
+      select string_agg(quote_literal(a.item ->> 'name') || ', g.v' || a.n, ', ')
+      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+    )
+    || '), g.total from (' || v_grouped || ') g';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_stream_of (
+  p_row logloom.log_streams
+)
+  RETURNS public.logloom_log_stream
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return row(
+    p_row.stream_id, p_row.tenant_id, p_row.name, p_row.query_dsl, p_row.kind, p_row.config,
+    logloom_private.shown_secrets(p_row.secrets), p_row.enabled, p_row.view_id, p_row.maker,
+    p_row.created_at, p_row.updated_at,
+    case
+      when not p_row.enabled then 'disabled'
+      when p_row.paused_at is not null then 'paused'
+      when p_row.failing_since is not null then 'failing'
+      else 'sending'
+    end,
+    coalesce(round(extract(epoch from clock_timestamp() - p_row.pending_since), 3), 0),
+    case when p_row.enabled and p_row.paused_at is null and p_row.pending_since is not null
+      then p_row.next_attempt_at end,
+    p_row.failing_since, p_row.last_success_at, p_row.last_status, p_row.last_error,
+    p_row.paused_at, p_row.pause_reason, p_row.sent_batches, p_row.sent_records,
+    p_row.skipped_records, p_row.refused_records, p_row.test_requested_at,
+    p_row.test_finished_at, p_row.test_status, p_row.test_error, p_row.last_answer,
+    p_row.test_answer
+  )::public.logloom_log_stream;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.mail_stream_owners (
+  p_stream logloom.log_streams,
+  p_type   text,
+  p_reason text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  insert into logloom_private.notifications (
+    tenant_id, rule_id, purpose, channel, address, body, expires_at
+  )
+  select
+    p_stream.tenant_id, p_stream.stream_id, 'stream', 'email', u.email,
+    jsonb_build_object(
+      'type', p_type, 'timestamp', now(),
+      'data', jsonb_build_object(
+        'stream_id', p_stream.stream_id, 'name', p_stream.name, 'kind', p_stream.kind,
+        'reason', p_reason, 'failing_since', p_stream.failing_since,
+        'last_error', p_stream.last_error, 'answer', p_stream.last_answer
+      )
+    )::text,
+    now() + c.notification_lifetime
+  from logloom_private.settings c
+  cross join logloom_private.auth_users_by_id(
+    array(
+      select m.user_id from logloom.tenant_members m
+      where m.tenant_id = p_stream.tenant_id and m.role = 'owner'
+      order by m.created_at
+      limit 20
+    )
+  ) u
+  where u.email is not null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.message_bits (
+  p_block logloom_private.blocks,
+  p_leaf  jsonb
+)
+  RETURNS bit varying[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_folded constant boolean := (p_leaf -> 'folds_case')::boolean;
+  v_template constant jsonb := p_leaf -> 'template';
+  v_literal constant text := v_template ->> 'literal';
+  v_words constant text[] := array(select jsonb_array_elements_text(v_template -> 'words'));
+  v_none constant varbit := logloom_private.no_bits(p_block.records);
+  v_found integer[];
+  v_templates text[];
+  v_texts text[];
+  v_bits varbit;
+begin
+  if v_literal is null then
+    return array[v_none, ~v_none];
+  end if;
+  -- The runs whose words say that a template may pass.
+  v_found := array(
+    select l.n
+    from unnest(p_block.run_words) with ordinality l (words, n)
+    where l.words is null
+      or not exists (
+        select
+        from unnest(v_words) w
+        where strpos(
+          case when strpos(w, 'σ') > 0 then replace(l.words, 'ς', 'σ') else l.words end, w
+        ) = 0
+      )
+  );
+  if v_found = '{}' then
+    return array[v_none, v_none];
+  end if;
+  v_templates := p_block.templates;
+  v_texts := array(
+    select case when strpos(m.text, v_literal) > 0 then m.text end
+    from (
+      select u.n, case when u.n::integer = any(v_found) then
+        case when v_folded then logloom_private.query_folded(u.templates) else u.templates end
+        end as text
+      from unnest(v_templates) with ordinality u (templates, n)
+      offset 0
+    ) m
+    order by m.n
+  );
+  if cardinality(array_remove(v_texts, null)) = 0 then
+    return array[v_none, v_none];
+  end if;
+  -- Without a message no leaf is true.
+  execute format(
+    $query$
+      select string_agg(
+        coalesce(
+          (
+            select string_agg(
+              repeat(case when (%s) is true then '1' else '0' end, l.count), '' order by l.n
+            )
+            from unnest(string_to_array(s.text, $4), $5[s.last - s.templates + 1:s.last])
+              with ordinality l (%s, count, n)
+            where l.count is not null
+          ),
+          repeat('0', s.records)
+        ),
+        '' order by s.n
+      )::varbit
+      from (
+        select u.*, (sum(u.templates) over (order by u.n))::integer as last
+        from unnest($1, $2, $3) with ordinality u (text, templates, records, n)
+      ) s
+    $query$,
+    logloom_private.template_sql(p_leaf), case when v_folded then 'folded' else 'msg' end
+  )
+  into v_bits
+  using
+    v_texts, p_block.run_templates, p_block.run_records, p_block.separator,
+    p_block.template_records;
+  return array[
+    case when (v_template -> 'decides')::boolean then v_bits else v_none end, v_bits
+  ];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.origin_of (
+  p_url text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return regexp_replace(
+    regexp_replace(lower(substring(p_url from '^[^/]*//[^/?#]*')), '^(https://.*):443$', '\1'),
+    '^(http://.*):80$', '\1'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.pause_stream (
+  p_stream logloom.log_streams,
+  p_reason text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  update logloom.log_streams s
+  set paused_at = now(),
+    pause_reason = p_reason,
+    claim_id = null,
+    claimed_at = null,
+    claimed_until = null
+  where s.stream_id = p_stream.stream_id and s.paused_at is null;
+  if not found then
+    return;
+  end if;
+  perform logloom_private.mail_stream_owners(p_stream, 'stream.paused', p_reason);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.pauses_unproven (
+  p_stream logloom.log_streams,
+  p_status integer,
+  p_error  text,
+  p_answer text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_stream.is_proven then
+    return false;
+  end if;
+  update logloom.log_streams s
+  set attempts = 0,
+    failing_since = coalesce(s.failing_since, now()),
+    last_status = p_status,
+    last_error = p_error,
+    last_answer = p_answer
+  where s.stream_id = p_stream.stream_id
+  returning s.* into p_stream;
+  perform
+    logloom_private.drop_batch(p_stream),
+    logloom_private.pause_stream(p_stream, 'refused');
+  return true;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.pending_alert_groups (
+  p_round logloom_private.alert_rounds
+)
+  RETURNS TABLE (
+    tenant_id    text,
+    group_id     bigint,
+    has_partials boolean,
+    needed_from  timestamp with time zone,
+    place        bigint
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select g.tenant_id, g.group_id, g.filter is not null, n.needed_from,
+    row_number() over (
+      partition by g.tenant_id, n.is_new
+      order by greatest(n.due_at, g.turn_at), coalesce(g.ms_per_record, 0) + g.spent_ms, g.group_id
+    ) * 2 - (not n.is_new)::integer
+  from logloom_private.alert_groups g
+  join logloom_private.alert_needs(p_round) n on n.group_id = g.group_id
+  where coalesce(g.retry_at <= p_round.window_end, true)
+    and case
+      when g.filter is null then n.is_due
+      else g.write_seq is null
+        or g.write_seq < p_round.write_seq_to
+        or g.filled_from > n.needed_from
+        or (g.filled_from = n.needed_from and g.filled_id is not null)
+    end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.preview_alerts (
+  p_values logloom_private.alert_window[],
+  p_rule   logloom.alert_rules,
+  p_step   interval
+)
+  RETURNS public.logloom_alert_preview_entry[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_value logloom_private.alert_window;
+  v_last public.logloom_alert_preview_entry;
+  v_before logloom_private.alert_window;
+  v_since timestamptz;
+  v_tells_end constant boolean := p_rule.notify_on_recovery
+    or 'pagerduty' = any (p_rule.notification_destinations);
+  v_alerts public.logloom_alert_preview_entry[] := '{}';
+begin
+  for v_value in
+    select w.*
+    from unnest(p_values) w
+    where logloom_private.alert_condition_holds(w.value, p_rule.comparison, p_rule.threshold)
+    order by w."group", w.window_end
+  loop
+    if v_before.window_end + p_step = v_value.window_end is not true
+      or v_value."group" is distinct from v_before."group"
+    then
+      v_since := v_value.window_end;
+    end if;
+    v_before := v_value;
+    continue when v_value.window_end < v_since + make_interval(mins => p_rule.for_minutes);
+    if v_last.window_end is null
+      or v_value."group" is distinct from v_last."group"
+      or v_tells_end and v_since > v_last.window_end
+      or v_value.window_end
+        >= v_last.window_end + make_interval(mins => p_rule.cooldown_minutes)
+    then
+      v_last := row(v_value.window_start, v_value.window_end, v_value.value, v_value."group");
+      v_alerts := v_alerts || v_last;
+    end if;
+  end loop;
+  return v_alerts;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_any_sql (
+  p_leaf  jsonb,
+  p_alias text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_columns text;
+  v_sql text;
+  v_likely text[];
+begin
+  select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n) into v_columns
+  from unnest(logloom_private.query_text_columns()) with ordinality c (name, n);
+  v_sql := format(
+    'exists (select from unnest(array[%s] || array(select a.value #>> ''{}'' '
+      || 'from jsonb_path_query(%I.attrs, ''strict $.**'') a (value) '
+      || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))) t (text) where ',
+    v_columns, p_alias
+  ) || logloom_private.query_text_test(p_leaf, 't.text') || ')';
+  if p_leaf ->> 'test' = 'regex' then
+    return v_sql;
+  end if;
+  -- The first value of every other test but equal is a LIKE pattern that a match passes.
+  v_likely := array(
+    select logloom_private.query_like_record(logloom_private.query_folded(
+      case p_leaf ->> 'test' when 'equal' then logloom_private.query_like_text(v.text)
+        else v.text end
+    ))
+    from jsonb_array_elements_text(p_leaf -> 'values') with ordinality v (text, n)
+    where p_leaf ->> 'test' = 'equal' or v.n = 1
+    order by v.n
+  );
+  return format(
+    'case when lower(concat_ws(e''\x01'', %s, %I.attrs::text) collate "C") like ',
+    v_columns, p_alias
+  )
+    || case cardinality(v_likely) when 1 then quote_literal(v_likely[1])
+      else 'any (' || quote_literal(v_likely) || '::text[])' end
+    || ' then ' || v_sql || ' else false end';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_check_contains (
+  p_state    logloom_private.query_state,
+  p_field    jsonb,
+  p_token    text,
+  p_position integer
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'contains', 'folds_case', true,
+    'values', array['%' || logloom_private.query_like(logloom_private.query_folded(p_token)) || '%']
+  ));
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_check_equal (
+  p_state      logloom_private.query_state,
+  p_field      jsonb,
+  p_folds_case boolean,
+  p_token      text,
+  p_position   integer
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text text := logloom_private.query_text(p_token);
+begin
+  case p_field ->> 'field'
+    when 'ts', 'received_at' then
+      return logloom_private.query_check_time(p_state, p_field, p_token, p_position);
+    when 'level' then
+      v_text := logloom_private.query_require_level(p_token, p_position);
+    when 'id' then
+      if lower(v_text) !~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' then
+        perform logloom_private.refuse_at(
+          p_position, 'query.not_a_uuid', logloom_private.query_excerpt(v_text)
+        );
+      end if;
+      v_text := lower(v_text);
+    else
+      if p_folds_case then
+        v_text := logloom_private.query_folded(v_text);
+      end if;
+  end case;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'equal', 'values', jsonb_build_array(v_text), 'folds_case', p_folds_case
+  ));
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_check_word (
+  p_state    logloom_private.query_state,
+  p_field    jsonb,
+  p_token    text,
+  p_position integer
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := logloom_private.query_folded(
+    logloom_private.query_text(p_token)
+  );
+begin
+  if v_text = '' then
+    perform logloom_private.refuse_at(p_position, 'query.word_is_empty');
+  end if;
+  p_state := logloom_private.query_count_searched(p_state, v_text, p_position);
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'word', 'folds_case', true,
+    'values', array[
+      '%' || logloom_private.query_like_text(v_text) || '%',
+      '(?:^|\W)' || regexp_replace(v_text, '([!-/:-@[-`{-~])', '\\\1', 'g') || '(?:$|\W)'
+    ]
+  ));
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('query.minus_negates_nothing', 400, '- must directly precede the term that it negates',
+      'Write -term, or "-" for the character itself.', null),
+    ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
+      'Write \\ for the character itself.', null),
+    ('query.bound_is_missing', 400, 'A bound of a range is missing',
+      'Write [a TO b] or {a TO b}; a * alone leaves a bound open.', null),
+    ('query.bracket_closes_nothing', 400, 'A closing bracket has no opening bracket',
+      'Remove it, or quote it to search for it.', null),
+    ('query.bracket_is_not_closed', 400, 'A closing bracket is missing',
+      'Close the bracket that position %s opens.', null),
+    ('query.colon_is_missing', 400, 'A colon is missing after an attribute',
+      'Write @"name":value without white space.', null),
+    ('query.wildcard_in_comparison', 400, 'A comparison takes no wildcard',
+      'Quote the text, or leave the bound open with a * alone.', null),
+    ('query.field_is_missing', 400, 'A field is missing before the colon',
+      'Write field:value without white space around the colon, or quote the text.', null),
+    ('query.number_is_out_of_range', 400, 'A number is out of range',
+      'Exponents reach from -400 to 400.', null),
+    ('query.quote_is_not_closed', 400, 'A quoted text is not closed',
+      'End it with ", or write \" for the character itself.', null),
+    ('query.quoted_text_is_empty', 400, 'A quoted text to search for is empty',
+      'Write a text, or field:"" for an empty field.', null),
+    ('query.range_is_not_closed', 400, 'A range is not closed',
+      'End it with ] (inclusive) or } (exclusive).', null),
+    ('query.regex_is_not_quoted', 400, 'A regular expression must be quoted',
+      'Write ~"regex", or \~ for the character itself.', null),
+    ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
+      'Write a shorter one, such as now-15m.', null),
+    ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
+      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
+        'for it.', null),
+    ('query.term_is_missing', 400, 'A term is missing before %s',
+      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
+        'for it.', null),
+    ('query.value_is_missing_in_a_list', 400, 'A value is missing',
+      'Write field:(a OR b), values only, and close the bracket.', null),
+    ('query.comparison_needs_a_value', 400, 'A value is missing after %s',
+      'Write a number, a time or a word after it.', null),
+    ('query.test_needs_a_value', 400, 'A value is missing after %s',
+      'Write a word or a quoted text after it; "" is the empty text.', null),
+    ('query.value_has_a_blank', 400, 'A value is missing after %s',
+      'Write %2$s: no blank follows the colon.', null),
+    ('query.value_is_missing', 400, 'A value is missing after %s',
+      'Write field:value without white space around the colon; field:"" finds the empty text.',
+      null),
+    ('query.not_a_number', 400, 'An attribute is compared with a number, but this is not one: %s',
+      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without '
+        'quotes.', null),
+    ('query.nested_too_deep', 400, 'Brackets and NOTs nest deeper than 16',
+      'Remove unnecessary brackets.', null),
+    ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
+    ('query.not_a_time', 400, 'Not a time: %s',
+      'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).', null),
+    ('query.to_is_missing', 400, 'TO is missing in a range',
+      'Write [a TO b] or {a TO b}, TO in upper case.', null),
+    ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
+      'Separate segments by one dot. A segment of other characters than letters, digits, _ and '
+        '- is quoted: @"a b".c', null),
+    ('query.path_is_too_long', 400, 'The path of an attribute has more than 32 segments',
+      'Name a value that lies less deep, or search all values with any:', null),
+    ('query.too_many_terms', 400, 'The query has more than 64 terms',
+      'Leave terms out, or join texts by wildcards or a regex.',
+      'Each term of a list of values counts.'),
+    ('query.too_long', 400, 'The query is longer than 2048 bytes',
+      'Shorten it, or narrow the time range instead of naming more terms.', null),
+    ('query.field_is_unknown', 400, 'Unknown field %s',
+      '%2$sQuote a text that holds a colon. The fields are %3$s and attrs.',
+      'The hint names a field that is written alike.'),
+    ('query.level_is_unknown', 400, 'Unknown level %s',
+      'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
+    ('query.level_is_a_list', 400, 'Unknown level %s', 'Write level:(%2$s)', null),
+    ('query.white_space_is_missing', 400, 'White space is missing before %s',
+      'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
+      null),
+    ('query.comparison_needs_a_colon', 400, 'White space is missing before %s',
+      'A comparison is written with a colon: %2$s', null),
+    ('query.attribute_is_missing', 400, 'attrs needs the name of an attribute',
+      'Write @name or attrs.name, such as @status.', null),
+    ('query.id_is_not_compared', 400, '%s cannot be compared',
+      'id takes a whole UUID, or * for any.', null),
+    ('query.text_is_not_compared', 400, '%s cannot be compared',
+      'Search %s for a text, a "quoted phrase" or a ~"regex".', null),
+    ('query.word_is_not_for_lists', 400, '%s is not allowed in a list of values',
+      'The values of field:(a OR b) are joined by OR; quote the word to search for it.', null),
+    ('query.comparison_has_blanks', 400, '%s is only allowed at the start of a value',
+      'Write %2$s: a colon after the field, and no blanks.', null),
+    ('query.range_is_foreign', 400, '%s is only allowed in a range of a field', 'Write %2$s', null),
+    ('query.field_is_of_another_language', 400, 'Unknown field %s', 'Write %2$s', null),
+    ('query.operator_is_for_values', 400, '%s is only allowed at the start of a value',
+      'Write field:>5, or quote the text.', null),
+    ('query.bracket_is_for_ranges', 400, '%s is only allowed in a range of a field',
+      'Write field:[a TO b], or quote the text.', null),
+    ('query.id_takes_no_regex', 400, '%s takes no regular expression',
+      'id takes a whole UUID, or * for any.', null),
+    ('query.time_takes_no_regex', 400, '%s takes no regular expression',
+      'Write a time or a range of times, such as ts:>now-15m.', null),
+    ('query.units_differ', 400, 'The bounds of a range have different units',
+      'Write two numbers, two durations or two sizes.', null),
+    ('query.any_takes_a_text', 400, 'any only takes a text',
+      'Write any:"text", any:=exactly, any:i=exactly, any:w=word or any:~"regex".', null),
+    ('query.not_a_network', 400, 'Not a network: %s',
+      'Write address/bits, such as 10.0.0.0/8, or quote it to compare the text.', null),
+    ('query.takes_no_test', 400, '%s takes no %s', 'Write %s:value. %s is for texts.', null),
+    ('query.word_is_empty', 400, 'A word to look for is empty',
+      'Write msg:w=error or msg:w="out of memory".', null),
+    ('query.too_many_steps', 400,
+      'The query is too complex: it takes more than 20000 steps to compile',
+      'Leave terms or regular expressions out.', null),
+    ('query.searched_texts_are_too_long', 400,
+      'The query is too complex: the texts that it looks for inside others have together more '
+        'than 512 characters', 'Shorten them: the beginning of a long message finds it too.', null),
+    ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
+      'Write %2$s, or quote the text if that is what is looked for.',
+      'An alert rule, its preview, `delete_logs` and its dry run: the query has one of the '
+        '`warnings` of a search.')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_field (
+  p_name     text,
+  p_position integer,
+  p_stage    text    DEFAULT NULL::text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_path text[];
+  v_joined text;
+  v_rest text;
+  v_near text;
+begin
+  if p_name = any(logloom_private.query_field_names()) then
+    return jsonb_build_object(
+      'field', p_name, 'name', p_name,
+      'reads', case p_name when 'any' then logloom_private.query_text_columns() || 'attrs'::text
+        else array[p_name] end
+    );
+  elsif left(p_name, 1) = '@' and p_name <> '@timestamp' then
+    v_rest := '.' || substr(p_name, 2);
+  elsif left(p_name, 6) = 'attrs.' then
+    v_rest := substr(p_name, 6);
+  elsif p_name = 'attrs' then
+    perform logloom_private.refuse_at(p_position, 'query.attribute_is_missing');
+  else
+    v_near := logloom_private.query_near_field(p_name);
+    if p_stage ~ '^(?:sum|avg|min|max|p[0-9].*)$' and v_near <> 'ts' then
+      -- These take attributes.
+      v_near := null;
+    end if;
+    perform logloom_private.refuse_at(
+      p_position,
+      case when p_stage is null then 'query.field_is_unknown' else 'stages.field_is_unknown' end,
+      logloom_private.query_excerpt(p_name),
+      coalesce('Did you mean ' || v_near || '? ', '')
+        || case when p_name collate "und-x-icu" !~ '^[[:alpha:]_][[:alpha:][:digit:]_.-]*$' then ''
+          when p_stage is null
+            then format('An attribute is written @%s: (short for attrs.%1$s:). ', left(p_name, 60))
+          else format('An attribute is written @%s. ', left(p_name, 60)) end,
+      array_to_string(logloom_private.query_field_names(), ', ')
+    );
+  end if;
+
+  -- ICU's classes, because "letters and digits of any script" is what they say.
+  if v_rest collate "und-x-icu" !~
+    '^(?:\.(?:[[:alpha:][:digit:]_-]+|"(?:[^"\\]|\\.)*"))+$'
+  then
+    perform logloom_private.refuse_at(p_position, 'query.path_is_malformed');
+  end if;
+
+  if strpos(v_rest, '"') = 0 then
+    v_path := string_to_array(substr(v_rest, 2), '.');
+    v_joined := case when cardinality(v_path) > 1 then substr(v_rest, 2) end;
+  else
+    select array_agg(logloom_private.query_text(substr(m.match[1], 2)) order by m.n)
+    into v_path
+    from regexp_matches(v_rest, '\.(?:"(?:[^"\\]|\\.)*"|[^."]+)', 'g')
+      with ordinality as m (match, n);
+  end if;
+  if cardinality(v_path) > 32 then
+    perform logloom_private.refuse_at(p_position, 'query.path_is_too_long');
+  end if;
+  return jsonb_build_object(
+    'field', 'attrs', 'name', p_name, 'path', v_path, 'joined', v_joined,
+    'reads', array_remove(array['attrs.' || v_path[1], 'attrs.' || v_joined], null)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_folded (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN replace(lower((p_text COLLATE pg_c_utf8)), 'ς'::text, 'σ'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.query_items_sql (
+  p_type     text,
+  p_items    text[],
+  p_is_heavy boolean[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_heavy constant text[] := array(
+    select i.sql from unnest(p_items, p_is_heavy) with ordinality i (sql, is_heavy, n)
+    where i.is_heavy order by i.n
+  );
+  v_light constant text[] := array(
+    select i.sql from unnest(p_items, p_is_heavy) with ordinality i (sql, is_heavy, n)
+    where not i.is_heavy order by i.n
+  );
+begin
+  return '(' || array_to_string(
+    v_light || format(
+      '%sexists (select from (values %s) k (n) where (case k.n %s end) is %s offset 0)',
+      case p_type when 'and' then 'not ' else '' end,
+      (select string_agg(format('(%s)', n), ', ') from generate_subscripts(v_heavy, 1) n),
+      (
+        select string_agg(format('when %s then %s', i.n, i.sql), ' ' order by i.n)
+        from unnest(v_heavy) with ordinality i (sql, n)
+      ),
+      case p_type when 'and' then 'not true' else 'true' end
+    ),
+    ' ' || p_type || ' '
+  ) || ')';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
+  v_columns constant text[] := case
+    when p_plan ? 'patterns' then array['count', 'first', 'last', 'pattern']
+    when not v_rows then array['ts']
+    else array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a)
+      || case when p_plan ? 'bucket' then array['ts'] else '{}'::text[] end
+      || array(select b ->> 'name' from jsonb_array_elements(p_plan -> 'by') b)
+  end;
+  v_keys jsonb := '[]';
+  v_name text;
+begin
+  if p_state.texts[2] <> 'by' then
+    perform logloom_private.refuse_at(
+      p_state.positions[2],
+      'stages.sort_needs_by',
+      -- The column that is meant, where there is one: "sort desc count" has it behind the order.
+      case when not v_rows then 'ts'
+        when ltrim(p_state.texts[2], '-') = any (v_columns) then ltrim(p_state.texts[2], '-')
+        when p_state.texts[3] = any (v_columns) then p_state.texts[3]
+        else v_columns[1] end
+        || case when left(p_state.texts[2], 1) = '-'
+          or p_state.texts[2] ~* '^desc$' or p_state.texts[3] ~* '^desc$'
+          then ' desc' else '' end
+    );
+  end if;
+  p_state."at" := 2;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    p_state."at" := p_state."at" + 1;
+    v_name := p_state.texts[p_state."at"];
+    if not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        case when v_name = '' and v_rows then 'stages.sort_column_is_missing'
+          when v_name = '' then 'stages.sort_ts_is_missing'
+          when v_rows then 'stages.sort_column_is_unknown'
+          else 'stages.records_are_sorted_by_ts' end,
+        logloom_private.query_excerpt(v_name),
+        array_to_string(v_columns, ', ')
+      );
+    end if;
+    p_state."at" := p_state."at" + 1;
+    v_keys := v_keys || jsonb_build_object(
+      'name', v_name, 'descending', p_state.texts[p_state."at"] = 'desc'
+    );
+    if p_state.texts[p_state."at"] in ('asc', 'desc') then
+      p_state."at" := p_state."at" + 1;
+    end if;
+    exit when p_state.texts[p_state."at"] <> ',';
+  end loop;
+  p_state.node := p_plan || jsonb_build_object('sort', v_keys);
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_path_sql (
+  p_path text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_sql text := '';
+  v_run text[] := '{}';
+  v_segment text;
+begin
+  foreach v_segment in array p_path || null::text loop
+    if v_segment !~ '^\s*[-+]?[0-9]+$' then
+      v_run := v_run || v_segment;
+      continue;
+    end if;
+    v_sql := v_sql || case cardinality(v_run)
+      when 0 then ''
+      when 1 then ' -> ' || quote_literal(v_run[1])
+      else ' #> ' || quote_literal(v_run::text)
+    end || coalesce(' -> ' || quote_literal(v_segment), '');
+    v_run := '{}';
+  end loop;
+  return v_sql;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_regex (
+  p_token    text,
+  p_position integer
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_fold constant boolean := substr(p_token, 2, 4) = '(?i)';
+  v_source text := substr(p_token, 2, char_length(p_token) - 2);
+  v_position integer := p_position + 1;
+  v_part text;
+  v_sql text := '';
+  v_bounds integer[];
+  v_depth integer := 1;
+  -- By depth: the size so far, and the size of the atom that a quantifier would repeat, or null.
+  v_sizes integer[] := array[0];
+  v_atoms integer[] := array[null::integer];
+  v_opened integer[] := array[0];
+  v_steps integer := char_length(p_token);
+begin
+  if char_length(v_source) > 256 then
+    perform logloom_private.refuse_at(v_position + 256, 'regex.too_long');
+  end if;
+  if v_fold then
+    v_source := substr(v_source, 5);
+    v_position := v_position + 4;
+  end if;
+
+  foreach v_part in array array(
+    select m.match[1]
+    from regexp_matches(
+      v_source,
+      '\\.|\[(?:\[:[a-z]+:\]|[^]\\]|\\.)*\]|\(\?.?|(?:\{[^}]*\}|[*+?])\??'
+        || '|[^][\\(){}|*+?.^$]+(?![*+?{])|.', 'g'
+    ) with ordinality as m (match, n)
+    order by m.n
+  ) loop
+    case
+      when strpos('\[().*+?{|^$', left(v_part, 1)) = 0 then
+        v_atoms[v_depth] := char_length(v_part);
+        v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth];
+        v_sql := v_sql || case when v_fold then logloom_private.query_folded(v_part) else v_part end;
+      when left(v_part, 1) in ('*', '+', '?', '{') then
+        if v_atoms[v_depth] is null then
+          perform logloom_private.refuse_at(v_position, 'regex.nothing_to_repeat', v_part);
+        end if;
+        v_bounds := logloom_private.query_regex_bounds(
+          left(v_part, 1) || rtrim(substr(v_part, 2), '?'), v_position
+        );
+        v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth] * (greatest(v_bounds[2], 1) - 1)
+          + 3 * (v_bounds[2] - v_bounds[1]);
+        v_atoms[v_depth] := null;
+        v_sql := v_sql || left(v_part, 1) || rtrim(substr(v_part, 2), '?');
+      when v_part in ('(', '(?:') then
+        v_depth := v_depth + 1;
+        v_sizes[v_depth] := 1;
+        v_atoms[v_depth] := null;
+        v_opened[v_depth] := v_position;
+        v_sql := v_sql || '(?:';
+      when v_part = ')' then
+        if v_depth = 1 then
+          perform logloom_private.refuse_at(v_position, 'regex.bracket_closes_nothing');
+        end if;
+        v_depth := v_depth - 1;
+        v_sizes[v_depth] := v_sizes[v_depth] + v_sizes[v_depth + 1];
+        v_atoms[v_depth] := v_sizes[v_depth + 1];
+        v_sql := v_sql || ')';
+      when v_part in ('|', '^', '$', '\b') then
+        v_sizes[v_depth] := v_sizes[v_depth] + case v_part when '\b' then 50 else 1 end;
+        v_atoms[v_depth] := null;
+        v_sql := v_sql || case v_part when '\b' then '\y' else v_part end;
+      when left(v_part, 2) = '(?' then
+        perform logloom_private.refuse_at(v_position, 'regex.has_lookaround');
+      else
+        -- A folded range looks through all letters that have two cases.
+        if v_fold and left(v_part, 1) = '[' then
+          v_steps := v_steps + 125 * (char_length(v_part) - char_length(replace(v_part, '-', '')));
+        end if;
+        v_sql := v_sql || logloom_private.query_regex_atom(v_part, v_position, v_fold);
+        v_atoms[v_depth] := 1;
+        v_sizes[v_depth] := v_sizes[v_depth] + 1;
+    end case;
+    if v_sizes[v_depth] > 1000 then
+      perform logloom_private.refuse_at(v_position, 'regex.too_complex');
+    end if;
+    v_position := v_position + char_length(v_part);
+  end loop;
+
+  if v_depth > 1 then
+    perform logloom_private.refuse_at(v_opened[v_depth], 'regex.group_is_not_closed');
+  end if;
+  return jsonb_build_object(
+    'pattern', v_sql, 'fold', v_fold, 'size', v_sizes[1], 'position', p_position + 1,
+    'steps', v_steps
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_regex_atom (
+  p_part     text,
+  p_position integer,
+  p_fold     boolean
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_set constant text := logloom_private.query_regex_set(p_part, p_fold);
+begin
+  if p_part = '.' then
+    return '.';
+  elsif p_part = '[' then
+    perform logloom_private.refuse_at(p_position, 'regex.class_is_not_closed');
+  elsif left(p_part, 1) = '[' then
+    return logloom_private.query_regex_class(p_part, p_position, p_fold);
+  elsif v_set is not null then
+    return '[' || v_set || ']';
+  elsif p_part ~ '^\\[1-9]' then
+    perform logloom_private.refuse_at(p_position, 'regex.has_a_back_reference');
+  elsif p_part ~ '^\\[0A-Za-z]' then
+    perform logloom_private.refuse_at(p_position, 'regex.not_an_escape', p_part);
+  end if;
+  return logloom_private.query_regex_literal(
+    case when p_fold then logloom_private.query_folded(substr(p_part, 2)) else substr(p_part, 2) end
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_regex_class (
+  p_class    text,
+  p_position integer,
+  p_fold     boolean
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_negated constant boolean := substr(p_class, 2, 1) = '^';
+  v_items text[];
+  v_item text;
+  v_set text;
+  v_char text;
+  v_upper text;
+  v_at integer := 1;
+  v_position integer := p_position + case when v_negated then 2 else 1 end;
+  v_sql text := '';
+begin
+  v_items := array(
+    select m.match[1]
+    from regexp_matches(
+      substr(p_class, v_position - p_position + 1,
+        char_length(p_class) - (v_position - p_position) - 1),
+      '\[:[a-z]+:\]|\\.|.', 'g'
+    ) with ordinality as m (match, n)
+    order by m.n
+  );
+  if cardinality(v_items) = 0 then
+    perform logloom_private.refuse_at(p_position, 'regex.class_is_empty');
+  end if;
+
+  while v_at <= cardinality(v_items) loop
+    v_item := v_items[v_at];
+    v_set := logloom_private.query_regex_set(v_item, p_fold);
+    if v_item = '[' then
+      perform logloom_private.refuse_at(v_position, 'regex.bracket_in_class');
+    elsif v_set is null and left(v_item, 1) = '[' then
+      perform logloom_private.refuse_at(v_position, 'regex.no_such_class', v_item);
+    elsif v_set is null and v_item ~ '^\\[0-9A-Za-z]' then
+      perform logloom_private.refuse_at(v_position, 'regex.not_for_classes', v_item);
+    end if;
+
+    if v_items[v_at + 1] = '-' and v_items[v_at + 2] is not null then
+      v_upper := v_items[v_at + 2];
+      v_char := right(v_item, 1);
+      if v_set is not null or v_upper ~ '^\\[0-9A-Za-z]' or left(v_upper, 1) = '[' then
+        perform logloom_private.refuse_at(v_position, 'regex.range_ends_in_no_character');
+      elsif ascii(v_char) > ascii(right(v_upper, 1)) then
+        perform logloom_private.refuse_at(v_position, 'regex.range_runs_backwards');
+      end if;
+      v_sql := v_sql || logloom_private.query_regex_range(
+        ascii(v_char), ascii(right(v_upper, 1)), p_fold
+      );
+      v_position := v_position + char_length(v_item) + 1 + char_length(v_upper);
+      v_at := v_at + 3;
+    else
+      v_sql := v_sql || coalesce(v_set, logloom_private.query_regex_literal(
+        case when p_fold then logloom_private.query_folded(right(v_item, 1)) else right(v_item, 1) end
+      ));
+      v_position := v_position + char_length(v_item);
+      v_at := v_at + 1;
+    end if;
+  end loop;
+  return case when v_negated then '[^' else '[' end || v_sql || ']';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_regex_range (
+  p_from integer,
+  p_to   integer,
+  p_fold boolean
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_sql text := logloom_private.query_regex_literal(chr(p_from)) || '-'
+    || logloom_private.query_regex_literal(chr(p_to));
+  v_run integer[];
+  v_first integer;
+  v_last integer;
+begin
+  if p_fold and p_from <= 90 and p_to >= 65 then
+    v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
+  end if;
+  if p_fold and p_to > 127 then
+    -- Where the lower case of a letter is the next character, only the last one's can be outside;
+    -- the other small sigma is the next one, too.
+    v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.query_folded(chr(p_to)));
+    foreach v_run slice 1 in array logloom_private.letter_cases() loop
+      v_first := greatest(p_from, v_run[1]) + v_run[3];
+      v_last := least(p_to, v_run[2]) + v_run[3];
+      if v_first <= v_last and (v_first < p_from or v_last > p_to) then
+        v_sql := v_sql || chr(v_first) || '-' || chr(v_last);
+      end if;
+    end loop;
+  end if;
+  return v_sql;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_sql (
+  p_node    jsonb,
+  p_alias   text,
+  p_now_sql text  DEFAULT NULL::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_type constant text := p_node ->> 'type';
+  v_heavy constant jsonpath :=
+    'strict $.** ? (@.type == "leaf" && (@.field == "attrs" || @.field == "any"))';
+  v_items text[];
+  v_is_heavy boolean[];
+begin
+  case v_type
+    when 'all' then
+      return 'true';
+    when 'none' then
+      return 'false';
+    when 'not' then
+      return '(' || logloom_private.query_sql(p_node -> 'item', p_alias, p_now_sql)
+        || ' is not true)';
+    when 'and', 'or' then
+      v_items := array(
+        select logloom_private.query_sql(i.item, p_alias, p_now_sql)
+        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
+        order by i.n
+      );
+      v_is_heavy := array(
+        select jsonb_path_exists(i.item, v_heavy)
+        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
+        order by i.n
+      );
+      if cardinality(array_positions(v_is_heavy, true)) > 1
+        and jsonb_array_length(jsonb_path_query_array(p_node, v_heavy)) > 8
+      then
+        return logloom_private.query_items_sql(v_type, v_items, v_is_heavy);
+      end if;
+      return '(' || array_to_string(v_items, ' ' || v_type || ' ') || ')';
+    when 'leaf' then
+      if p_node ->> 'field' = 'any' then
+        return '(' || logloom_private.query_any_sql(p_node, p_alias) || ')';
+      end if;
+      return '(' || logloom_private.query_test_sql(
+        p_node, logloom_private.query_value_sql(p_node, p_alias), p_now_sql
+      ) || ')';
+  end case;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_text_test (
+  p_leaf  jsonb,
+  p_value text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_values constant jsonb := p_leaf -> 'values';
+  v_value constant text := case when (p_leaf -> 'folds_case')::boolean
+    then format(
+      case when strpos(v_values::text, 'σ') > 0
+        then 'replace(lower(%s collate pg_c_utf8), ''ς'', ''σ'')'
+        else 'lower(%s collate pg_c_utf8)' end,
+      p_value
+    ) else p_value end;
+begin
+  return case p_leaf ->> 'test'
+    when 'equal' then v_value || logloom_private.equal_test(v_values)
+    when 'like' then v_value || ' like ' || quote_literal(v_values ->> 0)
+    when 'contains' then v_value || ' like ' || quote_literal(v_values ->> 0)
+    when 'word' then v_value || ' ~ ' || quote_literal(v_values ->> 1)
+    when 'regex' then v_value || ' collate "C" ~ ' || quote_literal(v_values ->> 0)
+    when 'network' then
+      'logloom_private.address_in(' || v_value || ', ' || quote_literal(v_values ->> 0) || '::inet)'
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_value_sql (
+  p_field jsonb,
+  p_alias text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_sql text;
+begin
+  if p_field ->> 'field' <> 'attrs' then
+    return format('%I.%I', p_alias, p_field ->> 'field');
+  end if;
+  v_sql := format('%I.attrs', p_alias) || logloom_private.query_path_sql(
+    array(select jsonb_array_elements_text(p_field -> 'path'))
+  );
+  if p_field ->> 'joined' is not null then
+    return format(
+      'coalesce(nullif(%s, ''null''), %I.attrs -> %L)', v_sql, p_alias, p_field ->> 'joined'
+    );
+  end if;
+  return '(' || v_sql || ')';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.range_sql (
+  p_bounds       jsonb,
+  p_value        text,
+  p_is_attribute boolean
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_number constant text := 'logloom_private.text_number(' || p_value || ' #>> ''{}'')';
+begin
+  if not p_is_attribute then
+    return coalesce(
+      logloom_private.bounds_sql(p_bounds, p_value || ' collate "C"'), p_value || ' is not null'
+    );
+  elsif p_bounds ->> 'unit' is not null then
+    return logloom_private.bounds_sql(
+      p_bounds,
+      'logloom_private.quantity(case jsonb_typeof(' || p_value || ') when ''string'' then '
+        || p_value || ' #>> ''{}'' end, ' || quote_literal(p_bounds ->> 'unit') || ')',
+      '::numeric'
+    );
+  end if;
+  -- jsonb orders types before values, so the type comes first.
+  return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
+    || coalesce(logloom_private.bounds_sql(p_bounds, p_value), 'true')
+    || ' when ''string'' then '
+    || coalesce(
+      logloom_private.bounds_sql(p_bounds, v_number, '::numeric'), v_number || ' is not null'
+    )
+    || ' end';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_alert_windows (
+  p_round logloom_private.alert_rounds,
+  p_now   timestamp with time zone
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
+  AS $function$
+declare
+  v_began constant timestamptz := clock_timestamp();
+  v_settings logloom_private.settings;
+  v_rule_ids uuid[];
+  v_group_ids bigint[];
+  v_pending record;
+  v_tenant_id text;
+  v_fired integer := 0;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  v_rule_ids := logloom_private.plan_alert_rules(p_now, v_settings.alert_step_rules / 2);
+  if cardinality(v_rule_ids) > 0 then
+    return logloom_private.judge_alert_rules(v_rule_ids, p_round, p_now);
+  end if;
+  v_group_ids := logloom_private.fill_small_alert_groups(p_round, v_settings.alert_step_rules * 2);
+  if cardinality(v_group_ids) = 0 then
+    for v_pending in
+      with pending as materialized (
+        select p.* from logloom_private.pending_alert_groups(p_round) p
+      )
+      select p.*
+      from pending p
+      where p.tenant_id = (
+        select f.tenant_id
+        from pending f
+        left join logloom_private.alert_spending s on s.tenant_id = f.tenant_id
+        -- Who took least of this round comes first.
+        order by coalesce(s.spent_ms, 0), f.tenant_id
+        limit 1
+      )
+      order by p.place
+    loop
+      v_tenant_id := v_pending.tenant_id;
+      v_group_ids := v_group_ids || v_pending.group_id;
+      update logloom_private.alert_groups g set turn_at = p_now
+      where g.group_id = v_pending.group_id;
+      begin
+        if v_pending.has_partials then
+          perform logloom_private.read_alert_group(
+            v_pending.group_id, v_pending.needed_from, p_round, p_now,
+            v_began + v_settings.alert_rule_budget
+          );
+        else
+          v_fired := v_fired
+            + logloom_private.scan_alert_group(v_pending.group_id, p_round, p_now);
+        end if;
+      exception when others then
+        perform logloom_private.empty_alert_groups(
+          array[v_pending.group_id], sqlerrm, p_round.window_end + interval '1 minute'
+        );
+      end;
+      exit when clock_timestamp() > v_began + v_settings.alert_rule_budget;
+    end loop;
+    if v_tenant_id is null then
+      return null;
+    end if;
+  end if;
+  v_fired := v_fired + logloom_private.judge_alert_rules(
+    array(
+      select r.rule_id
+      from logloom_private.planned_alert_rules r
+      where r.group_id = any(v_group_ids)
+    ),
+    p_round, p_now
+  );
+  if v_tenant_id is not null then
+    insert into logloom_private.alert_spending as s (tenant_id, spent_ms)
+    values (v_tenant_id, logloom_private.milliseconds_since(v_began))
+    on conflict (tenant_id) do update set spent_ms = s.spent_ms + excluded.spent_ms;
+  end if;
+  return v_fired;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_series (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_buckets   integer
+)
+  RETURNS public.logloom_log_series_answer
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET jit TO 'off'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_series');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_seconds bigint;
+  v_groups jsonb := '[[]]';
+  v_series public.logloom_log_series[];
+begin
+  perform logloom_private.take_search_slot(v_tenant_id);
+  v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'series');
+  v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);
+  if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
+    > (select s.search_buckets_max from logloom_private.settings s)
+  then
+    perform logloom_private.refuse_stage_bound(
+      'by', (select s.search_buckets_max from logloom_private.settings s), 'buckets'
+    );
+  end if;
+  if cardinality(v_query.by_sql) > 0 then
+    v_groups := logloom_private.largest_groups(v_tenant_id, v_query, v_range);
+  end if;
+  execute 'with found (ts, series, value) as materialized ('
+    || logloom_private.log_series_sql(v_tenant_id, v_query, v_range, v_seconds, v_groups)
+    || ') '
+    || $query$
+      select array_agg(
+        row(
+          case when s.n is not null then jsonb_object($1::text[], s.texts) end, p.points
+        )::public.logloom_log_series
+        order by s.n nulls last
+      )
+      from (
+        select (g.n - 1)::integer as n, array(select jsonb_array_elements_text(g.texts)) as texts
+        from jsonb_array_elements($2) with ordinality g (texts, n)
+        union all
+        select null, null where exists (select from found f where f.series is null)
+      ) s
+      cross join lateral (
+        select jsonb_agg(
+          jsonb_build_array(
+            to_char(b.ts at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+            coalesce(f.value, $3)
+          )
+          order by b.ts
+        ) as points
+        from generate_series(
+          date_bin($4, lower($5), $6),
+          date_bin($4, upper($5) - interval '1 microsecond', $6),
+          $4
+        ) b (ts)
+        left join found f on f.ts = b.ts and f.series is not distinct from s.n
+      ) p
+    $query$
+  into v_series
+  using
+    v_query.by_fields, v_groups,
+    case when logloom_private.stats_aggregates(v_query) -> 0 ->> 'kind'
+      in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
+    make_interval(secs => v_seconds), v_range, logloom_private.bucket_origin(v_seconds);
+  return row(
+    v_seconds, coalesce(v_series, '{}'),
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+    )
+  )::public.logloom_log_series_answer;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_series(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.record_fields()
+  RETURNS logloom_private.record_field[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select f
+    from jsonb_populate_recordset(null::logloom_private.record_field, '[
+      {"name": "ts", "type": "timestamptz", "sent": true, "shown": 3, "kind": "time",
+        "block": "times", "near": ["time", "timestamp", "_time", "@timestamp", "date"],
+        "aliases": ["@timestamp", "timestamp", "time", "_time", "dt", "date", "datetime", "t",
+          "eventTime", "EdgeStartTimestamp", "asctime", "@t", "Timestamp", "__REALTIME_TIMESTAMP"],
+        "remark": "a time, a day, now-15m"},
+      {"name": "received_at", "type": "timestamptz", "sent": false, "shown": 4, "kind": "time",
+        "block": "batches", "remark": "when the service got it"},
+      {"name": "write_seq", "type": "bigint", "sent": false, "block": "batches"},
+      {"name": "id", "type": "uuid", "sent": false, "shown": 1, "kind": "id", "block": "ids",
+        "remark": "a record''s id"},
+      {"name": "tenant_id", "type": "text", "sent": false, "shown": 2},
+      {"name": "level", "type": "text", "sent": true, "shown": 5, "kind": "level",
+        "block": "runs", "place": 1, "near": ["severity", "lvl", "loglevel", "log_level"],
+        "aliases": ["severity", "status", "log.level", "severity_text", "loglevel", "levelname",
+          "lvl", "@level", "level_name", "error_severity", "@l", "Level", "LogLevel",
+          "PRIORITY"], "remark": "debug < info < warn < error"},
+      {"name": "msg", "type": "text", "sent": true, "shown": 6, "kind": "msg",
+        "block": "templates", "near": ["message", "log", "text", "_msg", "body"],
+        "aliases": ["message", "event_message", "log", "short_message", "body", "text", "line",
+          "@message", "@m", "Message", "RenderedMessage", "fields.message", "MESSAGE", "@mt",
+          "MessageTemplate"], "remark": "anywhere in the message"},
+      {"name": "service", "type": "text", "sent": true, "shown": 7, "kind": "text",
+        "block": "runs", "place": 2, "near": ["app", "svc", "job", "service_name", "application"],
+        "aliases": ["service.name", "service_name", "app", "application", "projectName",
+          "SYSLOG_IDENTIFIER", "name"]},
+      {"name": "env", "type": "text", "sent": true, "shown": 8, "kind": "text",
+        "block": "column", "place": 4, "near": ["environment", "stage"],
+        "aliases": ["environment", "deployment.environment.name", "deployment.environment"],
+        "also": "`env:` in `ddtags`"},
+      {"name": "req_id", "type": "text", "sent": true, "shown": 9, "kind": "text",
+        "block": "column", "bloom": true, "place": 6,
+        "near": ["request_id", "trace_id", "requestid", "traceid"],
+        "aliases": ["request_id", "requestId", "reqId", "req.id", "http.request.id",
+          "x_request_id", "correlation_id", "RayID"], "also": "else the trace",
+        "remark": "has an index"},
+      {"name": "user_id", "type": "text", "sent": true, "shown": 10, "kind": "text",
+        "block": "column", "bloom": true, "place": 7, "near": ["user", "usr", "uid", "userid"],
+        "aliases": ["userId", "user.id", "enduser.id", "usr.id"]},
+      {"name": "route", "type": "text", "sent": true, "shown": 11, "kind": "text",
+        "block": "column", "place": 5, "near": ["path", "url", "uri"],
+        "aliases": ["http.route", "url.path", "path", "ClientRequestPath", "proxy.path"]},
+      {"name": "host", "type": "text", "sent": true, "shown": 12, "kind": "host",
+        "block": "column", "place": 3, "near": ["hostname", "host_name", "instance", "pod"],
+        "aliases": ["hostname", "host.name", "server", "_HOSTNAME"]},
+      {"name": "attrs", "type": "jsonb", "sent": true, "shown": 13, "kind": "attrs",
+        "block": "attrs"},
+      {"name": "record_bytes", "type": "integer", "sent": false, "block": "column"}
+    ]') f
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.recovery_body (
+  p_rule     logloom.alert_rules,
+  p_incident logloom.alert_incidents
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+begin
+  return json_build_object(
+    'type', 'alert.resolved',
+    'timestamp', to_char(p_incident.resolved_at, v_iso),
+    'data', json_build_object(
+      'alert_id', null,
+      'rule_id', p_rule.rule_id,
+      'tenant_id', p_rule.tenant_id,
+      'name', p_incident.rule_name,
+      'description', p_rule.description,
+      'query_dsl', p_incident.query_dsl,
+      'value', p_incident.value,
+      'peak_value', p_incident.peak_value,
+      'group', p_incident."group",
+      'comparison', p_incident.comparison,
+      'threshold', p_incident.threshold,
+      'window_minutes', p_incident.window_minutes,
+      'window_start', to_char(
+        p_incident.opened_at - make_interval(mins => p_incident.window_minutes), v_iso
+      ),
+      'window_end', to_char(p_incident.held_until, v_iso),
+      'opened_at', to_char(p_incident.opened_at, v_iso),
+      'resolved_at', to_char(p_incident.resolved_at, v_iso),
+      'resolution', p_incident.resolution,
+      'incident_id', p_incident.incident_id,
+      'absent', p_incident.resolution = 'still_absent',
+      'alerts', json_build_array(json_build_object(
+        'alert_id', null,
+        'group', logloom_private.short_group(p_incident."group"),
+        'value', p_incident.value,
+        'absent', p_incident.resolution = 'still_absent'
+      ))
+    )
+  )::text;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.renew_webhook_secret()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role reaches the secrets
+begin
+  update logloom_private.webhook_secrets w
+  set secret = default, previous_secret = null, previous_valid_until = null, changed_at = now()
+  where w.rule_id = new.rule_id
+    and logloom_private.origin_of(old.notification_config ->> 'webhook_url')
+      is distinct from logloom_private.origin_of(new.notification_config ->> 'webhook_url');
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.request_stream_test (
+  p_tenant_id text,
+  p_stream_id uuid
+)
+  RETURNS public.logloom_log_stream
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role writes streams
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_interval interval;
+  v_row logloom.log_streams;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  select s.* into v_row
+  from logloom.log_streams s
+  where s.tenant_id = v_tenant_id and s.stream_id = p_stream_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('streams.not_found');
+  end if;
+  select c.notification_test_interval into v_interval from logloom_private.settings c;
+  if v_row.test_requested_at > now() - v_interval then
+    perform logloom_private.refuse_for_now(
+      ceil(extract(epoch from v_row.test_requested_at + v_interval - now()))::integer,
+      'streams.tested_just_now', extract(epoch from v_interval)::integer::text
+    );
+  end if;
+  update logloom.log_streams s
+  set test_id = gen_random_uuid(),
+    test_requested_at = now(),
+    test_finished_at = null,
+    test_status = null,
+    test_error = null,
+    test_answer = null
+  where s.stream_id = p_stream_id
+  returning s.* into v_row;
+  return logloom_private.log_stream_of(v_row);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_secrets_again (
+  p_stream  logloom.log_streams,
+  p_config  jsonb,
+  p_secrets jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_kept text;
+begin
+  if logloom_private.origin_of(coalesce(p_config ->> 'url', p_config ->> 'endpoint'))
+    = logloom_private.origin_of(
+      coalesce(p_stream.config ->> 'url', p_stream.config ->> 'endpoint')
+    )
+  then
+    return;
+  end if;
+  select string_agg(s.name, ', ' order by s.name) into v_kept
+  from jsonb_object_keys(p_stream.secrets) s (name)
+  where not coalesce(p_secrets, '{}') ? s.name;
+  if v_kept is not null then
+    perform logloom_private.refuse('streams.address_needs_secrets', v_kept);
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.resolve_incidents (
+  p_rule       logloom.alert_rules,
+  p_window_end timestamp with time zone,
+  p_seen       jsonb[],
+  p_held       jsonb[],
+  p_now        timestamp with time zone
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  update logloom.alert_incidents i
+  set resolved_at = p_now, quiet_from = p_window_end,
+    resolution = case
+      when p_rule.on_absent = 'fire' and i."group" <> all (p_seen) then 'still_absent'
+      else 'recovered'
+    end
+  where i.rule_id = p_rule.rule_id
+    and i.resolved_at is null
+    and i.held_until < p_window_end
+    and coalesce(i."group", 'null') <> all (p_held);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.service_counts_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_seconds   bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_source logloom_private.counted_source;
+begin
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
+  -- As count() by service, level is counted.
+  p_query.by_fields := array['level', 'service'];
+  p_query.plan := '{"reads": ["level", "service"]}';
+  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
+  return format(
+    'select %s as ts, l.level, l.service, %s as count '
+      '%s group by 1, 2, 3',
+    logloom_private.bucket_sql(p_seconds), v_source.count_sql, v_source.rows_sql
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.settle_alert_windows (
+  p_windows logloom_private.alert_window[],
+  p_round   logloom_private.alert_rounds,
+  p_now     timestamp with time zone
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_told record;
+  v_rule logloom.alert_rules;
+  v_window logloom_private.alert_window;
+  v_has_fired boolean;
+  v_fired integer := 0;
+  v_errors jsonb := '{}';
+begin
+  for v_told in select t.* from logloom_private.telling_windows(p_windows) t loop
+    -- Held, so that nobody who changes it meanwhile leaves an incident open.
+    select r.* into v_rule
+    from logloom.alert_rules r
+    where r.rule_id = v_told.rule_id and r.enabled and r.asked_at < v_told.window_end
+    for no key update;
+    continue when not found;
+    if v_told.error is null and (v_rule.for_minutes > 0 or v_rule.on_absent = 'fire') then
+      v_told.holding := logloom_private.lasting_windows(
+        v_rule, v_told.window_end, v_told.seen, v_told.holding
+      );
+    end if;
+    foreach v_window in array v_told.holding loop
+      begin
+        v_has_fired := logloom_private.fire_alert(v_rule, v_window, p_now);
+        v_fired := v_fired + v_has_fired::integer;
+      exception when others then
+        v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
+      end;
+    end loop;
+    continue when v_told.error is not null;
+    begin
+      perform logloom_private.resolve_incidents(
+        v_rule, v_told.window_end,
+        array(select s."group" from unnest(v_told.seen) s where s."group" is not null),
+        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now
+      );
+    exception when others then
+      v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
+    end;
+  end loop;
+
+  update logloom.alert_rules r
+  set
+    last_evaluated_at = p_round.window_end,
+    last_value = w.value,
+    last_error = coalesce(v_errors ->> w.rule_id::text, w.error)
+  from (
+    select
+      u.rule_id,
+      max(u.value) filter (where u.window_end = u.newest_end) as value,
+      max(u.error) as error
+    from (
+      select p.*, max(p.window_end) over (partition by p.rule_id) as newest_end
+      from unnest(p_windows) p
+    ) u
+    group by u.rule_id
+  ) w
+  where r.rule_id = w.rule_id;
+  return v_fired;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.settle_delivered (
+  p_stream   logloom.log_streams,
+  p_status   integer,
+  p_refused  jsonb,
+  p_rejected integer,
+  p_answer   text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_none constant text := 'The receiver took none of the records';
+  v_took constant integer := greatest(
+    p_stream.batch_records - coalesce(jsonb_array_length(p_refused), 0) - coalesce(p_rejected, 0), 0
+  );
+begin
+  if v_took = 0 and logloom_private.pauses_unproven(p_stream, p_status, v_none, p_answer) then
+    return;
+  end if;
+  perform logloom_private.note_refused_records(p_stream, p_refused, p_rejected, p_status, null);
+  perform logloom_private.end_answered_batch(
+    p_stream, v_took, p_status, case when v_took = 0 then v_none end,
+    case when v_took < p_stream.batch_records then p_answer end
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.settle_refused (
+  p_stream  logloom.log_streams,
+  p_status  integer,
+  p_error   text,
+  p_refused jsonb,
+  p_answer  text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_stream.batch_records = 1
+    and logloom_private.pauses_unproven(p_stream, p_status, p_error, p_answer)
+  then
+    return;
+  end if;
+  update logloom.log_streams s
+  set batch_limit = greatest(s.batch_records / 2, 1),
+    -- One record is as large as it is, however small batches are.
+    batch_bytes = case when p_status = 413 and s.batch_records > 1
+      then greatest(least(s.batch_bytes, s.batch_size / 2), 10000) else s.batch_bytes end,
+    attempts = 0,
+    last_status = p_status,
+    last_error = p_error,
+    last_answer = p_answer
+  where s.stream_id = p_stream.stream_id;
+  if p_stream.batch_records > 1 then
+    perform logloom_private.drop_batch(p_stream);
+  else
+    perform
+      logloom_private.note_refused_records(p_stream, p_refused, 0, p_status, p_error),
+      logloom_private.end_answered_batch(p_stream, 0, p_status, p_error, p_answer);
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.settle_stream_batch (
+  p_stream_id   uuid,
+  p_claim_id    uuid,
+  p_batch_id    uuid,
+  p_outcome     text,
+  p_status      integer,
+  p_error       text,
+  p_retry_after integer,
+  p_refused     jsonb,
+  p_rejected    integer,
+  p_secrets     jsonb,
+  p_release     boolean,
+  p_answer      text
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role writes streams
+declare
+  v_stream logloom.log_streams;
+  v_error constant text := left(p_error, 500);
+  v_answer constant text := left(p_answer, 500);
+begin
+  select s.* into v_stream
+  from logloom.log_streams s
+  where s.stream_id = p_stream_id
+  for no key update;
+  if not found then
+    return false;
+  end if;
+  if p_secrets is not null and v_stream.claim_id = p_claim_id then
+    update logloom.log_streams s
+    set secrets = logloom_private.changed_secrets(
+      s.secrets, p_secrets, logloom_private.stream_secret_names(s.kind)
+    )
+    where s.stream_id = p_stream_id;
+  end if;
+  if v_stream.test_id = p_batch_id then
+    update logloom.log_streams s
+    set test_id = null, test_finished_at = now(), test_status = p_status,
+      test_error = case when p_outcome <> 'delivered' then coalesce(v_error, 'Not delivered') end,
+      test_answer = v_answer,
+      is_proven = s.is_proven or p_outcome = 'delivered',
+      -- What waits for a receiver that is back waits no longer.
+      attempts = case when p_outcome = 'delivered' then 0 else s.attempts end,
+      next_attempt_at = case when p_outcome = 'delivered' then now() else s.next_attempt_at end
+    where s.stream_id = p_stream_id;
+  elsif v_stream.batch_id is distinct from p_batch_id
+    or (p_outcome <> 'delivered' and v_stream.claim_id is distinct from p_claim_id)
+  then
+    null;
+  elsif p_outcome = 'delivered' then
+    perform logloom_private.settle_delivered(v_stream, p_status, p_refused, p_rejected, v_answer);
+    if v_stream.claim_id is distinct from p_claim_id then
+      -- It arrived where the stream led before it was changed.
+      update logloom.log_streams s set is_proven = v_stream.is_proven
+      where s.stream_id = p_stream_id;
+    end if;
+  elsif p_outcome = 'refused' then
+    perform logloom_private.settle_refused(v_stream, p_status, v_error, p_refused, v_answer);
+  else
+    perform logloom_private.fail_stream(
+      v_stream, p_status, v_error, v_answer, p_retry_after
+    );
+  end if;
+  select s.* into v_stream
+  from logloom.log_streams s
+  where s.stream_id = p_stream_id and s.claim_id = p_claim_id;
+  if found and p_release then
+    perform logloom_private.release_stream(v_stream);
+  end if;
+  return v_stream.claim_id is not null and p_release is not true;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stats_source (
+  p_tenant_id   text,
+  p_query       logloom_private.compiled_query,
+  p_only_counts boolean,
+  p_bucket      bigint
+)
+  RETURNS logloom_private.counted_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_from constant timestamptz := p_query.ts_from;
+  v_to constant timestamptz := p_query.ts_to;
+  v_is_sealed constant boolean := p_bucket is null
+    and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
+  v_rows_from timestamptz;
+  v_counted_from timestamptz := p_query.ts_from;
+  v_counts_sealed boolean;
+  v_rows text;
+  v_key constant text := logloom_private.only_number(p_query);
+  v_groups logloom_private.counted_source;
+begin
+  if v_is_sealed then
+    v_rows_from := greatest(v_from, coalesce(
+      (
+        select min(d.day)::timestamp at time zone 'UTC'
+        from logloom_private.log_days d
+        where d.tenant_id = p_tenant_id
+          and d.day between (v_from at time zone 'UTC')::date
+            and ((v_to - interval '1 microsecond') at time zone 'UTC')::date
+      ),
+      v_to
+    ));
+  end if;
+  -- Counts are of what is stored: of fields that are not hidden.
+  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
+    and p_query.masked_tree is null
+    and (p_query.by_fields && p_query.hidden_fields) is not true
+  then
+    p_query.aggregate := 'count';
+    v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
+    -- Over days without rows blocks count quicker than minutes do.
+    if v_counts_sealed and v_to - v_from >= interval '1 day' then
+      v_counted_from := v_rows_from;
+    end if;
+    if p_bucket is null or p_bucket % 60 = 0 then
+      v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_counted_from, v_to);
+    end if;
+    if v_rows is not null and v_from < v_counted_from then
+      v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from)
+        || ') l';
+    elsif v_rows is null and v_counts_sealed then
+      v_rows := 'from (select l.level, l.service, 1::bigint as events '
+        || logloom_private.rows_sql(
+          p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
+        )
+        || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l';
+    end if;
+    if v_rows is not null then
+      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, false)
+        ::logloom_private.counted_source;
+    end if;
+  end if;
+  if v_is_sealed and p_query.hidden_fields is null and (
+    p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
+    or v_key is not null
+  )
+  then
+    v_groups := logloom_private.groups_source(p_tenant_id, p_query, v_rows_from, v_key);
+    if v_groups.rows_sql is not null then
+      return v_groups;
+    end if;
+  end if;
+  v_rows := logloom_private.staged_sql(p_query, logloom_private.records_sql(
+    p_tenant_id, p_query, v_from, v_to,
+    case when not p_query.plan ? 'rows' then
+      logloom_private.query_reads(p_query.plan)
+        || case when p_bucket is null then '{}' else array['ts'] end
+    end
+  ));
+  if jsonb_array_length(
+    jsonb_path_query_array(p_query.plan, 'strict $.** ? (@.field == "attrs")')
+  ) > 4 then
+    v_rows := logloom_private.held_rows_sql(v_rows);
+  end if;
+  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
+  -- and of one alone PostgreSQL 17 does not count the memory.
+  return (
+    v_rows, 'count(l.tenant_id)::double precision', null, false
+  )::logloom_private.counted_source;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stream_config_members()
+  RETURNS TABLE (
+    name      text,
+    kinds     text[],
+    is_needed boolean,
+    pattern   text
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- As addresses of webhooks: printable ASCII, no userinfo; plain HTTP to this machine alone.
+  v_address constant text :=
+    '^(https://[A-Za-z0-9[][!-~]*|http://127\.0\.0\.1(:[0-9]{1,5})?([/?#][!-~]*)?)$';
+begin
+  return query
+  select m.name, m.kinds, m.is_needed, m.pattern
+  from (
+    values
+      ('url', '{webhook,otlp,loki,elasticsearch,splunk_hec,datadog}'::text[], true,
+        '^(?![^/]*//[^/?#]*[@\\])' || substr(v_address, 2)),
+      ('index', '{elasticsearch}', true, '^[a-z0-9][a-z0-9._-]{0,199}$'),
+      ('index', '{splunk_hec}', false, '^[a-z0-9][a-z0-9._-]{0,199}$'),
+      ('encoding', '{otlp}', false, '^(json|protobuf)$'),
+      ('tags', '{datadog}', false, '^[A-Za-z0-9_:./,-]+$'),
+      ('endpoint', '{s3}', true, '^(?![^/]*//[^/?#]*[@\\])(?!.*[?#])' || substr(v_address, 2)),
+      ('region', '{s3}', true, '^[a-z0-9][a-z0-9-]{0,62}$'),
+      ('bucket', '{s3}', true, '^[a-z0-9][a-z0-9.-]{1,62}$'),
+      ('prefix', '{s3}', false,
+        '^[A-Za-z0-9_=-][A-Za-z0-9._=-]*(/[A-Za-z0-9_=-][A-Za-z0-9._=-]*)*$'),
+      ('access_key_id', '{s3}', true, '^[A-Za-z0-9_-]{3,128}$')
+  ) m (name, kinds, is_needed, pattern);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stream_delay (
+  p_attempts    integer,
+  p_retry_after integer
+)
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select greatest(
+      make_interval(secs => (0.8 + 0.4 * random()) * least(
+        extract(epoch from c.stream_retry_base)
+          * power(c.notification_retry_factor, least(p_attempts - 1, 30)),
+        extract(epoch from c.stream_retry_max)
+      )),
+      least(make_interval(secs => coalesce(p_retry_after, 0)), c.stream_gives_up_after)
+    )
+    from logloom_private.settings c
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.streams_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('streams.name_is_invalid', 400, 'Invalid p_name: 1 to 100 characters after trimming',
+      'Name the stream after where it goes.', '`p_name` is blank or too long.'),
+    ('streams.kind_is_unknown', 400, 'Invalid p_kind',
+      'One of webhook, otlp, loki, elasticsearch, splunk_hec, datadog and s3.', null),
+    ('streams.query_has_stages', 400, 'A log stream takes a query without stages',
+      'Leave out what follows the first bar.', '`p_query_dsl` has a stage.'),
+    ('streams.config_is_no_object', 400, 'Invalid p_config: not an object',
+      'Send {"url": "https://..."}; docs/guides/streams.md says what each kind takes.', null),
+    ('streams.config_is_incomplete', 400, 'Invalid p_config: %s is missing',
+      'A stream of the kind %2$s needs it.', 'A member that the kind needs is missing.'),
+    ('streams.config_is_unknown', 400, 'Invalid p_config: %s is no member',
+      'A stream of the kind %2$s takes %3$s. Secrets go into p_secrets.',
+      'The kind has no such member.'),
+    ('streams.config_is_invalid', 400, 'Invalid p_config: %s',
+      'Addresses are https, without user and password; docs/guides/streams.md says the rest. '
+        'Secrets go into p_secrets.', 'The member is malformed, or holds a key of Logloom.'),
+    ('streams.address_needs_secrets', 400,
+      'Invalid p_secrets: another scheme, host or port needs the secrets again: %s',
+      'Send each of them in p_secrets, sealed for the new address; null takes one away.',
+      '`update_log_stream` with another address: its secrets were meant for the old one.'),
+    ('streams.leads_to_itself', 400, 'The log stream would send to its own tenant',
+      'Seal the key of another tenant.', 'A secret is an API key of the tenant itself.'),
+    ('streams.no_room', 400, 'Plan limit exceeded: log streams (max %s)',
+      'Delete one that is no longer needed, or move to a larger plan.',
+      'The plan''s `max_log_streams`.'),
+    ('streams.outcome_is_unknown', 400, 'Invalid p_outcome',
+      'One of delivered, retry and refused.', null),
+    ('streams.not_found', 404, 'Log stream not found',
+      'list_log_streams shows those of this tenant.', null),
+    ('streams.name_is_taken', 409, 'The tenant has another log stream of this name',
+      'Choose another name, or change that stream by update_log_stream.', null),
+    ('streams.tested_just_now', 429, 'The log stream was tested just now',
+      'Wait %s seconds between two tests.', 'One test in `notification_test_interval`.')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.template_counts_sql (
+  p_tree jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_test constant text := logloom_private.templates_sql(p_tree);
+  v_folds constant boolean := jsonb_path_exists(
+    p_tree, 'strict $.** ? (@.field == "msg" && @.folds_case == true)'
+  );
+  v_keeps_case constant boolean := jsonb_path_exists(
+    p_tree, 'strict $.** ? (@.field == "msg" && @.folds_case == false)'
+  );
+begin
+  if v_test is null then
+    return null;
+  elsif not v_folds and not v_keeps_case then
+    return $query$
+      select l.service, l.level, sum(l.records)::bigint
+      from logloom_private.blocks c
+      cross join lateral unnest(c.run_services, c.run_levels, c.run_records)
+        l (service, level, records)
+      where c.tenant_id = $1 and c.block_id = any($2) and $query$ || v_test || $query$
+      group by l.service, l.level
+    $query$;
+  end if;
+  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all that use it. The templates are
+  -- read where the words of a run say that it may have one.
+  return format(
+    $query$
+      select l.service, l.level, sum(l.count)::bigint
+      from (
+        select
+          x.*, x.stored_templates || '{}'::text[] as templates,
+          x.stored_template_records || '{}'::integer[] as template_records
+        from (
+          select
+            c.separator, c.run_services, c.run_levels, c.run_records, c.run_templates,
+            c.templates as stored_templates, c.template_records as stored_template_records,
+            array(
+              select l.n::integer
+              from unnest(c.run_services, c.run_levels, c.run_words)
+                with ordinality l (service, level, words, n)
+              where %1$s
+              order by l.n
+            ) as found
+          from logloom_private.blocks c
+          where c.tenant_id = $1 and c.block_id = any($2) and logloom_private.take_scan_slot($3)
+          offset 0
+        ) x
+        where x.found <> '{}'
+        offset 0
+      ) c
+      cross join lateral (
+        select l.*, (
+          select sum(u.templates)::integer from unnest(c.run_templates[1:l.n]) u (templates)
+        ) as last
+        from (
+          select
+            f.n, c.run_services[f.n] as service, c.run_levels[f.n] as level,
+            c.run_records[f.n] as records, c.run_templates[f.n] as template_count,
+            c.templates[f.n] as templates, %2$s as folded
+          from unnest(c.found) f (n)
+          offset 0
+        ) l
+        where %3$s
+        offset 0
+      ) s
+      cross join lateral (
+        select s.service, s.level, u.msg, u.folded, u.count
+        from unnest(%4$s, %5$s, c.template_records[s.last - s.template_count + 1:s.last])
+          u (msg, folded, count)
+        where s.template_count > 0 and u.count is not null
+        union all
+        select s.service, s.level, null, null, s.records
+        where s.template_count = 0
+      ) l
+      where %6$s
+      group by l.service, l.level
+    $query$,
+    logloom_private.runs_sql(p_tree, true),
+    case when v_folds then 'logloom_private.query_folded(c.templates[f.n])'
+      else 'null::text' end,
+    logloom_private.runs_sql(p_tree, false),
+    case when v_keeps_case then 'string_to_array(s.templates, c.separator)'
+      else 'null::text[]' end,
+    case when v_folds then 'string_to_array(s.folded, c.separator)'
+      else 'null::text[]' end,
+    v_test
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.tenants_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('tenants.id_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
+      'Send a short name, such as that of your company.',
+      '`create_tenant`: it cannot be a tenant''s id.'),
+    ('tenants.role_is_unknown', 400, 'Invalid p_role: viewer, member, admin or owner',
+      'docs/background/identity.md says what each may do.', 'There is no other role.'),
+    ('tenants.viewer_needs_a_view', 400, 'A viewer needs p_view_id',
+      'list_log_views shows the views of the tenant, create_log_view makes one.',
+      'The role `viewer`, and no view.'),
+    ('tenants.view_is_for_viewers', 400, 'p_view_id is for the role viewer',
+      'Other roles read everything. Send p_role viewer, or leave p_view_id out.',
+      'A view, and another role than `viewer`.'),
+    ('tenants.view_not_found', 404, 'View not found',
+      'list_log_views shows the views of this tenant.', 'The tenant has no such view.'),
+    ('tenants.user_id_is_invalid', 400, 'Invalid p_user_id: 1 to 255 characters, not all blank',
+      'Send the claim sub of their tokens.', 'It cannot be the `sub` of a token.'),
+    ('tenants.email_is_too_long', 400, 'Invalid p_email: at most 320 characters',
+      'Send an email address.', 'It cannot be an email address.'),
+    ('tenants.no_user_has_this_email', 404, 'No user has this email address',
+      'They sign up first, and confirm the address.', 'No user of Supabase Auth has confirmed it.'),
+    ('tenants.user_id_is_missing', 400, 'Missing required parameter: p_user_id',
+      'This project has no users of Supabase Auth to look for by p_email alone.',
+      'Without Supabase Auth, `p_email` alone does not say who it is.'),
+    ('tenants.already_a_member', 400, 'They are already a member of the tenant',
+      'set_tenant_member_role changes what they may do.', '`add_tenant_member` of a member.'),
+    ('tenants.no_room_for_member', 400, 'Plan limit exceeded: members (max %s)',
+      'Remove a member, or choose a larger plan.', 'The plan''s `max_members`.'),
+    ('tenants.first_member_is_owner', 400, 'The first member of a tenant is an owner',
+      'From the first member on, nobody else belongs to the tenant.',
+      '`service_role` adds the first one.'),
+    ('tenants.last_owner_stays', 400, 'The last owner must stay an owner',
+      'Make another member owner first; delete_tenant removes the tenant as a whole.',
+      'A tenant needs one.'),
+    ('tenants.membership_not_found', 404, 'You do not belong to such a tenant',
+      'list_log_tenants shows those that you belong to.',
+      '`switch_log_tenant`, and the tenant is not there, or the caller is not a member.'),
+    ('tenants.tenant_is_assigned', 409, 'An administrator chooses the tenant of this user',
+      'Whoever runs the project changes app_metadata.tenant_id of the user.',
+      '`switch_log_tenant`, and `app_metadata.tenant_id` of the token names one.'),
+    ('tenants.member_not_found', 404, 'Member not found',
+      'list_tenant_members shows the user_id of each.', 'The tenant has no such member.'),
+    ('tenants.id_is_taken', 400, 'p_tenant_id is taken',
+      'Choose another one. That of a deleted tenant is free when nothing of it is left.',
+      '`create_tenant`, and a tenant of this id exists or is being deleted.'),
+    ('tenants.caller_has_one', 400, 'You already belong to a tenant',
+      'Sign in again, so that your token names it.',
+      '`create_tenant` is for users who belong to none.'),
+    ('tenants.made_by_a_user', 400, 'A tenant must be created by a user, who becomes its owner',
+      'service_role makes one by add_tenant_member with p_tenant_id and p_role owner.',
+      '`service_role` calls `create_tenant`.'),
+    ('tenants.not_made_by_users', 403, 'Users cannot create tenants here',
+      'Whoever runs the project adds you to one, or sets tenants_by_users in '
+        'logloom_private.settings.', '`tenants_by_users` in `logloom_private.settings` is off.'),
+    ('tenants.not_made_by_anonymous_users', 403, 'Anonymous users cannot create tenants here',
+      'Sign up, or ask whoever runs the project to set tenants_by_anonymous_users in '
+        'logloom_private.settings.',
+      'The token is of an anonymous sign-in (claim `is_anonymous`), and its tenant is not there '
+        'yet.'),
+    ('tenants.being_deleted', 404, 'Tenant not found',
+      'It is being deleted. Its id is free again afterwards.', null),
+    ('tenants.deletes_another', 403, 'p_tenant_id is not the tenant of the token',
+      'Nothing was deleted. Send the id of your own tenant; get_current_tenant shows it.',
+      '`delete_tenant` names another tenant, or is mistyped.'),
+    ('tenants.not_found', 404, 'Tenant not found',
+      'A tenant appears with its first write: create, update or ingest.',
+      'Before its first write (create, update or ingest) a tenant does not exist.'),
+    ('tenants.settings_not_found', 404, 'Tenant settings not found',
+      'A tenant appears with its first write: create, update or ingest.', null),
+    ('tenants.plan_has_no_room', 400, 'Plan limit exceeded: %s (max %s)',
+      'Delete one that is no longer needed, or move to a larger plan.',
+      'The plan has no room for one more `saved_searches` or `alerts`.')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.text_number (
+  p_text text
+)
+  RETURNS numeric
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  STRICT
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if octet_length(p_text) <= 300
+    and p_text collate "C" ~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?0*[0-9]{1,3})?$'
+    and pg_input_is_valid(p_text, 'double precision')
+  then
+    return trim_scale(p_text::numeric);
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.words_sql (
+  p_leaf jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return coalesce(
+    '(l.words is null or ' || (
+      select string_agg(
+        format(
+          'strpos(%s, %L) > 0',
+          -- Words are stored with both small letters of a sigma.
+          case when strpos(w.word, 'σ') > 0 then 'replace(l.words, ''ς'', ''σ'')'
+            else 'l.words' end,
+          w.word
+        ),
+        ' and ' order by w.n
+      )
+      from jsonb_array_elements_text(p_leaf -> 'template' -> 'words')
+        with ordinality w (word, n)
+    ) || ')',
+    'true'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.settle_log_stream_batch (
+  p_stream_id   uuid    DEFAULT NULL::uuid,
+  p_claim_id    uuid    DEFAULT NULL::uuid,
+  p_batch_id    uuid    DEFAULT NULL::uuid,
+  p_outcome     text    DEFAULT NULL::text,
+  p_status      integer DEFAULT NULL::integer,
+  p_error       text    DEFAULT NULL::text,
+  p_retry_after integer DEFAULT NULL::integer,
+  p_refused     jsonb   DEFAULT NULL::jsonb,
+  p_rejected    integer DEFAULT NULL::integer,
+  p_secrets     jsonb   DEFAULT NULL::jsonb,
+  p_release     boolean DEFAULT NULL::boolean,
+  p_answer      text    DEFAULT NULL::text
+)
+  RETURNS public.logloom_stream_settlement
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  perform logloom_private.require_parameter('p_claim_id', p_claim_id is null);
+  perform logloom_private.require_parameter('p_batch_id', p_batch_id is null);
+  perform logloom_private.require_parameter('p_outcome', p_outcome is null);
+  if p_outcome not in ('delivered', 'retry', 'refused') then
+    perform logloom_private.refuse('streams.outcome_is_unknown');
+  end if;
+  return row(
+    logloom_private.settle_stream_batch(
+      p_stream_id, p_claim_id, p_batch_id, p_outcome, p_status, p_error, p_retry_after, p_refused,
+      p_rejected, p_secrets, p_release, p_answer
+    )
+  )::public.logloom_stream_settlement;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) FROM PUBLIC, "anon", "authenticated";
+
+ALTER TABLE "logloom"."alert_incidents"
+  ADD CONSTRAINT "alert_incidents_resolution_is_known"
+    CHECK ((resolution = ANY (ARRAY['recovered'::text, 'still_absent'::text, 'rule_changed'::text, 'rule_disabled'::text, 'rule_deleted'::text])));
+
+ALTER TABLE "logloom"."alert_incidents"
+  ADD CONSTRAINT "alert_incidents_resolution_is_whole"
+    CHECK ((((resolved_at IS NULL) = (resolution IS NULL)) AND ((quiet_from IS NULL) OR (resolution = ANY (ARRAY['recovered'::text, 'still_absent'::text])))));
+
+CREATE TRIGGER alert_rules_renew_webhook_secret
+  AFTER UPDATE OF notification_config ON logloom.alert_rules
+  FOR EACH ROW
+  WHEN
+    ((((old.notification_config ->> 'webhook_url'::text) IS DISTINCT FROM (new.notification_config ->> 'webhook_url'::text)) AND ((old.notification_config ->> 'webhook_url'::text)
+    IS NOT NULL)))
+  EXECUTE FUNCTION logloom_private.renew_webhook_secret();
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."end_told_at" IS 'When messages said that it is over; null once it fired again. Then its cooldown holds nothing back.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."resolution" IS 'recovered: the condition holds no longer. still_absent: a group that went silent is watched no longer, and still is silent. Otherwise what became of the rule.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."failing_told_at" IS 'When owners got a mail that it fails; null once it works again.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."is_proven" IS 'Until it is, nothing that the receiver refuses is set aside: the stream pauses where it is.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."last_answer" IS 'What the receiver said, where it did not take the batch: the first 500 characters.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."stream_tells_after" IS 'How long a log stream fails before owners get a mail.';
+
+COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the secrets, sealed by the current key. p_answer: what the receiver said. p_release: lets go of the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
+
+COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets each member, null takes one away. Another scheme, host or port in p_config needs every secret that is set in p_secrets again. An empty p_query_dsl sends all records. p_enabled true also ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+
+COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold.';
+
+COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}. late_seconds: how far its last window is behind those that are due; 0 where it is not.';
+
+COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. lag_seconds: how long the oldest record that was not sent has waited. paused_at with pause_reason failing (no success for long), refused (the receiver takes no record) or maker (who made it is no admin any more). skipped_records: not sent, because streams passed them on three times already. test_…: of the last test; it is under way while test_finished_at is null. last_answer, test_answer: the first 500 characters of what the receiver said, where it did not take what was sent.';
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
+
+-- What a query compiles to has changed.
+delete from logloom_private.alert_plans where true;
+
+-- Streams whose receiver took something before are not on trial.
+update logloom.log_streams set is_proven = true where last_success_at is not null;
+
+-- Ends that were told before: nothing tells them twice, and what fires next is told.
+update logloom.alert_incidents i
+set end_told_at = i.resolved_at
+where i.resolved_at is not null
+  and exists (
+    select
+    from logloom_private.notifications n
+    where n.incident_id = i.incident_id and n.purpose = 'recovery'
+      and n.created_at >= i.last_fired_at
+  );
+
+select logloom_private.finish_migration();
