@@ -45,7 +45,7 @@ const row = new RegExp(
 
 /** The rows of a register's values list, which has only literals. */
 export function registerIn(sql: string): Omit<Register, "name"> {
-  const start = /from \(\s+values\s+/.exec(sql);
+  const start = /from \(\s*values\s+/.exec(sql);
   if (!start) throw new Error("A register is a function that selects from a list of values.");
   row.lastIndex = start.index + start[0].length;
   const errors: RegisteredError[] = [];

@@ -6,10 +6,8 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query select e.*
+  from (values
     ('query.minus_negates_nothing', 400, '- must directly precede the term that it negates',
       'Write -term, or "-" for the character itself.', null),
     ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
