@@ -552,7 +552,15 @@ Deno.test("line_format, label_format, json and __error__ make what Loki makes", 
     ]),
     [[undefined, undefined, "JSONParserErr"], ["7", "ann", undefined]],
   );
-  const [, json, logfmt] = ["", records[3].msg, records[4].msg];
+  const [filtered] = await streamOf('{service="worker"} | json | n = 7');
+  assert.deepEqual(filtered.stream, {
+    detected_level: "unknown",
+    service: "worker",
+    service_name: "worker",
+    n: "7",
+    who_name: "ann",
+  });
+  const [json, logfmt] = [records[3].msg, records[4].msg];
   const cases: [string, string[]][] = [
     ['{service="worker"} | json | __error__=""', [json]],
     ['{service="worker"} | json | __error__="JSONParserErr"', [logfmt]],

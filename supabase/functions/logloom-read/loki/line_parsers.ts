@@ -22,7 +22,8 @@ export function labelsOfJson(value: Record<string, unknown>): Map<string, string
   const labels = new Map<string, string>();
   const walk = (members: Record<string, unknown>, prefix: string) => {
     for (const [key, member] of Object.entries(members)) {
-      const name = labelName(prefix === "" ? key : `${prefix}_${key}`);
+      const own = key.trim();
+      const name = labelName(prefix === "" ? own : `${prefix}_${own}`);
       const text = textOfMember(member);
       if (text !== undefined) {
         if (!labels.has(name)) labels.set(name, text);

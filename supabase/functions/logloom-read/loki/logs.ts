@@ -279,20 +279,17 @@ export class LogQuery {
   private readLabelFormat(stage: Node): void {
     for (const item of itemsOf(childOf(stage, "LabelsFormat"), "LabelFormatMatcher")) {
       const [{ text: name }, , value] = item.children;
-      const isRenamed = value.name === "Identifier";
-      if (!["Identifier", "String"].includes(value.name)) {
-        refuse(`| ${stage.text} is not supported`);
-      }
-      const format = isRenamed ? undefined : templateOf("label_format", stringOf(value.text));
       this.made.add(name);
-      if (isRenamed) this.made.add(value.text);
+      if (value.name === "Identifier") {
+        this.made.add(value.text);
+        this.stages.push((entry) => rename(entry, value.text, name));
+        continue;
+      }
+      const format = templateOf("label_format", stringOf(value.text));
       this.stages.push((entry) => {
-        const read = (label: string) => label === "__line__" ? entry.line : labelOf(entry, label);
-        const text = format === undefined ? read(value.text) : format(read);
-        const { labels, metadata, parsed } = entry;
-        if (isRenamed) [labels, metadata, parsed].forEach((map) => map.delete(value.text));
-        [labels, metadata].forEach((map) => map.delete(name));
-        parsed.set(name, text);
+        const text = format((label) => label === "__line__" ? entry.line : labelOf(entry, label));
+        [entry.labels, entry.metadata].forEach((map) => map.delete(name));
+        entry.parsed.set(name, text);
         return true;
       });
     }
@@ -310,6 +307,8 @@ export class LogQuery {
       if (isJson && json === undefined) return fail(entry);
       const found = json === undefined ? labelsOfLogfmt(entry.line) : labelsOfJson(json);
       for (const [name, text] of found) {
+        // Where the database parses lines, too, it gives their members as attributes.
+        if (this.parsed.size > 0 && entry.metadata.get(name) === text) entry.metadata.delete(name);
         const isTaken = entry.labels.has(name) || entry.metadata.has(name);
         entry.parsed.set(isTaken ? `${name}_extracted` : name, text);
       }
@@ -441,6 +440,18 @@ export class LogQuery {
       values.some((value) => entry.line.includes(value)) === (operator === "|=")
     );
   }
+}
+
+/** A label that is not there leaves the other name as it is. */
+function rename({ labels, metadata, parsed }: Entry, from: string, to: string): true {
+  const maps = [parsed, metadata, labels];
+  const home = maps.find((map) => map.has(from));
+  const text = home?.get(from);
+  if (home === undefined || text === undefined) return true;
+  maps.forEach((map) => map.delete(to));
+  home.delete(from);
+  home.set(to, text);
+  return true;
 }
 
 /** What Loki says of a line that it cannot parse. */

@@ -182,6 +182,47 @@ Deno.test("a name is that of the records that its own selector selects", async (
   );
 });
 
+Deno.test("a name that may be that of a hidden attribute is looked for among the others", async () => {
+  const log_stats = (dsl: string) => [{ group: {}, value: dsl.includes("error_kind:*") ? 1 : 0 }];
+  const query = 'sum(count_over_time({env="p"} | error_kind="io" [1m]))';
+  const hidden = "attrs.error.kind";
+  const { status, text, calls } = await asked("query", { query }, hidden, {
+    ...answers,
+    list_log_fields: [],
+    log_stats,
+  });
+  assert.equal(status, 200, text);
+  assert.equal(calls.at(-1), 'log_stats env:"p" attrs.error_kind:"io" | count()');
+});
+
+Deno.test("several attributes of one name are one label, by the first that a record has", async () => {
+  const list_log_fields = ["attrs.error.kind", "attrs.error_kind"].map((field) => ({
+    field,
+    type: "string",
+    count: 1,
+    values: [],
+  }));
+  const log_stats = [
+    { group: { "attrs.error_kind": "io", "attrs.error.kind": null }, value: 2 },
+    { group: { "attrs.error_kind": null, "attrs.error.kind": "io" }, value: 3 },
+  ];
+  const { text, calls } = await asked(
+    "query",
+    { query: 'sum by (error_kind) (count_over_time({env="p"} | error_kind!="x" [1m]))' },
+    "",
+    { ...answers, list_log_fields, log_stats },
+  );
+  assert.deepEqual(calls, [
+    'log_stats env:"p" ((attrs.error_kind:* -attrs.error_kind:"x") OR ' +
+    '(-attrs.error_kind:* -attrs.error.kind:"x")) | count() by attrs.error_kind, attrs.error.kind',
+  ]);
+  const [{ metric, value }] = JSON.parse(text).data.result;
+  assert.deepEqual([metric, value[1]], [{ error_kind: "io" }, "5"]);
+  const unwrapped = 'sum(sum_over_time({env="p"} | unwrap error_kind [1m]))';
+  const refused = await asked("query", { query: unwrapped }, "", { ...answers, list_log_fields });
+  assert.match(refused.text, /^error_kind is the name of several attributes here/);
+});
+
 Deno.test("Explore's volume is a count by level, which needs no record", async () => {
   const query = 'sum by (level, detected_level) (count_over_time({service=~".+"}[60s]))';
   assert.deepEqual(await translated(query), [
@@ -525,6 +566,51 @@ Deno.test("streams of a reader from whom a label is hidden have the other labels
   ]);
   const named = await asked("series", { "match[]": '{host="a"}' }, "host");
   assert.deepEqual([named.status, named.text], [400, "Hidden: host\n"]);
+});
+
+Deno.test("stages make of a record what Loki's own tests say", () => {
+  const made = (stages: string, line: string, attrs: Record<string, unknown> = {}) => {
+    const query = new LogQuery(
+      parseLogql(`{host="h"} ${stages}`).children[0].children[0],
+      new Map(),
+    );
+    const record = { ts: "2026-11-21T12:30:00+00:00", msg: line, attrs };
+    return passed([record], query).map(({ entry: { line, metadata, parsed } }) => {
+      metadata.delete("detected_level");
+      return [line, { ...Object.fromEntries(metadata), ...Object.fromEntries(parsed) }];
+    })[0];
+  };
+  const json = (line: string, attrs = {}) => made("| json", line, attrs)[1];
+  // pkg/logql/log/parser_test.go
+  assert.deepEqual(json('{"counter":1, "price": {"_net_":5.56909}}'), {
+    counter: "1",
+    price__net_: "5.56909",
+  });
+  assert.deepEqual(json('{" ": {"foo":"bar"}}'), { foo: "bar" });
+  assert.deepEqual(json('{"counter":1, "price": {"net_":["10","20"]}}'), { counter: "1" });
+  assert.deepEqual(json('{"foo":{"cou-nter":1}}'), { foo_cou_nter: "1" });
+  assert.deepEqual(json('{"app":"foo","next":{"err":false}}', { app: "bar" }), {
+    app: "bar",
+    app_extracted: "foo",
+    next_err: "false",
+  });
+  assert.equal((json("{n}") as Record<string, string>).__error__, "JSONParserErr");
+  assert.deepEqual(made("| logfmt", 'latency=fast query="a=\\"b\\"" x')[1], {
+    latency: "fast",
+    query: 'a="b"',
+  });
+  // pkg/logql/log/fmt_test.go
+  const attrs = { foo: "blip", bar: "blop" };
+  assert.deepEqual(
+    made("| line_format `foo{{.foo}}buzz{{  .bar  }}`", "", attrs)[0],
+    "fooblipbuzzblop",
+  );
+  assert.deepEqual(made("| label_format bar=foo", "", attrs)[1], { bar: "blip" });
+  assert.deepEqual(made("| label_format bar=none", "", attrs)[1], attrs);
+  assert.deepEqual(made("| label_format foo=`{{.bar}} {{.nope}}`", "", attrs)[1], {
+    foo: "blop ",
+    bar: "blop",
+  });
 });
 
 Deno.test("label_replace takes expressions that cannot take long, and no others", () => {
