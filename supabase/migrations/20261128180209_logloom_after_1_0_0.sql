@@ -715,7 +715,8 @@ begin
   where i.incident_id = v_last.incident_id
     and (
       i.resolved_at is null
-      or i.resolution in ('recovered', 'still_absent') and (not p_fires or p_window.window_end <= i.quiet_from)
+      or i.resolution in ('recovered', 'still_absent')
+      and (not p_fires or p_window.window_end <= i.quiet_from)
     )
   returning i.incident_id into v_incident_id;
   if not found and p_fires then
@@ -768,11 +769,16 @@ CREATE OR REPLACE FUNCTION logloom_private.late_seconds (
 begin
   return coalesce(
     (
-      select greatest(extract(epoch from
-        -- One that is under way is not late yet.
-        r.window_end - (r.finished_at is null)::integer * interval '1 minute' - greatest(p_rule.last_evaluated_at, date_trunc('minute', p_rule.asked_at))
-      ), 0)
+      select greatest(extract(epoch from n.window_end - l.window_end), 0)
       from logloom_private.alert_rounds r
+      cross join lateral (
+        -- One that is under way is not late yet.
+        select r.window_end - (r.finished_at is null)::integer * interval '1 minute' as window_end
+      ) n
+      cross join lateral (
+        select greatest(p_rule.last_evaluated_at, date_trunc('minute', p_rule.asked_at))
+          as window_end
+      ) l
       where p_rule.enabled
     ),
     0
