@@ -204,6 +204,14 @@ export interface Alert {
   absent: boolean;
 }
 
+/** Why an incident is over. Of `still_absent` nothing recovered: a silent group is watched no longer. */
+export type Resolution =
+  | "recovered"
+  | "still_absent"
+  | "rule_changed"
+  | "rule_disabled"
+  | "rule_deleted";
+
 /** A rule, or one of its groups, whose condition holds since it fired. */
 export interface AlertIncident {
   incident_id: string;
@@ -219,13 +227,7 @@ export interface AlertIncident {
   opened_at: string;
   last_fired_at: string;
   resolved_at: string | null;
-  resolution:
-    | "recovered"
-    | "still_absent"
-    | "rule_changed"
-    | "rule_disabled"
-    | "rule_deleted"
-    | null;
+  resolution: Resolution | null;
   fired_count: number;
   /** Of the last window in which the condition held. */
   value: number;
