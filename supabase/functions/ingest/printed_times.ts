@@ -59,11 +59,16 @@ const undated = [
   `\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?!\\d|:)`,
 ].map((form) => new RegExp(form, "yi"));
 
+/** A name of one word, or no letters, lead to the first digits; only a number in one piece has no colon. */
+const nearClock = /^(?:[A-Za-z]{3,9}[, ]|\d)[^:]{0,24}:\d\d|^\d{8}T?\d{6}/;
 const afterTime = /(?=$|[\s\])>}|,;:"'-])/y;
 
 /** The time that stands at a position of a text, whichever of the usual forms it has; undefined if none does. */
 export function printedTimeAt(text: string, at = 0): PrintedTime | undefined {
+  // A digit, or a letter that begins the name of a day or month.
+  if (!/[\dADFJMNOSTWadfjmnostw]/.test(text.charAt(at))) return undefined;
   const near = text.slice(at, at + maxLength);
+  if (!nearClock.test(near)) return undefined;
   for (const form of dated) {
     form.lastIndex = 0;
     const found = form.exec(near);
@@ -132,6 +137,10 @@ function zoneAt(text: string, at: number): {
   readonly offset: string | number | undefined;
   readonly end: number;
 } {
+  const next = text.charCodeAt(at) === 0x20 ? at + 1 : at;
+  if (!/[A-Za-z+([-]/.test(text.charAt(next)) || /^[-+][^\d]/.test(text.slice(next, next + 2))) {
+    return { offset: 0, end: at };
+  }
   const numeric = offsetAt(text, at);
   if (numeric !== undefined) {
     let end = at + numeric.length;
@@ -175,9 +184,22 @@ const maxFormats = 100;
  * Undefined for an unknown zone, and for a time that its clocks show twice or never.
  */
 export function offsetOfRegion(zone: string, shownMs: number): number | undefined {
+  // Clocks change at a quarter of an hour.
+  const key = `${zone} ${Math.floor(shownMs / 900_000)}`;
+  if (!offsets.has(key)) {
+    if (offsets.size === maxOffsets) offsets.clear();
+    offsets.set(key, findOffset(zone, shownMs));
+  }
+  return offsets.get(key);
+}
+
+const offsets = new Map<string, number | undefined>();
+const maxOffsets = 1000;
+
+function findOffset(zone: string, shownMs: number): number | undefined {
   const dayMs = 86_400_000;
-  const offsets = new Set([-dayMs, 0, dayMs].map((ms) => offsetAtMoment(zone, shownMs + ms)));
-  const fitting = [...offsets].filter((seconds) =>
+  const near = new Set([-dayMs, 0, dayMs].map((ms) => offsetAtMoment(zone, shownMs + ms)));
+  const fitting = [...near].filter((seconds) =>
     seconds !== undefined && offsetAtMoment(zone, shownMs - seconds * 1000) === seconds
   );
   return fitting.length === 1 ? fitting[0] : undefined;

@@ -18,30 +18,34 @@ const beforeTime = /(?:<\d{1,3}>(?:1 )?|[A-Z], ?|\d{1,9}:[A-Z] |#{2,4}|[*.%])?[\
 const glogLevel = /[DIWEF](?=(?:\d{4}|\d{8}) \d\d:\d\d:\d\d\.)/y;
 const unixTime = /\d{10}\.\d{3,9}(?=[\s\]])/y;
 
-const word =
-  "TRACE|TRC|TRCE|VERBOSE|VRB|FINEST|FINER|FINE|DEBUG[1-5]?|DBG|DBUG|DEBG|CONFIG|INFORMATION|INFO|INF|NOTICE|SUCCESS|WARNING|WARN|WRN|ERROR|ERRO|EROR|ERR|SEVERE|FAIL|CRITICAL|CRIT|DPANIC|FATAL|FTL|PANIC|ALERT|EMERGENCY|EMERG";
-/** The level at the beginning, of a line or behind its time. */
-const levelFirst = new RegExp(
-  `[[(<|\\s]{0,8}(${word})(?=[\\])>:|,\\s]|\\[\\d|$)(?: *\\[[^\\]]{0,60}\\])?[\\])>:|\\s]*`,
-  "yi",
+/** The words that are a level in a line; others of `levels.ts` are too common there. */
+const words: ReadonlySet<string> = new Set(
+  ("trace trc trce verbose vrb finest finer fine debug debug1 debug2 debug3 debug4 debug5 dbg dbug debg config " +
+    "information info inf notice success warning warn wrn error erro eror err severe fail critical crit dpanic fatal " +
+    "ftl panic alert emergency emerg").split(" "),
 );
+/** The level at the beginning, of a line or behind its time. */
+const levelFirst =
+  /[[(<|\s]{0,8}([A-Za-z]{3,11}[1-5]?)(?=[\])>:|,\s]|\[\d|$)(?: *\[[^\]]{0,60}\])?[\])>:|\s]*/y;
+const anyWord = /[A-Za-z]{3,11}[1-5]?/g;
 /** Further on: in brackets, between dashes, bars or tabs, or in capitals before a colon or behind brackets. */
-const levelsLater = [
-  `[[<](?:[\\w.]{1,40}:)?(${word})\\s*[\\]>]`,
-  "PHP (?:Fatal |Parse )?(error|Warning|Notice): ",
-  `(?: - | ?\\| *|\\t)(${word}) *(?= - |\\||\\t|:\\s)`,
-].map((form) => new RegExp(form, "i"));
-const capitalsLater = [
-  `(?:^|[\\s.])(${word}|LOG)(?=:\\s| --|:$)`,
-  `^(?:\\s*(?:[(\\[][^\\])]{0,80}[)\\]]|-))+\\s*(${word})(?=\\s)`,
-  `(?:^|[\\s\\]-])(${word})(?= {2,}\\S)`,
-].map((form) => new RegExp(form));
+const places: readonly (readonly [before: RegExp, after: RegExp])[] = [
+  [/[[<](?:[\w.]{1,40}:)?$/, /^\s*[\]>]/],
+  [/(?: - | ?\| *|\t)$/, /^ *(?: - |\||\t|:\s)/],
+  [/PHP (?:Fatal |Parse )?$/, /^: /],
+];
+const placesOfCapitals: typeof places = [
+  [/(?:^|[\s.])$/, /^(?::\s| --|:$)/],
+  [/^(?:\s*(?:[([][^\])]{0,80}[)\]]|-))+\s*$/, /^\s/],
+  [/(?:^|[\s\]-])$/, /^ {2,}\S/],
+];
 /** A level stands near the time; further on it belongs to the message. */
 const headLength = 100;
 
 /** The time and the level at the beginning of a line. */
 export function headOf(line: string): TextHead {
-  const near = line.slice(0, 600).replace(colours, "");
+  const cut = line.slice(0, 600);
+  const near = cut.includes("\x1b") ? cut.replace(colours, "") : cut;
   const start = lengthAt(beforeTime, near, 0);
   const letter = near.slice(start, start + lengthAt(glogLevel, near, start));
   const time = timeAt(near, start + letter.length);
@@ -49,11 +53,10 @@ export function headOf(line: string): TextHead {
     const level = letter === "" ? levelBehind(near.slice(time.end)) : letters[letter];
     return { ts: time.text, ...levelNamed(level) };
   }
-  levelFirst.lastIndex = 0;
-  const first = levelFirst.exec(near);
-  if (first === null) return {};
-  const at = levelFirst.lastIndex;
-  return { ...levelNamed(first[1]), ...at > 0 && { ts: timeAt(near, at)?.text } };
+  const first = levelAtStart(near);
+  if (first === undefined) return {};
+  const ts = timeAt(near, first.end)?.text;
+  return { ...levelNamed(first.level), ...ts !== undefined && { ts } };
 }
 
 const letters: Readonly<Record<string, string>> = {
@@ -69,23 +72,40 @@ function lengthAt(pattern: RegExp, text: string, at: number): number {
   return pattern.exec(text)?.[0].length ?? 0;
 }
 
+/** Most lines have ISO 8601, with its zone or before what cannot be one: found without trying all forms. */
+const plainTime =
+  /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:(?:Z|[+-]\d\d:?\d\d)(?=[\s\])|])|(?=[\])|]| +(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)\b| (?![A-Z(]| ?[+-]\d)))/y;
+
 function timeAt(text: string, at: number): { text: string; end: number } | undefined {
+  const plain = lengthAt(plainTime, text, at);
+  if (plain > 0) return { text: text.slice(at, at + plain), end: at + plain };
   const end = printedTimeAt(text, at)?.end ?? at + lengthAt(unixTime, text, at);
   return end > at ? { text: text.slice(at, end), end } : undefined;
 }
 
-function levelBehind(text: string): string | undefined {
-  const rest = text.slice(0, headLength).replace(/^[\])>}"\s\-:|,]+/, "");
+function levelAtStart(text: string): { level: string; end: number } | undefined {
   levelFirst.lastIndex = 0;
-  const first = levelFirst.exec(rest);
-  if (first !== null) return first[1];
+  const [, level] = levelFirst.exec(text) ?? [];
+  if (level === undefined || !words.has(level.toLowerCase())) return undefined;
+  return { level, end: levelFirst.lastIndex };
+}
+
+function levelBehind(text: string): string | undefined {
   const head = text.slice(0, headLength);
-  const found = [
-    ...levelsLater.map((form) => form.exec(head)),
-    ...capitalsLater.map((form) => form.exec(head)),
-  ].filter((one) => one !== null);
-  found.sort((one, other) => one.index - other.index);
-  return found[0]?.[1];
+  const first = levelAtStart(head.replace(/^[\])>}"\s\-:|,]+/, ""));
+  if (first !== undefined) return first.level;
+  for (const { 0: found, index } of head.matchAll(anyWord)) {
+    // PostgreSQL's word is an ordinary one elsewhere.
+    if (!words.has(found.toLowerCase()) && found !== "LOG") continue;
+    const before = head.slice(0, index);
+    const after = head.slice(index + found.length);
+    const fits = ([left, right]: typeof places[number]) => left.test(before) && right.test(after);
+    const isCapital = found === found.toUpperCase();
+    if ((found !== "LOG" && places.some(fits)) || (isCapital && placesOfCapitals.some(fits))) {
+      return found;
+    }
+  }
+  return undefined;
 }
 
 function levelNamed(said: string | undefined): Omit<TextHead, "ts"> {
