@@ -148,13 +148,14 @@ begin
   elsif jsonb_typeof(p_value) = 'string' then
     v_text := p_value #>> '{}';
     -- Most texts are neither.
-    if v_text collate "C" !~ '^-?[0-9]' then
+    if left(v_text, 1) collate "C" not between '-' and '9' then
       return null;
     end if;
-    v_number := coalesce(
-      logloom_private.text_number(v_text), logloom_private.quantity(v_text, 'seconds'),
-      logloom_private.quantity(v_text, 'bytes')
-    );
+    v_number := case
+      when right(v_text, 1) collate "C" between '0' and '9' then logloom_private.text_number(v_text)
+      when right(v_text, 1) in ('B', 'b') then logloom_private.quantity(v_text, 'bytes')
+      else logloom_private.quantity(v_text, 'seconds')
+    end;
   end if;
   if v_number is null then
     return null;
@@ -582,6 +583,49 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.quantity (
+  p_text text,
+  p_unit text
+)
+  RETURNS numeric
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts text[];
+  v_total numeric := 0;
+begin
+  if p_text is null or octet_length(p_text) > 64 then
+    return null;
+  elsif p_unit = 'bytes' then
+    v_parts := regexp_match(
+      lower(p_text collate "C") collate "C",
+      '^([0-9]{1,15}(?:\.[0-9]{1,9})?) ?(?:([kmgtp])(i?))?b$'
+    );
+    return v_parts[1]::numeric * case v_parts[3] when 'i' then 1024 else 1000 end::numeric
+      ^ case v_parts[2]
+        when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
+  end if;
+  -- Most have one part, which is cut quicker than matched in groups.
+  if p_text collate "C" ~ '^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)$' then
+    return rtrim(p_text, ' nuµμmshdw')::numeric
+      * logloom_private.seconds_of(ltrim(p_text, ' -.0123456789'));
+  elsif p_text collate "C" !~ ('^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)'
+      || '(?: ?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w))*$')
+  then
+    return null;
+  end if;
+  for v_parts in
+    select m from regexp_matches(p_text collate "C", '([0-9.]+) ?([^0-9 ]+)', 'g') m
+  loop
+    v_total := v_total + v_parts[1]::numeric * logloom_private.seconds_of(v_parts[2]);
+  end loop;
+  return case when left(p_text, 1) = '-' then -v_total else v_total end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_any_sql (
   p_leaf  jsonb,
   p_alias text
@@ -758,11 +802,9 @@ begin
     ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
       'Write a shorter one, such as now-15m.', null),
     ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
-      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
-        'for it.', null),
+      'AND, OR, NOT stand between terms, brackets hold terms. Quote it to search for it.', null),
     ('query.term_is_missing', 400, 'A term is missing before %s',
-      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
-        'for it.', null),
+      'AND, OR, NOT stand between terms, brackets hold terms. Quote it to search for it.', null),
     ('query.value_is_missing_in_a_list', 400, 'A value is missing',
       'Write field:(a OR b), values only, and close the bracket.', null),
     ('query.comparison_needs_a_value', 400, 'A value is missing after %s',
@@ -1039,7 +1081,8 @@ begin
       when strpos('\[().*+?{|^$', left(v_part, 1)) = 0 then
         v_atoms[v_depth] := char_length(v_part);
         v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth];
-        v_sql := v_sql || case when v_fold then logloom_private.query_folded(v_part) else v_part end;
+        v_sql := v_sql
+          || case when v_fold then logloom_private.query_folded(v_part) else v_part end;
       when left(v_part, 1) in ('*', '+', '?', '{') then
         if v_atoms[v_depth] is null then
           perform logloom_private.refuse_at(v_position, 'regex.nothing_to_repeat', v_part);
@@ -1188,7 +1231,8 @@ begin
       v_at := v_at + 3;
     else
       v_sql := v_sql || coalesce(v_set, logloom_private.query_regex_literal(
-        case when p_fold then logloom_private.query_folded(right(v_item, 1)) else right(v_item, 1) end
+        case when p_fold then logloom_private.query_folded(right(v_item, 1))
+          else right(v_item, 1) end
       ));
       v_position := v_position + char_length(v_item);
       v_at := v_at + 1;
@@ -1475,6 +1519,16 @@ then
   return logloom_private.read_log_series(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.seconds_of (
+  p_unit text
+)
+  RETURNS numeric
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN CASE p_unit WHEN 'ns'::text THEN 0.000000001 WHEN 'ms'::text THEN 0.001 WHEN 's'::text THEN (1)::numeric WHEN 'm'::text THEN (60)::numeric WHEN 'h'::text THEN
+  (3600)::numeric WHEN 'd'::text THEN (86400)::numeric WHEN 'w'::text THEN (604800)::numeric ELSE 0.000001 END;
 
 CREATE OR REPLACE FUNCTION logloom_private.service_counts_sql (
   p_tenant_id text,

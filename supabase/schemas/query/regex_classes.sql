@@ -182,7 +182,8 @@ begin
       v_at := v_at + 3;
     else
       v_sql := v_sql || coalesce(v_set, logloom_private.query_regex_literal(
-        case when p_fold then logloom_private.query_folded(right(v_item, 1)) else right(v_item, 1) end
+        case when p_fold then logloom_private.query_folded(right(v_item, 1))
+          else right(v_item, 1) end
       ));
       v_position := v_position + char_length(v_item);
       v_at := v_at + 1;
