@@ -103,10 +103,19 @@ begin
     case p_column.kind when 'texts' then p_column.texts else p_column.dictionary end, e'\x1f'
   );
   return strpos(
-    case when p_folds_case then logloom_private.query_folded(v_texts) else v_texts end, p_literal
+    case when p_folds_case then logloom_private.folded_text(v_texts) else v_texts end, p_literal
   ) > 0;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.folded_text (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN replace(lower((p_text COLLATE pg_c_utf8)), 'ς'::text, 'σ'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.held_rows_sql (
   p_rows text
@@ -539,7 +548,7 @@ begin
     select case when strpos(m.text, v_literal) > 0 then m.text end
     from (
       select u.n, case when u.n::integer = any(v_found) then
-        case when v_folded then logloom_private.query_folded(u.templates) else u.templates end
+        case when v_folded then logloom_private.folded_text(u.templates) else u.templates end
         end as text
       from unnest(v_templates) with ordinality u (templates, n)
       offset 0
@@ -653,7 +662,7 @@ begin
   end if;
   -- The first value of every other test but equal is a LIKE pattern that a match passes.
   v_likely := array(
-    select logloom_private.query_like_record(logloom_private.query_folded(
+    select logloom_private.query_like_record(logloom_private.folded_text(
       case p_leaf ->> 'test' when 'equal' then logloom_private.query_like_text(v.text)
         else v.text end
     ))
@@ -686,7 +695,7 @@ begin
   p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
     'test', 'contains', 'folds_case', true,
-    'values', array['%' || logloom_private.query_like(logloom_private.query_folded(p_token)) || '%']
+    'values', array['%' || logloom_private.query_like(logloom_private.folded_text(p_token)) || '%']
   ));
   return p_state;
 end;
@@ -721,7 +730,7 @@ begin
       v_text := lower(v_text);
     else
       if p_folds_case then
-        v_text := logloom_private.query_folded(v_text);
+        v_text := logloom_private.folded_text(v_text);
       end if;
   end case;
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
@@ -743,7 +752,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_check_word (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_text constant text := logloom_private.query_folded(
+  v_text constant text := logloom_private.folded_text(
     logloom_private.query_text(p_token)
   );
 begin
@@ -963,15 +972,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.query_folded (
-  p_text text
-)
-  RETURNS text
-  LANGUAGE sql
-  IMMUTABLE
-  PARALLEL SAFE
-RETURN replace(lower((p_text COLLATE pg_c_utf8)), 'ς'::text, 'σ'::text);
-
 CREATE OR REPLACE FUNCTION logloom_private.query_items_sql (
   p_type     text,
   p_items    text[],
@@ -1082,7 +1082,7 @@ begin
         v_atoms[v_depth] := char_length(v_part);
         v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth];
         v_sql := v_sql
-          || case when v_fold then logloom_private.query_folded(v_part) else v_part end;
+          || case when v_fold then logloom_private.folded_text(v_part) else v_part end;
       when left(v_part, 1) in ('*', '+', '?', '{') then
         if v_atoms[v_depth] is null then
           perform logloom_private.refuse_at(v_position, 'regex.nothing_to_repeat', v_part);
@@ -1166,7 +1166,7 @@ begin
     perform logloom_private.refuse_at(p_position, 'regex.not_an_escape', p_part);
   end if;
   return logloom_private.query_regex_literal(
-    case when p_fold then logloom_private.query_folded(substr(p_part, 2)) else substr(p_part, 2) end
+    case when p_fold then logloom_private.folded_text(substr(p_part, 2)) else substr(p_part, 2) end
   );
 end;
 $function$;
@@ -1231,7 +1231,7 @@ begin
       v_at := v_at + 3;
     else
       v_sql := v_sql || coalesce(v_set, logloom_private.query_regex_literal(
-        case when p_fold then logloom_private.query_folded(right(v_item, 1))
+        case when p_fold then logloom_private.folded_text(right(v_item, 1))
           else right(v_item, 1) end
       ));
       v_position := v_position + char_length(v_item);
@@ -1265,7 +1265,7 @@ begin
   if p_fold and p_to > 127 then
     -- Where the lower case of a letter is the next character, only the last one's can be outside;
     -- the other small sigma is the next one, too.
-    v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.query_folded(chr(p_to)));
+    v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];
       v_last := least(p_to, v_run[2]) + v_run[3];
@@ -1737,7 +1737,7 @@ begin
       group by l.service, l.level
     $query$,
     logloom_private.runs_sql(p_tree, true),
-    case when v_folds then 'logloom_private.query_folded(c.templates[f.n])'
+    case when v_folds then 'logloom_private.folded_text(c.templates[f.n])'
       else 'null::text' end,
     logloom_private.runs_sql(p_tree, false),
     case when v_keeps_case then 'string_to_array(s.templates, c.separator)'
