@@ -81,6 +81,15 @@ begin
 end;
 $$;
 
+create function logloom_private.seconds_of(p_unit text)
+returns numeric
+language sql
+immutable
+parallel safe
+return case p_unit
+  when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
+  when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
+
 -- A text that is a quantity with a unit, in seconds or in bytes, or null. Durations may have
 -- several parts (1h30m); sizes count by 1000 (kB) or by 1024 (KiB), in either letter case.
 create function logloom_private.quantity(p_text text, p_unit text)
@@ -104,6 +113,11 @@ begin
     return v_parts[1]::numeric * case v_parts[3] when 'i' then 1024 else 1000 end::numeric
       ^ case v_parts[2]
         when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
+  end if;
+  -- Most have one part, which is cut quicker than matched in groups.
+  if p_text collate "C" ~ '^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)$' then
+    return rtrim(p_text, ' nuµμmshdw')::numeric
+      * logloom_private.seconds_of(ltrim(p_text, ' -.0123456789'));
   elsif p_text collate "C" !~ ('^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)'
       || '(?: ?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w))*$')
   then
@@ -112,9 +126,7 @@ begin
   for v_parts in
     select m from regexp_matches(p_text collate "C", '([0-9.]+) ?([^0-9 ]+)', 'g') m
   loop
-    v_total := v_total + v_parts[1]::numeric * case v_parts[2]
-      when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
-      when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
+    v_total := v_total + v_parts[1]::numeric * logloom_private.seconds_of(v_parts[2]);
   end loop;
   return case when left(p_text, 1) = '-' then -v_total else v_total end;
 end;

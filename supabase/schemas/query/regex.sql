@@ -61,7 +61,7 @@ begin
     perform logloom_private.refuse_at(p_position, 'regex.not_an_escape', p_part);
   end if;
   return logloom_private.query_regex_literal(
-    case when p_fold then logloom_private.query_folded(substr(p_part, 2)) else substr(p_part, 2) end
+    case when p_fold then logloom_private.folded_text(substr(p_part, 2)) else substr(p_part, 2) end
   );
 end;
 $$;
@@ -114,7 +114,8 @@ begin
       when strpos('\[().*+?{|^$', left(v_part, 1)) = 0 then
         v_atoms[v_depth] := char_length(v_part);
         v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth];
-        v_sql := v_sql || case when v_fold then logloom_private.query_folded(v_part) else v_part end;
+        v_sql := v_sql
+          || case when v_fold then logloom_private.folded_text(v_part) else v_part end;
       when left(v_part, 1) in ('*', '+', '?', '{') then
         if v_atoms[v_depth] is null then
           perform logloom_private.refuse_at(v_position, 'regex.nothing_to_repeat', v_part);

@@ -108,7 +108,7 @@ begin
   if p_fold and p_to > 127 then
     -- Where the lower case of a letter is the next character, only the last one's can be outside;
     -- the other small sigma is the next one, too.
-    v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.query_folded(chr(p_to)));
+    v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];
       v_last := least(p_to, v_run[2]) + v_run[3];
@@ -182,7 +182,8 @@ begin
       v_at := v_at + 3;
     else
       v_sql := v_sql || coalesce(v_set, logloom_private.query_regex_literal(
-        case when p_fold then logloom_private.query_folded(right(v_item, 1)) else right(v_item, 1) end
+        case when p_fold then logloom_private.folded_text(right(v_item, 1))
+          else right(v_item, 1) end
       ));
       v_position := v_position + char_length(v_item);
       v_at := v_at + 1;

@@ -42,13 +42,14 @@ begin
   elsif jsonb_typeof(p_value) = 'string' then
     v_text := p_value #>> '{}';
     -- Most texts are neither.
-    if v_text collate "C" !~ '^-?[0-9]' then
+    if left(v_text, 1) collate "C" not between '-' and '9' then
       return null;
     end if;
-    v_number := coalesce(
-      logloom_private.text_number(v_text), logloom_private.quantity(v_text, 'seconds'),
-      logloom_private.quantity(v_text, 'bytes')
-    );
+    v_number := case
+      when right(v_text, 1) collate "C" between '0' and '9' then logloom_private.text_number(v_text)
+      when right(v_text, 1) in ('B', 'b') then logloom_private.quantity(v_text, 'bytes')
+      else logloom_private.quantity(v_text, 'seconds')
+    end;
   end if;
   if v_number is null then
     return null;

@@ -56,10 +56,10 @@ begin
 end;
 $$;
 
--- The items of an AND or OR as SQL. What an expression takes for a record is kept until its end, and
--- each leaf over attributes has copies of them. Where an item has many, they are asked one after
--- another in a subquery, which forgets each; "offset 0" keeps it one. p_items: SQL; p_is_heavy:
--- whether it reads attributes.
+-- The items of an AND or OR as SQL. PostgreSQL keeps what an expression takes for a record until
+-- the expression ends, and each leaf over attributes copies them. So these leaves are asked one
+-- after another in a subquery, which forgets each. "offset 0" keeps it a subquery. p_items: SQL;
+-- p_is_heavy: whether an item reads attributes.
 create function logloom_private.query_items_sql(
   p_type text,
   p_items text[],

@@ -2,7 +2,7 @@
 
 -- A text as it is compared where letter case does not matter. The two small letters of a capital
 -- sigma are one.
-create function logloom_private.query_folded(p_text text)
+create function logloom_private.folded_text(p_text text)
 returns text
 language sql
 immutable
@@ -123,7 +123,7 @@ begin
   end if;
   -- The first value of every other test but equal is a LIKE pattern that a match passes.
   v_likely := array(
-    select logloom_private.query_like_record(logloom_private.query_folded(
+    select logloom_private.query_like_record(logloom_private.folded_text(
       case p_leaf ->> 'test' when 'equal' then logloom_private.query_like_text(v.text)
         else v.text end
     ))

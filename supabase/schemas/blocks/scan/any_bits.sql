@@ -27,7 +27,7 @@ begin
     case p_column.kind when 'texts' then p_column.texts else p_column.dictionary end, e'\x1f'
   );
   return strpos(
-    case when p_folds_case then logloom_private.query_folded(v_texts) else v_texts end, p_literal
+    case when p_folds_case then logloom_private.folded_text(v_texts) else v_texts end, p_literal
   ) > 0;
 end;
 $$;

@@ -44,7 +44,7 @@ begin
     select case when strpos(m.text, v_literal) > 0 then m.text end
     from (
       select u.n, case when u.n::integer = any(v_found) then
-        case when v_folded then logloom_private.query_folded(u.templates) else u.templates end
+        case when v_folded then logloom_private.folded_text(u.templates) else u.templates end
         end as text
       from unnest(v_templates) with ordinality u (templates, n)
       offset 0

@@ -157,7 +157,7 @@ begin
       group by l.service, l.level
     $query$,
     logloom_private.runs_sql(p_tree, true),
-    case when v_folds then 'logloom_private.query_folded(c.templates[f.n])'
+    case when v_folds then 'logloom_private.folded_text(c.templates[f.n])'
       else 'null::text' end,
     logloom_private.runs_sql(p_tree, false),
     case when v_keeps_case then 'string_to_array(s.templates, c.separator)'

@@ -14,7 +14,7 @@ begin
   p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
     'test', 'contains', 'folds_case', true,
-    'values', array['%' || logloom_private.query_like(logloom_private.query_folded(p_token)) || '%']
+    'values', array['%' || logloom_private.query_like(logloom_private.folded_text(p_token)) || '%']
   ));
   return p_state;
 end;

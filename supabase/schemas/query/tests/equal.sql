@@ -30,7 +30,7 @@ begin
       v_text := lower(v_text);
     else
       if p_folds_case then
-        v_text := logloom_private.query_folded(v_text);
+        v_text := logloom_private.folded_text(v_text);
       end if;
   end case;
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(

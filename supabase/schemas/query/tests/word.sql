@@ -13,7 +13,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_text constant text := logloom_private.query_folded(
+  v_text constant text := logloom_private.folded_text(
     logloom_private.query_text(p_token)
   );
 begin

@@ -9,7 +9,7 @@
 -- A leaf is a record that logloom_private.query_leaf makes once. The tests, what they compare with
 -- (values or bounds) and their SQL: query/tests, a file each; how blocks answer them:
 -- query/templates and blocks/scan.
--- With folds_case the text is compared as query_folded has it. A leaf is
+-- With folds_case the text is compared as folded_text has it. A leaf is
 -- never true for a field without a value.
 --
 -- Nothing of a caller's text reaches the SQL but through quote_literal, and no expression in it
