@@ -37,9 +37,9 @@ export function ship(cli: Cli): Command {
       "myapp | $ --service myapp",
     ],
     notes:
-      `Without a file, or with -, it reads standard input. A line with a JSON object is an event; of
-any other line the time and the level at its beginning are read. Files may be compressed with gzip. The API key is that of the profile, or
-LOGLOOM_API_KEY.
+      `Without a file, or with -, it reads standard input. A line with a JSON object is an event; any
+other line is a message, whose time and level are read. Files may be compressed with gzip. The API
+key is that of the profile, or LOGLOOM_API_KEY.
 
 A file whose lines have their own times may be sent again, also when it has grown: within a day
 nothing is stored twice.`,
