@@ -300,10 +300,20 @@ Deno.test("of a file Ctrl-C ends with the counts so far and exit code 1", async 
 
 Deno.test("what cannot be sent ends with one sentence and exit code 1", async () => {
   await using peer = startPeer(() =>
-    Response.json({ error: "Invalid token, API key, or missing tenant_id" }, { status: 401 })
+    Response.json({ error: "Invalid token, API key, or missing tenant_id" }, {
+      status: 401,
+      headers: {
+        "WWW-Authenticate":
+          'Bearer realm="logloom", error="invalid_token", error_description="This key was revoked"',
+      },
+    })
   );
   const cases: [string, string[], RegExp][] = [
-    [peer.url, [], /^logloom: 401 Invalid token, API key, or missing tenant_id\n$/],
+    [
+      peer.url,
+      [],
+      /^logloom: 401 Invalid token, API key, or missing tenant_id \(This key was revoked\)\n$/,
+    ],
     [closedUrl(), ["--give-up-after", "0"], /cannot be reached; gave up after one try\.\n$/],
     [peer.url, ["/nowhere/x.log"], /^logloom: there is no file \/nowhere\/x\.log\.\n$/],
     [peer.url, ["/"], /^logloom: \/ is a folder\.\n$/],
