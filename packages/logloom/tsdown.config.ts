@@ -2,29 +2,38 @@ import { defineConfig } from "tsdown";
 
 const common = {
   clean: false,
-  format: "esm" as const,
   target: "es2022",
   fixedExtension: false,
   minify: true,
 };
 
+const library = {
+  ...common,
+  // A require() of modules is Node 20.19's and newer.
+  format: ["esm" as const, "cjs" as const],
+  platform: "neutral" as const,
+  // What may be left out by another bundler lies within functions.
+  outputOptions: { comments: false },
+  dts: { oxc: {} as const },
+  deps: { neverBundle: [/^node:/, "react", "winston-transport"] },
+};
+
 export default defineConfig([
+  // Pages and workers load the smaller one, servers have signals and processes.
+  { ...library, entry: "src/index.ts", define: { LOGLOOM_IS_PAGE: "true" } },
+  { ...library, entry: { server: "src/index.ts" } },
   // Each entry is a file that stands alone, so that a page loads one.
-  ...["index", "console", "pino", "read", "tenants", "viewer", "viewer-react", "winston"].map((
+  ...["console", "pino", "read", "tenants", "viewer", "viewer-react", "winston"].map((
     name,
   ) => ({
-    ...common,
+    ...library,
     entry: `src/${name}.ts`,
-    platform: "neutral" as const,
-    // What may be left out by another bundler lies within functions.
-    outputOptions: { comments: false },
-    dts: { oxc: {} },
-    deps: { neverBundle: [/^node:/, "react", "winston-transport"] },
   })),
   // The command line brings its libraries along: who only sends installs none of them.
   {
     ...common,
     entry: { cli: "src/cli/bin.ts" },
+    format: "esm" as const,
     platform: "node" as const,
     dts: false,
     deps: { alwaysBundle: ["commander", "postgres", "smol-toml"] },

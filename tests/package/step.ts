@@ -19,7 +19,7 @@ export const npmPackage: Step = {
     await packageTool("publint/src/cli.js", [tarball, "--strict"], "publint has objections");
     await packageTool(
       "@arethetypeswrong/cli/dist/index.js",
-      [tarball, "--profile=esm-only", "--no-emoji"],
+      [tarball, "--profile=node16", "--no-emoji"],
       "The packed types are wrong",
     );
     await makeProject(tarball);

@@ -92,10 +92,8 @@ Deno.test("pino: what could not be sent before the end is said", async () => {
     LOGLOOM_URL: "http://127.0.0.1:9",
     LOGLOOM_API_KEY: "ll_key",
   });
-  assert.deepEqual({ code, said }, {
-    code: 0,
-    said: "logloom: not everything was sent within 8 s\n",
-  });
+  assert.equal(code, 0);
+  assert.match(said, /^logloom: not everything was sent within 8 s$/m);
 });
 
 Deno.test("winston: fifty events are one request, sent before the program ends", async () => {

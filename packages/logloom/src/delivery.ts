@@ -1,4 +1,4 @@
-import { isPage, later, type WaitUntil } from "./host.ts";
+import { isPage, later, server, type WaitUntil } from "./host.ts";
 
 /** An event that the service refused, with the reason. */
 export interface Rejected {
@@ -61,6 +61,8 @@ const queueBytes = 5_000_000;
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
 const patienceMs = 300_000;
+/** Between warnings while a service is away. */
+const warnMs = 60_000;
 
 const encoder = new TextEncoder();
 
@@ -74,6 +76,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let sending: Promise<void> | undefined;
   let isDrained: (() => void) | undefined;
+  let warnAt = 0;
   const waiting = new Set<() => void>();
 
   const isFull = () => queue.length >= batchEvents || bytes >= batchBytes;
@@ -170,7 +173,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
           options.onError(new Error(`${reason}: ${batch.events.length} events are lost`));
           return;
         }
-        if (status === 401) options.onError(new Error(`${reason}: waiting for a new one`));
+        if (performance.now() >= warnAt) {
+          warnAt = performance.now() + warnMs;
+          options.onError(new Error(`${reason}: trying again`));
+        }
         const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** tries) * (1 + Math.random()) / 2;
         await pause(Math.min(patienceMs, Math.max(delay, retryAfterMs)));
       }
@@ -193,11 +199,20 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       const status = acknowledges ? response.status : 0;
       const after = response.headers.get("Retry-After") ?? "";
       const afterMs = Number(after) * 1000 || Date.parse(after) - Date.now();
-      const reason = `${response.status} ${answer.error ?? ""}`.trim();
+      // Why a key or token was refused stands there alone.
+      const why = response.headers.get("WWW-Authenticate")?.match(/ion="(.*)"/)?.[1];
+      const reason = `${response.status} ${answer.error ?? "without a reason"}${
+        why ? ` (${why})` : ""
+      }`;
       return [status, answer, reason, afterMs > 0 ? afterMs : 0];
     } catch (error) {
       // What a runtime quotes of a request may be the key.
-      const reason = `${error}`.replace(/(?:ll\w?|sb)_[^]*/, "…");
+      // Pages are told none.
+      const cause = server && (error as { cause?: { code?: string } } | null)?.cause;
+      const reason = `${error}${cause ? `: ${cause.code ?? cause}` : ""}`.replace(
+        /(?:ll\w?|sb)_[^]*/,
+        "…",
+      );
       return [0, {}, reason, 0];
     }
   }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { closedUrl } from "../../../supabase/functions/_shared/testing.ts";
 import type { Rejected } from "./index.ts";
 import { accepted, receiver, trial, withoutWaiting } from "./testing.ts";
 
@@ -88,7 +89,7 @@ Deno.test("after a lost answer or a 503 the same batch is sent again with the sa
     Array(2).fill({ body: first.body, idempotencyKey: first.idempotencyKey }),
   );
   assert.ok(third.at - second.at >= 990, `${third.at - second.at}`);
-  assert.deepEqual(from.failures, []);
+  assert.deepEqual(from.failures, ["200 without a reason: trying again"]);
 });
 
 Deno.test("after five minutes a batch is given up, and the next one says how many were lost", async () => {
@@ -105,7 +106,13 @@ Deno.test("after five minutes a batch is given up, and the next one says how man
     assert.ok(sum >= 300_000 && sum < 330_000, `${sum}`);
     assert.ok(backOff.every((ms, n) => ms <= Math.min(30_000, 500 * 2 ** n)), `${backOff}`);
   }
-  assert.deepEqual(from.failures, ["503 The queue is full: 2 events are lost"]);
+  // At once, and then once a minute.
+  const warnings = from.failures.slice(0, -1);
+  assert.ok(warnings.length >= 4 && warnings.length <= 6, `${warnings.length}`);
+  assert.deepEqual([...new Set(from.failures)], [
+    "503 The queue is full: trying again",
+    "503 The queue is full: 2 events are lost",
+  ]);
   away = false;
   to.requests.length = 0;
   from.log.info("c");
@@ -196,7 +203,7 @@ Deno.test("a user's session sends without a key, and waits for the next sign-in"
   await from.log.flush();
   assert.deepEqual(sent, Array(3).fill(`${to.url}/functions/v1/ingest`));
   assert.deepEqual([...new Set(to.requests.map(({ key }) => key))], [null]);
-  assert.deepEqual(from.failures, Array(2).fill("401 Invalid token: waiting for a new one"));
+  assert.deepEqual(from.failures, ["401 Invalid token: trying again"]);
 });
 
 Deno.test("refused events are handed back with their reason", async () => {
@@ -283,7 +290,10 @@ Deno.test("a clock that is set forward does not end the patience", async () => {
   } finally {
     Date.now = now;
   }
-  assert.deepEqual([to.requests.length, from.failures], [2, []]);
+  assert.deepEqual([to.requests.length, from.failures], [
+    2,
+    ["503 The queue is full: trying again"],
+  ]);
 });
 
 Deno.test("a key that no header takes is not shown", async () => {
@@ -341,5 +351,31 @@ Deno.test("a backend that makes no token, or one that is refused, is asked again
   assert.equal(await from.log.flush(), true);
   assert.deepEqual(to.requests.map(({ key }) => key), ["undefined", "llt_2", "llt_3"]);
   assert.ok(time.waits.some((ms) => ms >= 250 && ms <= 500), `${time.waits}`);
-  assert.deepEqual(from.failures, ["not yet", "401 Invalid token: waiting for a new one"]);
+  assert.deepEqual(from.failures, ["not yet", "401 Invalid token: trying again"]);
+});
+
+Deno.test("what cannot be reached is said at once, with its cause", async () => {
+  await using from = trial(closedUrl());
+  from.log.info("a");
+  await from.log.flush(300);
+  assert.equal(from.failures.length, 1);
+  assert.match(from.failures[0], /refused.*: trying again$/i);
+});
+
+Deno.test("why a key was refused is said", async () => {
+  await using to = receiver(() =>
+    Response.json({ error: "Invalid token, API key, or missing tenant_id" }, {
+      status: 401,
+      headers: {
+        "WWW-Authenticate":
+          'Bearer realm="logloom", error="invalid_token", error_description="This key was revoked"',
+      },
+    })
+  );
+  await using from = trial(to.url);
+  from.log.info("a");
+  await from.log.flush();
+  assert.deepEqual(from.failures, [
+    "401 Invalid token, API key, or missing tenant_id (This key was revoked): nothing more is sent",
+  ]);
 });

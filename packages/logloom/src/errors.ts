@@ -1,4 +1,4 @@
-import { host, showError } from "./host.ts";
+import { host, server, showError } from "./host.ts";
 import type { Logger } from "./types.ts";
 
 interface Uncaught {
@@ -16,8 +16,8 @@ const loggersName = Symbol.for("logloom");
 
 /** Logs errors that nobody caught. A server's program still ends by them, after its events are sent. */
 export function captureErrors(logger: Logger): () => void {
-  const { process } = host;
-  if (!host.document && process?.on) {
+  const process = server;
+  if (process?.on) {
     const shared = host as { [loggersName]?: Set<Logger> };
     const loggers = shared[loggersName] ??= loggersOf(process);
     loggers.add(logger);

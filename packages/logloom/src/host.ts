@@ -7,6 +7,9 @@ export interface Host {
     off: (event: string, listener: (...args: never[]) => unknown) => unknown;
     listenerCount: (event: string) => number;
     exit(code: number): never;
+    readonly pid: number;
+    kill(pid: number, signal: string): unknown;
+    prependListener?: (event: string, listener: () => unknown) => unknown;
   };
   readonly Deno?: { unrefTimer(timer: unknown): void };
   readonly EdgeRuntime?: { waitUntil?: WaitUntil };
@@ -24,16 +27,27 @@ export type WaitUntil = (promise: Promise<unknown>) => void;
 
 export const host: Host = globalThis as unknown as Host;
 
+declare const LOGLOOM_IS_PAGE: boolean | undefined;
+
+/** Whether this is the build for pages, which leaves out what only servers use. */
+const isForPages = typeof LOGLOOM_IS_PAGE === "boolean";
+
 /** Whether the program is a page of a browser. */
 export const isPage: boolean = host.document !== undefined;
 
+/** The process of a server's program. */
+export const server: Host["process"] = isForPages || isPage ? undefined : host.process;
+
 /** The runtime's own, before anybody replaced it. */
 export const warn: (text: string) => void = host.console.warn.bind(host.console);
-export const showError: (error: unknown) => void = host.console.error.bind(host.console);
+export const showError: (error: unknown) => void = /* @__PURE__ */ host.console.error.bind(
+  host.console,
+);
 
 /** A timer that does not keep a program from ending. */
 export function later(act: () => void, ms: number): ReturnType<typeof setTimeout> {
   const timer: unknown = setTimeout(act, ms);
+  if (isForPages) return timer as ReturnType<typeof setTimeout>;
   if (typeof timer === "object") (timer as { unref?: () => void }).unref?.();
   else host.Deno?.unrefTimer(timer);
   return timer as ReturnType<typeof setTimeout>;

@@ -28,13 +28,12 @@ export function createLogger(options: LoggerOptions): Logger {
 export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): Logger {
   const { level: least = "debug", sample = {}, transform } = options;
 
-  const logAt = (level: Level): Log => (msg, fields) => {
+  const logAt = (level: Level): Log => (first: unknown, second?: unknown) => {
     if (levels.indexOf(level) < levels.indexOf(least)) return;
     if (Math.random() >= (sample[level] ?? 1)) return;
     try {
-      const text = msg instanceof Error ? msg.message : msg;
-      const error = text !== msg && { error: msg };
-      const all: Fields = { msg: text, ...base, ...error, ...named(fields) };
+      const [text, fields] = partsOf(first, second);
+      const all: Fields = { msg: text, ...base, ...fields };
       all.msg = text;
       const event: Record<string, unknown> = { ts: new Date(), level };
       const attrs: Record<string, unknown> = Object.create(null);
@@ -53,8 +52,11 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
     ...Object.fromEntries(levels.map((level) => [level, logAt(level)])) as Record<Level, Log>,
     with: (fields) => loggerOf(sender, options, { ...base, ...named(fields) }),
     withRequest(request, handler, context) {
-      if (context) sender.useWaitUntil((promise) => context.waitUntil(promise));
-      return logRequest(logger, request, handler);
+      const answer = () => logRequest(logger, request, handler);
+      if (!context) return answer();
+      sender.useWaitUntil((promise) => context.waitUntil(promise));
+      // Workers end a request's timers with it: what it logged is sent in its own time.
+      return answer().finally(() => context.waitUntil(sender.flush()));
     },
     captureErrors: () => captureErrors(logger),
     flush: sender.flush,
@@ -63,9 +65,27 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
   return logger;
 }
 
+/** In a stack trace that a program logs as a text. */
+const atLine = /\n\s+at /;
+
+/** The message and the fields, in whichever order a program gives them. */
+function partsOf(first: unknown, second: unknown): [msg: unknown, fields: Fields] {
+  // pino's order, or fields alone.
+  if (first instanceof Object && typeof (second ?? "") === "string") {
+    const fields = named(first);
+    return [second ?? (first as Error).message ?? fields.msg, fields];
+  }
+  const isFault = first instanceof Error || atLine.test(String(first));
+  return [
+    isFault ? (first as Error).message ?? String(first).split(atLine)[0] : first,
+    { ...isFault && named(first), ...named(second) },
+  ];
+}
+
 /** Fields as a program gives them: an error, and what is no object, get a name. */
 function named(fields: unknown): Fields {
   const given = fields ?? {};
   if (given instanceof Error) return { error: given };
-  return typeof given === "object" ? copied(given) : { value: given };
+  if (typeof given === "object") return copied(given);
+  return atLine.test(String(given)) ? { error: { stack: given } } : { value: given };
 }

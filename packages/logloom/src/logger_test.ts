@@ -77,7 +77,9 @@ Deno.test("nothing that a program or a hook does makes logging throw", async () 
     ["d", { request: "[Error: mine]" }],
   ]);
   assert.deepEqual(other.failures, ["mine"]);
-  assert.deepEqual(nowhere.failures, ["url or key is missing: nothing is sent"]);
+  assert.deepEqual(nowhere.failures, [
+    "nothing is sent, url is not like https://<project>.supabase.co: not an address",
+  ]);
 });
 
 Deno.test("Supabase's and Vercel's edge functions are kept until everything is sent", async () => {
@@ -137,7 +139,11 @@ Deno.test("without an address or a key nothing is sent, and the console says so 
   });
   log.info("a");
   assert.equal(await log.flush(), true);
-  assert.deepEqual(failures, ["url or key is missing: nothing is sent"]);
+  assert.deepEqual(failures, [
+    "nothing is sent, url is not like https://<project>.supabase.co: ",
+  ]);
+  await using keyless = trial("http://127.0.0.1:9", { key: "" });
+  assert.deepEqual(keyless.failures, ["nothing is sent, key is missing"]);
 });
 
 Deno.test("an event can be changed or dropped before it is sent", async () => {
@@ -229,4 +235,61 @@ Deno.test("what a program writes to the console is logged and still shown", asyn
   assert.deepEqual([second.level, second.msg], ["error", "cannot save: gone"]);
   assert.equal((second.attrs.error as Record<string, unknown>).message, "gone");
   assert.equal(third.msg, "");
+});
+
+Deno.test("an address without a scheme or with a path is refused at once", async () => {
+  for (
+    const url of [
+      "abc.supabase.co",
+      "localhost:54321",
+      "ftp://abc.supabase.co",
+      "https://abc.supabase.co/functions/v1/ingest",
+      "https://abc.supabase.co?x=1",
+      "https://",
+    ]
+  ) {
+    await using from = trial(url);
+    assert.deepEqual(from.failures, [
+      `nothing is sent, url is not like https://<project>.supabase.co: ${url.replace(/\/+$/, "")}`,
+    ]);
+  }
+  for (const url of ["https://abc.supabase.co/", "http://127.0.0.1:9/rest/v1/"]) {
+    await using from = trial(url);
+    assert.deepEqual(from.failures, []);
+  }
+});
+
+Deno.test("fields may come first, as pino has it, and a stack trace is an error", async () => {
+  await using to = receiver();
+  await using from = trial(to.url);
+  const error = new TypeError("declined");
+  from.log.info({ order: 7 }, "placed");
+  from.log.info({ order: 7, msg: "own" });
+  from.log.error(error, "payment failed");
+  from.log.error(`${error.stack}`);
+  from.log.error("payment failed", `${error.stack}` as never);
+  await from.log.flush();
+  const [first, second, third, ...stacks] = to.events();
+  assert.deepEqual([first.msg, first.attrs], ["placed", { order: 7 }]);
+  assert.deepEqual([second.msg, second.attrs], ["own", { order: 7 }]);
+  assert.equal(third.msg, "payment failed");
+  assert.equal((third.attrs.error as Record<string, unknown>).message, "declined");
+  assert.deepEqual(stacks.map(({ msg, attrs }) => [msg, attrs]), [
+    ["TypeError: declined", { error: { stack: error.stack } }],
+    ["payment failed", { error: { stack: error.stack } }],
+  ]);
+});
+
+Deno.test("what a request logs is sent in its own time, though a logger is of the module", async () => {
+  await using to = receiver();
+  await using from = trial(to.url);
+  const waited: Promise<unknown>[] = [];
+  const context = { waitUntil: (promise: Promise<unknown>) => void waited.push(promise) };
+  for (const path of ["/a", "/b"]) {
+    waited.length = 0;
+    const request = new Request(`http://x.example${path}`);
+    await from.log.withRequest(request, () => new Response(), context);
+    await waited.at(-1);
+    assert.equal(to.events().at(-1)?.route, path);
+  }
 });

@@ -1,5 +1,6 @@
 import { createDelivery, type Rejected } from "./delivery.ts";
-import { foundWaitUntil, host, isPage, type WaitUntil, warn } from "./host.ts";
+import { atEnd } from "./end.ts";
+import { foundWaitUntil, host, isPage, server, type WaitUntil, warn } from "./host.ts";
 import { createPlain, type ValueOptions } from "./values.ts";
 
 /** A supabase-js client, as far as it is needed. */
@@ -43,6 +44,8 @@ export interface Sender {
 
 const timeoutMs = 30_000;
 const exitMs = 10_000;
+/** The console is told of a failure again if it lasts. */
+const repeatMs = 59_000;
 
 /** `settled` sees the answer to a body, and may return another. */
 export function createSender(
@@ -53,15 +56,15 @@ export function createSender(
   const rest = supabase?.schema("public");
   const send = rest?.fetch ?? fetch;
   const project = (rest?.url ?? url ?? "").replace(/(\/rest\/v1)?\/*$/, "");
-  const said = new Set<string>();
+  const said = new Map<string, number>();
   let waitUntil = options.waitUntil ?? foundWaitUntil;
 
   function fail(error: unknown): void {
     const known = error instanceof Error ? error : new Error(String(error));
     guarded(() => {
       if (onError) onError(known);
-      else if (!said.has(known.message) && said.size < 20) {
-        said.add(known.message);
+      else if (!(performance.now() - said.get(known.message)! < repeatMs) && said.size < 20) {
+        said.set(known.message, performance.now());
         warn(`logloom: ${known.message}`);
       }
     });
@@ -115,8 +118,14 @@ export function createSender(
     waitUntil: (promise) => guarded(() => waitUntil(promise)),
   });
 
-  const isSet = rest || (key || token) && /^https?:/.test(project);
-  if (!isSet) fail(new Error("url or key is missing: nothing is sent"));
+  const isUrl = /^https?:\/\/[^/?#]+$/.test(project);
+  const isSet = rest || isUrl && (key || token);
+  if (!isSet) {
+    const what = isUrl
+      ? "key is missing"
+      : `url is not like https://<project>.supabase.co: ${project}`;
+    fail(new Error(`nothing is sent, ${what}`));
+  }
   const plain = createPlain(options);
 
   function guarded(act: () => void): void {
@@ -133,18 +142,13 @@ export function createSender(
   };
   const exit = async () => {
     if (await delivery.flush(exitMs)) return;
-    unlisten();
-    fail(new Error(`not everything was sent within ${exitMs / 1000} s before the end`));
+    stop.abort();
+    fail(new Error("not everything was sent within 10 s"));
   };
   if (isPage) {
     host.addEventListener?.("pagehide", delivery.hurry, stop);
     host.document?.addEventListener("visibilitychange", hide, stop);
-  } else host.process?.on?.("beforeExit", exit);
-
-  function unlisten(): void {
-    stop.abort();
-    host.process?.off?.("beforeExit", exit);
-  }
+  } else if (server) atEnd(exit, stop.signal);
 
   return {
     add(event, tenant) {
@@ -160,7 +164,7 @@ export function createSender(
     flush: delivery.flush,
     async close() {
       await exit();
-      unlisten();
+      stop.abort();
     },
     fail,
     plain,

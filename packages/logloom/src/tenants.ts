@@ -9,11 +9,12 @@ export interface LoggersOptions extends Omit<LoggerOptions, "key" | "supabase" |
   readonly key: string;
 }
 
-export interface Loggers extends AsyncDisposable {
+export interface Loggers {
   /** A logger whose events belong to this tenant. It costs nothing to ask for it each time. */
   forTenant(id: string): Logger;
   /** Sends everything logged so far; false if that was not done in so many milliseconds, or a tenant is over its limit. */
   flush(withinMs?: number): Promise<boolean>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 type Event = Record<string, unknown> & { tenant_id?: string };

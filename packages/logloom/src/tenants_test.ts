@@ -161,7 +161,7 @@ Deno.test("what may be stored is sent again as it was, with the same key", async
   assert.equal(await from.logs.flush(), true);
   assert.deepEqual(sent(to.requests), [["acme: a", "globex: b"], ["acme: a", "globex: b"]]);
   assert.equal(to.requests[0].idempotencyKey, to.requests[1].idempotencyKey);
-  assert.deepEqual(from.failures, []);
+  assert.deepEqual(from.failures, ["503 try again: trying again"]);
 });
 
 Deno.test("a tenant that there is not loses its events alone, and the caller is told", async () => {

@@ -1,11 +1,22 @@
 import type { WaitUntil } from "./host.ts";
 
+declare global {
+  /** Types that name it compile where `lib` lacks `esnext.disposable` too. */
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol;
+  }
+}
+
 export type Level = "debug" | "info" | "warn" | "error";
 
 /** `req_id`, `user_id`, `route`, `host` and `ts` are fields of a record; the rest is found below `attrs`. */
 export type Fields = Record<string, unknown>;
 
-export type Log = (msg: string | Error, fields?: Fields | Error) => void;
+export interface Log {
+  (msg: string | Error, fields?: Fields | Error): void;
+  /** As pino has it. */
+  (fields: Fields | Error, msg?: string): void;
+}
 
 /** What a runtime gives with a request, Cloudflare's `ctx` for example. */
 export interface RequestContext {

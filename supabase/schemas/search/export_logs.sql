@@ -150,7 +150,7 @@ declare
   v_is_first constant boolean := p_cursor is null and p_after is null;
   v_plan jsonb;
   v_order text;
-  v_columns text[];
+  v_header text;
   v_cells text[];
 begin
   if p_format not in ('ndjson', 'csv', 'json') then
@@ -195,9 +195,13 @@ begin
     return v_export;
   end if;
   select
-    array_agg(logloom_private.csv_cell_sql(quote_literal(c.name))),
+    -- A name is no formula, though an attribute's begins with an at sign.
+    string_agg(
+      case when c.name ~ '[",\r\n]' then '"' || replace(c.name, '"', '""') || '"' else c.name end,
+      ','
+    ),
     array_agg(logloom_private.csv_cell_sql(c.sql))
-  into v_columns, v_cells
+  into v_header, v_cells
   from logloom_private.csv_columns(v_plan -> 'fields') c;
   execute format(
     'select coalesce(string_agg(%s || e''\r\n'', '''' order by l.n), '''') '
@@ -212,9 +216,7 @@ begin
   into v_export.text
   using v_page.logs;
   if v_is_first then
-    execute 'select ' || array_to_string(v_columns, ' || '','' || ') || ' || e''\r\n'' || $1'
-    into v_export.text
-    using v_export.text;
+    v_export.text := v_header || e'\r\n' || v_export.text;
   end if;
   return v_export;
 exception when query_canceled or lock_not_available or connection_exception or admin_shutdown

@@ -1,4 +1,5 @@
 import { LogloomError } from "./error.ts";
+import { refusalOf } from "./refusal.ts";
 import { redirectOf } from "./redirect.ts";
 import type { HealthReport } from "./types.ts";
 
@@ -206,7 +207,9 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
 function errorOf({ status, headers }: Response, text: string): LogloomError {
   const value = headers.get("Retry-After") ?? "";
   const ms = Number(value) * 1000 || Date.parse(value) - Date.now();
-  return new LogloomError(status, objectOf(text), ms > 0 ? ms : 0);
+  const body = objectOf(text);
+  const hint = body.hint ?? refusalOf(headers);
+  return new LogloomError(status, { ...body, hint }, ms > 0 ? ms : 0);
 }
 
 function objectOf(text: string): Record<string, unknown> {

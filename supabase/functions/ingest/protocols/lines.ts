@@ -135,12 +135,16 @@ export function shortParameter(query: URLSearchParams, name: string): string | u
   return query.get(name)?.slice(0, 255) || undefined;
 }
 
+/** What reads the JSON in a line, and what takes the events: `logloom ship` has its own, to read lines as we do. */
+type Parser = Pick<Content, "parse">;
+type Events = Pick<EventCollector, "add">;
+
 /** A line with one JSON object is an event, with several it is several, any other is a message. */
 export function addLine(
   line: string,
-  content: Content,
+  content: Parser,
   envelope: Envelope,
-  events: EventCollector,
+  events: Events,
 ): void {
   for (const event of eventsOf(line, content)) {
     if (event === undefined) addText(line, envelope, events);
@@ -149,7 +153,7 @@ export function addLine(
 }
 
 /** The objects of a line; one undefined for text. */
-function eventsOf(line: string, content: Content): (JsonObject | undefined)[] {
+function eventsOf(line: string, content: Parser): (JsonObject | undefined)[] {
   const first = line.trimStart()[0];
   if (first === "{") {
     const value = content.parse(line);
@@ -165,7 +169,7 @@ function eventsOf(line: string, content: Content): (JsonObject | undefined)[] {
 }
 
 /** Consecutive objects, with or without white space between; undefined for anything else. */
-export function concatenated(text: string, content: Content): JsonObject[] | undefined {
+export function concatenated(text: string, content: Parser): JsonObject[] | undefined {
   const objects: JsonObject[] = [];
   for (const part of splitObjects(text)) {
     // The whole was tried before.
@@ -221,7 +225,7 @@ export function* splitObjects(text: string): Generator<string> {
 }
 
 /** A line of text: its members if it is logfmt or an access log, else its time and level if they lead it. */
-function addText(line: string, envelope: Envelope, events: EventCollector): void {
+function addText(line: string, envelope: Envelope, events: Events): void {
   const msg = line.replace(/\r$/, "");
   const members = logfmt(msg);
   if (members !== undefined) {

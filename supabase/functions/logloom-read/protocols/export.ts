@@ -26,6 +26,12 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
+interface Last {
+  readonly complete?: true;
+  readonly error?: string;
+  readonly next_cursor?: string | null;
+}
+
 type Format = keyof typeof types;
 type Given = { [name in (typeof names)[number]]?: string };
 type Parameters = Given & { format: Format };
@@ -175,6 +181,8 @@ function streamOf(
   let bytes = 0;
   let processorMs = 0;
   let isOver = false;
+  /** Whether the page was sent, which an error would take back. */
+  let isTaken = false;
   let next: Promise<Response> | undefined;
   count(first);
 
@@ -199,9 +207,13 @@ function streamOf(
     return length > 0;
   }
 
-  function end(controller: ReadableStreamDefaultController, last: unknown): void {
+  /** The last line of NDJSON says how it ended. A CSV that is not complete is broken off, so that none looks whole. */
+  function end(controller: ReadableStreamDefaultController, last: Last): void {
     isOver = true;
     if (isNdjson) send(controller, encoder.encode(`${JSON.stringify(last)}\n`));
+    else if (!last.complete) {
+      return controller.error(new Error("The export is not complete: go on after its last record"));
+    }
     controller.close();
   }
 
@@ -209,20 +221,22 @@ function streamOf(
     async pull(controller) {
       // What sends nothing is not asked again, and a page may be empty.
       for (let isSent = false; !isSent;) {
-        isSent = send(controller, page.lines);
+        isSent = !isTaken && send(controller, page.lines);
+        isTaken = true;
         const { next_cursor } = page;
+        if (isSent && !isNdjson && next === undefined && next_cursor !== null) return;
         if (next === undefined) {
           return end(controller, next_cursor === null ? { complete: true } : { next_cursor });
         }
         const answer = await next;
         if (answer.status !== 200) {
-          // What came so far stands. A CSV has no place to say so: it is cut off.
-          if (!isNdjson) return controller.error(new Error("The export could not go on"));
+          // What came so far stands.
           const { message } = await answer.json();
           return end(controller, { error: message, next_cursor });
         }
         const began = performance.now();
         page = pageIn(await answer.arrayBuffer());
+        isTaken = false;
         processorMs += performance.now() - began;
         count(page);
       }

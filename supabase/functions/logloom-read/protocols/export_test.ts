@@ -25,6 +25,14 @@ async function exported(pages: Answer[], parameters: Record<string, string> = {}
   return { answer: await handler(new Request(url, { headers })), calls };
 }
 
+async function lengthUntilBrokenOff({ body }: Response): Promise<number> {
+  let length = 0;
+  await assert.rejects(async () => {
+    for await (const chunk of body ?? []) length += chunk.length;
+  }, /not complete: go on after its last record/);
+  return length;
+}
+
 const away = () => Response.json({ code: "PT503", message: "Away" }, { status: 503 });
 
 Deno.test("an empty page, as a long search has them, holds nothing up", async () => {
@@ -49,8 +57,16 @@ Deno.test("a response ends with its last page, and asks for no other", async () 
   const csv = await exported([{ text: "a\r\n", records: 1, next_cursor: "1" }, large], {
     format: "csv",
   });
-  assert.equal((await csv.answer.text()).length, 32_000_003);
+  assert.equal(await lengthUntilBrokenOff(csv.answer), 32_000_003);
   assert.equal(csv.calls.length, 2);
+});
+
+Deno.test("a CSV is broken off after its records unless it is complete", async () => {
+  const page = { text: "a\r\n", records: 50_000, next_cursor: "2" };
+  const cut = await exported([page], { format: "csv" });
+  assert.equal(await lengthUntilBrokenOff(cut.answer), 3);
+  const whole = await exported([{ ...page, next_cursor: null }], { format: "csv" });
+  assert.equal(await whole.answer.text(), "a\r\n");
 });
 
 Deno.test("another format than these two is refused here", async () => {
@@ -70,7 +86,7 @@ Deno.test("a database that goes away ends NDJSON with the place, and cuts a CSV 
   const { answer } = await exported([page, away()]);
   assert.equal(await answer.text(), 'a\n{"error":"Away","next_cursor":"2"}\n');
   const csv = await exported([page, away()], { format: "csv" });
-  await assert.rejects(csv.answer.text(), /could not go on/);
+  await assert.rejects(csv.answer.text(), /not complete/);
   const first = await exported([away()]);
   assert.equal(first.answer.status, 503);
 });

@@ -1,12 +1,11 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { exitCodes, Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../frame.ts";
 import { wholeNumber } from "../options.ts";
 import { leave } from "../output.ts";
-import { endsOf } from "../shipping/ends.ts";
 import { isOfShipper } from "../shipping/events.ts";
 import { follow, isMissing, readLive } from "../shipping/follow.ts";
+import { knownFile } from "../shipping/known_files.ts";
 import { readLines } from "../shipping/lines.ts";
 import { createProgress, type Extent } from "../shipping/progress.ts";
 import { createSender } from "../shipping/sender.ts";
@@ -38,9 +37,9 @@ export function ship(cli: Cli): Command {
       "myapp | $ --service myapp",
     ],
     notes:
-      `Without a file, or with -, it reads standard input. A line with a JSON object is an event, any
-other line is a message. Files may be compressed with gzip. The API key is that of the profile, or
-LOGLOOM_API_KEY.
+      `Without a file, or with -, it reads standard input. A line with a JSON object is an event; any
+other line is a message, whose time and level are read. Files may be compressed with gzip. The API
+key is that of the profile, or LOGLOOM_API_KEY.
 
 A file whose lines have their own times may be sent again, also when it has grown: within a day
 nothing is stored twice.`,
@@ -150,30 +149,42 @@ async function* sourcesOf(
       const lines = readLive(readLines(process.stdin), liveMs, cli.signal);
       yield { name: "standard input", lines };
     } else {
-      const path = cli.path(name);
-      yield { name, lines: readFile(name, path, extent), file: await endsOf(path) };
+      const file = await openFile(name, cli.path(name));
+      try {
+        const lines = readLines(counted(file, extent));
+        const known = await knownFile(file);
+        yield known === undefined
+          ? { name, lines: readLive(lines, liveMs, cli.signal) }
+          : { name, lines, file: known };
+      } finally {
+        await file.close();
+      }
     }
   }
 }
 
-async function* readFile(
-  name: string,
-  path: string,
-  extent: Extent | undefined,
-): AsyncGenerator<string[]> {
+async function openFile(name: string, path: string): Promise<FileHandle> {
   try {
-    yield* readLines(counted(path, extent));
+    if ((await stat(path)).isDirectory()) throw new Failure(`${name} is a folder.`);
+    return await open(path);
   } catch (error) {
     if (isMissing(error)) throw new Failure(`there is no file ${name}.`);
-    if ((error as { code?: string }).code === "EISDIR") throw new Failure(`${name} is a folder.`);
+    if ((error as { code?: string }).code === "EACCES") {
+      throw new Failure(`you may not read ${name}.`);
+    }
     throw error;
   }
 }
 
-async function* counted(path: string, extent: Extent | undefined): AsyncGenerator<Uint8Array> {
-  for await (const chunk of createReadStream(path)) {
-    if (extent !== undefined) extent.read += chunk.length;
-    yield chunk;
+async function* counted(
+  file: FileHandle,
+  extent: Extent | undefined,
+): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { buffer, bytesRead } = await file.read(new Uint8Array(65_536), 0, 65_536, null);
+    if (bytesRead === 0) return;
+    if (extent !== undefined) extent.read += bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
 }
 

@@ -11,8 +11,8 @@ export interface Batch {
   readonly events: readonly string[];
   readonly origins: readonly Origin[];
   readonly bytes: number;
-  /** Whether the events are of a file and have their own times: sent again, they are the same. */
-  readonly isRepeatable?: boolean;
+  /** The identity of the file, if the events have their own times: sent again, they are the same. */
+  readonly repeatOf?: string;
 }
 
 const maxEvents = 10_000;
@@ -24,27 +24,29 @@ export class Batcher {
   #events: string[] = [];
   #origins: Origin[] = [];
   #bytes = 2;
-  #isRepeatable = true;
+  #repeatOf: string | undefined;
 
   static fits(event: string): boolean {
     return Buffer.byteLength(event) + 2 <= maxBytes;
   }
 
   /** Adds an event that fits; answers with the batch that was full before it, if any. */
-  add(event: string, origin: Origin, isRepeatable = false): Batch | undefined {
+  add(event: string, origin: Origin, repeatOf?: string): Batch | undefined {
     const bytes = Buffer.byteLength(event) + 1;
     const isFull = this.#events.length === maxEvents || this.#bytes + bytes > maxBytes;
     const full = isFull ? this.take() : undefined;
+    this.#repeatOf = this.#events.length === 0 || this.#repeatOf === repeatOf
+      ? repeatOf
+      : undefined;
     this.#events.push(event);
     this.#origins.push(origin);
     this.#bytes += bytes;
-    this.#isRepeatable &&= isRepeatable;
     return full;
   }
 
   /** Whether something is collected, and would be the same in another run. */
   get isRepeatable(): boolean {
-    return this.#events.length > 0 && this.#isRepeatable;
+    return this.#events.length > 0 && this.#repeatOf !== undefined;
   }
 
   /** The collected events, if any. */
@@ -54,22 +56,21 @@ export class Batcher {
       events: this.#events,
       origins: this.#origins,
       bytes: this.#bytes,
-      ...this.#isRepeatable && { isRepeatable: true },
+      ...this.#repeatOf !== undefined && { repeatOf: this.#repeatOf },
     };
     this.#events = [];
     this.#origins = [];
     this.#bytes = 2;
-    this.#isRepeatable = true;
     return batch;
   }
 }
 
-export function halves({ events, origins, bytes, isRepeatable }: Batch): Batch[] {
+export function halves({ events, origins, bytes, repeatOf }: Batch): Batch[] {
   const middle = Math.ceil(events.length / 2);
   return [[0, middle], [middle, events.length]].map(([from, to]) => ({
     events: events.slice(from, to),
     origins: origins.slice(from, to),
     bytes: Math.ceil(bytes / 2),
-    ...isRepeatable && { isRepeatable },
+    ...repeatOf !== undefined && { repeatOf },
   }));
 }

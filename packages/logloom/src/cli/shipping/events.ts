@@ -1,4 +1,15 @@
-import { aliases } from "../../../../../supabase/functions/_shared/record_fields.ts";
+import { Draft, type Envelope } from "../../../../../supabase/functions/ingest/draft.ts";
+import {
+  isObject,
+  type JsonObject,
+  jsonTextOf,
+  parseJson,
+} from "../../../../../supabase/functions/ingest/json.ts";
+import {
+  addLine,
+  wrappedEvents,
+} from "../../../../../supabase/functions/ingest/protocols/lines.ts";
+import { textFields } from "../../../../../supabase/functions/_shared/record_fields.ts";
 
 /** The shipper's own name, so that an access log can leave out its requests. */
 export const userAgent = "logloom-ship";
@@ -10,34 +21,62 @@ export interface Defaults {
   readonly env?: string;
 }
 
+/** An event as JSON text. */
+export interface LineEvent {
+  readonly json: string;
+  /** Whether it has a time of its own, so that the same line is the same event another day. */
+  readonly hasOwnTime: boolean;
+}
+
 /**
- * The event of a line, as JSON text. A line with a JSON object is an event and stays unchanged; any other line is a
- * message. Undefined for a blank line. `readAt` is the time of events without one.
+ * The events of a line, read as the service reads lines at `/ingest/lines`: by the same code. A line with one JSON
+ * object stays unchanged. `readAt` is the time of events without one.
  */
-export function eventOf(line: string, defaults: Defaults, readAt?: string): string | undefined {
+export function eventsOf(line: string, defaults: Defaults, readAt?: string): LineEvent[] {
   const trimmed = line.trim();
-  if (trimmed === "") return undefined;
-  const event = objectIn(trimmed);
-  const ts = readAt !== undefined && !(event && hasTime(event)) && { ts: readAt };
-  const added = { ...defaults, ...ts };
-  if (event === undefined) return JSON.stringify({ ...added, msg: line });
-  const missing = Object.entries(added).filter(([field]) => !Object.hasOwn(event, field));
-  if (missing.length === 0) return trimmed;
-  const head = JSON.stringify(Object.fromEntries(missing)).slice(0, -1);
-  const own = trimmed.slice(1).trimStart();
-  return own === "}" ? `${head}}` : `${head},${own}`;
+  if (trimmed === "") return [];
+  const object = trimmed.startsWith("{") ? parseJson(trimmed) : undefined;
+  if (isObject(object) && wrappedEvents(object) === undefined) {
+    return [completed(object, trimmed, defaults, readAt)];
+  }
+  const events: LineEvent[] = [];
+  addLine(line, { parse: parseJson }, {}, {
+    add(members, envelope = {}) {
+      if (!isObject(members)) return;
+      const event = nativeEvent(members, envelope);
+      events.push(completed(event, jsonTextOf(event), defaults, readAt));
+    },
+  });
+  return events;
 }
 
-const timeNames = ["ts", ...aliases.ts];
-
-/** Whether an event has a time of its own, so that the same line is the same event another day. */
-export function hasOwnTime(event: string): boolean {
-  const members = objectIn(event);
-  return members !== undefined && hasTime(members);
+/** The event that the native endpoint reads as a receiver reads the members with what stands beside them. */
+function nativeEvent(members: JsonObject, { ts, level, originalLevel }: Envelope): JsonObject {
+  return {
+    ...members,
+    ...ts !== undefined && { ts },
+    ...level && { level: originalLevel ?? level },
+  };
 }
 
-function hasTime(members: Record<string, unknown>): boolean {
-  return timeNames.some((name) => Object.hasOwn(members, name));
+/** Puts what the event lacks before its members. Takes the event apart: `json` is its text. */
+function completed(
+  event: JsonObject,
+  json: string,
+  defaults: Defaults,
+  readAt: string | undefined,
+): LineEvent {
+  const draft = new Draft(event, {});
+  const hasOwnTime = draft.ts !== null;
+  const missing = Object.entries(defaults).filter(([field]) =>
+    draft.texts[textFields.findIndex((name) => name === field)] === null
+  );
+  if (readAt !== undefined && !hasOwnTime) missing.push(["ts", readAt]);
+  const added = missing.filter(([field]) => !Object.hasOwn(event, field));
+  if (added.length === 0) return { json, hasOwnTime };
+  const head = JSON.stringify(Object.fromEntries(added)).slice(0, -1);
+  const own = json.slice(1).trimStart();
+  return { json: own === "}" ? `${head}}` : `${head},${own}`, hasOwnTime };
 }
 
 /** Whether the line reports a request of the shipper: sending it would write the next such line. */
@@ -50,11 +89,7 @@ export function isOfShipper(line: string): boolean {
   return typeof agent === "string" && agent.startsWith(userAgent);
 }
 
-function objectIn(text: string): Record<string, unknown> | undefined {
-  if (!text.startsWith("{")) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function objectIn(text: string): JsonObject | undefined {
+  const value = text.startsWith("{") ? parseJson(text) : undefined;
+  return isObject(value) ? value : undefined;
 }

@@ -1,19 +1,31 @@
 import assert from "node:assert/strict";
-import { eventOf, isOfShipper } from "./events.ts";
+import {
+  EventCollector,
+  storableJson,
+} from "../../../../../supabase/functions/ingest/collector.ts";
+import { parseJson } from "../../../../../supabase/functions/ingest/json.ts";
+import { addLine } from "../../../../../supabase/functions/ingest/protocols/lines.ts";
+import { eventsOf, isOfShipper } from "./events.ts";
+
+const jsonOf = (line: string, defaults = {}, readAt?: string) =>
+  eventsOf(line, defaults, readAt).map(({ json }) => json);
 
 Deno.test("a line that is a JSON object is an event as it was written, any other is a message", () => {
-  const cases: [string, string | undefined][] = [
+  const cases: string[][] = [
     ['{"msg":"a","n":12345678901234567890}', '{"msg":"a","n":12345678901234567890}'],
     ['  {"msg":"a"} ', '{"msg":"a"}'],
     ["plain text", '{"msg":"plain text"}'],
     ["  indented", '{"msg":"  indented"}'],
     ['{"broken', '{"msg":"{\\"broken"}'],
     ['["a"]', '{"msg":"[\\"a\\"]"}'],
+    ['{"a":12345678901234567890}{"b":2}', '{"a":12345678901234567890}', '{"b":2}'],
+    ['[{"a":1},{"b":2}]', '{"a":1}', '{"b":2}'],
+    ['{"logs":[{"a":1}]}', '{"a":1}'],
     ["7", '{"msg":"7"}'],
-    ["", undefined],
-    [" \t ", undefined],
+    [""],
+    [" \t "],
   ];
-  for (const [line, event] of cases) assert.equal(eventOf(line, {}), event);
+  for (const [line, ...events] of cases) assert.deepEqual(jsonOf(line), events, line);
 });
 
 Deno.test("defaults fill what a line does not say", () => {
@@ -24,8 +36,10 @@ Deno.test("defaults fill what a line does not say", () => {
     ["{ }", '{"service":"web","env":"prod"}'],
     ['{"msg":"a","env":"test"}', '{"service":"web","msg":"a","env":"test"}'],
     ['{"service":null,"env":"x"}', '{"service":null,"env":"x"}'],
+    ['{"app":"shop","env":"x"}', '{"app":"shop","env":"x"}'],
+    ["app=shop env=x", '{"app":"shop","env":"x","msg":"app=shop env=x"}'],
   ];
-  for (const [line, event] of cases) assert.equal(eventOf(line, defaults), event);
+  for (const [line, event] of cases) assert.deepEqual(jsonOf(line, defaults), [event]);
 });
 
 Deno.test("an event without a time gets that when its line was read", () => {
@@ -33,9 +47,13 @@ Deno.test("an event without a time gets that when its line was read", () => {
   const cases: [string, string][] = [
     ["text", `{"service":"web","ts":"${at}","msg":"text"}`],
     ['{"msg":"a"}', `{"service":"web","ts":"${at}","msg":"a"}`],
-    ['{"msg":"a","timestamp":1}', '{"service":"web","msg":"a","timestamp":1}'],
+    ['{"msg":"a","timestamp":1795287241}', '{"service":"web","msg":"a","timestamp":1795287241}'],
+    // What is no time does not count as one.
+    ['{"msg":"a","time":"soon"}', `{"service":"web","ts":"${at}","msg":"a","time":"soon"}`],
   ];
-  for (const [line, event] of cases) assert.equal(eventOf(line, { service: "web" }, at), event);
+  for (const [line, event] of cases) {
+    assert.deepEqual(jsonOf(line, { service: "web" }, at), [event]);
+  }
 });
 
 Deno.test("lines about the shipper's own requests are known", () => {
@@ -54,4 +72,27 @@ Deno.test("lines about the shipper's own requests are known", () => {
       "",
     ]
   ) assert.ok(!isOfShipper(line), line);
+});
+
+Deno.test("a line of text becomes the record that /ingest/lines makes of it", () => {
+  for (
+    const line of [
+      "2026-11-21T12:34:56Z ERROR card declined",
+      "[2026-11-21 12:34:56,789] [warn] slow",
+      "WARNING: disk",
+      "  indented",
+      'level=error msg="card declined" took=12.50 ts=2026-11-21T12:34:56.1234567Z',
+      '192.0.2.1 - ann [21/Nov/2026:12:34:56 +0100] "GET /pay?id=1 HTTP/1.1" 500 42 "-" "curl/8.5"',
+      '{"a":1}{"b":2,"time":"2026-11-21T12:34:56Z"}',
+      '{"level":"WARNING","n":0.10000000000000000001}',
+    ]
+  ) {
+    const received = new EventCollector(10);
+    addLine(line, { parse: parseJson }, {}, received);
+    const shipped = new EventCollector(10);
+    const events = eventsOf(line, {});
+    for (const { json } of events) shipped.add(parseJson(json));
+    assert.deepEqual(storableJson(shipped.batch()), storableJson(received.batch()), line);
+    assert.equal(events.every(({ hasOwnTime }) => hasOwnTime), received.haveOwnTimes, line);
+  }
 });

@@ -1,3 +1,4 @@
+import { refusalOf } from "../../read/refusal.ts";
 import { redirectOf } from "../../read/redirect.ts";
 
 /** One request and its outcome; only the caller's own abort is thrown. */
@@ -39,11 +40,13 @@ function exchangeOf(response: Response, text: string, now: number): Exchange {
   const { status, headers } = response;
   const body = objectOf(text);
   const said = [body.error, body.message].find((one) => typeof one === "string");
+  const refusal = refusalOf(headers);
+  const why = refusal === undefined ? "" : ` (${refusal})`;
   return {
     status,
     text,
     body,
-    reason: redirectOf(response) ?? `${status} ${said ?? "no reason given"}`,
+    reason: redirectOf(response) ?? `${status} ${said ?? "no reason given"}${why}`,
     passes: status === 408 || status === 429 || status >= 500,
     retryAfterMs: retryAfter(headers, now),
   };

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { LineSplitter } from "./lines.ts";
+import { encodingOf, LineSplitter } from "./lines.ts";
 
 /** A stop waits until the program has said nothing for so long: it may still be ending. */
 const silentMs = 500;
@@ -84,10 +84,15 @@ export async function* readLive(
   }
 }
 
+/** So many bytes before the position are compared, to see that the file is still the same. */
+const tailBytes = 1024;
+
 class Follower {
   readonly #buffer = new Uint8Array(65_536);
   #splitter = new LineSplitter();
   #position = 0;
+  /** The bytes before the position. */
+  #tail = new Uint8Array();
 
   static async open(path: string): Promise<Follower | undefined> {
     try {
@@ -102,23 +107,44 @@ class Follower {
   private constructor(readonly file: FileHandle, readonly identity: Stats) {}
 
   async skipToEnd(): Promise<void> {
+    this.#splitter = new LineSplitter(encodingOf(await this.#bytesAt(0, 2)));
     this.#position = (await this.file.stat()).size;
+    const tailStart = Math.max(0, this.#position - tailBytes);
+    this.#tail = (await this.#bytesAt(tailStart, this.#position - tailStart)).slice();
+    this.#position = tailStart + this.#tail.length;
   }
 
   /** Reads until there is a complete line; an empty list at the end of the file. */
   async read(): Promise<string[]> {
     for (;;) {
-      const { bytesRead } = await this.file.read(
-        this.#buffer,
-        0,
-        this.#buffer.length,
-        this.#position,
-      );
-      if (bytesRead === 0) return await this.#wasTruncated() ? this.read() : [];
-      this.#position += bytesRead;
-      const lines = this.#splitter.push(this.#buffer.subarray(0, bytesRead));
+      // In one step, so that nothing is cut off or written between the two.
+      const known = this.#tail.length;
+      const bytes = await this.#bytesAt(this.#position - known, this.#buffer.length);
+      if (!isSame(bytes.subarray(0, known), this.#tail)) {
+        const last = this.#beginAgain();
+        if (last.length > 0) return last;
+        continue;
+      }
+      if (bytes.length === known) return [];
+      this.#position += bytes.length - known;
+      this.#tail = bytes.slice(-tailBytes);
+      const lines = this.#splitter.push(bytes.subarray(known));
       if (lines.length > 0) return lines;
     }
+  }
+
+  /** The file was truncated, and perhaps more than before was written to it. */
+  #beginAgain(): string[] {
+    const last = this.#splitter.end();
+    this.#splitter = new LineSplitter();
+    this.#position = 0;
+    this.#tail = new Uint8Array();
+    return last;
+  }
+
+  async #bytesAt(position: number, length: number): Promise<Uint8Array> {
+    const { bytesRead } = await this.file.read(this.#buffer, 0, length, position);
+    return this.#buffer.subarray(0, bytesRead);
   }
 
   async end(): Promise<string[]> {
@@ -140,13 +166,10 @@ class Follower {
       throw error;
     }
   }
+}
 
-  async #wasTruncated(): Promise<boolean> {
-    if ((await this.file.stat()).size >= this.#position) return false;
-    this.#position = 0;
-    this.#splitter = new LineSplitter();
-    return true;
-  }
+function isSame(bytes: Uint8Array, others: Uint8Array): boolean {
+  return bytes.length === others.length && bytes.every((byte, at) => byte === others[at]);
 }
 
 export function isMissing(error: unknown): boolean {

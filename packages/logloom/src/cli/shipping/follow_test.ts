@@ -98,6 +98,48 @@ Deno.test("a truncated file is read from its start", async () => {
   await followed.expect("short");
 });
 
+Deno.test("a truncated file to which more was written than it had is read from its start", async () => {
+  await using followed = await startFollowing(false, "old line one\n");
+  await followed.caughtUp();
+  await append(followed.path, "old line two\n");
+  await followed.expect("old line two");
+  await Deno.truncate(followed.path);
+  await append(followed.path, "new line one, longer\nnew line two, longer\nnew line three\n");
+  await followed.expect("new line one, longer", "new line two, longer", "new line three");
+});
+
+Deno.test("a line that was cut by a truncation is kept as it is", async () => {
+  await using followed = await startFollowing(true, "whole\nbegun");
+  await followed.expect("whole");
+  await Deno.truncate(followed.path);
+  await append(followed.path, "next\n");
+  await followed.expect("begun", "next");
+});
+
+Deno.test("a large file is followed from wherever it ends, through a truncation", async () => {
+  const line = (n: number) => `${n} ${"x".repeat(100)}`;
+  const lines = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => line(from + n));
+  const text = (from: number, to: number) => lines(from, to).map((one) => `${one}\n`).join("");
+  await using followed = await startFollowing(false, text(0, 3000));
+  await followed.caughtUp();
+  await append(followed.path, text(3000, 7000));
+  await followed.expect(...lines(3000, 7000));
+  await Deno.truncate(followed.path);
+  await append(followed.path, text(7000, 15_000));
+  await followed.expect(...lines(7000, 15_000));
+});
+
+Deno.test("a file in UTF-16 is followed from its end", async () => {
+  const utf16 = (text: string) =>
+    new Uint8Array(new Uint16Array([...text].map((one) => one.charCodeAt(0))).buffer);
+  await using followed = await startFollowing(false);
+  await Deno.writeFile(followed.path, utf16("\uFEFFold\r\n"));
+  await followed.caughtUp();
+  await Deno.writeFile(followed.path, utf16("grün\r\n"), { append: true });
+  await followed.expect("grün");
+});
+
 Deno.test("after a stop a program is heard as long as it says something, and not longer", async () => {
   const stop = new AbortController();
   const words = Array.from({ length: 8 }, (_, n) => `ending ${n}`);

@@ -4,19 +4,43 @@ import { createGunzip } from "node:zlib";
 /** Longer than any event: the rest is dropped, so that memory stays flat. */
 const maxLineLength = 1_000_000;
 
+/** The encoding of a text that begins so: PowerShell writes UTF-16 with a byte order mark. */
+export function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
+}
+
 /** Splits bytes that come in pieces into lines. */
 export class LineSplitter {
-  readonly #decoder = new TextDecoder();
+  #decoder: TextDecoder | undefined;
+  /** A first byte that alone does not tell the encoding. */
+  #first = new Uint8Array();
   #pending = "";
   #skipping = false;
 
+  /** Without an encoding the beginning tells it. */
+  constructor(encoding?: string) {
+    if (encoding !== undefined) this.#decoder = new TextDecoder(encoding);
+  }
+
   push(chunk: Uint8Array): string[] {
+    if (this.#decoder === undefined) {
+      const begun = concatenated(this.#first, chunk);
+      if (begun.length < 2) {
+        this.#first = begun;
+        return [];
+      }
+      this.#decoder = new TextDecoder(encodingOf(begun));
+      chunk = begun;
+    }
     return this.#split(this.#decoder.decode(chunk, { stream: true }));
   }
 
   /** The last line, if it has no line break. */
   end(): string[] {
-    const lines = this.#split(`${this.#decoder.decode()}\n`);
+    const decoder = this.#decoder ?? new TextDecoder();
+    const rest = decoder.decode(this.#decoder === undefined ? this.#first : undefined);
+    const lines = this.#split(`${rest}\n`);
     return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
   }
 
@@ -32,6 +56,13 @@ export class LineSplitter {
     }
     return lines.map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
   }
+}
+
+function concatenated(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
 }
 
 /** The lines of a stream, piece by piece; gzip is decompressed. */

@@ -30,6 +30,7 @@ Deno.test("a last line without a line break counts, and CRLF is a line break", a
   assert.deepEqual(await linesOf(encode("a\r\nb\n\nc")), ["a", "b", "", "c"]);
   assert.deepEqual(await linesOf(encode("a\n")), ["a"]);
   assert.deepEqual(await linesOf(), []);
+  assert.deepEqual(await linesOf(encode("a")), ["a"]);
 });
 
 Deno.test("compressed input is unpacked, with all members of a file", async () => {
@@ -45,4 +46,18 @@ Deno.test("a line without end is cut, and the next one is whole", () => {
   const [cut, next] = splitter.push(encode("tail\nnext\n"));
   assert.equal(cut.length, 1_000_000);
   assert.equal(next, "next");
+});
+
+Deno.test("UTF-16 with a byte order mark is decoded, however the bytes are cut", async () => {
+  const text = "\uFEFFgrün\r\n😀 zwei\r\ndrei";
+  for (const isLittle of [true, false]) {
+    const view = new DataView(new ArrayBuffer(2 * text.length));
+    for (let at = 0; at < text.length; at++) {
+      view.setUint16(2 * at, text.charCodeAt(at), isLittle);
+    }
+    const bytes = new Uint8Array(view.buffer);
+    const single = Array.from(bytes, (byte) => new Uint8Array([byte]));
+    assert.deepEqual(await linesOf(bytes), ["grün", "😀 zwei", "drei"]);
+    assert.deepEqual(await linesOf(...single), ["grün", "😀 zwei", "drei"]);
+  }
 });

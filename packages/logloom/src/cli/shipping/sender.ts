@@ -41,7 +41,7 @@ export function createSender(options: SenderOptions): Send {
     const text = `[${batch.events.join(",")}]`;
     const body = options.gzip ? new Uint8Array(gzipSync(text)) : text;
     // One key for all attempts: a batch whose answer was lost is not stored twice.
-    const idempotencyKey = batch.isRepeatable ? keyOf(batch, text) : crypto.randomUUID();
+    const idempotencyKey = batch.repeatOf === undefined ? crypto.randomUUID() : keyOf(batch, text);
     const deadline = options.now() + options.giveUpAfterMs;
 
     for (let tries = 0;; tries++) {
@@ -94,9 +94,8 @@ export function createSender(options: SenderOptions): Send {
 }
 
 /** Another run of the same file sends the same key, and the service stores nothing twice for a day. */
-function keyOf({ origins: [first] }: Batch, text: string): string {
-  const name = first.source.split("/").at(-1);
-  return createHash("sha256").update(`${name}\n${first.line}\n${text}`).digest("hex");
+function keyOf({ origins: [first], repeatOf }: Batch, text: string): string {
+  return createHash("sha256").update(`${repeatOf}\n${first.line}\n${text}`).digest("hex");
 }
 
 type Answer =

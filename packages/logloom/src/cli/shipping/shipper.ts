@@ -1,6 +1,6 @@
 import { type Batch, Batcher, type Origin } from "./batches.ts";
-import { type Defaults, eventOf, hasOwnTime } from "./events.ts";
-import type { FileEnds } from "./ends.ts";
+import { type Defaults, eventsOf, type LineEvent } from "./events.ts";
+import type { KnownFile } from "./known_files.ts";
 import type { Send } from "./sender.ts";
 
 /** A file or a stream, by lines; an empty list means nothing more for now. */
@@ -8,7 +8,7 @@ export interface Source {
   readonly name: string;
   readonly lines: AsyncIterable<readonly string[]>;
   /** Of a file that is sent from its beginning to its end. */
-  readonly file?: FileEnds;
+  readonly file?: KnownFile;
 }
 
 export interface Totals {
@@ -59,13 +59,12 @@ export class Shipper {
       const readAt = file === undefined ? new Date().toISOString() : undefined;
       for (const text of texts) {
         const origin = { source: name, line: ++line };
-        const event = this.#eventOf(text, origin, readAt);
-        if (event !== undefined) {
-          const isRepeatable = file !== undefined && hasOwnTime(event);
+        for (const { json, hasOwnTime } of this.#eventsOf(text, origin, readAt)) {
+          const repeatOf = hasOwnTime ? file?.identity : undefined;
           // The batches of a file begin with it, whatever was sent before.
-          if (isFirst && isRepeatable) await this.#flush();
+          if (isFirst && repeatOf !== undefined) await this.#flush();
           isFirst = false;
-          const full = this.#batcher.add(event, origin, isRepeatable);
+          const full = this.#batcher.add(json, origin, repeatOf);
           if (full !== undefined) await this.#submit(full);
         }
         if (file?.earlier.has(line)) await this.#flushRepeatable();
@@ -84,13 +83,14 @@ export class Shipper {
     this.#throwFailure();
   }
 
-  #eventOf(text: string, origin: Origin, readAt?: string): string | undefined {
-    if (this.#options.isSkipped(text)) return undefined;
-    const event = eventOf(text, this.#options.defaults, readAt);
-    if (event === undefined || Batcher.fits(event)) return event;
-    this.#reject(origin, "the line is longer than an event may be");
-    this.totals.rejected++;
-    return undefined;
+  #eventsOf(text: string, origin: Origin, readAt?: string): LineEvent[] {
+    if (this.#options.isSkipped(text)) return [];
+    return eventsOf(text, this.#options.defaults, readAt).filter(({ json }) => {
+      if (Batcher.fits(json)) return true;
+      this.#reject(origin, "the line is longer than an event may be");
+      this.totals.rejected++;
+      return false;
+    });
   }
 
   async #flushRepeatable(): Promise<void> {
