@@ -495,7 +495,7 @@ begin
     case p_column.kind when 'texts' then p_column.texts else p_column.dictionary end, e'\x1f'
   );
   return strpos(
-    case when p_folds_case then logloom_private.query_folded(v_texts) else v_texts end, p_literal
+    case when p_folds_case then logloom_private.folded_text(v_texts) else v_texts end, p_literal
   ) > 0;
 end;
 $function$;
@@ -724,6 +724,15 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.folded_text (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN replace(lower((p_text COLLATE pg_c_utf8)), 'ς'::text, 'σ'::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.granted_functions()
   RETURNS TABLE (
     roles text,
@@ -878,13 +887,14 @@ begin
   elsif jsonb_typeof(p_value) = 'string' then
     v_text := p_value #>> '{}';
     -- Most texts are neither.
-    if v_text collate "C" !~ '^-?[0-9]' then
+    if left(v_text, 1) collate "C" not between '-' and '9' then
       return null;
     end if;
-    v_number := coalesce(
-      logloom_private.text_number(v_text), logloom_private.quantity(v_text, 'seconds'),
-      logloom_private.quantity(v_text, 'bytes')
-    );
+    v_number := case
+      when right(v_text, 1) collate "C" between '0' and '9' then logloom_private.text_number(v_text)
+      when right(v_text, 1) in ('B', 'b') then logloom_private.quantity(v_text, 'bytes')
+      else logloom_private.quantity(v_text, 'seconds')
+    end;
   end if;
   if v_number is null then
     return null;
@@ -1387,7 +1397,7 @@ begin
     select case when strpos(m.text, v_literal) > 0 then m.text end
     from (
       select u.n, case when u.n::integer = any(v_found) then
-        case when v_folded then logloom_private.query_folded(u.templates) else u.templates end
+        case when v_folded then logloom_private.folded_text(u.templates) else u.templates end
         end as text
       from unnest(v_templates) with ordinality u (templates, n)
       offset 0
@@ -1579,6 +1589,49 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.quantity (
+  p_text text,
+  p_unit text
+)
+  RETURNS numeric
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts text[];
+  v_total numeric := 0;
+begin
+  if p_text is null or octet_length(p_text) > 64 then
+    return null;
+  elsif p_unit = 'bytes' then
+    v_parts := regexp_match(
+      lower(p_text collate "C") collate "C",
+      '^([0-9]{1,15}(?:\.[0-9]{1,9})?) ?(?:([kmgtp])(i?))?b$'
+    );
+    return v_parts[1]::numeric * case v_parts[3] when 'i' then 1024 else 1000 end::numeric
+      ^ case v_parts[2]
+        when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
+  end if;
+  -- Most have one part, which is cut quicker than matched in groups.
+  if p_text collate "C" ~ '^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)$' then
+    return rtrim(p_text, ' nuµμmshdw')::numeric
+      * logloom_private.seconds_of(ltrim(p_text, ' -.0123456789'));
+  elsif p_text collate "C" !~ ('^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)'
+      || '(?: ?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w))*$')
+  then
+    return null;
+  end if;
+  for v_parts in
+    select m from regexp_matches(p_text collate "C", '([0-9.]+) ?([^0-9 ]+)', 'g') m
+  loop
+    v_total := v_total + v_parts[1]::numeric * logloom_private.seconds_of(v_parts[2]);
+  end loop;
+  return case when left(p_text, 1) = '-' then -v_total else v_total end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_any_sql (
   p_leaf  jsonb,
   p_alias text
@@ -1606,7 +1659,7 @@ begin
   end if;
   -- The first value of every other test but equal is a LIKE pattern that a match passes.
   v_likely := array(
-    select logloom_private.query_like_record(logloom_private.query_folded(
+    select logloom_private.query_like_record(logloom_private.folded_text(
       case p_leaf ->> 'test' when 'equal' then logloom_private.query_like_text(v.text)
         else v.text end
     ))
@@ -1639,7 +1692,7 @@ begin
   p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
     'test', 'contains', 'folds_case', true,
-    'values', array['%' || logloom_private.query_like(logloom_private.query_folded(p_token)) || '%']
+    'values', array['%' || logloom_private.query_like(logloom_private.folded_text(p_token)) || '%']
   ));
   return p_state;
 end;
@@ -1674,7 +1727,7 @@ begin
       v_text := lower(v_text);
     else
       if p_folds_case then
-        v_text := logloom_private.query_folded(v_text);
+        v_text := logloom_private.folded_text(v_text);
       end if;
   end case;
   p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
@@ -1696,7 +1749,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_check_word (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_text constant text := logloom_private.query_folded(
+  v_text constant text := logloom_private.folded_text(
     logloom_private.query_text(p_token)
   );
 begin
@@ -1722,10 +1775,8 @@ CREATE OR REPLACE FUNCTION logloom_private.query_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query select e.*
+  from (values
     ('query.minus_negates_nothing', 400, '- must directly precede the term that it negates',
       'Write -term, or "-" for the character itself.', null),
     ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
@@ -1755,11 +1806,9 @@ begin
     ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
       'Write a shorter one, such as now-15m.', null),
     ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
-      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
-        'for it.', null),
+      'AND, OR, NOT stand between terms, brackets hold terms. Quote it to search for it.', null),
     ('query.term_is_missing', 400, 'A term is missing before %s',
-      'AND, OR and NOT stand between terms and brackets hold terms; quote the text to search '
-        'for it.', null),
+      'AND, OR, NOT stand between terms, brackets hold terms. Quote it to search for it.', null),
     ('query.value_is_missing_in_a_list', 400, 'A value is missing',
       'Write field:(a OR b), values only, and close the bracket.', null),
     ('query.comparison_needs_a_value', 400, 'A value is missing after %s',
@@ -1917,15 +1966,6 @@ begin
   );
 end;
 $function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_folded (
-  p_text text
-)
-  RETURNS text
-  LANGUAGE sql
-  IMMUTABLE
-  PARALLEL SAFE
-RETURN replace(lower((p_text COLLATE pg_c_utf8)), 'ς'::text, 'σ'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.query_items_sql (
   p_type     text,
@@ -2101,7 +2141,8 @@ begin
       when strpos('\[().*+?{|^$', left(v_part, 1)) = 0 then
         v_atoms[v_depth] := char_length(v_part);
         v_sizes[v_depth] := v_sizes[v_depth] + v_atoms[v_depth];
-        v_sql := v_sql || case when v_fold then logloom_private.query_folded(v_part) else v_part end;
+        v_sql := v_sql
+          || case when v_fold then logloom_private.folded_text(v_part) else v_part end;
       when left(v_part, 1) in ('*', '+', '?', '{') then
         if v_atoms[v_depth] is null then
           perform logloom_private.refuse_at(v_position, 'regex.nothing_to_repeat', v_part);
@@ -2185,7 +2226,7 @@ begin
     perform logloom_private.refuse_at(p_position, 'regex.not_an_escape', p_part);
   end if;
   return logloom_private.query_regex_literal(
-    case when p_fold then logloom_private.query_folded(substr(p_part, 2)) else substr(p_part, 2) end
+    case when p_fold then logloom_private.folded_text(substr(p_part, 2)) else substr(p_part, 2) end
   );
 end;
 $function$;
@@ -2250,7 +2291,8 @@ begin
       v_at := v_at + 3;
     else
       v_sql := v_sql || coalesce(v_set, logloom_private.query_regex_literal(
-        case when p_fold then logloom_private.query_folded(right(v_item, 1)) else right(v_item, 1) end
+        case when p_fold then logloom_private.folded_text(right(v_item, 1))
+          else right(v_item, 1) end
       ));
       v_position := v_position + char_length(v_item);
       v_at := v_at + 1;
@@ -2283,7 +2325,7 @@ begin
   if p_fold and p_to > 127 then
     -- Where the lower case of a letter is the next character, only the last one's can be outside;
     -- the other small sigma is the next one, too.
-    v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.query_folded(chr(p_to)));
+    v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];
       v_last := least(p_to, v_run[2]) + v_run[3];
@@ -2524,6 +2566,114 @@ begin
     on conflict (tenant_id) do update set spent_ms = s.spent_ms + excluded.spent_ms;
   end if;
   return v_fired;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_export (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_format    text,
+  p_order     text,
+  p_cursor    text,
+  p_after     text
+)
+  RETURNS public.logloom_log_export
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET jit TO 'off'
+  AS $function$
+-- definer because no API role knows what the writer has written
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'export_logs');
+  v_page public.logloom_log_page;
+  v_export public.logloom_log_export;
+  v_is_first constant boolean := p_cursor is null and p_after is null;
+  v_plan jsonb;
+  v_order text;
+  v_header text;
+  v_cells text[];
+begin
+  if p_format not in ('ndjson', 'csv', 'json') then
+    perform logloom_private.refuse('search.format_is_unknown');
+  elsif p_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  end if;
+  v_plan := (logloom_private.compile_query(p_query_dsl)).plan;
+  if p_after is not null and v_plan ? 'limit' then
+    perform logloom_private.refuse('search.place_meets_limit');
+  end if;
+  v_order := coalesce(
+    p_order,
+    case when (v_plan -> 'sort' -> 0 -> 'descending')::boolean then 'desc' end, 'asc'
+  );
+  -- Of what comes last in a descending export, as much is missing as the range has moved on.
+  if p_after is not null and p_cursor is null and v_order = 'desc'
+    and (p_ts_from ~ '^\s*[^n\s]') is not true then
+    perform logloom_private.refuse('search.place_is_outside');
+  end if;
+  v_export.cursor := coalesce(
+    p_cursor,
+    logloom_private.export_cursor(
+      logloom_private.search_range(p_ts_from, p_ts_to), v_order
+    )
+  );
+  -- By itself it opens no other records than that does.
+  v_page := logloom_private.read_log_page(
+    p_scope, p_query_dsl, p_ts_from, p_ts_to, null,
+    logloom_private.cursor_after(v_export.cursor, p_after), v_order
+  );
+  v_export.records := cardinality(v_page.logs);
+  v_export.next_cursor := v_page.next_cursor;
+  if p_format = 'json' then
+    v_export.text := '';
+    select coalesce(json_agg(l), '[]') into v_export.logs from unnest(v_page.logs) l;
+    return v_export;
+  elsif p_format is distinct from 'csv' then
+    select coalesce(string_agg(to_json(r.l)::text || e'\n', '' order by r.n), '')
+    into v_export.text
+    from (select l, row_number() over () as n from (select unnest(v_page.logs) as l) u) r;
+    return v_export;
+  end if;
+  select
+    -- A name is no formula, though an attribute's begins with an at sign.
+    string_agg(
+      case when c.name ~ '[",\r\n]' then '"' || replace(c.name, '"', '""') || '"' else c.name end,
+      ','
+    ),
+    array_agg(logloom_private.csv_cell_sql(c.sql))
+  into v_header, v_cells
+  from logloom_private.csv_columns(v_plan -> 'fields') c;
+  execute format(
+    'select coalesce(string_agg(%s || e''\r\n'', '''' order by l.n), '''') '
+      'from unnest($1) with ordinality l (%s, n)',
+    array_to_string(v_cells, ' || '','' || '),
+    (
+      select string_agg(f.name, ', ' order by f.shown)
+      from unnest(logloom_private.record_fields()) f
+      where f.shown is not null
+    )
+  )
+  into v_export.text
+  using v_page.logs;
+  if v_is_first then
+    v_export.text := v_header || e'\r\n' || v_export.text;
+  end if;
+  return v_export;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_export(
+    p_scope, p_query_dsl, p_ts_from, p_ts_to, p_format, p_order, p_cursor, p_after
+  );
 end;
 $function$;
 
@@ -2848,6 +2998,16 @@ begin
     and coalesce(i."group", 'null') <> all (p_held);
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.seconds_of (
+  p_unit text
+)
+  RETURNS numeric
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN CASE p_unit WHEN 'ns'::text THEN 0.000000001 WHEN 'ms'::text THEN 0.001 WHEN 's'::text THEN (1)::numeric WHEN 'm'::text THEN (60)::numeric WHEN 'h'::text THEN
+  (3600)::numeric WHEN 'd'::text THEN (86400)::numeric WHEN 'w'::text THEN (604800)::numeric ELSE 0.000001 END;
 
 CREATE OR REPLACE FUNCTION logloom_private.service_counts_sql (
   p_tenant_id text,
@@ -3375,7 +3535,7 @@ begin
       group by l.service, l.level
     $query$,
     logloom_private.runs_sql(p_tree, true),
-    case when v_folds then 'logloom_private.query_folded(c.templates[f.n])'
+    case when v_folds then 'logloom_private.folded_text(c.templates[f.n])'
       else 'null::text' end,
     logloom_private.runs_sql(p_tree, false),
     case when v_keeps_case then 'string_to_array(s.templates, c.separator)'
