@@ -22,17 +22,26 @@ export async function exchange(
   init: RequestInit,
   now: () => number = Date.now,
 ): Promise<Exchange> {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+  // Not AbortSignal.any, which Node 20.0 lacks.
+  const stop = new AbortController();
+  const abort = () => stop.abort();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    abort();
+  }, timeoutMs);
+  init.signal?.addEventListener("abort", abort);
   try {
-    const response = await fetch(url, { ...init, redirect: "manual", signal });
-    return exchangeOf(response, await response.text(), now());
-  } catch (error) {
     init.signal?.throwIfAborted();
-    const reason = error instanceof Error && error.name === "TimeoutError"
-      ? `no answer within ${timeoutMs / 1000} s`
-      : `${url} cannot be reached`;
+    const response = await fetch(url, { ...init, redirect: "manual", signal: stop.signal });
+    return exchangeOf(response, await response.text(), now());
+  } catch {
+    init.signal?.throwIfAborted();
+    const reason = isLate ? `no answer within ${timeoutMs / 1000} s` : `${url} cannot be reached`;
     return { status: 0, text: "", body: {}, reason, passes: true, retryAfterMs: 0 };
+  } finally {
+    clearTimeout(timer);
+    init.signal?.removeEventListener("abort", abort);
   }
 }
 

@@ -61,7 +61,11 @@ export async function* readLive(
   signal: AbortSignal,
 ): AsyncGenerator<string[]> {
   const end = new AbortController();
-  const stopped = AbortSignal.any([signal, end.signal]);
+  const woken = new AbortController();
+  const wake = () => woken.abort();
+  for (const one of [signal, end.signal]) one.addEventListener("abort", wake);
+  if (signal.aborted) wake();
+  const stopped = woken.signal;
   let isSilent = false;
   let pause = sleep(everyMs, stopped);
   let next = lines.next();
@@ -81,6 +85,7 @@ export async function* readLive(
     }
   } finally {
     end.abort();
+    signal.removeEventListener("abort", wake);
   }
 }
 
