@@ -81,15 +81,6 @@ begin
 end;
 $$;
 
-create function logloom_private.seconds_of(p_unit text)
-returns numeric
-language sql
-immutable
-parallel safe
-return case p_unit
-  when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
-  when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
-
 -- A text that is a quantity with a unit, in seconds or in bytes, or null. Durations may have
 -- several parts (1h30m); sizes count by 1000 (kB) or by 1024 (KiB), in either letter case.
 create function logloom_private.quantity(p_text text, p_unit text)
@@ -131,6 +122,15 @@ begin
   return case when left(p_text, 1) = '-' then -v_total else v_total end;
 end;
 $$;
+
+create function logloom_private.seconds_of(p_unit text)
+returns numeric
+language sql
+immutable
+parallel safe
+return case p_unit
+  when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
+  when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
 
 -- The number of a comparison, {"unit": null, "value": …}, or the quantity,
 -- {"unit": "seconds" or "bytes", …}; null of null. The value is an exact decimal as a text.

@@ -73,11 +73,11 @@ from (
     ('level:error', 6::double precision, 'records without an aggregate'),
     ('level:error | count()', 6, 'count'),
     ('level:error | rate()', 0.6, 'rate is per minute of the window'),
-    ('level:error | sum(attrs.ms)', 18, 'sum'),
-    ('level:error | avg(attrs.ms)', 4.5, 'avg, of numbers only'),
+    ('level:error | sum(attrs.ms)', 58, 'sum'),
+    ('level:error | avg(attrs.ms)', 11.6, 'avg, of numbers and texts that are numbers'),
     ('level:error | min(attrs.ms)', -2.5, 'min'),
-    ('level:error | max(attrs.ms)', 10, 'max'),
-    ('level:error | p50(attrs.ms)', 5.25, 'p50'),
+    ('level:error | max(attrs.ms)', 40, 'max'),
+    ('level:error | p50(attrs.ms)', 10, 'p50'),
     ('level:error | count_distinct(attrs.ms)', 4, 'count_distinct'),
     ('level:error ts:>now-5m', 4, 'now is the end of the window')
 ) v (query_dsl, value, name)
