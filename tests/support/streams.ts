@@ -56,7 +56,12 @@ const inHeader = (key: string) => ({ "header.x-api-key": key });
 /** Those of our own receivers that a stream of a kind can send to. */
 export const ownReceivers: Readonly<Record<Exclude<StreamKind, "s3">, OwnReceiver>> = {
   webhook: { path: "", secret: inHeader, id: "id", extras: ["id", "received_at"] },
-  otlp: { path: "/v1/logs", secret: inHeader, id: "logloom.id", extras: ["logloom.id"] },
+  otlp: {
+    path: "/v1/logs",
+    secret: inHeader,
+    id: "logloom.id",
+    extras: ["logloom.id", "observed_ts"],
+  },
   loki: {
     path: "/loki/api/v1/push",
     secret: (key) => ({ "header.authorization": `Basic ${btoa(`any:${key}`)}` }),

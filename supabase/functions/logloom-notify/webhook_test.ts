@@ -92,12 +92,13 @@ Deno.test("what a receiver answers decides what becomes of the delivery", async 
     }],
     [{
       status: 503,
+      // A time that is over.
       headers: { "Retry-After": "Sat, 21 Nov 2026 12:00:00 GMT" },
     }, {
       outcome: "retry",
       status: 503,
       error: "HTTP 503",
-      retryAfter: undefined,
+      retryAfter: 0,
     }],
   ];
   for (const [answer, expected] of cases) {
