@@ -728,10 +728,15 @@ CREATE OR REPLACE FUNCTION logloom_private.folded_text (
   p_text text
 )
   RETURNS text
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
   PARALLEL SAFE
-RETURN replace(lower((p_text COLLATE pg_c_utf8)), 'ς'::text, 'σ'::text);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return replace(lower(p_text collate pg_c_utf8), 'ς', 'σ');
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.granted_functions()
   RETURNS TABLE (
@@ -1438,6 +1443,116 @@ begin
   return array[
     case when (v_template -> 'decides')::boolean then v_bits else v_none end, v_bits
   ];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.next_stream_batch (
+  p_stream_id uuid,
+  p_claim_id  uuid
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+-- definer because no API role reads streams or what they send
+declare
+  v_settings logloom_private.settings;
+  v_stream logloom.log_streams;
+  v_query logloom_private.compiled_query;
+  v_test public.logloom_log_record;
+  v_batch logloom_private.stream_batch;
+  v_found integer;
+  v_records text;
+begin
+  select c.* into v_settings from logloom_private.settings c;
+  update logloom.log_streams s
+  set claimed_until = now() + v_settings.stream_claim_lifetime
+  where s.stream_id = p_stream_id and s.claim_id = p_claim_id
+  returning s.* into v_stream;
+  if not found then
+    return null;
+  elsif v_stream.test_id is not null then
+    v_test.id := v_stream.test_id;
+    v_test.ts := v_stream.test_requested_at;
+    v_test.level := 'info';
+    v_test.service := 'logloom';
+    v_test.msg := 'Test of the log stream ' || v_stream.name;
+    return logloom_private.batch_text(
+      v_stream, logloom_private.sent_records(array[v_test]), 1, 1, true
+    );
+  elsif not v_stream.enabled or v_stream.paused_at is not null
+    or v_stream.pending_since is null or v_stream.next_attempt_at > now()
+    or v_stream.claimed_at < now() - v_settings.stream_turn
+  then
+    perform logloom_private.release_stream(v_stream);
+    return null;
+  elsif not logloom_private.stream_may_read(v_stream) then
+    perform logloom_private.pause_stream(v_stream, 'maker');
+    return null;
+  end if;
+  perform logloom_private.note_gaps_of_stream(v_stream);
+  v_query := logloom_private.stream_query(v_stream);
+  v_batch := logloom_private.cut_stream_batch(v_stream, v_query);
+  v_batch.end_seq := coalesce(v_batch.end_seq, v_stream.position_seq - 1);
+  v_found := cardinality(v_batch.records);
+  v_batch.records := array(
+    select v_batch.records[n]
+    from generate_subscripts(v_batch.records, 1) n
+    where logloom_private.record_hops((v_batch.records[n]).attrs) < 3
+    order by n
+  );
+  v_records := logloom_private.sent_records(v_batch.records);
+  update logloom.log_streams s
+  -- Another end is another batch: the view may have changed.
+  set batch_id = case
+      when (s.batch_end_seq, s.batch_end_id) is not distinct from (v_batch.end_seq, v_batch.end_id)
+        and s.batch_id is not null then s.batch_id
+      else gen_random_uuid()
+    end,
+    batch_made_at = coalesce(s.batch_made_at, now()),
+    batch_end_seq = v_batch.end_seq,
+    batch_end_id = v_batch.end_id,
+    batch_last_received_at = v_batch.records[cardinality(v_batch.records)].received_at,
+    batch_records = cardinality(v_batch.records),
+    batch_skipped = v_found - cardinality(v_batch.records),
+    batch_size = octet_length(v_records)
+  where s.stream_id = p_stream_id
+  returning s.* into v_stream;
+  if v_batch.records <> '{}' then
+    return logloom_private.batch_text(
+      v_stream, v_records, v_stream.batch_records,
+      case
+        when logloom_private.is_hidden('attrs.logloom_hops', v_query.hidden_fields) then 3
+        else 1 + (
+          select max(logloom_private.record_hops(r.attrs)) from unnest(v_batch.records) r
+        )
+      end,
+      false
+    );
+  end if;
+  v_stream := logloom_private.end_batch(v_stream);
+  perform logloom_private.release_stream(
+    v_stream,
+    -- Otherwise there is more to look at.
+    case when v_batch.end_seq >= logloom_private.last_write_seq() and v_batch.end_id is null
+      then v_batch.end_seq end
+  );
+  return null;
+exception when sqlstate 'PT403' or sqlstate 'PT400' then
+  -- The view is gone or broken, or the query names what it hides now.
+  perform logloom_private.fail_stream(
+    v_stream, null, 'The query cannot be read in its view', null, null
+  );
+  return null;
+when query_canceled or others then
+  perform logloom_private.fail_stream(
+    v_stream, null,
+    case sqlstate when '57014' then 'Reading took too long'
+      else 'Reading failed with error ' || sqlstate end,
+    null, null
+  );
+  return null;
 end;
 $function$;
 
@@ -3003,11 +3118,17 @@ CREATE OR REPLACE FUNCTION logloom_private.seconds_of (
   p_unit text
 )
   RETURNS numeric
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
   PARALLEL SAFE
-RETURN CASE p_unit WHEN 'ns'::text THEN 0.000000001 WHEN 'ms'::text THEN 0.001 WHEN 's'::text THEN (1)::numeric WHEN 'm'::text THEN (60)::numeric WHEN 'h'::text THEN
-  (3600)::numeric WHEN 'd'::text THEN (86400)::numeric WHEN 'w'::text THEN (604800)::numeric ELSE 0.000001 END;
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case p_unit
+    when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
+    when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.service_counts_sql (
   p_tenant_id text,

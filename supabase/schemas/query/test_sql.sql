@@ -4,10 +4,15 @@
 -- sigma are one.
 create function logloom_private.folded_text(p_text text)
 returns text
-language sql
+language plpgsql
 immutable
 parallel safe
-return replace(lower(p_text collate pg_c_utf8), 'ς', 'σ');
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return replace(lower(p_text collate pg_c_utf8), 'ς', 'σ');
+end;
+$$;
 
 -- A test of the text that p_value, an SQL expression, is. Where nothing that is looked for has a
 -- sigma, the two need not be made one.

@@ -217,14 +217,16 @@ begin
   return null;
 exception when sqlstate 'PT403' or sqlstate 'PT400' then
   -- The view is gone or broken, or the query names what it hides now.
-  perform logloom_private.fail_stream(v_stream, null, 'The query cannot be read in its view', null);
+  perform logloom_private.fail_stream(
+    v_stream, null, 'The query cannot be read in its view', null, null
+  );
   return null;
 when query_canceled or others then
   perform logloom_private.fail_stream(
     v_stream, null,
     case sqlstate when '57014' then 'Reading took too long'
       else 'Reading failed with error ' || sqlstate end,
-    null
+    null, null
   );
   return null;
 end;

@@ -27,10 +27,8 @@ select is_empty(
   'security definer is for private functions only'
 );
 select is_empty(
-  -- A body of standard SQL is read when it is made, and names nothing anew.
   $$select signature from our_functions
     where not coalesce(proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}'
-      and (prosqlbody is null or prosecdef)
       and signature not in (
         'logloom_private.write_logs()', 'logloom_private.evaluate_alerts()',
         'logloom_private.run_retention(date)',

@@ -228,7 +228,7 @@ begin
   select v_batch.batch_id, m from unnest(v_batch.messages) m where v_batch.batch_id is not null;
   perform logloom_private.settle_stream_batch(
     v_batch.stream_id, v_batch.claim_id, v_batch.batch_id, 'delivered', 200, null, null, '[]', 0,
-    null, true
+    null, true, null
   );
 end;
 $$;
