@@ -38,7 +38,9 @@ declare
   v_number numeric;
 begin
   if jsonb_typeof(p_value) = 'number' then
-    v_number := p_value::numeric;
+    return least(
+      greatest(p_value::numeric, -1.7976931348623157e308), 1.7976931348623157e308
+    );
   elsif jsonb_typeof(p_value) = 'string' then
     v_text := p_value #>> '{}';
     -- Most texts are neither.
@@ -51,10 +53,8 @@ begin
       else logloom_private.quantity(v_text, 'seconds')
     end;
   end if;
-  if v_number is null then
-    return null;
-  end if;
-  return least(greatest(v_number, -1.7976931348623157e308), 1.7976931348623157e308);
+  return case when v_number is not null
+    then least(greatest(v_number, -1.7976931348623157e308), 1.7976931348623157e308) end;
 end;
 $$;
 
