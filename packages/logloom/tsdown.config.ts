@@ -13,7 +13,8 @@ const library = {
   format: ["esm" as const, "cjs" as const],
   platform: "neutral" as const,
   // What may be left out by another bundler lies within functions.
-  outputOptions: { comments: false },
+  // A default export is a member in CommonJS as well, as its types say.
+  outputOptions: { comments: false, exports: "named" as const },
   dts: { oxc: {} as const },
   deps: { neverBundle: [/^node:/, "react", "winston-transport"] },
 };
