@@ -13,11 +13,11 @@ export const sql: Step = {
 /** What a linter reads as PostgreSQL does, function bodies included; and how it is written. */
 async function sqlSources({ files }: Context): Promise<StepResult> {
   const all = (await walk(["supabase", "citus", "local"])).filter((path) => path.endsWith(".sql"));
-  const chosen = files.length ? files : all;
-  // Tests are psql's, with commands of its own; migrations are made from what is checked here.
-  const linted = chosen.filter((path) =>
-    !/^(supabase|citus)\/tests\//.test(path) && !path.startsWith("supabase/migrations/")
-  );
+  // Migrations are made from what is checked here.
+  const chosen = (files.length ? files : all)
+    .filter((path) => !path.startsWith("supabase/migrations/"));
+  // Tests are psql's, with commands of its own.
+  const linted = chosen.filter((path) => !/^(supabase|citus)\/tests\//.test(path));
   const result = linted.length === 0 ? { passed: 0, failed: 0 } : await check([
     `${checkout}/node_modules/.bin/postgres-language-server`,
     "check",
@@ -25,8 +25,7 @@ async function sqlSources({ files }: Context): Promise<StepResult> {
     "--max-diagnostics=50",
     ...linted,
   ]);
-  const written = chosen.filter((path) => !path.startsWith("supabase/migrations/"));
-  for (const path of written) {
+  for (const path of chosen) {
     const faults = sqlStyleFaults(await Deno.readTextFile(`${checkout}/${path}`));
     for (const { line, message } of faults) console.log(`${path}:${line}: ${message}`);
     if (faults.length > 0) result.failed += 1;

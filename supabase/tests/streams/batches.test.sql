@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
-select plan(53);
+select plan(55);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 insert into logloom.tenant_members (tenant_id, user_id, role)
@@ -215,8 +215,9 @@ select is(pg_temp.msgs(pg_temp.batch('all')), 's6 s7', 'nor is anything skipped 
 select pg_temp.settle('all', 'delivered');
 
 select pg_temp.stream('view');
+select pg_temp.stream('closed', 'user_id:eve');
 update logloom.log_streams s set view_id = (select v.view_id from logloom.log_views v)
-where s.name = 'view';
+where s.name in ('view', 'closed');
 select pg_temp.add_records(
   '[
     {"msg": "x1", "service": "shop", "user_id": "eve", "attrs": {"pin": 1}},
@@ -232,6 +233,11 @@ select is(
   '[{"msg": "x1", "service": "shop"}]'::jsonb, 'a stream in a view sends what that shows'
 );
 select is(pg_temp.batch('view') -> 'batch' ->> 'hops', '3', 'with as many hops as there may be');
+select is(pg_temp.batch('closed'), null, 'a query for what its view hides sends nothing');
+select is(
+  pg_temp.state('closed', 's.last_error'), 'The query cannot be read in its view', 'and says why'
+);
+delete from logloom.log_streams s where s.name = 'closed';
 
 -- Hops.
 select is(pg_temp.msgs(pg_temp.batch('all')), 'x1 x2', 'what streams passed on thrice stays');
