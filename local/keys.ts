@@ -45,8 +45,9 @@ export const serviceRoleKey = signToken({
   exp: farAhead,
 });
 
-/** What the CLI gives local functions in SUPABASE_SECRET_KEYS. It is no token: the gateway knows it. */
+/** The keys of every local stack of the CLI. They are no tokens: the gateway knows them. */
 export const secretApiKey = "sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz";
+export const publishableApiKey = "sb_publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH";
 
 /** A signed-in user's token, as Auth and the access-token hook would issue it. */
 export function userToken(userId: string, tenantId: string): string {

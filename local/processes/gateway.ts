@@ -1,6 +1,6 @@
 import { maxTakenBytes } from "../../supabase/functions/_shared/request_body.ts";
 import { exists } from "../files.ts";
-import { publicKeySet, secretApiKey, serviceRoleKey } from "../keys.ts";
+import { anonKey, publicKeySet, publishableApiKey, secretApiKey, serviceRoleKey } from "../keys.ts";
 import { type FunctionName, functionPort, type Stack } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
 import type { System } from "../system.ts";
@@ -157,9 +157,14 @@ ${upstreams.map(upstream).join("\n")}
     '"attrs":{"status":$status,"method":"$request_method","duration_ms":$duration_ms,'
     '"bytes":$body_bytes_sent,"request_bytes":$request_length}}';
 
-  # A secret key becomes a token of the role service_role, unless a token came with it.
-  map "$request_uri $http_apikey $http_authorization" $authorization {
-    "~^/rest/v1[^ ]* ${secretApiKey} $" "Bearer ${serviceRoleKey}";
+  # As Supabase's gateways do: where no token came, or a key in its place, the apikey's role counts.
+  map $http_apikey $authorization_of_key {
+    ${secretApiKey} "Bearer ${serviceRoleKey}";
+    ${publishableApiKey} "Bearer ${anonKey}";
+    default $http_apikey;
+  }
+  map "$request_uri $http_authorization" $authorization {
+    "~^/rest/v1[^ ]* (Bearer sb_|$)" $authorization_of_key;
     default $http_authorization;
   }
 
@@ -241,10 +246,12 @@ function routes(functions: FunctionName[]): string {
     client_max_body_size 0;
 
     location = /rest/v1 {
+      proxy_read_timeout ${restSeconds}s;
       proxy_pass http://rest/;
     }
     location /rest/v1/ {
       client_max_body_size 20m;
+      proxy_read_timeout ${restSeconds}s;
       if ($http_x_logloom_foreign_names) {
         return 418;
       }
@@ -318,6 +325,9 @@ function errorPages(indent: string): string {
 /** How long a request may take to come in, in seconds. */
 const patience = 30;
 
+/** How long PostgREST may take: as long as Envoy waits, the gateway of self-hosted projects. */
+const restSeconds = 30;
+
 /** For the query string of an operation: ours have none, a project's may. */
 const maxQueryLength = 1024;
 
@@ -366,7 +376,8 @@ ${errorPages("      ")}
       client_max_body_size 128k;
       client_body_buffer_size 128k;
       client_body_in_single_buffer on;
-      proxy_request_buffering on;${hasLua ? bodyDeadline : ""}
+      proxy_request_buffering on;
+      proxy_read_timeout ${restSeconds}s;${hasLua ? bodyDeadline : ""}
 ${proxyHeaders("      ")}
       proxy_set_header X-Logloom-Foreign-Names $has_foreign_names;
       proxy_pass http://second_door;

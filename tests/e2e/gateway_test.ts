@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { publishableApiKey, secretApiKey, serviceRoleKey } from "../../local/keys.ts";
 import { functionNames } from "../../local/stack.ts";
 import { maxTakenBytes } from "../../supabase/functions/_shared/request_body.ts";
-import { assertAnswer, call } from "../support/client.ts";
+import { assertAnswer, bearer, call, newTenant } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { keepDown } from "../support/processes.ts";
 import { stack } from "../support/stack.ts";
@@ -95,6 +96,37 @@ Deno.test("a body that no operation takes is refused with 413", async () => {
   assert.equal(status, 413);
   assert.equal(headers.get("access-control-allow-origin"), "*");
   assert.deepEqual(body, { error: "Request body too large" });
+});
+
+Deno.test("a key of the project counts where no token came, and is replaced by its role's token", async () => {
+  const [user, other] = [await newTenant(), await newTenant()];
+  /** The statuses of what a user may ask, and of what the service alone may. */
+  const statuses = (headers: Record<string, string>) =>
+    Promise.all([user, other].map(async ({ id }) => {
+      const { status } = await call("/rest/v1/rpc/list_api_keys", {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify({ p_tenant_id: id }),
+      });
+      return status;
+    }));
+  const cases: [Record<string, string>, number[]][] = [
+    [{ apikey: secretApiKey }, [200, 200]],
+    // As supabase-js sends it.
+    [{ apikey: secretApiKey, ...bearer(secretApiKey) }, [200, 200]],
+    [{ apikey: secretApiKey, ...bearer(user.token) }, [200, 403]],
+    [{ apikey: publishableApiKey, ...bearer(user.token) }, [200, 403]],
+    [{ apikey: publishableApiKey, ...bearer(publishableApiKey) }, [401, 401]],
+    [{ apikey: publishableApiKey, ...bearer(secretApiKey) }, [401, 401]],
+    [{ apikey: publishableApiKey }, [401, 401]],
+    // Without Bearer it is no token.
+    [{ apikey: serviceRoleKey }, [401, 401]],
+    [bearer(secretApiKey), [400, 400]],
+    [{}, [400, 400]],
+  ];
+  for (const [headers, expected] of cases) {
+    assert.deepEqual(await statuses(headers), expected, JSON.stringify(Object.keys(headers)));
+  }
 });
 
 Deno.test("the public half of the signing key is published, and nothing more", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createClient } from "@supabase/supabase-js";
 import { secretApiKey } from "../../local/keys.ts";
 import { bearer, call, clientOf, ingest, newTenant, rpc } from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
@@ -189,5 +190,12 @@ Deno.test("the secret key makes a session for any tenant in one call, and no oth
   assert.deepEqual(body.logs, []);
   const other = await newTenant("portal-other");
   assert.equal((await create({ apikey: stack.anonKey, ...bearer(other.token) })).status, 403);
-  assert.equal((await create({ apikey: stack.anonKey })).status, 400);
+  assert.equal((await create({ apikey: stack.anonKey })).status, 401);
+  // With supabase-js, as in the README.
+  const { data, error } = await createClient(stack.url, secretApiKey).rpc(
+    "create_log_portal_session",
+    { p_tenant_id: tenant, p_origins: ["https://app.example.com"] },
+  );
+  assert.equal(error, null);
+  assert.deepEqual((await read(data.token, "search_logs")).body.logs, []);
 });

@@ -56,9 +56,8 @@ export function rpc<Body = Record<string, unknown>>(
   return call(`/rest/v1/rpc/${operation}`, {
     method: "POST",
     headers: {
-      apikey: stack.anonKey,
       "content-type": "application/json",
-      ...(token === null ? {} : bearer(token)),
+      ...(token === null ? {} : { apikey: stack.anonKey, ...bearer(token) }),
     },
     body: JSON.stringify(parameters),
     ...init,
