@@ -183,6 +183,19 @@ Deno.test("under any other credential the header and tenant_id have no authority
   assert.deepEqual(await recordsOf(db, b.id, 0), []);
 });
 
+Deno.test("what a gateway takes for a key is no token of a user, so nobody reads as the functions", async () => {
+  const [tenant] = await twoTenants();
+  const { status, body } = await call("/functions/v1/logloom-read/v1/list_alert_rules", {
+    method: "POST",
+    headers: bearer("sb_a.b.c"),
+    body: JSON.stringify({ p_tenant_id: tenant.id }),
+  });
+  assert.deepEqual([status, body.hint], [
+    401,
+    "This is neither a key of Logloom nor a user's token",
+  ]);
+});
+
 Deno.test("a secret key counts whole, in time and in a header alone", async () => {
   const [tenant] = await twoTenants();
   const named = { "x-logloom-tenant": tenant.id };

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { databaseAway, type DatabaseOptions, readError, serviceHeaders } from "./database.ts";
 import { describeError, logFailure, retrySoon, unknownCaller } from "./errors.ts";
+import { secretKeyPrefix } from "./secret_keys.ts";
 import { challenge, failureResponse, jsonText, methodNotAllowed, preflight } from "./http.ts";
 import { bodyTimeoutMs, takeBody, takingBodies } from "./request_body.ts";
 import type { SealedSecrets } from "./sealed_secrets.ts";
@@ -46,8 +47,10 @@ async function answered(request: Request, dependencies: SealDependencies): Promi
   }
   if (request.method !== "POST") return methodNotAllowed(request.method, "POST");
   const token = /^bearer +([\w.-]+)$/i.exec(request.headers.get("Authorization")?.trim() ?? "");
-  const apikey = request.headers.get("apikey");
-  if (token === null && !apikey?.startsWith("sb_secret_")) {
+  // supabase-js sends a key of the project in both headers.
+  const isToken = token !== null && !token[1].startsWith("sb_");
+  const apikey = request.headers.get("apikey") ?? token?.[1] ?? "";
+  if (!isToken && !apikey.startsWith(secretKeyPrefix)) {
     return refused(400, "Missing authorization header");
   }
   const { secrets, purpose } = dependencies;
@@ -59,9 +62,9 @@ async function answered(request: Request, dependencies: SealDependencies): Promi
   if (text === undefined) return refused(413, `Request body too large (max ${maxBytes})`);
   const given = readGiven(text);
   if (typeof given === "string") return refused(400, given);
-  const caller = token === null
-    ? serviceHeaders(apikey ?? "")
-    : { ...serviceHeaders(dependencies.serviceKey), Authorization: `Bearer ${token[1]}` };
+  const caller = isToken
+    ? { ...serviceHeaders(dependencies.serviceKey), Authorization: `Bearer ${token[1]}` }
+    : serviceHeaders(apikey);
   const tenantId = await findTenant(given.tenantId, caller, dependencies);
   if (typeof tenantId !== "string") return tenantId;
   const sealed: Record<string, string> = {};

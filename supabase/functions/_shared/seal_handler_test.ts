@@ -48,17 +48,29 @@ Deno.test("an admin's secrets come back sealed for their tenant, and the databas
 });
 
 Deno.test("a project's secret key seals for the tenant that it names", async () => {
+  const apikey = "sb_secret_theirs";
+  const Authorization = `Bearer ${apikey}`;
+  // supabase-js sends both.
+  for (const headers of [{ apikey }, { Authorization }, { apikey, Authorization }]) {
+    await using peer = startPeer(knows("acme"));
+    const request = new Request(address, {
+      method: "POST",
+      headers: headers as HeadersInit,
+      body: JSON.stringify({ p_tenant_id: "acme", p_secrets: { token: "s3cret" } }),
+    });
+    assert.equal((await handlerAt(peer.url)(request)).status, 200);
+    const [{ headers: sent, body }] = peer.requests;
+    assert.equal(sent.get("apikey"), apikey);
+    assert.equal(sent.get("Authorization"), null);
+    assert.equal(body, '{"p_tenant_id":"acme"}');
+  }
+});
+
+Deno.test("what a gateway takes for a key is no user's token beside the function's own key", async () => {
   await using peer = startPeer(knows("acme"));
-  const request = new Request(address, {
-    method: "POST",
-    headers: { apikey: "sb_secret_theirs" },
-    body: JSON.stringify({ p_tenant_id: "acme", p_secrets: { token: "s3cret" } }),
-  });
-  assert.equal((await handlerAt(peer.url)(request)).status, 200);
-  const [{ headers, body }] = peer.requests;
-  assert.equal(headers.get("apikey"), "sb_secret_theirs");
-  assert.equal(headers.get("Authorization"), null);
-  assert.equal(body, '{"p_tenant_id":"acme"}');
+  const forged = post({ p_secrets: { token: "x" } }, { Authorization: "Bearer sb_a.b.c" });
+  assert.equal((await handlerAt(peer.url)(forged)).status, 400);
+  assert.deepEqual(peer.requests, []);
 });
 
 Deno.test("what the database refuses is refused, and nothing is sealed", async () => {
