@@ -17,7 +17,11 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 const sessionFor = (customer) =>
   fetch(`${env.SUPABASE_URL}/rest/v1/rpc/create_log_portal_session`, {
     method: "POST",
-    headers: { apikey: env.SUPABASE_SECRET_KEY, "Content-Type": "application/json" },
+    headers: {
+      apikey: env.SUPABASE_SECRET_KEY,
+      "Content-Profile": "public",
+      "Content-Type": "application/json",
+    },
     body: JSON.stringify({
       p_tenant_id: env.TENANT ?? "demo",
       p_query_dsl: `@customer:${customer}`,

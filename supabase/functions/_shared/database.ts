@@ -31,10 +31,21 @@ export const databaseAway = "The database is unavailable, try again";
 /** Refusals by the database itself; any other refusal is our own fault. */
 const decidedStatuses = new Set([400, 401, 403, 404, 409, 413, 429, 503]);
 
+/** The answer where PostgREST shows other schemas alone. */
+const publicIsHidden =
+  "The schema public is not exposed: add it to the project's exposed schemas (Data API settings)";
+
+/** The answer where PostgREST refuses a call by this code of its own. */
+export function awayMessage(code: string): string {
+  return code === "PGRST106" ? publicIsHidden : databaseAway;
+}
+
 /** The headers of a call as service_role. */
 export function serviceHeaders(serviceKey: string): Record<string, string> {
   return {
     apikey: serviceKey,
+    // Otherwise PostgREST takes the first schema that the project exposes.
+    "Content-Profile": "public",
     // A secret key is not a token: the gateway replaces it by one, unless another token is sent.
     ...!serviceKey.startsWith("sb_") && { Authorization: `Bearer ${serviceKey}` },
   };
@@ -88,14 +99,16 @@ export function readAnswer(
     };
     return { ok: false, failure: decided };
   }
-  logFailure("database refused the call", { call: name, status, code });
-  return unavailable(databaseAway, whyAway(status, code));
+  const why = whyAway(status, code);
+  logFailure("database refused the call", { call: name, status, code, why });
+  return unavailable(awayMessage(code), why);
 }
 
 /** In our own words: a proxy may answer anything. */
 function whyAway(status: number, code: string): string {
   if (/^PGRST00\d$/.test(code)) return "PostgREST cannot reach the database";
   if (code === "57014") return "The database did not answer in time";
+  if (code === "PGRST106") return publicIsHidden;
   if (/^(PGRST\d{3}|[0-9A-Z]{5})$/.test(code)) return `The database refused to answer (${code})`;
   return [502, 503, 504].includes(status)
     ? "PostgREST does not answer"

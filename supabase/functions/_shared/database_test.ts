@@ -32,6 +32,7 @@ Deno.test("a call is a POST with the service role's key, and its answer passes a
   assert.equal(request.headers.get("Authorization"), "Bearer service-key");
   assert.equal(request.headers.get("apikey"), "service-key");
   assert.equal(request.headers.get("Content-Type"), "application/json");
+  assert.equal(request.headers.get("Content-Profile"), "public");
 });
 
 Deno.test("a text is sent as it is, for a parameter without a name", async () => {
@@ -103,6 +104,16 @@ Deno.test("any other answer is 503, since it is no fault of the client", async (
     await using peer = startPeer(answer);
     assertUnavailable(await failureOf(database(peer.url)));
   }
+});
+
+Deno.test("where the project does not expose the schema public, the answer says so", async () => {
+  await using peer = startPeer(() =>
+    Response.json({ code: "PGRST106", message: "Invalid schema: public" }, { status: 406 })
+  );
+  const said =
+    "The schema public is not exposed: add it to the project's exposed schemas (Data API settings)";
+  const { status, error, reason } = await failureOf(database(peer.url));
+  assert.deepEqual({ status, error, reason }, { status: 503, error: said, reason: said });
 });
 
 Deno.test("a database that cannot be reached is 503", async () => {

@@ -1,5 +1,11 @@
 import { Buffer } from "node:buffer";
-import { databaseAway, type DatabaseOptions, readError, serviceHeaders } from "./database.ts";
+import {
+  awayMessage,
+  databaseAway,
+  type DatabaseOptions,
+  readError,
+  serviceHeaders,
+} from "./database.ts";
 import { describeError, logFailure, retrySoon, unknownCaller } from "./errors.ts";
 import { secretKeyPrefix } from "./secret_keys.ts";
 import { challenge, failureResponse, jsonText, methodNotAllowed, preflight } from "./http.ts";
@@ -158,7 +164,7 @@ async function findTenant(
     status: answer.status,
     code,
   });
-  return refused(503, databaseAway);
+  return refused(503, awayMessage(code));
 }
 
 function refused(status: number, error: string): Response {

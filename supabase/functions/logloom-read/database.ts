@@ -1,5 +1,5 @@
 import {
-  databaseAway,
+  awayMessage,
   type DatabaseOptions,
   readError,
   readRetryAfter,
@@ -104,10 +104,10 @@ function refused(operation: string, answer: Response, text: string, isKey: boole
   const isOurs = code !== "not JSON" && code !== "none";
   // Of a key's request PostgREST sees our call, of which only the parameters can be at fault.
   const isAtFault = isOurs && answer.status < 500 && (!isKey || /^(22|PGRST102$)/.test(code));
-  if (!code.startsWith("PT") && !isAtFault) {
+  if (!code.startsWith("PT") && (!isAtFault || code === "PGRST106")) {
     logFailure("database refused the call", { call: operation, status: answer.status, code });
     // A statement that is wrong, or too large for PostgreSQL, is so the next time, too.
-    return /^(42601$|54)/.test(code) ? problem(500, "This request cannot be answered") : away();
+    return /^(42601$|54)/.test(code) ? problem(500, "This request cannot be answered") : away(code);
   }
   const retryAfter = readRetryAfter(answer.headers);
   return jsonText(answer.status, text, {
@@ -116,6 +116,6 @@ function refused(operation: string, answer: Response, text: string, isKey: boole
   });
 }
 
-function away(): Response {
-  return problem(503, databaseAway, { headers: { "Retry-After": retrySoon() } });
+function away(code = ""): Response {
+  return problem(503, awayMessage(code), { headers: { "Retry-After": retrySoon() } });
 }

@@ -59,6 +59,13 @@ Deno.test("what is no error of the database is not passed on", async () => {
     assert.deepEqual([answer.status, answer.text.includes("stack")], [told, false]);
     assert.equal(answer.headers.has("Retry-After"), told === 503);
   }
+  for (const reader of [key, user]) {
+    const hidden = { code: "PGRST106", message: "Invalid schema: public" };
+    const answer = await answered(() => Response.json(hidden, { status: 406 }), reader);
+    assert.equal(answer.status, 503);
+    assert.match(answer.text, /"The schema public is not exposed: add it to the project's exposed/);
+    assert.equal(answer.asked[0].headers.get("content-profile"), "public");
+  }
   const ours = { code: "PT429", message: "Too many searches", details: null, hint: null };
   const busy = await answered(
     () => Response.json(ours, { status: 429, headers: { "Retry-After": "1" } }),

@@ -96,7 +96,9 @@ export function createService(
 
   async function once(operation: string, body: string, signal?: AbortSignal): Promise<unknown> {
     const path = `${door.operations}/${operation}`;
-    const init = { method: "POST", headers: { "Content-Type": "application/json" }, body };
+    // Without the profile PostgREST takes the first schema that the project exposes.
+    const headers = { "Content-Type": "application/json", "Content-Profile": "public" };
+    const init = { method: "POST", headers, body };
     let { response, text } = await ask(path, init, signal);
     if (response.status === 401 && await door.refused?.()) {
       ({ response, text } = await ask(path, init, signal));
@@ -208,6 +210,10 @@ function errorOf({ status, headers }: Response, text: string): LogloomError {
   const value = headers.get("Retry-After") ?? "";
   const ms = Number(value) * 1000 || Date.parse(value) - Date.now();
   const body = objectOf(text);
+  if (body.code === "PGRST106") {
+    body.message = "The project does not expose the schema public, which has the operations.";
+    body.hint = "Add it to the exposed schemas in the project's Data API settings.";
+  }
   const hint = body.hint ?? refusalOf(headers);
   return new LogloomError(status, { ...body, hint }, ms > 0 ? ms : 0);
 }
