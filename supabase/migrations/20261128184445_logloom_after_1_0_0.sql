@@ -256,6 +256,109 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.archive_places (
+  p_pass logloom_private.archive_passes,
+  OUT    ts timestamp with time zone[],
+  OUT    ids uuid[],
+  OUT    blocks bigint[],
+  OUT    places integer[]
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_halvings constant integer := 1 + least(p_pass.failures, 4);
+  v_filter constant text := logloom_private.archive_filter_sql(p_pass, 'r');
+  v_end timestamptz := 'infinity';
+  v_block logloom_private.blocks;
+  v_ts timestamptz[];
+  v_ids uuid[];
+  v_places integer[];
+  v_records integer;
+  v_row_sizes bigint[];
+  v_sizes bigint[] := '{}';
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  v_settings.seal_block_records := greatest(v_settings.seal_block_records >> v_halvings, 1);
+  v_settings.seal_block_bytes := v_settings.seal_block_bytes >> v_halvings;
+  ts := '{}';
+  ids := '{}';
+  blocks := '{}';
+  places := '{}';
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_pass.tenant_id
+      and c.last_ts >= coalesce(p_pass.position_ts, logloom_private.day_start(p_pass.first_day))
+      and c.first_ts < logloom_private.day_start(p_pass.last_day + 1)
+    order by c.first_ts, c.block_id
+  loop
+    -- Mostly a file is a block. Those that overlap in time are read together.
+    if (select count(*) from unnest(ts) t where t < v_block.first_ts)
+      >= v_settings.seal_block_records / 2
+    then
+      v_end := v_block.first_ts;
+      exit;
+    end if;
+    perform logloom_private.can_read(v_block.format);
+    execute format(
+      'select array_agg(r.ts) as ts, array_agg(r.id) as ids, array_agg(r.place) as places, '
+        || 'count(*)::integer as records from ('
+        || 'select s.ts, s.id, s.write_seq, row_number() over ()::integer as place from '
+        || 'logloom_private.sealed_records($1, null, array[''ts'', ''id'', ''write_seq'']) s'
+        || ') r where %s',
+      v_filter
+    )
+    into v_ts, v_ids, v_places, v_records
+    using v_block;
+    continue when v_records = 0;
+    ts := ts || v_ts;
+    ids := ids || v_ids;
+    places := places || v_places;
+    blocks := blocks || array_fill(v_block.block_id, array[v_records]);
+    v_sizes := v_sizes || array_fill(v_block.weight / v_block.records, array[v_records]);
+  end loop;
+  execute format(
+    $query$
+      select array_agg(l.ts) as ts, array_agg(l.id) as ids, array_agg(l.size) as sizes
+      from (
+        select r.ts, r.id, b.bytes + 7 * greatest(b.bytes - 2000, 0) as size
+        from logloom.logs r
+        cross join lateral (
+          select coalesce(r.record_bytes, octet_length(to_json(r)::text))::bigint as bytes
+        ) b
+        where r.tenant_id = %L and %s
+        order by r.ts, r.id
+        limit %s
+      ) l
+    $query$,
+    p_pass.tenant_id, v_filter, v_settings.seal_block_records
+  )
+  into v_ts, v_ids, v_row_sizes;
+  select array_agg(k.ts), array_agg(k.id), array_agg(k.block), array_agg(k.place)
+  into ts, ids, blocks, places
+  from (
+    select
+      u.*, row_number() over w as n, sum(u.size) over w as size_through
+    from (
+      select b.ts, b.id, b.block, b.place, b.size
+      from unnest(ts, ids, blocks, places, v_sizes) b (ts, id, block, place, size)
+      union all
+      select l.ts, l.id, null, null, l.size
+      from unnest(v_ts, v_ids, v_row_sizes) l (ts, id, size)
+    ) u
+    where u.ts < v_end
+    window w as (order by u.ts, u.id)
+  ) k
+  where k.n = 1
+    or k.n <= v_settings.seal_block_records and k.size_through <= v_settings.seal_block_bytes;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.bucket_origin (
   p_seconds bigint
 )
@@ -415,6 +518,81 @@ begin
   return format(
     'where %s order by %s limit %s', coalesce(v_having, 'true'),
     concat_ws(', ', v_keys, p_order), least(p_limit, (p_plan -> 'limit')::integer)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.claim_write (
+  p_expires_at timestamp with time zone
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_pass logloom_private.archive_passes;
+  v_records logloom.logs[];
+  v_columns json;
+  v_part logloom.archive_parts;
+  v_claim logloom_private.archive_claims;
+begin
+  loop
+    select p.* into v_pass
+    from logloom_private.archive_passes p
+    where p.next_attempt_at <= clock_timestamp()
+      and not exists (
+        select from logloom_private.archive_claims c where c.tenant_id = p.tenant_id
+      )
+      and not exists (
+        select from logloom_private.archive_erasures e
+        where e.tenant_id = p.tenant_id and e.finished_at is null
+      )
+    order by p.next_attempt_at
+    limit 1
+    for update skip locked;
+    if not found then
+      return null;
+    end if;
+    begin
+      v_records := logloom_private.archive_records(v_pass);
+      v_columns := logloom_private.archive_columns(v_records);
+    exception
+      when query_canceled then
+        update logloom_private.archive_passes p
+        set failures = p.failures + 1, error = 'Its records were not read in time',
+          next_attempt_at = clock_timestamp() + logloom_private.archive_delay(p.failures)
+        where p.tenant_id = v_pass.tenant_id;
+        return null;
+    end;
+    exit when v_records is not null;
+    perform logloom_private.end_archive_pass(v_pass);
+  end loop;
+  v_part.part_id := gen_random_uuid();
+  v_part.tenant_id := v_pass.tenant_id;
+  v_part.first_day := v_pass.first_day;
+  v_part.last_day := v_pass.last_day;
+  v_part.generation := 1;
+  insert into logloom.archive_parts (
+    part_id, tenant_id, first_day, last_day, write_seq, object_key, status
+  )
+  values (
+    v_part.part_id, v_pass.tenant_id, v_pass.first_day, v_pass.last_day, v_pass.write_seq,
+    logloom_private.archive_key(v_part), 'draft'
+  )
+  returning * into v_part;
+  insert into logloom_private.archive_claims (
+    tenant_id, kind, part_id, object_key, records, first_ts, last_ts, last_id, expires_at
+  )
+  select
+    v_pass.tenant_id, 'write', v_part.part_id, v_part.object_key, count(*), min(r.ts), max(r.ts),
+    (array_agg(r.id order by r.ts desc, r.id desc))[1], p_expires_at
+  from unnest(v_records) r
+  returning * into v_claim;
+  return json_build_object(
+    'kind', 'write', 'claim_id', v_claim.claim_id, 'tenant_id', v_part.tenant_id,
+    'part_id', v_part.part_id, 'key', v_part.object_key, 'records', v_claim.records,
+    'first_day', v_part.first_day, 'last_day', v_part.last_day, 'generation', v_part.generation,
+    'columns', v_columns
   );
 end;
 $function$;
@@ -3800,6 +3978,55 @@ begin
     ) || ')',
     'true'
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.claim_log_archive_work()
+  RETURNS json
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '20s'
+  AS $function$
+begin
+  return coalesce(
+    logloom_private.claim_archive_work(), json_build_object('work', null)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.match_log_archive (
+  p_claim_id uuid  DEFAULT NULL::uuid,
+  p_records  jsonb DEFAULT NULL::jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '20s'
+  AS $function$
+begin
+  perform logloom_private.require_parameter('p_claim_id', p_claim_id is null);
+  perform logloom_private.require_parameter('p_records', p_records is null);
+  return to_jsonb(logloom_private.match_archive(p_claim_id, p_records));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.settle_log_archive_work (
+  p_claim_id uuid  DEFAULT NULL::uuid,
+  p_error    text  DEFAULT NULL::text,
+  p_details  jsonb DEFAULT NULL::jsonb,
+  p_records  jsonb DEFAULT NULL::jsonb
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '20s'
+  AS $function$
+begin
+  perform logloom_private.require_parameter('p_claim_id', p_claim_id is null);
+  perform logloom_private.settle_archive_work(
+    p_claim_id, p_error, coalesce(p_details, '{}'), coalesce(p_records, '[]')
+  );
+  return row(true)::public.logloom_success;
 end;
 $function$;
 

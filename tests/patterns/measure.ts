@@ -1,4 +1,4 @@
-import { processorMs } from "../../supabase/functions/_shared/processor.ts";
+import { processorMs } from "../../supabase/functions/_shared/testing_processor.ts";
 import { type Letters, lettersFor } from "./letters.ts";
 
 /** What a pattern's worst letters cost. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { processorMs } from "./processor.ts";
+import { processorMs } from "./testing_processor.ts";
 import {
   canonicalNumber,
   markedNumber,

@@ -1,5 +1,5 @@
 import { success } from "../_shared/errors.ts";
-import { processorClock, processorMs } from "../_shared/processor.ts";
+import { processorClock, processorMs } from "../_shared/testing_processor.ts";
 import type { Bytes } from "./bytes.ts";
 import { createIngestHandler } from "./handler.ts";
 import { receiver } from "./protocol.ts";

@@ -14,9 +14,10 @@ export interface ArchiveDependencies {
   readonly bucketNamed: (name: string) => Bucket | undefined;
   /** Milliseconds that a claim may be worked at before it may not be uploaded any more. */
   readonly uploadLimitMs: number;
-  /** Whether a run that used this processor time and wall-clock time may begin another piece. */
-  readonly mayGoOn: (began: { processorMs: number; at: number }) => boolean;
-  readonly processorClock: () => number;
+  /** After so long, and after so much of the processor, a run begins no further piece. */
+  readonly budgetMs: number;
+  readonly processorBudgetMs: number;
+  /** Milliseconds that only go on, for spans. */
   readonly clock: () => number;
   /** Keeps the function alive until the promise settles, after the answer. */
   readonly keepAlive: (work: Promise<void>) => void;
@@ -71,16 +72,41 @@ async function isSame(given: string, expected: string): Promise<boolean> {
   return timingSafeEqual(new Uint8Array(a), new Uint8Array(b));
 }
 
+type Wait = <T>(answer: Promise<T>) => Promise<T>;
+
 async function drain(dependencies: ArchiveDependencies): Promise<void> {
-  const began = { processorMs: dependencies.processorClock(), at: dependencies.clock() };
-  do {
-    if (!await doNext(dependencies)) return;
-  } while (dependencies.mayGoOn(began));
+  const { clock, budgetMs, processorBudgetMs } = dependencies;
+  const began = clock();
+  let waitedMs = 0;
+  // What is not waited for is the processor's: hosted, nothing else tells.
+  const wait: Wait = async (answer) => {
+    const asked = clock();
+    try {
+      return await answer;
+    } finally {
+      waitedMs += clock() - asked;
+    }
+  };
+  while (await doNext(dependencies, wait)) {
+    const tookMs = clock() - began;
+    if (tookMs > budgetMs || tookMs - waitedMs > processorBudgetMs) return;
+  }
+}
+
+function waitedFor(bucket: Bucket, wait: Wait): Bucket {
+  return {
+    get: (key) => wait(bucket.get(key)),
+    put: (key, body) => wait(bucket.put(key, body)),
+    delete: (key) => wait(bucket.delete(key)),
+    list: (prefix, after) => wait(bucket.list(prefix, after)),
+    keepsVersions: () => wait(bucket.keepsVersions()),
+  };
 }
 
 /** Does the next piece of work. Whether there was one and it went well. */
-async function doNext(dependencies: ArchiveDependencies): Promise<boolean> {
-  const { callDatabase, clock } = dependencies;
+async function doNext(dependencies: ArchiveDependencies, wait: Wait): Promise<boolean> {
+  const { clock } = dependencies;
+  const callDatabase: CallDatabase = (...call) => wait(dependencies.callDatabase(...call));
   const answer = await callDatabase("claim_log_archive_work", "{}");
   if (!answer.ok) return false;
   const { bucket: name, prefix, work } = JSON.parse(answer.value) as Claim | NoClaim;
@@ -94,7 +120,7 @@ async function doNext(dependencies: ArchiveDependencies): Promise<boolean> {
       error = "The function logloom-archive has no key for a bucket";
     } else {
       outcome = await doWork(work, {
-        bucket,
+        bucket: waitedFor(bucket, wait),
         prefix,
         callDatabase,
         mayWrite: () => clock() - claimedAt < dependencies.uploadLimitMs,

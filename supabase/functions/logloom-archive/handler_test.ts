@@ -9,31 +9,39 @@ const secret = "a secret";
 /** A handler on a bucket of a few bytes, what it called of the database, and a wait for its work. */
 function archive(
   works: unknown[],
-  { bucket = memoryBucket(), hasKey = true, steps = 10 }: {
+  { bucket = memoryBucket(), hasKey = true, waitedMs = 0, processorMs = 0 }: {
     bucket?: Bucket;
     hasKey?: boolean;
-    steps?: number;
+    /** For each answer of the database. */
+    waitedMs?: number;
+    /** For each piece. */
+    processorMs?: number;
   } = {},
 ) {
   const calls: [string, unknown][] = [];
-  let left = steps;
+  let now = 0;
   let work = Promise.resolve();
-  const callDatabase: CallDatabase = (name, body) => {
+  const callDatabase: CallDatabase = async (name, body) => {
     calls.push([name, JSON.parse(body)]);
-    if (name !== "claim_log_archive_work") return Promise.resolve(success("[]"));
+    await Promise.resolve();
+    now += waitedMs;
+    if (name !== "claim_log_archive_work") return success("[]");
     const next = works.shift();
-    return Promise.resolve(success(JSON.stringify(
+    return success(JSON.stringify(
       next === undefined ? { work: null } : { bucket: "b", prefix: "p", work: next },
-    )));
+    ));
   };
   const handle = createArchiveHandler({
     secret,
     callDatabase,
-    bucketNamed: () => hasKey ? bucket : undefined,
-    uploadLimitMs: 1000,
-    mayGoOn: () => --left > 0,
-    processorClock: () => 0,
-    clock: () => 0,
+    bucketNamed: () => {
+      now += processorMs;
+      return hasKey ? bucket : undefined;
+    },
+    uploadLimitMs: 100_000,
+    budgetMs: 30_000,
+    processorBudgetMs: 200,
+    clock: () => now,
     keepAlive: (promise) => void (work = promise),
   });
   return {
@@ -76,16 +84,24 @@ Deno.test("only the job's secret wakes the function", async () => {
   assert.deepEqual(calls.map(([name]) => name), ["claim_log_archive_work"]);
 });
 
-Deno.test("work is done piece by piece while there is time", async () => {
+Deno.test("a wake does piece by piece, until its time or its share of the processor is over", async () => {
   const check = { kind: "check", claim_id: "c", installation_id: "i" };
-  const { wake, calls } = archive([check, check, check], { steps: 2 });
-  await wake();
-  assert.deepEqual(calls, [
-    ["claim_log_archive_work", {}],
-    ["settle_log_archive_work", { p_claim_id: "c", p_details: { problem: null } }],
-    ["claim_log_archive_work", {}],
-    ["settle_log_archive_work", { p_claim_id: "c", p_details: { problem: null } }],
-  ]);
+  for (
+    const [waitedMs, processorMs, pieces] of [
+      [0, 0, 9],
+      // A file that takes long is the only one.
+      [0, 900, 1],
+      // What is waited for costs no processor.
+      [1000, 90, 3],
+      [6000, 0, 3],
+    ]
+  ) {
+    const { wake, calls } = archive(Array(9).fill(check), { waitedMs, processorMs });
+    await wake();
+    const settled = calls.filter(([name]) => name === "settle_log_archive_work");
+    const done = { p_claim_id: "c", p_details: { problem: null } };
+    assert.deepEqual(settled, Array(pieces).fill(["settle_log_archive_work", done]));
+  }
 });
 
 Deno.test("without a key for the bucket the work fails by name, and no more is taken", async () => {

@@ -1,13 +1,11 @@
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv } from "../_shared/env.ts";
-import { processorClock } from "../_shared/processor.ts";
 import { createBucket } from "./bucket.ts";
 import { createArchiveHandler } from "./handler.ts";
 
 /** Hosted edge functions have this beside Deno. */
 declare const EdgeRuntime: { waitUntil(work: Promise<void>): void } | undefined;
 
-const isHosted = typeof EdgeRuntime !== "undefined";
 const get = (name: string) => Deno.env.get(name) || undefined;
 const env = readEnv(get);
 const endpoint = get("LOGLOOM_ARCHIVE_ENDPOINT");
@@ -19,7 +17,8 @@ Deno.serve(createArchiveHandler({
   callDatabase: createDatabase({
     url: env.supabaseUrl,
     serviceKey: env.serviceKey,
-    timeoutMs: 90_000,
+    // Longer than a step of the database takes, and less than gateways wait.
+    timeoutMs: 25_000,
   }),
   bucketNamed: (bucket) => {
     if (!endpoint || !accessKeyId || !secretAccessKey) return undefined;
@@ -33,10 +32,9 @@ Deno.serve(createArchiveHandler({
   },
   // A claim is the function's for five minutes (settings.archive_claim_lifetime).
   uploadLimitMs: 180_000,
-  // A hosted function has two seconds of processor: a file takes up to one.
-  mayGoOn: ({ processorMs, at }) =>
-    performance.now() - at < 30_000 && (!isHosted || processorClock() - processorMs < 500),
-  processorClock,
+  budgetMs: 30_000,
+  // Hosted, an isolate is retired after a second of processor and ended after two: a file takes half a second.
+  processorBudgetMs: 200,
   clock: () => performance.now(),
   keepAlive: (work) => {
     if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { processorClock, processorMs } from "../_shared/processor.ts";
+import { processorClock, processorMs } from "../_shared/testing_processor.ts";
 import { hostile, hostilePayload, samplePayload } from "./samples.ts";
 import { renderTemplate, TemplateError } from "./template.ts";
 

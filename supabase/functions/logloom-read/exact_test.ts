@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { processorMs } from "../_shared/processor.ts";
+import { processorMs } from "../_shared/testing_processor.ts";
 import { changes, exact, rewrites } from "./exact.ts";
 
 Deno.test("numbers that a double changes, or writes otherwise, are texts, and nothing else is", () => {

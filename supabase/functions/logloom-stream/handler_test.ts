@@ -61,7 +61,7 @@ async function work(
     send: () => Promise.resolve({ status: 200, headers: new Map(), body: new Uint8Array() }),
     limit: 4,
     budgetMs: 20_000,
-    processorBudgetMs: 1500,
+    processorBudgetMs: 400,
     keepAlive: (promise) => working = promise,
     pause: () => Promise.resolve(),
     now: () => new Date(),

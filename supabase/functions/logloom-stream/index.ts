@@ -25,7 +25,8 @@ const stream = createStreamHandler({
     sendOutgoing(request, { ...connections, timeoutMs: 15_000, maxAnswerBytes: 2_000_000 }),
   limit: 40,
   budgetMs: 20_000,
-  processorBudgetMs: 1500,
+  // Hosted, an isolate is retired after a second of processor and ended after two, whichever requests take it.
+  processorBudgetMs: 400,
   keepAlive: (work) => {
     if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);
   },

@@ -203,7 +203,8 @@ begin
 end;
 $$;
 
--- The next file to be written, as a claim, with its records as columns. Null: none.
+-- The next file to be written, as a claim, with its records as columns. Null: none, or its records
+-- were not read in time.
 create function logloom_private.claim_write(p_expires_at timestamptz)
 returns json
 language plpgsql
@@ -212,6 +213,7 @@ as $$
 declare
   v_pass logloom_private.archive_passes;
   v_records logloom.logs[];
+  v_columns json;
   v_part logloom.archive_parts;
   v_claim logloom_private.archive_claims;
 begin
@@ -232,7 +234,17 @@ begin
     if not found then
       return null;
     end if;
-    v_records := logloom_private.archive_records(v_pass);
+    begin
+      v_records := logloom_private.archive_records(v_pass);
+      v_columns := logloom_private.archive_columns(v_records);
+    exception
+      when query_canceled then
+        update logloom_private.archive_passes p
+        set failures = p.failures + 1, error = 'Its records were not read in time',
+          next_attempt_at = clock_timestamp() + logloom_private.archive_delay(p.failures)
+        where p.tenant_id = v_pass.tenant_id;
+        return null;
+    end;
     exit when v_records is not null;
     perform logloom_private.end_archive_pass(v_pass);
   end loop;
@@ -261,7 +273,7 @@ begin
     'kind', 'write', 'claim_id', v_claim.claim_id, 'tenant_id', v_part.tenant_id,
     'part_id', v_part.part_id, 'key', v_part.object_key, 'records', v_claim.records,
     'first_day', v_part.first_day, 'last_day', v_part.last_day, 'generation', v_part.generation,
-    'columns', logloom_private.archive_columns(v_records)
+    'columns', v_columns
   );
 end;
 $$;

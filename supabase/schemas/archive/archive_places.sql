@@ -36,6 +36,8 @@ end;
 $$;
 
 -- The places of the next records of a pass, by ts and id: as many as fit into a file, one at least.
+-- A hosted function has a second of processor, so a file has half of what a block may have, and
+-- less after each failure.
 -- blocks: the block that each is in, null for rows; places: where in it.
 create function logloom_private.archive_places(
   p_pass logloom_private.archive_passes,
@@ -51,6 +53,7 @@ set jit = off
 as $$
 declare
   v_settings logloom_private.settings;
+  v_halvings constant integer := 1 + least(p_pass.failures, 4);
   v_filter constant text := logloom_private.archive_filter_sql(p_pass, 'r');
   v_end timestamptz := 'infinity';
   v_block logloom_private.blocks;
@@ -62,6 +65,8 @@ declare
   v_sizes bigint[] := '{}';
 begin
   select s.* into v_settings from logloom_private.settings s;
+  v_settings.seal_block_records := greatest(v_settings.seal_block_records >> v_halvings, 1);
+  v_settings.seal_block_bytes := v_settings.seal_block_bytes >> v_halvings;
   ts := '{}';
   ids := '{}';
   blocks := '{}';

@@ -155,7 +155,7 @@ language plpgsql
 volatile
 security invoker
 set search_path = pg_catalog, pg_temp
-set statement_timeout = '60s'
+set statement_timeout = '20s'
 as $$
 begin
   return coalesce(

@@ -85,7 +85,7 @@ language plpgsql
 volatile
 security invoker
 set search_path = pg_catalog, pg_temp
-set statement_timeout = '60s'
+set statement_timeout = '20s'
 as $$
 begin
   perform logloom_private.require_parameter('p_claim_id', p_claim_id is null);

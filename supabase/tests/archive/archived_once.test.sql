@@ -3,7 +3,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(20);
+select plan(23);
 
 create temp table clock as
 select
@@ -116,7 +116,7 @@ select ok(
   'of a tenant that is gone none does'
 );
 select is(
-  pg_temp.archive(), 5, 'a large day has files of its own, small ones share their month''s'
+  pg_temp.archive(), 7, 'a large day has files of its own, small ones share their month''s'
 );
 select is(pg_temp.amiss('acme') + pg_temp.amiss('small'), 0::bigint, 'each record is in one file');
 select results_eq(
@@ -164,7 +164,7 @@ from clock c;
 select is(pg_temp.archive(), 1, 'late records are archived by themselves');
 select pg_temp.add('acme', c.day, 60, 106) from clock c;
 select logloom_private.seal_block('acme', array[c.day]) from clock c;
-select is(pg_temp.archive(), 2, 'also where a block has them beside what is archived');
+select is(pg_temp.archive(), 3, 'also where a block has them beside what is archived');
 select is(pg_temp.amiss('acme'), 0::bigint, 'each record is in one file still');
 
 -- What was read before an erasure does not count.
@@ -200,6 +200,37 @@ select ok(
   logloom_private.claim_write(now()) is null, 'nothing of the tenant is archived meanwhile'
 );
 delete from logloom_private.archive_garbage g where true;
+
+-- Records that are not read in time are tried again, fewer at once.
+delete from logloom_private.archive_erasures e where true;
+create function pg_temp.claimed()
+returns integer
+language sql
+as $$
+  update logloom_private.archive_passes p set next_attempt_at = now() where true;
+  select (logloom_private.claim_write(now() + '1 minute') ->> 'records')::integer
+$$;
+create or replace function logloom_private.archive_columns(p_records logloom.logs[])
+returns json
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if (select p.failures = 1 from logloom_private.archive_passes p) then
+    perform pg_sleep(60);
+  end if;
+  return '{}';
+end;
+$$;
+set local statement_timeout = '300ms';
+select is(pg_temp.claimed(), null, 'reading ends before the gateway does');
+set local statement_timeout = 0;
+select results_eq(
+  $$ select p.failures, p.error from logloom_private.archive_passes p $$,
+  $$ values (2, 'Its records were not read in time') $$,
+  'and the pass says why'
+);
+select is(pg_temp.claimed(), 5, 'the next file has a quarter after two failures');
 
 -- When the archive is overtaken, the operator's choice holds.
 update logloom_private.settings set archive_overtaken = 'drop', archive_grace = '7 days';

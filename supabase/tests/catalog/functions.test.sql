@@ -1,5 +1,5 @@
 begin;
-select plan(18);
+select plan(19);
 
 create temp table our_functions as
 select p.*, p.oid::regprocedure::text as signature, n.nspname as schema, l.lanname as language
@@ -154,6 +154,12 @@ select is_empty(
       and prosrc ~ 'refuse|require_|resolve_tenant'
       and obj_description(oid, 'pg_proc') !~ 'Errors: PT\d'$$,
   'the comment of an operation that refuses lists its errors'
+);
+select is_empty(
+  $$select signature from our_functions f
+    cross join unnest(f.proconfig) c
+    where c ~ '^statement_timeout=' and split_part(c, '=', 2)::interval > '20 seconds'$$,
+  'no call takes longer than gateways wait for PostgREST, which is 30 seconds'
 );
 select is_empty(
   $$select proname from our_functions where schema = 'public'

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { processorClock } from "../../_shared/processor.ts";
+import { processorClock } from "../../_shared/testing_processor.ts";
 import { answer } from "./api.ts";
 import { grafanaRequests } from "./grafana_requests.ts";
 import { alternatives, quoted, quotedRegex, regexOf, stringOf } from "./texts.ts";

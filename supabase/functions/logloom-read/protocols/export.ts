@@ -5,10 +5,10 @@ import { problem } from "../problem.ts";
 import type { Asked, Protocol } from "../protocol.ts";
 import { parametersOf } from "./operation.ts";
 
-/** A response ends with the page that brings it to one of these: a hosted function has 2 s of processor. */
+/** A response ends with the page that brings it to one of these: hosted isolates are retired after 1 s of processor. */
 const maxRecords = 50_000;
 const maxBytes = 32_000_000;
-const maxProcessorMs = 1_000;
+const maxProcessorMs = 400;
 /** Pages of a rare text are long in coming, and a hosted function ends after 150 s. */
 const maxMs = 60_000;
 /** What compressing costs, in bytes a millisecond. */

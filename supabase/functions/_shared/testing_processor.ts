@@ -1,13 +1,15 @@
 import process from "node:process";
 
-/** It has the function, which answers with nothing but a warning. */
-const isHosted = Deno.version.deno.startsWith("2.1.");
+// For tests and measurements alone: hosted functions have no clock of the processor.
+
+/** Deno 2.1 has the function, which answers with nothing but a warning. */
+const hasNoUsage = Deno.version.deno.startsWith("2.1.");
 
 const cell = new Int32Array(new SharedArrayBuffer(4));
 
-/** Milliseconds of processor time that this process has used; on the hosted runtime, this thread. */
+/** Milliseconds of processor time that this process has used; on Deno 2.1, this thread. */
 export function processorClock(): number {
-  if (isHosted) {
+  if (hasNoUsage) {
     // Linux counts what a thread has used when it rests.
     Atomics.wait(cell, 0, 0, 0.01);
     const [nanoseconds] = Deno.readTextFileSync("/proc/thread-self/schedstat").split(" ");
