@@ -1,10 +1,10 @@
 // supabase/functions/checkout/index.ts; the key is a secret of the project:
-//   npx supabase secrets set LOGLOOM_KEY=ll_…
-import { createLogger } from "logloom";
+//   npx supabase secrets set LOGLOOM_API_KEY=ll_…
+import { createLogger } from "../_shared/logloom.js";
 
 const log = createLogger({
   url: Deno.env.get("SUPABASE_URL"),
-  key: Deno.env.get("LOGLOOM_KEY"),
+  key: Deno.env.get("LOGLOOM_API_KEY"),
   service: "checkout",
   env: "prod",
 });

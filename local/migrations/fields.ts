@@ -19,6 +19,7 @@ export interface RecordField {
 }
 
 const listFile = `${checkout}/supabase/schemas/foundations/record_fields.sql`;
+const levelsFile = `${checkout}/supabase/schemas/query/literals.sql`;
 const moduleFile = `${checkout}/supabase/functions/_shared/record_fields.ts`;
 const pages = ["docs/reference/query-language.md", "docs/guides/send/README.md"];
 
@@ -26,6 +27,17 @@ export async function recordFields(): Promise<RecordField[]> {
   const list = /'(\[\n[\s\S]*?\])'/.exec(await Deno.readTextFile(listFile))?.[1];
   if (list === undefined) throw new Error(`${listFile} has no list.`);
   return JSON.parse(list.replaceAll("''", "'"));
+}
+
+/** The words for each level, which the query language has. */
+async function levelWords(): Promise<Record<string, string[]>> {
+  const sql = await Deno.readTextFile(levelsFile);
+  const [list = ""] = /^ +values\n[^]*?\) l \(level, words\)$/m.exec(sql) ?? [];
+  const rows = [...list.matchAll(/\('(\w+)', '([^)]+)'\)/g)];
+  if (rows.length === 0) throw new Error(`${levelsFile} has no words for levels.`);
+  return Object.fromEntries(
+    rows.map(([, level, words]) => [level, words.replaceAll(/'\s+'/g, "").split(" ")]),
+  );
 }
 
 /** Every file that is written from the list, with the text that it has to have. */
@@ -42,7 +54,7 @@ export async function filesOfFields(): Promise<Map<string, string>> {
     const page = pageWithFields(await Deno.readTextFile(path), fields);
     texts.set(path, await formatted(page, ".md"));
   }
-  texts.set(moduleFile, await formatted(moduleOf(fields), ".ts"));
+  texts.set(moduleFile, await formatted(moduleOf(fields, await levelWords()), ".ts"));
   return texts;
 }
 
@@ -149,7 +161,7 @@ export function pageWithFields(page: string, fields: RecordField[]): string {
 }
 
 /** The TypeScript module of the fields. */
-export function moduleOf(fields: RecordField[]): string {
+function moduleOf(fields: RecordField[], levels: Record<string, string[]>): string {
   const named = (members: { name: string }[]) => JSON.stringify(members.map(({ name }) => name));
   const sent = fields.filter((field) => field.sent);
   return `// Written from supabase/schemas/foundations/record_fields.sql by npm run migration: change it there.
@@ -199,5 +211,8 @@ export const aliases = ${
       Object.fromEntries(sent.flatMap(({ name, aliases }) => aliases ? [[name, aliases]] : [])),
     )
   } as const;
+
+/** Words for levels in libraries and protocols, in lower case: those of supabase/schemas/query/literals.sql. */
+export const levelWords = ${JSON.stringify(levels)} as const;
 `;
 }

@@ -1172,6 +1172,33 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.level_named (
+  p_word text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  STRICT
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select l.level
+    from (
+      values
+        ('debug', 'debug trace finest finer fine silly verbose http notset dbg dbug debg trc trce '
+          'vrb debug1 debug2 debug3 debug4 debug5'),
+        ('info', 'info information informational notice log ok default audit config inf success'),
+        ('warn', 'warn warning wrn'),
+        ('error', 'error err severe critical crit fatal panic alert emerg emergency fail dpanic '
+          'ftl erro eror')
+    ) l (level, words)
+    where p_word = any (string_to_array(l.words, ' '))
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.log_histogram_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -2628,6 +2655,43 @@ begin
     end loop;
   end if;
   return v_sql;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_require_level (
+  p_token    text,
+  p_position integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  STRICT
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := logloom_private.query_text(p_token);
+  v_word constant text := lower(v_text collate "C");
+  v_level constant text := coalesce(
+    logloom_private.level_named(v_word),
+    -- pino's numbers
+    case when v_word ~ '^[1-9][0-9](?:\.[0-9]+)?$' then coalesce(
+      (array['debug', 'debug', 'info', 'warn'])[left(v_word, 1)::integer], 'error'
+    ) end
+  );
+begin
+  if v_level is null and v_word ~ '^[a-z]+(?:,[a-z]+)+$' then
+    perform logloom_private.refuse_at(
+      p_position,
+      'query.level_is_a_list',
+      logloom_private.query_excerpt(v_text),
+      replace(v_word, ',', ' OR ')
+    );
+  elsif v_level is null or logloom_private.query_has_wildcard(p_token) then
+    perform logloom_private.refuse_at(
+      p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text)
+    );
+  end if;
+  return v_level;
 end;
 $function$;
 

@@ -335,6 +335,10 @@ Deno.test("what is refused to the last reader does not sign out the next one", a
   next.resolve();
   await assert.rejects(reads, { status: 401 });
   assert.equal(session.claims()?.user, "grace");
+
+  const now = createService(config, session, readerOf(session.claims()));
+  await assert.rejects(now.call("list_api_keys", {}), { status: 401 });
+  assert.deepEqual([session.hasEnded(), session.refusal?.message], [true, "The token has expired"]);
 });
 
 Deno.test("nor is it asked again in a portal with the next one's token", async () => {

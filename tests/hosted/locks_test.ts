@@ -17,9 +17,14 @@ for (const name of functionNames) {
     const folder = `${copy.path}/${name}`;
     const { imports } = JSON.parse(await Deno.readTextFile(`${folder}/deno.json`));
     if (Object.keys(imports).length > 0) {
-      const { version, workspace } = JSON.parse(await Deno.readTextFile(`${folder}/deno.lock`));
-      assert.equal(version, "4");
-      assert.deepEqual(workspace.dependencies.toSorted(), Object.values(imports).toSorted());
+      const lock = JSON.parse(await Deno.readTextFile(`${folder}/deno.lock`));
+      assert.equal(lock.version, "4");
+      const pinned = Object.values(imports).toSorted();
+      assert.deepEqual(lock.workspace.dependencies.toSorted(), pinned);
+      // Each is imported by us too: a deploy takes deno.json along, and not the lock file.
+      assert.deepEqual(Object.keys(lock.specifiers).toSorted(), pinned);
+      const loaded = Object.keys(lock.npm).map((name) => `npm:${name.split("_")[0]}`);
+      assert.deepEqual(loaded.toSorted(), pinned);
     }
     await load(runtime, folder, ["--frozen"]);
 

@@ -506,8 +506,12 @@ Deno.test("alert rules are made, tried, paused and deleted", async () => {
   assert.match(test.out, /^email: (?:pending|failed)/);
   assert.equal((await alerts("pause", id)).out, "Errors is paused.\n");
   assert.equal((await alerts("resume", id)).out, "Errors is on.\n");
-  assert.deepEqual(await alerts("history", "--since", "1h"), { code: 0, out: "", err: "" });
-  assert.equal((await alerts("delete", id)).out, `Deleted ${id}.\n`);
+  assert.deepEqual(await alerts("history", "Errors", "--since", "7d"), {
+    code: 0,
+    out: "",
+    err: "logloom: No alerts since 7d: logloom alerts list shows the rules.\n",
+  });
+  assert.equal((await alerts("delete", "Errors")).out, "Deleted Errors.\n");
   assert.equal((await alerts("pause", id)).code, 1);
 });
 

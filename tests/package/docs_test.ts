@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
+import { eventually } from "../support/eventually.ts";
+import { stack } from "../support/stack.ts";
 import { freePort, newTrial, records, runProgram } from "./programs.ts";
 import { project } from "./project.ts";
 
@@ -43,25 +45,17 @@ for (const [name, wanted] of Object.entries(examples)) {
   });
 }
 
-Deno.test("the tutorial's app logs what the tutorial shows", async () => {
+Deno.test("the tutorial's second step, pasted as one block, logs what the tutorial shows", async () => {
   const { tenant, env } = await newTrial("package-tutorial");
-  const orders = ["1", "2", "declined"];
-  const port = freePort();
-  const app = block("shop.mjs", tutorial).replace(".listen(8787, ", `.listen(${port}, `);
-  assert.ok(app.includes(`.listen(${port}, `));
-  // The app serves until it is stopped; here it ends once it was asked.
-  const asked = `
-    for (const order of ${JSON.stringify(orders)}) {
-      await fetch("http://127.0.0.1:${port}/orders/" + order);
-    }
-    await log.flush();
-    process.exit();`;
-  const { code, said } = await runProgram(app + asked, {
-    ...env,
-    BASE_URL: env.LOGLOOM_URL,
-    KEY: env.LOGLOOM_API_KEY,
-  });
-  assert.deepEqual({ code, said }, { code: 0, said: "" });
+  const [, step = ""] = /^```sh\n([\s\S]*?)^```/m.exec(tutorial) ?? [];
+  // The package is installed already.
+  const pasted = step.replaceAll(/^npm .*\n/gm, "").replaceAll("../shop", `${project}/shop`)
+    .replaceAll("8787", `${freePort()}`);
+  const { code, stderr } = await new Deno.Command("bash", {
+    args: ["-euc", `${pasted}kill $!; wait $! || true`],
+    env: { BASE_URL: env.LOGLOOM_URL, KEY: env.LOGLOOM_API_KEY },
+  }).output();
+  assert.deepEqual([code, new TextDecoder().decode(stderr)], [0, ""]);
   assert.deepEqual(
     (await records(tenant)).map(({ level, msg, service }) => [level, msg, service]),
     [
@@ -70,6 +64,45 @@ Deno.test("the tutorial's app logs what the tutorial shows", async () => {
       ["error", "card declined", "shop"],
     ],
   );
+});
+
+Deno.test("the README's sample reads as a user, where there is no WebSocket too", async () => {
+  const { tenant, env } = await newTrial("package-readme");
+  const sent = await fetch(`${stack.url}/functions/v1/ingest`, {
+    method: "POST",
+    headers: { "X-API-Key": env.LOGLOOM_API_KEY },
+    body: '{"level":"error","service":"api","msg":"card declined"}',
+  });
+  assert.equal(sent.status, 200);
+  await eventually("the record", async () => (await records(tenant)).length === 1);
+  const readme = await Deno.readTextFile(`${checkout}/README.md`);
+  const [, sample = ""] = /^```ts\n([\s\S]*?)^```/m.exec(readme) ?? [];
+  // Nothing is sent through ws, so that any class stands for it.
+  await Deno.mkdir(`${project}/node_modules/ws`, { recursive: true });
+  await Deno.writeTextFile(`${project}/node_modules/ws/index.js`, "export default class {}");
+  await Deno.writeTextFile(
+    `${project}/errors.ts`,
+    sample.replace("./types/", `${checkout}/types/`)
+      .replace(/^const /m, "Reflect.deleteProperty(globalThis, 'WebSocket');\nconst "),
+  );
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--allow-all",
+      "--no-check",
+      "--no-lock",
+      "--node-modules-dir=manual",
+      "errors.ts",
+    ],
+    cwd: project,
+    env: {
+      SUPABASE_URL: stack.url,
+      SUPABASE_PUBLISHABLE_KEY: stack.anonKey,
+      TOKEN: tenant.token,
+    },
+  }).output();
+  assert.equal(code, 0, new TextDecoder().decode(stderr));
+  assert.match(new TextDecoder().decode(stdout), /^\S+ api card declined\n$/);
 });
 
 Deno.test("the package's README compiles", async () => {

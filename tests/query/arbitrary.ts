@@ -422,7 +422,12 @@ const levelWord = fc.constantFrom(
   "35",
   "40",
   "60",
+  "70",
   "emerg",
+  "fail",
+  "Ftl",
+  "dbug",
+  "ok",
 );
 const quantityLiteral = fc.constantFrom(
   ...["1.5s", "1500ms", "1m30s", "90s", "-2h", "0s", "1us", "2w", "1.5µs"],

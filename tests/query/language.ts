@@ -569,10 +569,19 @@ function readLevel(token: Token): string {
   const word = textOf(token).toLowerCase();
   const hasWildcard = unitsOf(token).some((unit) => typeof unit !== "string");
   const aliases: [string, RegExp][] = [
-    ["debug", /^(debug|trace|[12]\d(\.\d+)?)$/],
-    ["info", /^(info|notice|information|3\d(\.\d+)?)$/],
-    ["warn", /^(warn|warning|4\d(\.\d+)?)$/],
-    ["error", /^(error|err|critical|crit|fatal|panic|alert|emerg|emergency|[56]\d(\.\d+)?)$/],
+    [
+      "debug",
+      /^(debug[1-5]?|trace|fine(st|r)?|silly|verbose|http|notset|dbu?g|debg|trce?|vrb|[12]\d(\.\d+)?)$/,
+    ],
+    [
+      "info",
+      /^(info|information(al)?|notice|log|ok|default|audit|config|inf|success|3\d(\.\d+)?)$/,
+    ],
+    ["warn", /^(warn|warning|wrn|4\d(\.\d+)?)$/],
+    [
+      "error",
+      /^(error|err|erro|eror|severe|critical|crit|fatal|ftl|d?panic|fail|alert|emerg|emergency|[5-9]\d(\.\d+)?)$/,
+    ],
   ];
   const found = aliases.find(([, pattern]) => pattern.test(word));
   if (!found || hasWildcard) throw new QueryError(token.at, "no level");

@@ -1,4 +1,8 @@
-import { type FieldKind, fieldKinds } from "../../../supabase/functions/_shared/record_fields.ts";
+import {
+  type FieldKind,
+  fieldKinds,
+  levelWords,
+} from "../../../supabase/functions/_shared/record_fields.ts";
 
 /** Reads words of the query language, with the same rules as the service's compiler. */
 
@@ -102,11 +106,11 @@ export function hasWildcard(token: string): boolean {
   return !token.startsWith('"') && /[*?]/.test(token.replace(/\\[\s\S]/g, ""));
 }
 
-const level =
-  /^(debug|trace|info|notice|information|warn|warning|error|err|critical|crit|fatal|panic|alert|emerg|emergency|[1-6]\d(\.\d+)?)$/;
+const levels: ReadonlySet<string> = new Set(Object.values(levelWords).flat());
 
 export function isLevel(token: string): boolean {
-  return !hasWildcard(token) && level.test(textOf(token).toLowerCase());
+  const word = textOf(token).toLowerCase();
+  return !hasWildcard(token) && (levels.has(word) || /^[1-9]\d(\.\d+)?$/.test(word));
 }
 
 export function isUuid(token: string): boolean {

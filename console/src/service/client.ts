@@ -1,5 +1,5 @@
 import type { Config } from "./config.ts";
-import { createReader, LogloomError, type Reader } from "./logloom.ts";
+import { createReader, LogloomError, type Reader, refusalOf } from "./logloom.ts";
 import { parseExactly } from "./numbers.ts";
 import { Listeners, readClaims, readerOf, type Session } from "./session.ts";
 
@@ -33,7 +33,7 @@ export function createService(
     key: config.key,
     token,
     // An answer to the last reader says nothing of this one's token.
-    refused: async () => readerOf(session.claims()) === reader && await session.refused(),
+    refused: async (why) => readerOf(session.claims()) === reader && await session.refused(why),
     fetch: (input, init) => fetch(input, { ...init, credentials: "omit" }),
   }, {
     parse: parseExactly,
@@ -59,7 +59,10 @@ export function createService(
         throw new LogloomError(0, {}, 0, { cause });
       });
       const body = await response.json().catch(() => ({}));
-      if (!response.ok) throw new LogloomError(response.status, body, 0);
+      if (!response.ok) {
+        const hint = refusalOf(response.headers);
+        throw new LogloomError(response.status, { hint, ...body }, 0);
+      }
       return body.p_secrets;
     },
   };

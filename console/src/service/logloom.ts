@@ -1,1 +1,2 @@
 export * from "../../../packages/logloom/src/read.ts";
+export { refusalOf } from "../../../packages/logloom/src/read/refusal.ts";

@@ -1,4 +1,5 @@
 import { createContext, useContext } from "react";
+import type { LogloomError } from "./logloom.ts";
 
 /** The signed-in user, from the access token. It is not trusted: the service checks it. */
 export interface Claims {
@@ -14,10 +15,12 @@ export interface Session {
   /** The current token, refreshed if possible. Null when signed out. */
   token(): Promise<string | null>;
   claims(): Claims | null;
-  /** Reports that the service refused the token. True if there is a new one to retry with. */
-  refused(): Promise<boolean>;
+  /** Reports that the service refused the token, and why. True if there is a new one to retry with. */
+  refused(why: LogloomError): Promise<boolean>;
   /** Whether somebody was signed in until the token was refused. */
   hasEnded(): boolean;
+  /** Why the token was refused. */
+  readonly refusal: LogloomError | null;
   /** Requests a token with the user's current data. False if only a new sign-in helps. */
   renew(): Promise<boolean>;
   signOut(): Promise<void>;

@@ -1,3 +1,4 @@
+import type { LogloomError } from "./logloom.ts";
 import { type Claims, Listeners, readClaims, type Session } from "./session.ts";
 
 const kept = "logloom-token";
@@ -9,6 +10,7 @@ const kept = "logloom-token";
 export class TokenSession extends Listeners implements Session {
   #token: string | null;
   #ended = false;
+  refusal: LogloomError | null = null;
 
   constructor(store: Storage = sessionStorage) {
     super();
@@ -33,7 +35,8 @@ export class TokenSession extends Listeners implements Session {
     return true;
   }
 
-  refused = (): Promise<boolean> => {
+  refused = (why: LogloomError): Promise<boolean> => {
+    this.refusal = why;
     this.#ended = this.#token !== null;
     this.#forget();
     return Promise.resolve(false);

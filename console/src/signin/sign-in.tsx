@@ -19,7 +19,8 @@ export function SignIn(
         </p>
         {session.hasEnded() && (
           <p className="note warn" role="alert">
-            {say("Your session has ended. Sign in again to continue where you were.")}
+            {say("Your session has ended. Sign in again to continue where you were.")}{" "}
+            {session.refusal?.hint ?? session.refusal?.message}
           </p>
         )}
         {session instanceof TokenSession ? <TokenSignIn session={session} /> : (

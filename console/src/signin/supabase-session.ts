@@ -1,11 +1,13 @@
 import { AuthClient, type Session as AuthSession } from "@supabase/auth-js";
 import type { Config } from "../service/config.ts";
+import type { LogloomError } from "../service/logloom.ts";
 import { type Claims, Listeners, readClaims, type Session } from "../service/session.ts";
 
 /** Signed in with Supabase Auth: supabase-js stores and refreshes the session. */
 export class SupabaseSession extends Listeners implements Session {
   #session: AuthSession | null = null;
   #ended = false;
+  refusal: LogloomError | null = null;
 
   constructor(readonly auth: InstanceType<typeof AuthClient>) {
     super();
@@ -38,9 +40,10 @@ export class SupabaseSession extends Listeners implements Session {
     return !error && data.session !== null;
   };
 
-  refused = async (): Promise<boolean> => {
+  refused = async (why: LogloomError): Promise<boolean> => {
     const { data, error } = await this.auth.refreshSession();
     if (!error && data.session) return true;
+    this.refusal = why;
     // A missing network does not end a session: only a refusal does.
     if (error && (error.status === undefined || error.status >= 500)) return false;
     await this.auth.signOut({ scope: "local" });

@@ -43,7 +43,7 @@ export function whereKeysGo(headers: Headers, query: URLSearchParams): string {
   const place = "send the key as X-API-Key, or as Authorization: Bearer";
   return hasKeyPrefix(headers.get("apikey") ?? "")
     ? `The header apikey is Supabase's: ${place}`
-    : `Nobody is named: ${place}`;
+    : `No API key or token: ${place}`;
 }
 
 function ofAuthorization(authorization: string): Credentials {

@@ -146,7 +146,7 @@ Deno.test("WWW-Authenticate says where a key goes, and what is wrong with one", 
   const told = (description: string) =>
     `${realm}, error="invalid_token", error_description="${description}"`;
   const cases: [Record<string, string>, number, string][] = [
-    [{}, 400, `${realm}, error_description="Nobody is named: ${place}"`],
+    [{}, 400, `${realm}, error_description="No API key or token: ${place}"`],
     [
       { apikey: apiKey },
       400,

@@ -1,3 +1,6 @@
+// A deploy leaves deno.lock behind: what a package needs has the version of deno.json if it is imported.
+import "protocol-buffers-schema";
+import "resolve-protobuf-schema";
 import { createAuthenticator } from "../_shared/auth.ts";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv } from "../_shared/env.ts";

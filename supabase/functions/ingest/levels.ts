@@ -1,20 +1,11 @@
 import { markedNumber, numberText } from "../_shared/numbers.ts";
+import { levelWords } from "../_shared/record_fields.ts";
 
-export type Level = "debug" | "info" | "warn" | "error";
-
-/** Words for levels in libraries and protocols, in lower case. */
-const words: Readonly<Record<Level, string>> = {
-  debug:
-    "debug trace finest finer fine silly verbose http notset dbg dbug debg trc trce vrb debug1 debug2 debug3 debug4 debug5",
-  info: "info information informational notice log ok default audit config inf success",
-  warn: "warn warning wrn",
-  error:
-    "error err severe critical crit fatal panic alert emerg emergency fail dpanic ftl erro eror",
-};
+export type Level = keyof typeof levelWords;
 
 const levels: ReadonlyMap<string, Level> = new Map(
-  (Object.entries(words) as [Level, string][]).flatMap(([level, text]) =>
-    text.split(" ").map((word): [string, Level] => [word, level])
+  (Object.entries(levelWords) as [Level, readonly string[]][]).flatMap(([level, words]) =>
+    words.map((word): [string, Level] => [word, level])
   ),
 );
 

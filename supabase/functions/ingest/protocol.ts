@@ -157,9 +157,13 @@ export function plain(status: number, body: string): Reply {
   return { status, headers: { "Content-Type": "text/plain; charset=utf-8" }, body };
 }
 
-/** The failure's message, as `{error}`. */
-export function errorReply(_incoming: Incoming, { status, error }: Failure): Reply {
-  return json(status, { error });
+/** What is wrong, with the cause that the native endpoint says in WWW-Authenticate alone. */
+export function explained({ error, refusal }: Failure): string {
+  return refusal === undefined ? error : `${error}: ${refusal}`;
+}
+
+export function errorReply(_incoming: Incoming, failure: Failure): Reply {
+  return json(failure.status, { error: explained(failure) });
 }
 
 export function unreadable(what: string): Result<never> {

@@ -1,6 +1,33 @@
 -- Literals: levels, times, numbers, quantities.
 
--- The level that a token means, by ingest's aliases; null of null.
+-- The level that a word in lower case means, as libraries and protocols write it, or null. npm run
+-- migration writes these words into supabase/functions/_shared/record_fields.ts, for ingest.
+create function logloom_private.level_named(p_word text)
+returns text
+language plpgsql
+immutable
+strict
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select l.level
+    from (
+      values
+        ('debug', 'debug trace finest finer fine silly verbose http notset dbg dbug debg trc trce '
+          'vrb debug1 debug2 debug3 debug4 debug5'),
+        ('info', 'info information informational notice log ok default audit config inf success'),
+        ('warn', 'warn warning wrn'),
+        ('error', 'error err severe critical crit fatal panic alert emerg emergency fail dpanic '
+          'ftl erro eror')
+    ) l (level, words)
+    where p_word = any (string_to_array(l.words, ' '))
+  );
+end;
+$$;
+
+-- The level that a token means, as ingest reads it; null of null.
 create function logloom_private.query_require_level(p_token text, p_position integer)
 returns text
 language plpgsql
@@ -11,16 +38,13 @@ as $$
 declare
   v_text constant text := logloom_private.query_text(p_token);
   v_word constant text := lower(v_text collate "C");
-  v_level constant text := case
-    when v_word in ('debug', 'info', 'warn', 'error') then v_word
-    when v_word = 'trace' then 'debug'
-    when v_word in ('notice', 'information') then 'info'
-    when v_word = 'warning' then 'warn'
-    when v_word in ('err', 'critical', 'crit', 'fatal', 'panic', 'alert', 'emerg', 'emergency')
-      then 'error'
-    when v_word ~ '^[1-6][0-9](?:\.[0-9]+)?$'
-      then (array['debug', 'debug', 'info', 'warn', 'error', 'error'])[left(v_word, 1)::integer]
-  end;
+  v_level constant text := coalesce(
+    logloom_private.level_named(v_word),
+    -- pino's numbers
+    case when v_word ~ '^[1-9][0-9](?:\.[0-9]+)?$' then coalesce(
+      (array['debug', 'debug', 'info', 'warn'])[left(v_word, 1)::integer], 'error'
+    ) end
+  );
 begin
   if v_level is null and v_word ~ '^[a-z]+(?:,[a-z]+)+$' then
     perform logloom_private.refuse_at(

@@ -1,5 +1,5 @@
 begin;
-select plan(178);
+select plan(179);
 
 -- A dozen records, and for every construct of the language a query and the records that it finds.
 create temporary table events (
@@ -146,8 +146,9 @@ insert into cases values
   -- Levels
   ('level:ERROR', '4 6'),
   ('level:fatal', '4 6'),
+  ('level:(fail OR dpanic OR FTL OR 70)', '4 6'),
   ('level:"Warning"', '3'),
-  ('level:(notice OR 20)', '1 2 7 8'),
+  ('level:(ok OR silly)', '1 2 7 8'),
   ('level:>=warn', '3 4 6'),
   ('level:>warn', '4 6'),
   ('level:<warn', '1 2 7 8'),

@@ -219,6 +219,7 @@ inBrowser("a token that runs out asks to sign in, and one is back where one was"
   await page.getByRole("button", { name: "Run", exact: true })
     .evaluateAll((buttons) => buttons.forEach((button) => (button as HTMLElement).click()));
   await page.getByText("Your session has ended.").waitFor();
+  await page.getByText("JWT expired").waitFor();
   await page.unroute("**/rest/v1/rpc/**");
   await page.getByLabel("Link or token").fill(user.token);
   await page.getByRole("button", { name: "Sign in" }).click();

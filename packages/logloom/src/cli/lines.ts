@@ -1,5 +1,6 @@
 import type { LogloomError } from "../read/error.ts";
 import type { LogRecord, QueryWarning, StatRow } from "../read/types.ts";
+import { inCommands } from "./commands_for.ts";
 import { jsonOf, textOf } from "./exact.ts";
 
 type Shown = Pick<LogRecord, "ts" | "level" | "msg" | "service" | "attrs">;
@@ -106,13 +107,18 @@ export function refusalLines(error: LogloomError, query: string): string[] {
     const before = [...query].slice(0, error.position - 1).join("");
     const start = before.lastIndexOf("\n") + 1;
     const line = query.slice(start).split("\n")[0];
-    lines.push(`  ${harmless(line)}`, `  ${" ".repeat([...before.slice(start)].length)}^`);
+    // Without a line, as in a file's rule, there is nothing to point at.
+    if (line.trim() !== "") {
+      const space = " ".repeat([...harmless(before.slice(start))].length);
+      lines.push(`  ${harmless(line)}`, `  ${space}^`);
+    }
   }
-  if (error.hint) lines.push(`  ${harmless(error.hint)}`);
+  if (error.hint) lines.push(`  ${harmless(inCommands(error.hint))}`);
   return lines;
 }
 
 /** A refusal or a failure as a sentence. */
 export function reasonOf({ status, message }: LogloomError): string {
-  return status === 401 ? `${message}: the token or key is not accepted, or no longer.` : message;
+  const said = inCommands(message);
+  return status === 401 ? `${said}: the token or key is not accepted, or no longer.` : said;
 }

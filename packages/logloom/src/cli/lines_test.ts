@@ -53,6 +53,26 @@ Deno.test("an error shows the place in the query", () => {
     "            ^",
     "  A level is debug …",
   ]);
+  assert.deepEqual(refusalLines(error, "\tx  level:loud").slice(1, 3), [
+    "    x  level:loud",
+    "             ^",
+  ]);
+  // That of a file is not shown.
+  assert.deepEqual(refusalLines(error, ""), [
+    'logloom: Unknown level "loud"',
+    "  A level is debug …",
+  ]);
+});
+
+Deno.test("operations and parameters are named as commands and options", () => {
+  const error = new LogloomError(400, {
+    message: 'Invalid p_ts_from: "p_limit" is not a time',
+    hint: "rotate_api_key or create_api_key makes another; update_log_view mends p_config.",
+  }, 0);
+  assert.deepEqual(refusalLines(error, ""), [
+    'logloom: Invalid --since: "p_limit" is not a time',
+    "  keys rotate or keys create makes another; update_log_view mends config.",
+  ]);
 });
 
 Deno.test("a while, a time or words are a range; anything else is refused", () => {

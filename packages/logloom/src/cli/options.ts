@@ -14,6 +14,20 @@ export function timeOf(option: string, text: string | undefined): string | undef
   );
 }
 
+/** The seconds of `15m` or `now-15m`; undefined for a time. */
+export function secondsOf(text: string): number | undefined {
+  const [, count, unit] = /^(?:now-)?(\d+)([smhdw])$/.exec(text) ?? [];
+  return unit === undefined ? undefined : Number(count) * unitSeconds[unit];
+}
+
+/** `hour`, `2 hours`, `90 minutes`: what follows "the last". */
+export function whileOf(seconds: number): string {
+  const [name, unit] = ([["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]] as const)
+    .find(([, unit]) => seconds % unit === 0)!;
+  const count = seconds / unit;
+  return count === 1 ? name : `${count} ${name}s`;
+}
+
 export function wholeNumber(option: string, text: string, least: number, most: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;

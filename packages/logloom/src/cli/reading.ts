@@ -3,7 +3,7 @@ import type { RangeOptions, Reader } from "../read/reader.ts";
 import type { QueryWarning } from "../read/types.ts";
 import { type Cli, newCommand, type Words } from "./frame.ts";
 import { jsonLine, statLines, warningLine } from "./lines.ts";
-import { timeOf } from "./options.ts";
+import { secondsOf, timeOf, whileOf } from "./options.ts";
 import type { Output } from "./output.ts";
 import { type TargetOptions, withTarget } from "./target.ts";
 
@@ -53,21 +53,48 @@ export function warn(warnings: readonly QueryWarning[] | null | undefined): void
   for (const warning of warnings ?? []) console.error(warningLine(warning));
 }
 
+/** Says where nothing was found, and what to try. `page` has the range that the service searched. */
+export function tellOfNone(
+  cli: Cli,
+  what: "records" | "groups" | "fields",
+  { since, until }: Range,
+  page?: { readonly ts_from: string; readonly ts_to: string },
+): void {
+  const asked = secondsOf(since ?? "");
+  const isRecent = until === undefined && (since === undefined || asked !== undefined);
+  const seconds = isRecent && page ? secondsBetween(page.ts_from, page.ts_to) : asked;
+  const where = isRecent && seconds !== undefined
+    ? `in the last ${whileOf(seconds)}`
+    : page
+    ? `from ${page.ts_from} to ${page.ts_to}`
+    : "in this range";
+  const wider = ["24h", "7d", "30d"].find((one) => isRecent && secondsOf(one)! > (seconds ?? 3600));
+  const todo = [
+    ...wider === undefined ? [] : [`--since ${wider} looks further back`],
+    ...what === "fields" ? [] : [`${cli.call("fields")} lists the fields that there are`],
+  ];
+  console.error(`logloom: No ${what} ${where}${todo.length > 0 ? `: ${todo.join(", ")}` : ""}.`);
+}
+
+const secondsBetween = (from: string, to: string) =>
+  Math.round((Date.parse(to) - Date.parse(from)) / 1000);
+
 export function tellOfMore(shown: string): void {
   console.error(`logloom: these are ${shown}, and there are more: --limit N shows more.`);
 }
 
 /** Writes the rows of an aggregate. */
 export async function writeStats(
+  cli: Cli,
   reader: Reader,
-  query: string,
-  range: RangeOptions & { limit: number },
+  options: ReadingOptions & Range,
+  limit: number,
   output: Output,
-  asJson: boolean,
 ): Promise<void> {
-  const rows = await reader.stats(query, range);
+  const rows = await reader.stats(cli.query, { ...rangeOf(cli, options), limit });
+  if (rows.length === 0) tellOfNone(cli, "groups", options);
   warn(rows[0]?.warnings);
-  for (const line of asJson ? rows.map(jsonLine) : statLines(rows)) {
+  for (const line of options.json ? rows.map(jsonLine) : statLines(rows)) {
     if (!await output.write(line)) return;
   }
   const groups = rows[0]?.total_groups ?? 0;

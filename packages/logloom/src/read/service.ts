@@ -14,8 +14,8 @@ export interface Session {
   readonly url: string;
   /** The access token, or what gives the newest one, null where nobody is signed in. */
   readonly token: string | (() => string | null | Promise<string | null>);
-  /** Told that the service refused the token; true if there is a new one to try again with. */
-  readonly refused?: () => boolean | Promise<boolean>;
+  /** Told why the service refused the token; true if there is a new one to try again with. */
+  readonly refused?: (why: LogloomError) => boolean | Promise<boolean>;
   /** The project's publishable key, which hosted projects ask for. */
   readonly key?: string;
   /** The path above the operations: `/rest/v1/rpc` unless told otherwise. */
@@ -100,7 +100,7 @@ export function createService(
     const headers = { "Content-Type": "application/json", "Content-Profile": "public" };
     const init = { method: "POST", headers, body };
     let { response, text } = await ask(path, init, signal);
-    if (response.status === 401 && await door.refused?.()) {
+    if (response.status === 401 && await door.refused?.(errorOf(response, text))) {
       ({ response, text } = await ask(path, init, signal));
     }
     if (!response.ok) throw errorOf(response, text);
@@ -214,7 +214,9 @@ function errorOf({ status, headers }: Response, text: string): LogloomError {
     body.message = "The project does not expose the schema public, which has the operations.";
     body.hint = "Add it to the exposed schemas in the project's Data API settings.";
   }
-  const hint = body.hint ?? refusalOf(headers);
+  // PostgREST says it in the message, too.
+  const refusal = refusalOf(headers);
+  const hint = body.hint ?? (refusal === body.message ? null : refusal);
   return new LogloomError(status, { ...body, hint }, ms > 0 ? ms : 0);
 }
 

@@ -1,6 +1,6 @@
 import { success } from "../../_shared/errors.ts";
 import { addMember, isObject } from "../json.ts";
-import { json, type Protocol, receiver } from "../protocol.ts";
+import { explained, json, type Protocol, receiver } from "../protocol.ts";
 import { addJson, defaultsOf } from "./lines.ts";
 
 /** Axiom's ingest: https://axiom.co/docs/restapi/ingest. */
@@ -32,7 +32,7 @@ export const axiom: Protocol = {
         }),
     });
   },
-  refused: (_incoming, { status, error }) => json(status, { message: error }),
+  refused: (_incoming, failure) => json(failure.status, { message: explained(failure) }),
 };
 
 const datasetPath = /^\/v1\/(?:ingest\/([^/]+)|datasets\/([^/]+)\/ingest)$/;

@@ -4,6 +4,7 @@ import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
 import { isText } from "../../_shared/numbers.ts";
 import {
   type Content,
+  explained,
   type Incoming,
   json,
   missingCredentials,
@@ -98,6 +99,10 @@ function refused(_incoming: Incoming, failure: Failure): Reply {
   const isWrongKey = failure.status === 401 && failure.error !== missingCredentials;
   const status = isWrongKey ? 403 : failure.status;
   return json(status, {
-    errors: [{ status: String(status), title: titles[status] ?? "Error", detail: failure.error }],
+    errors: [{
+      status: String(status),
+      title: titles[status] ?? "Error",
+      detail: explained(failure),
+    }],
   });
 }

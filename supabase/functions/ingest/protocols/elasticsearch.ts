@@ -4,6 +4,7 @@ import { addMember, ExcessiveJson, isObject, type JsonObject } from "../json.ts"
 import { isText } from "../../_shared/numbers.ts";
 import {
   type Content,
+  explained,
   type Incoming,
   type Protocol,
   type Reading,
@@ -22,8 +23,11 @@ export const elasticsearch: Protocol = {
   methods: "POST, PUT, OPTIONS",
   greet,
   read: readBulk,
-  refused: (incoming, { status, error }) =>
-    answer(incoming, status, { error: { type: errorType(status), reason: error }, status }),
+  refused(incoming, failure) {
+    const { status } = failure;
+    const error = { type: errorType(status), reason: explained(failure) };
+    return answer(incoming, status, { error, status });
+  },
   refusedEach,
 };
 

@@ -5,6 +5,7 @@ import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
 import {
   type Content,
   type EventFailure,
+  explained,
   type Incoming,
   json,
   missingCredentials,
@@ -139,9 +140,11 @@ function flattened(event: JsonObject): JsonObject {
 const messageNames = [{ flat: "msg", path: undefined }, ...namesOf.msg];
 
 function refused(_incoming: Incoming, failure: EventFailure & { code?: number }): Reply {
-  const { status, error, code, event } = failure;
-  if (error === missingCredentials) return json(401, { text: "Token is required", code: 2 });
-  if (status === 401) return json(403, { text: "Invalid token", code: 4 });
+  const { status, error, refusal, code, event } = failure;
+  // Splunk's words, and the cause.
+  const said = (error: string) => explained({ status, error, refusal });
+  if (error === missingCredentials) return json(401, { text: said("Token is required"), code: 2 });
+  if (status === 401) return json(403, { text: said("Invalid token"), code: 4 });
   if (status === 503) return json(503, { text: "Server is busy", code: 9 });
   return json(status, {
     text: error,

@@ -1,7 +1,7 @@
 import { success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../collector.ts";
 import { addMember, isObject } from "../json.ts";
-import { json, type Protocol, receiver } from "../protocol.ts";
+import { explained, json, type Protocol, receiver } from "../protocol.ts";
 import { addJson } from "./lines.ts";
 
 /** Logflare's ingest for pino-logflare and its SDKs: a batch, or one event. */
@@ -14,7 +14,10 @@ export const logflare: Protocol = {
     });
     return success({ accepted: () => json(200, { message: "Logged!" }) });
   },
-  refused: (_incoming, { status, error }) => json(status, { error, message: error }),
+  refused(_incoming, failure) {
+    const error = explained(failure);
+    return json(failure.status, { error, message: error });
+  },
 };
 
 /** Values logged beside the message are in `metadata`, including the level. */

@@ -13,6 +13,7 @@ import {
 import {
   type Content,
   contentType,
+  explained,
   type Incoming,
   json,
   plain,
@@ -37,7 +38,7 @@ export const loki: Protocol = {
   ...receiver,
   limits: { ...receiver.limits, takesSnappy: true },
   read: readLoki,
-  refused: (_incoming, { status, error }) => plain(status, error),
+  refused: (_incoming, failure) => plain(failure.status, explained(failure)),
 };
 
 /** A probe of Grafana and the agents. */

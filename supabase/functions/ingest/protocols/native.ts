@@ -5,8 +5,8 @@ import { isObject, parseJson } from "../json.ts";
 import {
   type Content,
   contentType,
-  errorReply,
   type Incoming,
+  json,
   type Outcome,
   type Protocol,
   type Reading,
@@ -42,7 +42,7 @@ export const ndjson: Protocol = {
     const added = addLines(content, incoming.query, events);
     return added.ok ? success(reading) : added;
   },
-  refused: errorReply,
+  refused: (_incoming, { status, error }) => json(status, { error }),
 };
 
 export function nativeFor({ headers }: Incoming): Protocol {
@@ -78,9 +78,9 @@ function readNative(
   return added.ok ? success(reading) : added;
 }
 
-function refusedNatively(incoming: Incoming, told: Failure) {
+function refusedNatively(_incoming: Incoming, { status, error }: Failure) {
   // The interface has no other status for an unreadable body.
-  return errorReply(incoming, told.status === 415 ? { ...told, status: 400 } : told);
+  return json(status === 415 ? 400 : status, { error });
 }
 
 function listOf(body: unknown): Result<readonly unknown[]> {

@@ -323,8 +323,15 @@ Deno.test("HEC: its own codes for what is wrong, and what can be read is stored"
       code: 12,
       "invalid-event-number": 0,
     }],
-    ['{"event":"a"}', {}, 401, { text: "Token is required", code: 2 }],
-    ['{"event":"a"}', { Authorization: "Splunk x" }, 403, { text: "Invalid token", code: 4 }],
+    ['{"event":"a"}', {}, 401, {
+      text: "Token is required: No API key or token: send the key as X-API-Key, or as " +
+        "Authorization: Bearer",
+      code: 2,
+    }],
+    ['{"event":"a"}', { Authorization: "Splunk 'x'" }, 403, {
+      text: "Invalid token: The key is in quotes: send it without them",
+      code: 4,
+    }],
     ['{"event":"a"}{"even":"b"}', undefined, 200, {
       text: "Success",
       code: 0,
@@ -339,6 +346,29 @@ Deno.test("HEC: its own codes for what is wrong, and what can be read is stored"
   assert.deepEqual([health.status, health.text], [200, '{"text":"HEC is healthy","code":17}']);
   const ack = await receive("/services/collector/ack", { body: "{}" });
   assert.deepEqual([ack.status, JSON.parse(ack.text).code], [400, 14]);
+});
+
+Deno.test("what has no fixed body says in it why a key was refused", async () => {
+  const error = "Invalid token, API key, or missing tenant_id";
+  const why = `${error}: The key is in quotes: send it without them`;
+  const security = { type: "security_exception", reason: why };
+  const cases: [string, number, unknown][] = [
+    ["/v1/ingest/logs", 401, { message: why }],
+    ["/v1/logs", 401, { message: why }],
+    ["/logflare/logs", 401, { error: why, message: why }],
+    ["/es/_bulk", 401, { error: security, status: 401 }],
+    ["/api/v2/logs", 403, { errors: [{ status: "403", title: "Forbidden", detail: why }] }],
+    ...["/betterstack", "/gelf", "/logs/ingest", "/lines", "/drain/vercel"]
+      .map((path): [string, number, unknown] => [path, 401, { error: why }]),
+    ["", 401, { error }],
+  ];
+  const credentials = { "X-API-Key": `"${apiKey}"` };
+  for (const [path, status, said] of cases) {
+    const answer = await receive(path, { headers: json, body: "{}", credentials });
+    assert.deepEqual([answer.status, JSON.parse(answer.text)], [status, said], path);
+  }
+  const loki = await receive("/loki/api/v1/push", { headers: json, body: "{}", credentials });
+  assert.deepEqual([loki.status, loki.text], [401, why]);
 });
 
 Deno.test("HEC: the text of event.message.event, and JSON in a text", async () => {

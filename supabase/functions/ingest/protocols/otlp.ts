@@ -4,6 +4,7 @@ import type { EventCollector } from "../collector.ts";
 import {
   type Content,
   contentType,
+  explained,
   type Incoming,
   json,
   type Outcome,
@@ -77,9 +78,11 @@ function accepted({ rejected, errors }: Outcome, isJson: boolean): Reply {
 }
 
 /** A google.rpc.Status. */
-function refused(incoming: Incoming, { status, error }: Failure): Reply {
-  if (saysJson(incoming)) return json(status, { message: error });
+function refused(incoming: Incoming, failure: Failure): Reply {
+  const { status } = failure;
+  const message = explained(failure);
+  if (saysJson(incoming)) return json(status, { message });
   const writer = new PbfWriter();
-  writer.writeStringField(2, error);
+  writer.writeStringField(2, message);
   return { status, headers: protobufType, body: new Uint8Array(writer.finish()) };
 }

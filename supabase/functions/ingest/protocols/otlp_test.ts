@@ -188,7 +188,8 @@ Deno.test("failures are a Status in the request's own form", async () => {
   const refused = await receive("/v1/logs", { headers: json, body: "{", credentials: {} });
   assert.deepEqual([refused.status, refused.text], [
     401,
-    '{"message":"Missing authorization header"}',
+    '{"message":"Missing authorization header: No API key or token: send the key as X-API-Key, or as ' +
+    'Authorization: Bearer"}',
   ]);
   const broken = await receive("/v1/logs", { headers: protobuf, body: "\x0a\xff" });
   assert.deepEqual([broken.status, broken.headers.get("content-type")], [

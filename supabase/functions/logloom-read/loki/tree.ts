@@ -1,3 +1,5 @@
+// A deploy leaves deno.lock behind: what a package needs has the version of deno.json if it is imported before it.
+import "@lezer/lr";
 import { parser } from "@grafana/lezer-logql";
 import type { SyntaxNode } from "@lezer/common";
 import { refuse } from "./refusal.ts";

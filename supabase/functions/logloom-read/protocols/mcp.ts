@@ -1,3 +1,6 @@
+// A deploy leaves deno.lock behind: what a package needs has the version of deno.json if it is imported before it.
+import "zod";
+import "@modelcontextprotocol/core";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { corsHeaders, jsonText } from "../../_shared/http.ts";
 import { bodyText } from "../body.ts";

@@ -1,19 +1,29 @@
-import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
-import type { ParametersOf } from "../../read/reader.ts";
+import type { Reader } from "../../read/reader.ts";
 import type { AlertRule } from "../../read/types.ts";
 import { jsonOf } from "../exact.ts";
 import { Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../frame.ts";
 import { columns, harmless, jsonLine } from "../lines.ts";
+import { idOf, type Named } from "../named.ts";
 import { timeOf, wholeNumber } from "../options.ts";
+import { type Rule, ruleOf, type RuleOptions, withCondition } from "../rule_options.ts";
 import { openReader, type TargetOptions, withTarget } from "../target.ts";
 
 interface Options extends TargetOptions {
   json?: true;
 }
 
-const example = "4c5d0f6a-1d0b-4d8a-9c1b-0d9f6e6f7b21";
+const example = "'API errors'";
+
+/** The id of a rule that is named by its name or its id. */
+function ruleId(cli: Cli, reader: Reader, named: string): Promise<string> {
+  async function* rules(): AsyncGenerator<Named> {
+    for await (const rule of reader.list("list_alert_rules", {}, cli)) {
+      yield { id: rule.rule_id, name: rule.name, detail: rule.query_dsl };
+    }
+  }
+  return idOf("rule", named, rules());
+}
 
 export function alerts(cli: Cli): Command {
   const group = newCommand(cli, "alerts", "Lists, makes, tries and stops alert rules", {
@@ -56,7 +66,9 @@ function list(cli: Cli): Command {
           rule.query_dsl,
         ]);
       }
-      if (!options.json && rows.length > 1) console.log(columns(rows).join("\n"));
+      if (rows.length === 1) {
+        console.error(`logloom: No rules: ${cli.call("alerts create")} makes one.`);
+      } else if (!options.json) console.log(columns(rows).join("\n"));
     });
 }
 
@@ -64,34 +76,6 @@ const signs = { gt: ">", gte: ">=", lt: "<", lte: "<=", eq: "=", neq: "!=" };
 
 function condition({ comparison, threshold, window_minutes }: AlertRule): string {
   return `${signs[comparison]} ${threshold} in ${window_minutes} min`;
-}
-
-interface RuleOptions extends Options {
-  file?: string;
-  name?: string;
-  description?: string;
-  query?: string;
-  above?: string;
-  below?: string;
-  threshold?: string;
-  comparison?: string;
-  window?: string;
-  cooldown?: string;
-  email?: string;
-  webhook?: string;
-  paused?: true;
-}
-
-function withCondition(command: Command): Command {
-  return command
-    .option("--file <file>", "the rule as a JSON object, as list --json prints it; - is stdin")
-    .option("--query <query>", "what is counted or computed")
-    .option("--above <n>", "fires when the value is greater")
-    .option("--below <n>", "fires when the value is less")
-    .option("--comparison <word>", "instead: gt, gte, lt, lte, eq or neq, with --threshold")
-    .option("--threshold <n>", "what the value is compared with")
-    .option("--window <minutes>", "how far back it looks, 1 to 1440")
-    .option("--cooldown <minutes>", "how long it is silent after it fired, 0 to 10080");
 }
 
 function create(cli: Cli): Command {
@@ -129,94 +113,21 @@ const required = [
   ["--window", "p_window_minutes"],
 ] as const;
 
-/** The members of a file that a rule is made of. */
-const members = [
-  "name",
-  "description",
-  "query_dsl",
-  "threshold",
-  "comparison",
-  "window_minutes",
-  "cooldown_minutes",
-  "enabled",
-  "notification_destinations",
-  "notification_config",
-  "notify_on_recovery",
-  "for_minutes",
-  "on_absent",
-  "group_wait_seconds",
-];
-
-type Rule = ParametersOf<"create_alert_rule">;
-
-/** What the options and the file say; whether it is a rule is for the service to tell. */
-async function ruleOf(cli: Cli, options: RuleOptions): Promise<Partial<Rule>> {
-  const { name, description, query, above, below, email, webhook, file } = options;
-  const rule: Record<string, unknown> = {};
-  const written = file === undefined ? {} : await objectIn(cli, file);
-  for (const member of members) {
-    if (written[member] !== undefined) rule[`p_${member}`] = written[member];
-  }
-  const given = above ?? below ?? options.threshold;
-  const comparison = above !== undefined ? "gt" : below !== undefined ? "lt" : options.comparison;
-  const { window, cooldown, paused } = options;
-  Object.assign(rule, {
-    ...name !== undefined && { p_name: name },
-    ...description !== undefined && { p_description: description },
-    ...query !== undefined && { p_query_dsl: query },
-    ...given !== undefined && { p_threshold: numberOf(given) },
-    ...comparison !== undefined && { p_comparison: comparison },
-    ...window !== undefined && { p_window_minutes: wholeNumber("--window", window, 1, 1440) },
-    ...cooldown !== undefined && {
-      p_cooldown_minutes: wholeNumber("--cooldown", cooldown, 0, 10_080),
-    },
-    ...paused && { p_enabled: false },
-  });
-  if (email !== undefined || webhook !== undefined) {
-    rule.p_notification_destinations = [
-      ...email === undefined ? [] : ["email"],
-      ...webhook === undefined ? [] : ["webhook"],
-    ];
-    rule.p_notification_config = {
-      ...email !== undefined && { email },
-      ...webhook !== undefined && { webhook_url: webhook },
-    };
-  }
-  return rule as Partial<Rule>;
-}
-
-function numberOf(value: string): number {
-  const number = Number(value);
-  if (value.trim() !== "" && Number.isFinite(number)) return number;
-  throw new Failure(`a threshold is a number, not ${value}.`);
-}
-
-async function objectIn(cli: Cli, file: string): Promise<Record<string, unknown>> {
-  const json = file === "-" ? await text(process.stdin) : await readFile(cli.path(file), "utf8");
-  try {
-    const value: unknown = JSON.parse(json);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // The message below says it.
-  }
-  throw new Failure(`${file} has no JSON object.`);
-}
-
 function preview(cli: Cli): Command {
   return withCondition(newPart(
     cli,
     "preview",
     "Shows when a rule would have fired, and stores nothing",
     ["--query 'level:error' --above 10 --window 5", `${example} --above 20`],
-    "With a rule's id the options stand for its own values.",
+    "Of a rule that is named the options stand for its own values.",
   ))
-    .argument("[id]", "an existing rule")
-    .action(async (id: string | undefined, options: RuleOptions) => {
+    .argument("[rule]", "the name or id of a rule")
+    .action(async (named: string | undefined, options: RuleOptions) => {
       const { p_query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes } =
         await ruleOf(cli, options);
       const reader = await openReader(cli, options);
       const answer = await reader.call("preview_alert_rule", {
-        p_rule_id: id,
+        p_rule_id: named === undefined ? undefined : await ruleId(cli, reader, named),
         p_query_dsl,
         p_threshold,
         p_comparison,
@@ -234,10 +145,11 @@ function preview(cli: Cli): Command {
 
 function test(cli: Cli): Command {
   return newPart(cli, "test", "Sends a test notification to each destination of a rule", [example])
-    .argument("<id>", "the rule's id")
-    .action(async (id: string, options: Options) => {
+    .argument("<rule>", "the rule's name or id")
+    .action(async (named: string, options: Options) => {
       const reader = await openReader(cli, options);
-      const sent = await reader.call("test_alert_rule", { p_rule_id: id }, cli);
+      const p_rule_id = await ruleId(cli, reader, named);
+      const sent = await reader.call("test_alert_rule", { p_rule_id }, cli);
       if (options.json) return console.log(jsonLine(sent));
       for (const { channel, status, last_error } of sent) {
         console.log(`${channel}: ${status}${last_error ? `, ${harmless(last_error)}` : ""}`);
@@ -245,33 +157,29 @@ function test(cli: Cli): Command {
     });
 }
 
-function pause(cli: Cli): Command {
-  return newPart(cli, "pause", "Stops a rule until resume", [example])
-    .argument("<id>", "the rule's id")
-    .action((id: string, options: Options) => enable(cli, id, false, options));
-}
+const pause = (cli: Cli) => enabling(cli, "pause", "Stops a rule until resume", false);
+const resume = (cli: Cli) => enabling(cli, "resume", "Evaluates a paused rule again", true);
 
-function resume(cli: Cli): Command {
-  return newPart(cli, "resume", "Evaluates a paused rule again", [example])
-    .argument("<id>", "the rule's id")
-    .action((id: string, options: Options) => enable(cli, id, true, options));
-}
-
-async function enable(cli: Cli, id: string, isOn: boolean, options: Options): Promise<void> {
-  const reader = await openReader(cli, options);
-  const rule = await reader.call("update_alert_rule", { p_rule_id: id, p_enabled: isOn }, cli);
-  console.log(
-    options.json ? jsonLine(rule) : `${harmless(rule.name)} is ${isOn ? "on" : "paused"}.`,
-  );
+function enabling(cli: Cli, name: string, summary: string, isOn: boolean): Command {
+  return newPart(cli, name, summary, [example])
+    .argument("<rule>", "the rule's name or id")
+    .action(async (named: string, options: Options) => {
+      const reader = await openReader(cli, options);
+      const p_rule_id = await ruleId(cli, reader, named);
+      const rule = await reader.call("update_alert_rule", { p_rule_id, p_enabled: isOn }, cli);
+      const said = `${harmless(rule.name)} is ${isOn ? "on" : "paused"}.`;
+      console.log(options.json ? jsonLine(rule) : said);
+    });
 }
 
 function remove(cli: Cli): Command {
   return newPart(cli, "delete", "Deletes a rule; its history stays", [example])
-    .argument("<id>", "the rule's id")
-    .action(async (id: string, options: Options) => {
+    .argument("<rule>", "the rule's name or id")
+    .action(async (named: string, options: Options) => {
       const reader = await openReader(cli, options);
-      const answer = await reader.call("delete_alert_rule", { p_rule_id: id }, cli);
-      console.log(options.json ? jsonLine(answer) : `Deleted ${id}.`);
+      const p_rule_id = await ruleId(cli, reader, named);
+      const answer = await reader.call("delete_alert_rule", { p_rule_id }, cli);
+      console.log(options.json ? jsonLine(answer) : `Deleted ${harmless(named)}.`);
     });
 }
 
@@ -280,18 +188,23 @@ function history(cli: Cli): Command {
     "--since 7d",
     `${example} --limit 10`,
   ])
-    .argument("[id]", "only this rule")
+    .argument("[rule]", "the name or id of the only rule")
     .option("--since <when>", "15m, 2h, 7d or a time; else all")
     .option("--limit <n>", "the most alerts, 1 to 1000", "100")
     .action(
-      async (id: string | undefined, options: Options & { since?: string; limit: string }) => {
+      async (named: string | undefined, options: Options & { since?: string; limit: string }) => {
         const limit = wholeNumber("--limit", options.limit, 1, 1000);
         const reader = await openReader(cli, options);
         const found = await reader.call("list_alert_history", {
-          p_rule_id: id,
+          p_rule_id: named === undefined ? undefined : await ruleId(cli, reader, named),
           p_ts_from: timeOf("--since", options.since),
           p_limit: limit,
         }, cli);
+        if (found.length === 0) {
+          const where = options.since === undefined ? "yet" : `since ${options.since}`;
+          console.error(`logloom: No alerts ${where}: ${cli.call("alerts list")} shows the rules.`);
+          return;
+        }
         if (options.json) return found.forEach((alert) => console.log(jsonLine(alert)));
         const rows = found.map((alert) => [
           alert.triggered_at.slice(0, 19),
@@ -302,7 +215,7 @@ function history(cli: Cli): Command {
           alert.notification_error ?? (alert.notification_sent ? "sent" : "not sent"),
         ]);
         const head = ["triggered", "rule", "value", "group", "state", "notification"];
-        if (rows.length > 0) console.log(columns([head, ...rows]).join("\n"));
+        console.log(columns([head, ...rows]).join("\n"));
       },
     );
 }

@@ -8,6 +8,7 @@ import {
   type Range,
   rangeOf,
   type ReadingOptions,
+  tellOfNone,
   withRange,
 } from "../reading.ts";
 import { openLogReader } from "../target.ts";
@@ -27,6 +28,7 @@ export function fields(cli: Cli): Command {
         const few = values.slice(0, shownValues).map(({ value }) => value);
         return [field, type, String(count), few.join(", ")];
       });
+      if (rows.length === 0) tellOfNone(cli, "fields", options);
       const output = await openOutput({ page: false });
       const lines = options.json
         ? found.map(jsonLine)

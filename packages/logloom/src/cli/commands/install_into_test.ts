@@ -499,6 +499,9 @@ Deno.test("settings are understood however config.toml writes them", () => {
     "The project declares its schemas (schema_path",
   ]);
   assert.deepEqual(advice("[db.migrations]\nschema_paths = []"), []);
+  assert.deepEqual(advice("[inbucket]\nport = 1"), [
+    "The Supabase CLI 3 refuses the section [inbuc",
+  ]);
 
   assert.throws(
     () => withLogloom("functions = { other = { verify_jwt = false } }", ["ingest"]),

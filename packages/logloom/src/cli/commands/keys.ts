@@ -1,8 +1,9 @@
 import type { Reader } from "../../read/reader.ts";
-import type { CreatedApiKey, LogView, Scope } from "../../read/types.ts";
+import type { CreatedApiKey, Scope } from "../../read/types.ts";
 import { Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../frame.ts";
 import { columns, harmless, jsonLine } from "../lines.ts";
+import { idOf, type Named } from "../named.ts";
 import { wholeNumber } from "../options.ts";
 import { openReader, type TargetOptions, withTarget } from "../target.ts";
 
@@ -42,7 +43,9 @@ function list(cli: Cli): Command {
           ...times.map((at) => at?.slice(0, 16) ?? "-"),
         ]);
       }
-      if (!options.json && rows.length > 1) console.log(columns(rows).join("\n"));
+      if (rows.length === 1) {
+        console.error(`logloom: No keys: ${cli.call("keys create")} makes one.`);
+      } else if (!options.json) console.log(columns(rows).join("\n"));
     });
 }
 
@@ -73,7 +76,9 @@ a view has the scope read alone, for a view limits nothing that is sent.`,
         p_name: name,
         p_expires_at: options.expiresAt,
         p_scopes: scopes,
-        p_view_id: options.view === undefined ? undefined : await viewId(cli, reader, options.view),
+        p_view_id: options.view === undefined
+          ? undefined
+          : await idOf("view", options.view, views(cli, reader)),
       };
       show(await reader.call("create_api_key", parameters, cli), options);
     });
@@ -89,41 +94,52 @@ function isScope(text: string): text is Scope {
   return text === "ingest" || text === "read";
 }
 
-/** The id of a view that is named by its id or its name. */
-async function viewId(cli: Cli, reader: Reader, named: string): Promise<string> {
-  const views: LogView[] = [];
-  for await (const view of reader.list("list_log_views", {}, cli)) views.push(view);
-  const found = views.find(({ view_id }) => view_id === named.toLowerCase()) ??
-    views.find(({ name }) => name === named);
-  if (found !== undefined) return found.view_id;
-  const names = views.map(({ name }) => harmless(name)).sort().join(", ");
-  throw new Failure(`there is no view ${named}; there ${names ? `are: ${names}` : "are none"}.`);
+/** Keys that work: a rotated one and its successor have one name. */
+async function* activeKeys(cli: Cli, reader: Reader): AsyncGenerator<Named> {
+  for await (const { key_id, name, key_prefix, status } of reader.list("list_api_keys", {}, cli)) {
+    if (status === "active") yield { id: key_id, name, detail: `begins with ${key_prefix}` };
+  }
+}
+
+async function* views(cli: Cli, reader: Reader): AsyncGenerator<Named> {
+  for await (const { view_id, name } of reader.list("list_log_views", {}, cli)) {
+    yield { id: view_id, name, detail: "" };
+  }
+}
+
+function keyId(cli: Cli, reader: Reader, named: string): Promise<string> {
+  if (named.startsWith("ll_")) {
+    throw new Failure("name the key's name or id, not the key: list shows them.");
+  }
+  return idOf("active key", named, activeKeys(cli, reader));
 }
 
 function rotate(cli: Cli): Command {
   return withTarget(newCommand(cli, "keys rotate", "Replaces a key; both work for a while", {
-    examples: ["6f6a4f0e-54b6-4c3f-9b6d-2f0c4f6f3f11 --overlap 30"],
+    examples: ["'web server' --overlap 30"],
   }))
-    .argument("<id>", "the key's id, as list shows it")
+    .argument("<key>", "the key's name or id, as list shows them")
     .option("--overlap <minutes>", "how long both work, 0 to 10080", "60")
     .option("--json", "all of it as a JSON object")
-    .action(async (id: string, options: Options & { overlap: string }) => {
+    .action(async (named: string, options: Options & { overlap: string }) => {
       const overlap = wholeNumber("--overlap", options.overlap, 0, 10_080);
       const reader = await openReader(cli, options);
-      const parameters = { p_key_id: id, p_overlap_minutes: overlap };
+      const p_key_id = await keyId(cli, reader, named);
+      const parameters = { p_key_id, p_overlap_minutes: overlap };
       show(await reader.call("rotate_api_key", parameters, cli), options);
     });
 }
 
 function revoke(cli: Cli): Command {
   return withTarget(newCommand(cli, "keys revoke", "Revokes a key at once and for good", {
-    examples: ["6f6a4f0e-54b6-4c3f-9b6d-2f0c4f6f3f11"],
+    examples: ["'web server'", "6f6a4f0e-54b6-4c3f-9b6d-2f0c4f6f3f11"],
   }))
-    .argument("<id>", "the key's id, as list shows it")
-    .action(async (id: string, options: Options) => {
-      if (id.startsWith("ll_")) throw new Failure("name the key's id, not the key: list shows it.");
-      await (await openReader(cli, options)).call("revoke_api_key", { p_key_id: id }, cli);
-      console.log(`Revoked ${id}.`);
+    .argument("<key>", "the key's name or id, as list shows them")
+    .action(async (named: string, options: Options) => {
+      const reader = await openReader(cli, options);
+      const p_key_id = await keyId(cli, reader, named);
+      await reader.call("revoke_api_key", { p_key_id }, cli);
+      console.log(`Revoked ${harmless(named)}.`);
     });
 }
 

@@ -12,18 +12,20 @@ const shop = { view_id: "7d1f0c2e-4a3b-4c5d-8e6f-9a0b1c2d3e4f", name: "Shop" };
 const odd = { view_id: "11111111-1111-4111-8111-111111111111", name: shop.view_id };
 const made = { key_id: "6f6a4f0e-54b6-4c3f-9b6d-2f0c4f6f3f11", key_value: "ll_made" };
 
-/** A service with these views. */
-function service(views: readonly object[]): (request: PeerRequest) => Response {
+/** A service with these views, keys or rules. */
+function service(things: readonly object[]): (request: PeerRequest) => Response {
   return ({ path, body }) => {
     if (path === "/rest/v1/rpc/create_api_key") return Response.json(made);
-    if (path !== "/rest/v1/rpc/list_log_views") return Response.json({}, { status: 404 });
-    return Response.json(JSON.parse(body).p_after === undefined ? views : []);
+    if (!/_(?:log_views|api_keys|alert_rules)$/.test(path)) return Response.json({ name: "r" });
+    return Response.json(JSON.parse(body).p_after === undefined ? things : []);
   };
 }
 
-async function create(peer: Peer, ...args: string[]) {
+const create = (peer: Peer, ...args: string[]) => run(peer, "keys", "create", ...args);
+
+async function run(peer: Peer, ...args: string[]) {
   const { code, stdout, stderr } = await new Deno.Command("node", {
-    args: [`${checkout}local/run.mjs`, "logloom", "keys", "create", ...args],
+    args: [`${checkout}local/run.mjs`, "logloom", ...args],
     env: { LOGLOOM_URL: peer.url, LOGLOOM_TOKEN: "t", NO_COLOR: "1" },
   }).output();
   const decoder = new TextDecoder();
@@ -99,4 +101,68 @@ Deno.test("a wrong scope or an unknown view is one sentence, and no key is made"
     });
   }
   assert.deepEqual([...created(peer), ...created(empty)], []);
+});
+
+Deno.test("a key and a rule are named by name or id, and of several of one name none is taken", async () => {
+  const ids = [shop.view_id, odd.view_id, made.key_id];
+  const [first, second, third] = ids;
+  const key = { name: "web", status: "active", key_prefix: "ll_aaaaaaaa" };
+  const rule = { name: "API errors", query_dsl: "level:error" };
+  await using keys = startPeer(service([
+    { ...key, key_id: first },
+    { ...key, key_id: second, name: "ci" },
+    { ...key, key_id: third, name: "ci", key_prefix: "ll_bbbbbbbb" },
+    // The one that was rotated has the name of its successor.
+    { ...key, key_id: crypto.randomUUID(), status: "revoked" },
+  ]));
+  await using rules = startPeer(service([
+    { ...rule, rule_id: first },
+    { ...rule, rule_id: second, name: "Slow" },
+    { ...rule, rule_id: third, name: "Slow", query_dsl: "@ms:>9" },
+  ]));
+  const taken: [Peer, string[], string, object][] = [
+    [keys, ["keys", "revoke", "web"], "revoke_api_key", { p_key_id: first }],
+    [keys, ["keys", "revoke", third], "revoke_api_key", { p_key_id: third }],
+    [keys, ["keys", "rotate", "web"], "rotate_api_key", { p_key_id: first, p_overlap_minutes: 60 }],
+    [rules, ["alerts", "pause", "API errors"], "update_alert_rule", {
+      p_rule_id: first,
+      p_enabled: false,
+    }],
+    [rules, ["alerts", "resume", third], "update_alert_rule", {
+      p_rule_id: third,
+      p_enabled: true,
+    }],
+    [rules, ["alerts", "delete", "API errors"], "delete_alert_rule", { p_rule_id: first }],
+  ];
+  for (const [peer, args, operation, parameters] of taken) {
+    const { code, err } = await run(peer, ...args);
+    assert.equal(code, 0, err);
+    const { path, body } = peer.requests.at(-1)!;
+    assert.deepEqual([path.split("/").at(-1), JSON.parse(body)], [operation, parameters]);
+  }
+  const sentences: [Peer, string[], string][] = [
+    [
+      keys,
+      ["keys", "revoke", "ci"],
+      `there are 2 active keys ci: name one by its id.\n  ${second}  begins with ll_aaaaaaaa\n` +
+      `  ${third}  begins with ll_bbbbbbbb`,
+    ],
+    [keys, ["keys", "rotate", "Web"], "there is no active key Web; there are: ci, web."],
+    [
+      keys,
+      ["keys", "revoke", "ll_secret"],
+      "name the key's name or id, not the key: list shows them.",
+    ],
+    [
+      rules,
+      ["alerts", "pause", "Slow"],
+      `there are 2 rules Slow: name one by its id.\n  ${second}  level:error\n  ${third}  @ms:>9`,
+    ],
+    [rules, ["alerts", "delete", "x"], "there is no rule x; there are: API errors, Slow."],
+  ];
+  for (const [peer, args, sentence] of sentences) {
+    assert.deepEqual(await run(peer, ...args), { code: 1, out: "", err: `logloom: ${sentence}\n` });
+  }
+  const changed = [...keys.requests, ...rules.requests].filter(({ path }) => !/list_/.test(path));
+  assert.equal(changed.length, taken.length);
 });

@@ -2,6 +2,7 @@ import type { Command } from "../frame.ts";
 import { LogloomError } from "../../read/error.ts";
 import { createReader } from "../../read/reader.ts";
 import { ask, askSecret } from "../ask.ts";
+import { inCommands } from "../commands_for.ts";
 import { Failure } from "../failure.ts";
 import { type Cli, newCommand } from "../frame.ts";
 import { checkApiKey } from "../key_check.ts";
@@ -79,6 +80,8 @@ async function requireTenant(cli: Cli, { url, publishable_key, session }: Profil
     if (!(error instanceof LogloomError)) throw error;
     const hint = error.status === 401 && claimsOf(token).tenant_id === undefined
       ? " It has no tenant_id: the access-token hook is off, or you belong to no tenant."
+      : error.hint
+      ? ` ${inCommands(error.hint)}`
       : "";
     throw new Failure(`${reasonOf(error)}${hint} Nothing was stored.`);
   }

@@ -13,6 +13,7 @@ import {
   readingNotes,
   type ReadingOptions,
   tellOfMore,
+  tellOfNone,
   warn,
   withRange,
   writeStats,
@@ -54,8 +55,7 @@ export function search(cli: Cli): Command {
       const output = await openOutput({ page: !asJson && options.pager });
       try {
         if (aggregates(query)) {
-          const most = Math.min(limit, 1000);
-          await writeStats(reader, query, { ...range, limit: most }, output, asJson);
+          await writeStats(cli, reader, options, Math.min(limit, 1000), output);
         } else await writeRecords();
       } finally {
         await output.close();
@@ -89,6 +89,8 @@ export function search(cli: Cli): Command {
             cursor,
           });
           if (cursor === undefined) warn(page.warnings);
+          const isNone = left === limit && page.logs.length === 0 && page.next_cursor === null;
+          if (isNone) tellOfNone(cli, "records", options, page);
           for (const record of page.logs) if (!await output.write(line(record))) return;
           left -= page.logs.length;
           cursor = page.next_cursor ?? undefined;

@@ -14,8 +14,9 @@ const warning = {
 };
 
 function answer({ path, body }: PeerRequest): Response {
-  const { p_query_dsl: query, p_limit: limit } = JSON.parse(body);
+  const { p_query_dsl: query, p_limit: limit, p_ts_from: from } = JSON.parse(body);
   const isWrong = query === "service=api";
+  if (query === "none" && !path.endsWith("search_logs")) return Response.json([]);
   if (path.endsWith("log_stats")) {
     return Response.json([{
       group: { service: "a" },
@@ -26,8 +27,10 @@ function answer({ path, body }: PeerRequest): Response {
   }
   const record = { ts: "2026-11-21T10:00:00Z", level: "info", msg: "m", service: "a", attrs: null };
   return Response.json({
-    logs: isWrong ? [] : Array.from({ length: limit }, () => record),
-    next_cursor: isWrong ? null : "more",
+    logs: isWrong || query === "none" ? [] : Array.from({ length: limit }, () => record),
+    next_cursor: isWrong || query === "none" ? null : "more",
+    ts_from: from === "now-7d" ? "2026-11-14T10:00:00+00:00" : "2026-11-21T09:00:00+00:00",
+    ts_to: "2026-11-21T10:00:00+00:00",
     warnings: isWrong ? [warning] : [],
   });
 }
@@ -67,8 +70,36 @@ Deno.test("a search shows what the service warns of, and is no error", async () 
   assert.deepEqual(await run(peer, ["search", "service=api"]), {
     code: 0,
     out: "",
-    err: `logloom: ${warning.message}; perhaps you mean service:api\n`,
+    err: `logloom: ${warning.message}; perhaps you mean service:api\n` +
+      `logloom: No records in the last hour: --since 24h looks further back, ${lists}.\n`,
   });
+});
+
+const lists = "npm run logloom -- fields lists the fields that there are";
+
+Deno.test("what finds nothing says in which range, and what to try", async () => {
+  await using peer = startPeer(answer);
+  const cases: [string[], string][] = [
+    [["search"], `No records in the last hour: --since 24h looks further back, ${lists}.`],
+    [
+      ["search", "--since", "7d", "--json"],
+      `No records in the last 7 days: --since 30d looks further back, ${lists}.`,
+    ],
+    [
+      ["search", "--since", "2026-11-21T09:00", "--until", "2026-11-21T10:00"],
+      `No records from 2026-11-21T09:00:00+00:00 to 2026-11-21T10:00:00+00:00: ${lists}.`,
+    ],
+    [
+      ["logloom", "stats", "--since", "90m"],
+      `No groups in the last 90 minutes: --since 24h looks further back, ${lists}.`,
+    ],
+    [["logloom", "stats", "--until", "now-1d"], `No groups in this range: ${lists}.`],
+    [["logloom", "fields", "--since", "30d"], "No fields in the last 30 days."],
+  ];
+  for (const [args, said] of cases) {
+    const none = await run(peer, [...args, "none"]);
+    assert.deepEqual(none, { code: 0, out: "", err: `logloom: ${said}\n` });
+  }
 });
 
 Deno.test("a search that ends at its limit says so, to a pipe too", async () => {
@@ -152,7 +183,8 @@ Deno.test("an export says where it cannot write, and that an interrupted one goe
 });
 
 Deno.test("without a session what reads logs reads by an API key, and by no other door", async () => {
-  const page = { logs: [], next_cursor: null, warnings: [], more: false };
+  const [ts_from, ts_to] = ["2026-11-21T09:00:00Z", "2026-11-21T10:00:00Z"];
+  const page = { logs: [], next_cursor: null, ts_from, ts_to, warnings: [], more: false };
   await using peer = startPeer(({ path }) => {
     const operation = path.split("/").at(-1);
     if (operation === "export_logs") {
@@ -280,7 +312,7 @@ Deno.test("a key that may not read is told so, with what to do, and no file is m
     code: 1,
     out: "",
     err: `logloom: This API key may only send
-  create_api_key makes one that reads: p_scopes ["read"].
+  keys create makes one that reads: --scopes read.
 `,
   });
   await assert.rejects(Deno.stat(path), Deno.errors.NotFound);

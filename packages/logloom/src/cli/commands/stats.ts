@@ -6,7 +6,6 @@ import {
   newReading,
   queryOf,
   type Range,
-  rangeOf,
   readingNotes,
   type ReadingOptions,
   withRange,
@@ -21,11 +20,10 @@ export function stats(cli: Cli): Command {
   }))
     .option("--limit <n>", "the most groups, 1 to 1000", "1000")
     .action(async (words: string[], options: ReadingOptions & Range & { limit: string }) => {
-      const query = queryOf(cli, words);
+      queryOf(cli, words);
       const limit = wholeNumber("--limit", options.limit, 1, 1000);
-      const range = { ...rangeOf(cli, options), limit };
       const reader = await openLogReader(cli, options);
       const output = await openOutput({ page: false });
-      await writeStats(reader, query, range, output, options.json === true);
+      await writeStats(cli, reader, options, limit, output);
     });
 }

@@ -54,9 +54,9 @@ asked for. The SQL is supabase/uninstall.sql.`,
 
 const warning = `This removes Logloom with all of its logs from the database, for good.
 
-If Auth's access-token hook is Logloom's, switch it off first (dashboard: Authentication, Hooks; or
-[auth.hook.custom_access_token] in config.toml, then supabase config push). Otherwise nobody can sign
-in, because Auth calls a function that is gone.`;
+If Auth's access-token hook is Logloom's, switch it off first (dashboard: Authentication, Hooks; on a
+local stack [auth.hook.custom_access_token] in config.toml). Otherwise nobody can sign in, because
+Auth calls a function that is gone.`;
 
 /** The next steps after the removal from the database, with the names in this project if known. */
 export async function afterwards(source: string, project?: string): Promise<string> {

@@ -1,9 +1,11 @@
 import { LogloomError } from "../../read/error.ts";
 import { createReader } from "../../read/reader.ts";
 import type { Session } from "../../read/service.ts";
+import { inCommands } from "../commands_for.ts";
 import type { Cli } from "../frame.ts";
 import { functionNames } from "../guest/files.ts";
 import { checkApiKey } from "../key_check.ts";
+import { reasonOf } from "../lines.ts";
 import { environment } from "../options.ts";
 import { readProfile } from "../profiles.ts";
 import { accessToken, claimsOf } from "../sessions.ts";
@@ -85,7 +87,10 @@ export async function checkSession(cli: Cli, options: TargetOptions): Promise<Fi
     } catch (error) {
       if (!(error instanceof LogloomError)) throw error;
       const todo = `${cli.call("login")} starts a new session.`;
-      return [...findings, wrong("session", error.message, error.hint ?? todo)];
+      return [
+        ...findings,
+        wrong("session", reasonOf(error), error.hint ? inCommands(error.hint) : todo),
+      ];
     }
   } catch (error) {
     cli.signal.throwIfAborted();

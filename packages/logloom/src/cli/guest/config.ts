@@ -38,6 +38,9 @@ export function withLogloom(config: string, functions: readonly string[]): Confi
       "The project has an access-token hook of its own: let it call Logloom's, as docs/background/identity.md shows.",
     );
   }
+  if (at(settings, "inbucket") !== undefined) {
+    advice.push("The Supabase CLI 3 refuses the section [inbucket]: rename it to [local_smtp].");
+  }
   const schemas = at(settings, "api", "schemas");
   if (Array.isArray(schemas) && !schemas.includes("public")) {
     advice.push('[api] schemas does not name "public": the operations are functions there.');

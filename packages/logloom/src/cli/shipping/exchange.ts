@@ -1,3 +1,4 @@
+import { inCommands } from "../commands_for.ts";
 import { refusalOf } from "../../read/refusal.ts";
 import { redirectOf } from "../../read/redirect.ts";
 
@@ -50,7 +51,7 @@ function exchangeOf(response: Response, text: string, now: number): Exchange {
   const body = objectOf(text);
   const said = [body.error, body.message].find((one) => typeof one === "string");
   const refusal = refusalOf(headers);
-  const why = refusal === undefined ? "" : ` (${refusal})`;
+  const why = refusal === undefined ? "" : ` (${inCommands(refusal)})`;
   return {
     status,
     text,
