@@ -20,19 +20,27 @@ export class BoundedLog {
     this.#size = size;
   }
 
-  /** Writes a message of the supervisor. */
-  write(text: string): void {
-    this.#append(new TextEncoder().encode(text));
-  }
-
-  /** Writes a process's output until it ends. */
+  /** Writes a process's output until it ends, in whole lines, so that no secret is cut in two. */
   async take(output: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();
+    let begun = "";
     for await (const chunk of output) {
-      const lines = decoder.decode(chunk).split("\n").filter((line) => line.trim() !== "");
-      this.lastLine = lines.at(-1)?.trim() ?? this.lastLine;
-      this.#append(chunk);
+      const text = begun + decoder.decode(chunk, { stream: true });
+      const end = text.lastIndexOf("\n") + 1;
+      begun = text.slice(end);
+      this.#say(text.slice(0, end));
     }
+    this.#say(begun);
+  }
+
+  /** Writes a message of the supervisor. */
+  write(text: string): void {
+    this.#append(new TextEncoder().encode(withoutSecrets(text)));
+  }
+
+  #say(text: string): void {
+    this.lastLine = withoutSecrets(text).trim().split("\n").at(-1)?.trim() || this.lastLine;
+    this.write(text);
   }
 
   close(): void {
@@ -42,7 +50,6 @@ export class BoundedLog {
 
   #append(chunk: Uint8Array): void {
     if (!this.#open) return;
-    chunk = withoutKeys(chunk);
     if (this.#size + chunk.length > largest) this.#turn();
     this.#file.writeSync(chunk);
     this.#size += chunk.length;
@@ -56,10 +63,13 @@ export class BoundedLog {
   }
 }
 
-const key = /(ll_[0-9A-Za-z]{8})[0-9A-Za-z]{28}/g;
+/** What nginx and PostgREST write of a failing request's address, and whatever is a key or a token. */
+const secrets: [RegExp, string][] = [
+  [/(?<=\/[^\s"'?]*)\?[^\s"']+/g, "?…"],
+  [/\b(ll[tpc]?_[0-9A-Za-z]{8})[0-9A-Za-z]+/g, "$1…"],
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "eyJ…"],
+];
 
-/** nginx writes the address of a failing request, with any key in it. */
-function withoutKeys(chunk: Uint8Array): Uint8Array {
-  const text = new TextDecoder().decode(chunk);
-  return text.includes("ll_") ? new TextEncoder().encode(text.replace(key, "$1…")) : chunk;
+function withoutSecrets(text: string): string {
+  return secrets.reduce((rest, [secret, shown]) => rest.replace(secret, shown), text);
 }

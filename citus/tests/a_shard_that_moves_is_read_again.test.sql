@@ -34,7 +34,7 @@ begin
   end if;
 end;
 $$;
-create or replace function logloom_private.take_search_slot(p_tenant_id text)
+create or replace function logloom_private.take_search_slot(p_scope logloom_private.reading_scope)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -133,7 +133,7 @@ ${upstreams.map(upstream).join("\n")}
     # What follows is a key.
     "~^(?<intake>/functions/v1/ingest/v1/input)/" $intake;
     "~^(?<keyless>[^?]*/)ll[tpc]?_[0-9A-Za-z]+" $keyless;
-    "~^(?<path>[^?]*)" $path;
+    "~^(?<path>[^?#]*)" $path;
   }
   map $status $event_level {
     "~^5" error;

@@ -3,6 +3,21 @@
 
 set local search_path = pg_catalog, pg_temp;
 
+-- As finish_migration() does from here on: functions that have not changed need not be made anew.
+do $$
+declare
+  v_function regprocedure;
+begin
+  for v_function in
+    select p.oid
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'logloom_private'::regnamespace and p.prosecdef
+  loop
+    execute format('alter function %s set standard_conforming_strings = on', v_function);
+  end loop;
+end;
+$$;
+
 SET local check_function_bodies = off;
 
 ALTER TABLE "logloom"."alert_incidents"
@@ -13,9 +28,17 @@ ALTER TABLE "logloom"."alert_incidents"
 
 DROP FUNCTION "logloom_private"."alert_needs"(logloom_private.alert_rounds);
 
+DROP FUNCTION "logloom_private"."block_bits"(logloom_private.blocks, jsonb, timestamp WITH time zone, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."canary_health"();
+
 DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, integer, integer, text);
 
 DROP FUNCTION "logloom_private"."fail_stream"(logloom.log_streams, integer, text, integer);
+
+DROP FUNCTION "logloom_private"."log_tail_rows_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint);
+
+DROP FUNCTION "logloom_private"."partition_health"();
 
 DROP FUNCTION "logloom_private"."pending_alert_groups"(logloom_private.alert_rounds);
 
@@ -26,6 +49,8 @@ DROP FUNCTION "logloom_private"."settle_delivered"(logloom.log_streams, integer,
 DROP FUNCTION "logloom_private"."settle_refused"(logloom.log_streams, integer, text, jsonb);
 
 DROP FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
+
+DROP FUNCTION "logloom_private"."take_search_slot"(text);
 
 DROP FUNCTION "logloom_private"."written_number"(text);
 
@@ -49,6 +74,9 @@ ALTER TABLE "logloom"."log_streams"
 ALTER TABLE "logloom_private"."alert_groups"
   ADD COLUMN "turn_at" timestamp WITH time zone;
 
+ALTER TABLE "logloom_private"."installation"
+  ADD COLUMN "cursor_key" bytea NOT NULL DEFAULT (uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));
+
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "stream_tells_after" interval NOT NULL DEFAULT '01:00:00'::interval;
 
@@ -65,6 +93,7 @@ CREATE OR REPLACE FUNCTION logloom_private.abolish_tenant (
   LANGUAGE plpgsql
   SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because no API role deletes tenants
 declare
@@ -115,7 +144,7 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_health (
   AS $function$
 declare
   v_settings logloom_private.settings;
-  v_window_end timestamptz;
+  v_round logloom_private.alert_rounds;
   v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
   v_waits boolean;
   v_late_rules bigint;
@@ -123,25 +152,26 @@ declare
   v_reason text;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  select r.window_end into v_window_end from logloom_private.alert_rounds r
-  where r.finished_at is not null;
+  -- One that does not end is as late as one that does not begin.
+  select r.* into v_round from logloom_private.alert_rounds r;
   -- As late_seconds() has it, without a call for each rule.
   select count(*) filter (where l.late > v_settings.alert_round_limit), max(l.late)
   into v_late_rules, v_late
   from logloom.alert_rules r
   cross join lateral (
-    select v_window_end - greatest(r.last_evaluated_at, date_trunc('minute', r.asked_at)) as late
+    select
+      v_round.window_end - greatest(r.last_evaluated_at, date_trunc('minute', r.asked_at)) as late
   ) l
   where r.enabled;
   v_waits := v_has_rules
     and coalesce(p_now - p_watermark, 'infinity') > v_settings.alert_watermark_limit;
   if v_waits then
     v_reason := 'Rules wait until all that was acknowledged is visible';
-  elsif v_has_rules and v_window_end is not null
-    and logloom_private.silence_since(v_window_end, p_now) > v_settings.alert_round_limit
+  elsif v_has_rules and v_round.window_end is not null
+    and logloom_private.silence_since(v_round.window_end, p_now) > v_settings.alert_round_limit
   then
     v_reason := logloom_private.silence_reason(
-      'No round of the alert rules', logloom_private.silence_since(v_window_end, p_now),
+      'No round of the alert rules', logloom_private.silence_since(v_round.window_end, p_now),
       v_settings.alert_round_limit
     );
   elsif v_late_rules > 0 then
@@ -153,7 +183,7 @@ begin
   return logloom_private.health_grade(null, v_reason) || jsonb_build_object(
     'waiting', v_waits,
     'watermark_age_seconds', round(extract(epoch from p_now - p_watermark), 3),
-    'evaluated_until', v_window_end,
+    'evaluated_until', case when v_round.finished_at is not null then v_round.window_end end,
     'late_rules', v_late_rules,
     'late_seconds', greatest(coalesce(extract(epoch from v_late)::double precision, 0), 0)
   );
@@ -359,6 +389,46 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.block_bits (
+  p_block  logloom_private.blocks,
+  p_tree   jsonb,
+  p_from   timestamp with time zone,
+  p_to     timestamp with time zone,
+  p_within bit varying              DEFAULT NULL::bit varying
+)
+  RETURNS bit varying
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'auto'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_bits varbit[];
+  v_within varbit;
+  v_rest varbit;
+  v_found integer[];
+begin
+  perform logloom_private.take_scan_slot();
+  v_bits := logloom_private.node_bits(p_block, p_tree);
+  if p_within is not null then
+    v_bits := array[v_bits[1] & p_within, v_bits[2] & p_within];
+  end if;
+  if bit_count(v_bits[2]) > 0 and (p_block.first_ts < p_from or p_block.last_ts >= p_to) then
+    v_within := logloom_private.range_bits(p_block, v_bits[2], p_from, p_to);
+    v_bits := array[v_bits[1] & v_within, v_within];
+  end if;
+  v_rest := v_bits[2] & ~v_bits[1];
+  if bit_count(v_rest) = 0 then
+    return v_bits[1];
+  end if;
+  v_found := logloom_private.filtered_positions(
+    p_block, logloom_private.bit_positions(v_rest), p_tree
+  );
+  return v_bits[1] | logloom_private.position_bits(v_found, p_block.records);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.bucket_origin (
   p_seconds bigint
 )
@@ -388,6 +458,63 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.canary_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_last logloom_private.canary_rounds;
+  v_missing bigint;
+  v_doubled bigint;
+  v_failed bigint;
+begin
+  if (select s.canary_url from logloom_private.settings s) is null then
+    return logloom_private.health_grade(null, null) || jsonb_build_object('state', 'off');
+  end if;
+  select r.* into v_last
+  from logloom_private.canary_rounds r
+  where r.counted_at is not null or r.error is not null
+  order by r.sent_at desc
+  limit 1;
+  select coalesce(max(r.missing), 0), coalesce(max(r.doubled), 0) into v_missing, v_doubled
+  from logloom_private.canary_rounds r
+  where r.sent_at > p_now - interval '1 day';
+  select count(*) into v_failed
+  from (
+    select r.*
+    from logloom_private.canary_rounds r
+    where r.counted_at is not null or r.error is not null
+    order by r.sent_at desc
+    limit 2
+  ) r
+  where r.searched_at is null or r.tailed_at is null or r.counted_at is null;
+  return logloom_private.health_grade(
+    null,
+    concat_ws(
+      '; ',
+      case when v_missing > 0 then format('%s acknowledged records are missing', v_missing) end,
+      case when v_doubled > 0 then format('%s records are doubled', v_doubled) end,
+      case when v_failed = 2 then
+        'The last two records of the canary were not found: '
+          || 'logloom_private.canary_rounds has the error'
+      end
+    )
+  ) || jsonb_build_object(
+    'state', 'on',
+    'last_round', v_last.sent_at,
+    'acknowledged_ms', round(extract(epoch from v_last.acknowledged_at - v_last.sent_at) * 1000),
+    'search_ms', round(extract(epoch from v_last.searched_at - v_last.sent_at) * 1000),
+    'tail_ms', round(extract(epoch from v_last.tailed_at - v_last.sent_at) * 1000),
+    'missing', v_missing,
+    'doubled', v_doubled
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.change_log_stream (
   p_tenant_id text,
   p_stream_id uuid,
@@ -402,6 +529,7 @@ CREATE OR REPLACE FUNCTION logloom_private.change_log_stream (
   LANGUAGE plpgsql
   SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because no API role writes streams, whose state is theirs
 declare
@@ -678,6 +806,277 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.column_texts_at (
+  p_column    logloom_private.block_columns,
+  p_positions integer[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  SET work_mem TO '32MB'
+  AS $function$
+declare
+  v_at constant integer[] := array(select p - p_column.first + 1 from unnest(p_positions) p);
+  v_dictionary text[] := p_column.dictionary;
+  v_codes "char"[] := p_column.codes;
+  v_wide_codes smallint[] := p_column.wide_codes;
+  v_found integer[];
+  v_wanted integer[];
+  v_templates text[];
+  v_counts integer[];
+  v_places integer[];
+begin
+  if p_column.kind = 'texts' then
+    return logloom_private.elements_at(p_column.texts, v_at);
+  elsif p_column.kind = 'numbers' then
+    return case when p_column.numbers is not null
+      then logloom_private.elements_at(p_column.numbers, v_at)::text[]
+      else logloom_private.elements_at(p_column.wide_numbers, v_at)::text[] end;
+  end if;
+  v_found := case
+    when v_codes is not null then array(select v_codes[unnest(v_at)]::integer + 129)
+    when v_wide_codes is not null then array(select v_wide_codes[unnest(v_at)])
+    else array_fill(1, array[cardinality(v_at)])
+  end;
+  if p_column.kind = 'dictionary' then
+    return array(select v_dictionary[unnest(v_found)]);
+  end if;
+
+  -- A template without digits is the value.
+  v_wanted := array(
+    select d.code
+    from (select distinct f from unnest(v_found) f) d (code)
+    where strpos(v_dictionary[d.code], '0') > 0
+    order by d.code
+  );
+  -- Before a value stand the digits of the templates of lower codes and those of its own template
+  -- at lower positions.
+  with lower as (
+    select l.n, sum(sum(l.digits)) over (order by l.n) as digits
+    from (
+      -- How many of the codes that are found are not above this one.
+      select
+        width_bucket(d.code::integer, v_wanted) as n,
+        d.count * (octet_length(d.template) - octet_length(replace(d.template, '0', ''))) as digits
+      from unnest(v_dictionary, p_column.counts) with ordinality d (template, count, code)
+      where d.code < v_wanted[cardinality(v_wanted)]
+    ) l
+    group by l.n
+  ), places as (
+    -- To look for one code takes a twentieth of what it takes to gather the places of all.
+    select
+      d.code,
+      case when v_codes is null then array_positions(v_wide_codes, d.code::smallint)
+        else array_positions(v_codes, (d.code - 129)::"char") end as places
+    from unnest(v_wanted) d (code)
+    where cardinality(v_wanted) <= 20
+    union all
+    select a.code, array_agg(a.place order by a.place)
+    from (
+      select coalesce(u.code::integer + 129, u.wide_code) as code, u.place
+      from (
+        select
+          unnest(v_codes) as code, unnest(v_wide_codes) as wide_code,
+          generate_series(1, p_column.last - p_column.first + 1) as place
+      ) u
+    ) a
+    join unnest(v_wanted) d (code) on d.code = a.code
+    where cardinality(v_wanted) > 20
+    group by a.code
+  ), templates as materialized (
+    select
+      d.code, octet_length(d.template) - octet_length(replace(d.template, '0', '')) as digits,
+      coalesce(l.digits, 0)::integer as before, p.places
+    from (
+      select u.code, v_dictionary[u.code] as template, u.n
+      from unnest(v_wanted) with ordinality u (code, n)
+      offset 0
+    ) d
+    left join lower l on l.n = d.n - 1
+    left join places p on p.code = d.code
+  )
+  select
+    array_agg(v_dictionary[v.code] order by v.n), array_agg(v.digits order by v.n),
+    array_agg(v.place order by v.n)
+  into v_templates, v_counts, v_places
+  from (
+    select
+      f.code, f.n, m.digits,
+      m.before + m.digits * (coalesce(width_bucket(f.place, m.places), f.place) - 1) as place
+    from unnest(v_found, v_at) with ordinality f (code, place, n)
+    left join templates m on m.code = f.code
+    -- Else the places of a template are sorted along with each of its values.
+    offset 0
+  ) v;
+  -- "|| ''" reads what is stored once, not at each use.
+  return logloom_private.fill_each(
+    v_templates, v_counts, v_places, p_column.digits || ''::bytea
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.cut_stream_batch (
+  p_stream logloom.log_streams,
+  p_query  logloom_private.compiled_query
+)
+  RETURNS logloom_private.stream_batch
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET enable_seqscan TO 'off'
+  AS $function$
+declare
+  v_deadline constant timestamptz := clock_timestamp() + (
+    select s.tail_page_time from logloom_private.settings s
+  );
+  v_is_again constant boolean := p_stream.batch_id is not null;
+  v_last constant bigint := case when v_is_again then p_stream.batch_end_seq
+    else logloom_private.last_write_seq() end;
+  v_limit constant integer := case when v_is_again then 1000 else p_stream.batch_limit end;
+  v_first bigint := p_stream.position_seq;
+  v_id uuid := p_stream.position_id;
+  v_step_last bigint;
+  v_left integer;
+  v_steps bigint := 1;
+  -- A batch that is sent again is not cut where sizes are added up in another way.
+  v_bytes bigint := case when v_is_again then 1000000000 else p_stream.batch_bytes end;
+  v_block_end bigint;
+  v_sealed_sql text;
+  v_sealed logloom.logs[];
+  v_sealed_through bigint := -1;
+  v_size bigint;
+  v_found public.logloom_log_record[];
+  v_write_seqs bigint[];
+  v_fit integer;
+  v_max_id constant uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  v_batch logloom_private.stream_batch;
+begin
+  v_batch.records := '{}';
+  while v_first <= v_last loop
+    v_step_last := case when v_is_again then v_last else least(v_first + v_steps - 1, v_last) end;
+    v_left := v_limit + 1 - cardinality(v_batch.records);
+    -- A block is read once, for all steps in it. What is filtered after fields are hidden may be
+    -- too much for that.
+    if v_first > v_sealed_through then
+      select least(v_last, min(c.first_write_seq) - 1), least(v_last, min(c.last_write_seq))
+      into v_sealed_through, v_block_end
+      from logloom_private.blocks c
+      where c.tenant_id = p_stream.tenant_id and c.last_write_seq >= v_first;
+      if v_is_again then
+        v_sealed_through := v_last;
+      elsif v_first > v_sealed_through then
+        v_sealed_through :=
+          case when p_query.masked_tree is null then v_block_end else v_step_last end;
+      end if;
+      v_sealed_sql := logloom_private.sealed_tail_sql(
+        p_stream.tenant_id, p_query, v_left, v_first, v_id, v_sealed_through, v_bytes
+      );
+      v_sealed := null;
+      if v_sealed_sql is not null then
+        execute 'select array(select l from ' || v_sealed_sql || ' l)' into v_sealed;
+      end if;
+    end if;
+    v_step_last := least(v_step_last, v_sealed_through);
+    execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.write_seq), '
+      || 'coalesce(sum(r.record_bytes), 0) from ('
+      || logloom_private.page_sql(
+        p_query,
+        logloom_private.log_tail_rows_sql(
+          p_stream.tenant_id, p_query, v_left, v_first, v_id, v_step_last,
+          case when v_sealed <> '{}' then
+            format(
+              '(select s.* from unnest($1) s where s.write_seq between %s and %s)',
+              v_first, v_step_last
+            )
+          end
+        ),
+        'l.write_seq, l.id', v_left, v_bytes, true, ', l.write_seq, l.record_bytes'
+      )
+      || ') r'
+    into v_found, v_write_seqs, v_size
+    using v_sealed;
+    -- What does not fit is null, and so is all after it.
+    v_fit := least(
+      coalesce(array_position(v_found, null) - 1, cardinality(v_found)),
+      v_limit - cardinality(v_batch.records)
+    );
+    v_batch.records := v_batch.records || v_found[1:v_fit];
+    if v_fit < cardinality(v_found) then
+      v_batch.end_seq := case when v_fit > 0 then v_write_seqs[v_fit] else v_batch.end_seq end;
+      v_batch.end_id := case when v_fit > 0 then v_found[v_fit].id end;
+      exit;
+    end if;
+    v_batch.end_seq := v_step_last;
+    v_batch.end_id := null;
+    v_first := v_step_last + 1;
+    v_id := null;
+    -- Of sealed records what comes after these bytes is not there.
+    v_bytes := v_bytes - greatest(logloom_private.answered_bytes(v_found), v_size);
+    v_steps := v_steps * 4;
+    exit when v_bytes <= 0 or clock_timestamp() > v_deadline;
+  end loop;
+  -- What was erased since made room for what comes after the batch.
+  if v_is_again
+    and (v_batch.end_seq, coalesce(v_batch.end_id, v_max_id))
+      > (p_stream.batch_end_seq, coalesce(p_stream.batch_end_id, v_max_id))
+  then
+    v_batch.records := v_batch.records[1:(
+      select count(*)
+      from unnest(v_write_seqs[1:cardinality(v_batch.records)]) with ordinality w (write_seq, n)
+      where (w.write_seq, v_batch.records[w.n].id)
+        <= (p_stream.batch_end_seq, coalesce(p_stream.batch_end_id, v_max_id))
+    )];
+    v_batch.end_seq := p_stream.batch_end_seq;
+    v_batch.end_id := p_stream.batch_end_id;
+  end if;
+  return v_batch;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.decode_cursor (
+  p_cursor  text,
+  p_pattern text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key constant bytea := (select i.cursor_key from logloom_private.installation i);
+  v_bytes bytea;
+  v_is_sealed boolean;
+  v_text text;
+  v_parts text[];
+begin
+  begin
+    v_bytes := decode(
+      rpad(translate(p_cursor, '-_', '+/'), (length(p_cursor) + 3) / 4 * 4, '='), 'base64'
+    );
+    v_is_sealed := substr(v_bytes, 1, 32) = extensions.hmac(substr(v_bytes, 33), v_key, 'sha256');
+    if v_is_sealed then
+      v_bytes :=
+        extensions.decrypt_iv(substr(v_bytes, 49), sha256(v_key), substr(v_bytes, 33, 16), 'aes');
+    end if;
+    v_text := rtrim(convert_from(v_bytes, 'UTF8'));
+  exception when data_exception then
+    v_text := null;
+  end;
+  if not v_is_sealed and starts_with(v_text, 'tail ') then
+    perform logloom_private.refuse('search.cursor_is_outdated');
+  end if;
+  v_parts := regexp_match(v_text, p_pattern);
+  if v_parts is null then
+    perform logloom_private.refuse('search.cursor_is_invalid');
+  end if;
+  return v_parts;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.due_notifications()
   RETURNS TABLE (
     notification_id uuid,
@@ -728,6 +1127,28 @@ begin
   join senders s on s.tenant_id = d.tenant_id and s.kind = d.kind
   left join logloom_private.notification_usage u
     on u.tenant_id = d.tenant_id and u.channel = d.kind and u.hour = date_trunc('hour', now());
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.encode_cursor (
+  p_parts text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key constant bytea := (select i.cursor_key from logloom_private.installation i);
+  v_iv constant bytea := extensions.gen_random_bytes(16);
+  v_text constant text := array_to_string(p_parts, ' ');
+  -- Padded, so that its length does not tell of the number's.
+  v_sealed constant bytea := v_iv || extensions.encrypt_iv(
+    convert_to(rpad(v_text, greatest(length(v_text), 64)), 'UTF8'), sha256(v_key), v_iv, 'aes'
+  );
+begin
+  return translate(
+    encode(extensions.hmac(v_sealed, v_key, 'sha256') || v_sealed, 'base64'), e'+/=\n', '-_'
+  );
 end;
 $function$;
 
@@ -812,6 +1233,55 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.examine_log_tail (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_records   integer,
+  p_last      bigint,
+  p_tail      logloom_private.log_tail
+)
+  RETURNS logloom_private.log_tail
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_all logloom_private.compiled_query;
+  v_found public.logloom_log_record[];
+  v_first bigint;
+  v_id uuid;
+begin
+  v_all.tree := '{"type": "all"}';
+  v_all.filter := 'true';
+  execute 'with piece as materialized (select l.*, ' || p_query.filter || ' as is_found '
+    || logloom_private.log_tail_rows_sql(
+      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
+      logloom_private.sealed_tail_sql(
+        p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last, 9223372036854775807
+      )
+    )
+    || '), found as materialized ('
+    || logloom_private.page_sql(
+      p_query,
+      logloom_private.masked_sql(p_query, 'from piece l where l.is_found'),
+      'l.write_seq, l.id', p_records, (select s.max_page_bytes from logloom_private.settings s),
+      p_others => ', l.write_seq, l.id'
+    )
+    || ') select array(select f.record from found f where f.record is distinct from null '
+    || 'order by f.write_seq, f.id), o.write_seq, o.id '
+    || 'from (select 1) _ left join lateral (select p.write_seq, p.id from piece p '
+    || 'where (p.write_seq, p.id) < all ('
+    || 'select f.write_seq, f.id from found f where f.record is not distinct from null) '
+    || 'order by 1 desc, 2 desc limit 1) o on true'
+  into v_found, v_first, v_id;
+  p_tail.logs := p_tail.logs || v_found;
+  p_tail.more := v_first is not null;
+  p_tail.first := coalesce(v_first, p_tail.first);
+  p_tail.id := v_id;
+  return p_tail;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.fail_stream (
   p_stream      logloom.log_streams,
   p_status      integer,
@@ -848,6 +1318,51 @@ begin
     update logloom.log_streams s set failing_told_at = now()
     where s.stream_id = p_stream.stream_id;
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.finish_migration()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_table regclass;
+  v_function regprocedure;
+  v_grant record;
+begin
+  for v_table in
+    select c.oid
+    from pg_catalog.pg_class c
+    where c.relnamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
+      and c.relkind in ('r', 'p')
+      and not (c.relrowsecurity and c.relforcerowsecurity)
+  loop
+    execute format(
+      'alter table %s enable row level security, force row level security', v_table
+    );
+  end loop;
+  for v_function in
+    select p.oid
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'logloom_private'::regnamespace and p.prosecdef
+      and (p.proconfig @> '{standard_conforming_strings=on}') is not true
+  loop
+    execute format('alter function %s set standard_conforming_strings = on', v_function);
+  end loop;
+  revoke execute on all routines in schema logloom_private from public;
+  for v_grant in
+    select
+      p.oid::regprocedure as function, coalesce(g.roles, 'authenticated, service_role') as roles
+    from pg_catalog.pg_proc p
+    left join logloom_private.granted_functions() g on p.proname = any (g.names)
+    where p.pronamespace = 'logloom_private'::regnamespace
+      and (g.roles is not null or p.proname like '%\_errors')
+  loop
+    execute format('grant execute on function %s to %s', v_grant.function, v_grant.roles);
+  end loop;
+  perform logloom_private.grant_operations();
+  perform logloom_private.after_migration();
 end;
 $function$;
 
@@ -1115,6 +1630,7 @@ CREATE OR REPLACE FUNCTION logloom_private.late_seconds (
   STABLE
   SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because no API role reads the rounds
 begin
@@ -1525,6 +2041,94 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.log_tail_rows_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_limit     integer,
+  p_first     bigint,
+  p_id        uuid,
+  p_last      bigint,
+  p_sealed    text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_kept_from constant timestamptz := logloom_private.kept_from(p_tenant_id);
+  v_days timestamptz[];
+  v_filter text;
+  v_write_seqs text;
+  v_rows text;
+  v_order constant text := ' order by l.write_seq, l.id limit ' || p_limit;
+begin
+  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
+  from logloom_private.log_writes a
+  where a.write_seq >= p_first;
+  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
+  if p_id is not null then
+    v_write_seqs := v_write_seqs
+      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
+  end if;
+  v_filter := v_write_seqs;
+  -- Day by day, so that one late event does not bring in all days between. A client that was away
+  -- for so long that there are many of them reads from the first to the last.
+  if cardinality(v_days) <= 31 then
+    v_filter := v_filter || '(' || (
+      select string_agg(
+        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
+        ' or '
+      )
+      from unnest(v_days) d (day)
+    ) || ') and ';
+  end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, greatest(v_days[1], v_kept_from),
+    v_days[cardinality(v_days)] + interval '24 hours', v_filter || p_query.filter, null
+  );
+  if p_sealed is not null then
+    v_rows := 'from (select l.* ' || v_rows || ' union all select l.* from ' || p_sealed
+      || ' l) l where true';
+  end if;
+  if p_query.masked_tree is null then
+    v_rows := v_rows || v_order;
+  end if;
+  if p_query.hidden_fields is not null then
+    v_rows := logloom_private.masked_sql(p_query, v_rows) || v_order;
+  end if;
+  return v_rows;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_tail_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_limit     integer,
+  p_first     bigint,
+  p_id        uuid,
+  p_last      bigint,
+  p_bytes     bigint,
+  p_fits      boolean
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.page_sql(
+    p_query,
+    logloom_private.log_tail_rows_sql(
+      p_tenant_id, p_query, p_limit, p_first, p_id, p_last, logloom_private.sealed_tail_sql(
+        p_tenant_id, p_query, p_limit, p_first, p_id, p_last, p_bytes
+      )
+    ),
+    'l.write_seq, l.id', p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.mail_stream_owners (
   p_stream logloom.log_streams,
   p_type   text,
@@ -1659,6 +2263,7 @@ CREATE OR REPLACE FUNCTION logloom_private.next_stream_batch (
   LANGUAGE plpgsql
   SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because no API role reads streams or what they send
 declare
@@ -1777,6 +2382,31 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.partition_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_today constant date := logloom_private.utc_day(p_now);
+  v_current_exists constant boolean := logloom_private.partition_exists(v_today);
+  v_next_exists constant boolean := logloom_private.partition_exists(v_today + 1);
+begin
+  return logloom_private.health_grade(
+    case when not v_current_exists then 'The partition of today is missing' end,
+    case when not v_next_exists then 'The partition of tomorrow is missing' end
+  ) || jsonb_build_object(
+    'current_partition', logloom_private.partition_name(v_today),
+    'current_exists', v_current_exists,
+    'next_partition', logloom_private.partition_name(v_today + 1),
+    'next_exists', v_next_exists
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.pause_stream (
   p_stream logloom.log_streams,
   p_reason text
@@ -1863,6 +2493,35 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.pre_request_health()
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_function constant text := (logloom_private.pre_request_setting()).function;
+  v_is_called boolean;
+begin
+  -- Ours itself, or a function of the project that calls ours.
+  v_is_called := v_function = 'logloom_private.check_request' or exists (
+    select
+    from pg_catalog.pg_proc p
+    join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+    where p.proname = substr(v_function, strpos(v_function, '.') + 1)
+      and (strpos(v_function, '.') = 0 or n.nspname = split_part(v_function, '.', 1))
+      and strpos(p.prosrc, 'logloom_private.check_request') > 0
+  );
+  return logloom_private.health_grade(
+    null,
+    case when v_is_called is not true then
+      'PostgREST does not call logloom_private.check_request: '
+        'logloom_private.adopt_pre_request() mends it'
+    end
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.preview_alerts (
   p_values logloom_private.alert_window[],
   p_rule   logloom.alert_rules,
@@ -1906,6 +2565,71 @@ begin
     end if;
   end loop;
   return v_alerts;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
+  p_tenant_id text,
+  p_rule      logloom.alert_rules
+)
+  RETURNS public.logloom_alert_preview
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because the compiler's SQL is not run under row-level security, which no index survives
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_settings logloom_private.settings;
+  v_query logloom_private.compiled_query;
+  v_source text;
+  v_is_grouped boolean;
+  v_values logloom_private.alert_window[];
+  v_result public.logloom_alert_preview;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  perform logloom_private.take_search_slot(
+    logloom_private.scope_of_view(v_tenant_id, p_rule.view_id)
+  );
+  perform logloom_private.check_query(p_rule.query_dsl, true);
+  v_query := logloom_private.compile_rule(
+    v_tenant_id, p_rule.query_dsl, p_rule.view_id
+  );
+  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
+  if v_query.names_now then
+    perform logloom_private.refuse('alerts.preview_names_now');
+  end if;
+  v_source := 'select s.* from logloom.logs s '
+    || 'where s.tenant_id = $1 and s.ts >= $2 and s.ts < $3 union all '
+    || 'select s.* from logloom_private.sealed_rows('
+    || format(
+      '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
+    );
+  v_is_grouped := cardinality(v_query.by_fields) > 0;
+  v_result.ts_to := date_trunc('minute', least(
+    now(), logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
+  ));
+  v_result.ts_from := v_result.ts_to - v_settings.preview_span;
+  if logloom_private.has_partials(v_query) then
+    v_result.step_minutes := 1;
+    v_values := logloom_private.preview_partial_values(
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes
+    );
+  else
+    v_result.step_minutes := p_rule.window_minutes;
+    v_values := logloom_private.window_values(
+      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes,
+      case when v_is_grouped then v_settings.search_groups + 1 end
+    );
+    if v_is_grouped and cardinality(v_values) > v_settings.search_groups then
+      perform logloom_private.refuse_stage_bound(
+        'by', v_settings.search_groups, 'groups of all windows'
+      );
+    end if;
+  end if;
+  return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
 end;
 $function$;
 
@@ -2926,6 +3650,267 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_health()
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because service_role reads neither queue nor heartbeats
+declare
+  v_queue constant logloom_private.queue_state := logloom_private.queue_state();
+  v_now constant timestamptz := clock_timestamp();
+  v_is_restored constant boolean := logloom_private.is_restored();
+  v_checks constant jsonb := jsonb_build_object(
+    'queue', logloom_private.queue_health(v_queue, v_now),
+    'writer', logloom_private.writer_health(v_now),
+    'partitions', logloom_private.partition_health(v_now),
+    'alerts', logloom_private.alert_health(
+      v_now, logloom_private.watermark(v_queue.oldest_received_at)
+    ) || jsonb_build_object('unsealed_secrets', logloom_private.unsealed_secret_count()),
+    'sealing', logloom_private.sealing_health(v_now),
+    'verification', logloom_private.verification_health(),
+    'canary', logloom_private.canary_health(v_now),
+    'streams', logloom_private.stream_health(v_now),
+    'archive', logloom_private.archive_health(v_now),
+    'pre_request', logloom_private.pre_request_health(),
+    'installation', logloom_private.health_grade(
+      case when v_is_restored then
+        'Restored from a dump and not repaired: see Backup and restore in docs/guides/operations.md'
+      end,
+      null
+    ) || jsonb_build_object(
+      'state', case when v_is_restored then 'restored, not repaired' else 'installed' end
+    ),
+    'jobs', logloom_private.job_health(v_now)
+  );
+  v_status constant text := logloom_private.worst_status(v_checks);
+  -- Receivers are the tenants'; for those of one the service is no less ready for others.
+  v_ready constant text := logloom_private.worst_status(v_checks - 'streams');
+begin
+  return jsonb_build_object(
+    'status', v_status,
+    'timestamp', v_now,
+    'checks', v_checks,
+    'endpoints', (
+      select jsonb_object_agg(
+        c.name,
+        jsonb_build_object(
+          'available', true,
+          'status', v_checks -> c.name -> 'status',
+          'checks', jsonb_build_object(c.name, (v_checks -> c.name) - 'status')
+        )
+      )
+      from unnest(array['queue', 'writer', 'partitions']) c (name)
+    ) || jsonb_build_object(
+      'ready', jsonb_build_object(
+        'available', v_ready = 'healthy',
+        'status', v_ready,
+        'checks', coalesce(
+          logloom_private.unhealthy_checks(v_checks - '{jobs,streams}'::text[]), '{}'
+        )
+          || jsonb_strip_nulls(jsonb_build_object(
+            'jobs', logloom_private.unhealthy_checks(v_checks -> 'jobs'),
+            'queue', jsonb_build_object(
+              'depth', v_checks -> 'queue' -> 'depth', 'reason', v_checks -> 'queue' -> 'reason'
+            ),
+            'writer', jsonb_build_object(
+              'status', v_checks -> 'writer' -> 'status',
+              'reason', v_checks -> 'writer' -> 'reason'
+            )
+          ))
+      ),
+      'detailed', jsonb_build_object(
+        'available', v_status <> 'unhealthy', 'status', v_status, 'checks', v_checks
+      )
+    )
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log (
+  p_scope logloom_private.reading_scope,
+  p_id    uuid,
+  p_ts    timestamp with time zone
+)
+  RETURNS public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'get_log');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_query constant logloom_private.compiled_query := logloom_private.query_of_scope(v_scope);
+  v_received_at timestamptz;
+  v_window tstzrange;
+  v_windows tstzrange[] := '{}';
+  v_log public.logloom_log_record;
+begin
+  perform logloom_private.take_search_slot(v_scope);
+  perform logloom_private.require_parameter('p_id', p_id is null);
+  -- Around it: a client's clock may hold less than microseconds.
+  if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
+  end if;
+  -- The id says when the event was received, and most events are received when they happen.
+  v_received_at := to_timestamp(
+    ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0
+  );
+  if v_received_at between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
+    v_windows := v_windows || array[
+      tstzrange(v_received_at - interval '5 minutes', v_received_at + interval '5 minutes'),
+      tstzrange(v_received_at - interval '1 day', v_received_at + interval '1 day')
+    ];
+  end if;
+  foreach v_window in array v_windows loop
+    v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, true, true);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
+  v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
+  v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, false, true);
+  if v_log.id is not null then
+    return v_log;
+  end if;
+  foreach v_window in array logloom_private.search_parts(
+    v_tenant_id, lower(v_window), upper(v_window), 'desc'
+  )
+  loop
+    v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, true, false);
+    if v_log.id is not null then
+      return v_log;
+    end if;
+  end loop;
+  perform logloom_private.refuse('search.log_not_found');
+  return null;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log(p_scope, p_id, p_ts);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_changes (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_limit     integer
+)
+  RETURNS public.logloom_log_changes
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because nobody but the search functions makes SQL over records
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_changes');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_deadline constant timestamptz := clock_timestamp() + (
+    select s.search_page_time from logloom_private.settings s
+  );
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_before constant tstzrange := tstzrange(
+    lower(v_range) - (upper(v_range) - lower(v_range)), lower(v_range)
+  );
+  v_query logloom_private.compiled_query;
+  v_fields text[];
+  v_field text;
+  v_answer public.logloom_log_changes;
+begin
+  perform logloom_private.take_search_slot(v_scope);
+  if coalesce(p_limit, 20) not between 1 and 100 then
+    perform logloom_private.refuse('search.changes_are_out_of_range');
+  end if;
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
+  v_answer.ts_from := lower(v_range);
+  v_answer.ts_to := upper(v_range);
+  v_answer.before_from := lower(v_before);
+  v_answer.changes := '{}';
+  v_answer.warnings := array(
+    select w
+    from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+  );
+  if logloom_private.kept_from(v_tenant_id, lower(v_before)) > lower(v_before) then
+    v_answer.warnings := v_answer.warnings || row(
+      null, 'the range before begins when records are no longer kept: what is new may be older',
+      'Ask for a shorter or a later range.'
+    )::public.logloom_query_warning;
+  end if;
+  select s.value into v_answer.records
+  from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, 1) s;
+  select s.value into v_answer.records_before
+  from logloom_private.log_stats_of(v_tenant_id, v_query, v_before, 1) s;
+  if v_answer.records > 0 and v_answer.records_before > 0 then
+    execute format(
+      'select array(select f.field from (%s) f (field, type, count, items) '
+        'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
+        -- Few values, of which each may say something.
+        'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
+        'order by f.count desc, f.field collate "C" limit 5)',
+      logloom_private.log_fields_sql(
+        v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
+      )
+    )
+    into v_fields;
+    -- Null: patterns.
+    foreach v_field in array
+      array['level', 'service', 'env', 'host', 'route', null]::text[] || v_fields
+    loop
+      continue when logloom_private.is_hidden(coalesce(v_field, 'msg'), v_query.hidden_fields);
+      if clock_timestamp() > v_deadline then
+        v_answer.warnings := v_answer.warnings || row(
+          null, 'not all fields were compared, since that took too long',
+          'Narrow the filter or the range of time.'
+        )::public.logloom_query_warning;
+        exit;
+      end if;
+      v_answer.changes := v_answer.changes || array(
+        select c
+        from logloom_private.facet_changes(
+          v_tenant_id, v_query, v_range, v_before, v_field, v_answer.records,
+          v_answer.records_before
+        ) c
+      );
+    end loop;
+  end if;
+  v_answer.changes := array(
+    select c
+    from unnest(v_answer.changes) c
+    order by
+      c.score desc, array_position(array['new', 'gone', 'grown', 'shrunk'], c.change), c.kind,
+      c.field collate "C", c.value collate "C"
+    limit coalesce(p_limit, 20)
+  );
+  return v_answer;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_changes(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_log_export (
   p_scope     logloom_private.reading_scope,
   p_query_dsl text,
@@ -2943,6 +3928,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_export (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET "TimeZone" TO 'UTC'
   SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because no API role knows what the writer has written
 declare
@@ -3034,6 +4020,305 @@ then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_log_fields (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text
+)
+  RETURNS SETOF public.logloom_log_field
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET work_mem TO '4MB'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because nobody but this file makes SQL over records
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'list_log_fields');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_scope);
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
+  return query execute logloom_private.log_fields_sql(
+    v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
+  );
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return query
+  select r.*
+  from logloom_private.read_log_fields(p_scope, p_query_dsl, p_ts_from, p_ts_to) r;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_histogram (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_buckets   integer
+)
+  RETURNS public.logloom_log_histogram
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_histogram');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+  v_seconds bigint;
+  v_total bigint;
+  v_buckets public.logloom_log_bucket[];
+begin
+  perform logloom_private.take_search_slot(v_scope);
+  v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
+  execute 'select array('
+    || logloom_private.log_histogram_sql(v_tenant_id, v_query, v_range, v_seconds) || ')'
+  into v_buckets;
+  select sum(b.count) into v_total from unnest(v_buckets) b;
+  return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_histogram(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_overview (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_limit     integer
+)
+  RETURNS public.logloom_log_overview
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because nobody but the search functions makes SQL over records
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_overview');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_length constant double precision := extract(epoch from upper(v_range) - lower(v_range));
+  -- The same hours of the day: a load that comes every morning is no change.
+  v_shift constant interval := make_interval(hours => 24 * ceil(v_length / 86400)::integer);
+  v_before constant tstzrange := tstzrange(lower(v_range) - v_shift, upper(v_range) - v_shift);
+  v_seconds constant bigint := 60 * ceil(v_length / 86400)::bigint;
+  v_query logloom_private.compiled_query;
+  v_answer public.logloom_log_overview;
+begin
+  perform logloom_private.take_search_slot(v_scope);
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
+  v_answer.ts_from := lower(v_range);
+  v_answer.ts_to := upper(v_range);
+  v_answer.before_from := lower(v_before);
+  v_answer.before_to := upper(v_before);
+  v_answer.warnings := array(
+    select w
+    from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+  );
+  if logloom_private.kept_from(v_tenant_id, lower(v_before)) > lower(v_before) then
+    v_answer.warnings := v_answer.warnings || row(
+      null, 'the range before begins when records are no longer kept: its counts are not whole',
+      'Ask for a shorter or a later range.'
+    )::public.logloom_query_warning;
+  end if;
+  execute format(
+    $query$
+      with counted as (
+        select false as is_before, c.* from (%s) c
+        union all
+        select true, c.* from (%s) c
+      ), services as (
+        select
+          c.service,
+          coalesce(sum(c.count) filter (where not c.is_before), 0)::bigint as records,
+          coalesce(sum(c.count) filter (where not c.is_before and c.level = 'error'), 0)::bigint
+            as errors,
+          coalesce(sum(c.count) filter (where c.is_before), 0)::bigint as records_before,
+          coalesce(sum(c.count) filter (where c.is_before and c.level = 'error'), 0)::bigint
+            as errors_before,
+          max(c.ts) filter (where c.count > 0) as last_seen
+        from counted c
+        group by c.service
+      )
+      select
+        (select count(*) from services s where s.records > 0 or s.records_before > 0),
+        array(
+          select row(s.*)::public.logloom_log_service
+          from services s
+          where s.records > 0 or s.records_before > 0
+          order by s.records desc, s.records_before desc, s.service collate "C"
+          limit $1
+        )
+    $query$,
+    logloom_private.service_counts_sql(v_tenant_id, v_query, v_range, v_seconds),
+    logloom_private.service_counts_sql(v_tenant_id, v_query, v_before, v_seconds)
+  )
+  into v_answer.total_services, v_answer.services
+  using v_limit;
+  return v_answer;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_overview(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_page (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_limit     integer,
+  p_cursor    text,
+  p_order     text
+)
+  RETURNS public.logloom_log_page
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'search_logs');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_limit integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_order text;
+  v_now timestamptz := now();
+  v_first tstzrange;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_received jsonb;
+  v_left integer;
+  v_after text[];
+  v_times timestamptz[];
+  v_page record;
+  v_cursor text;
+begin
+  perform logloom_private.take_search_slot(v_scope);
+  if p_cursor is not null then
+    v_after := logloom_private.decode_cursor(
+      p_cursor,
+      '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
+        || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?(?: w(\d{1,18}))?$'
+    );
+    v_times := array(
+      select 'epoch'::timestamptz + (m || ' microseconds')::interval from unnest(v_after[2:5]) m
+    );
+    -- What the first page meant by now and by its range, so that no page moves away from it.
+    v_first := tstzrange(v_times[2], v_times[3]);
+    v_now := v_times[4];
+  end if;
+  if v_after[8] is not null then
+    -- Of an export: what was received before it began.
+    v_received := logloom_private.query_leaf(
+      logloom_private.query_field('received_at', 1),
+      jsonb_build_object('test', 'within', 'bounds', jsonb_build_object(
+        'to', 'epoch'::timestamptz + (v_after[8] || ' microseconds')::interval
+      ))
+    );
+    v_scope.filter := case when v_scope.filter is null then v_received
+      else jsonb_build_object(
+        'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_received)
+      ) end;
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, v_now, 'records');
+  -- That of the query's sort, or p_order.
+  v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
+    when true then 'desc' when false then 'asc' end;
+  if p_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  elsif v_order <> p_order then
+    perform logloom_private.refuse('search.order_is_another', v_order);
+  end if;
+  v_order := coalesce(v_order, p_order, 'desc');
+  if v_after[1] <> v_order then
+    perform logloom_private.refuse('search.cursor_has_another_order');
+  end if;
+  -- What limit leaves to this page and those after it.
+  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  if p_limit is null and v_left is not null then
+    v_limit := (select s.list_limit_max from logloom_private.settings s);
+  end if;
+  if p_limit is null and v_after[8] is not null then
+    v_limit := (select s.export_page_records from logloom_private.settings s);
+  end if;
+  v_limit := least(v_limit, v_left);
+
+  v_page := logloom_private.found_page(
+    v_tenant_id, v_query, v_range, v_limit, v_order, v_times[1], v_after[6]::uuid
+  );
+  v_left := v_left - cardinality(v_page.logs);
+  if v_page.last_id is not null and v_left is distinct from 0 then
+    v_cursor := logloom_private.encode_cursor(
+      array['page', v_order]
+        || array(
+          select (extract(epoch from t) * 1000000)::bigint::text
+          from unnest(array[v_page.last_ts, lower(v_range), upper(v_range), v_now]) t
+        )
+        || array[v_page.last_id::text, v_left::text, 'w' || v_after[8]]
+    );
+  end if;
+  return row(
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+    )
+  )::public.logloom_log_page;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_page(
+    p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_log_series (
   p_scope     logloom_private.reading_scope,
   p_query_dsl text,
@@ -3048,6 +4333,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_series (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET "TimeZone" TO 'UTC'
   SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because a filter drives an index only where row-level security does not stand between
 declare
@@ -3060,7 +4346,7 @@ declare
   v_groups jsonb := '[[]]';
   v_series public.logloom_log_series[];
 begin
-  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.take_search_slot(v_scope);
   v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'series');
   v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);
@@ -3126,6 +4412,149 @@ then
     raise;
   end if;
   return logloom_private.read_log_series(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_stats (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_limit     integer
+)
+  RETURNS SETOF public.logloom_log_stat
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_stats');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_scope);
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'rows');
+  -- Values of groups may be long: rows end with max_page_bytes.
+  return query
+  select (r.row).*
+  from (
+    select
+      s as row,
+      sum(octet_length(to_json(s)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) as before
+    from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
+  ) r
+  where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return query
+  select r.*
+  from logloom_private.read_log_stats(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_tail (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_cursor    text,
+  p_limit     integer,
+  p_backlog   integer
+)
+  RETURNS public.logloom_log_tail
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET enable_seqscan TO 'off'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'tail_logs');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_query logloom_private.compiled_query;
+  v_last bigint;
+  v_after text[];
+  v_tail logloom_private.log_tail;
+begin
+  perform logloom_private.take_search_slot(v_scope);
+  if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
+    perform logloom_private.refuse(
+      'search.backlog_is_out_of_range',
+      (select s.list_limit_max from logloom_private.settings s)::text
+    );
+  end if;
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
+  select coalesce(max(a.write_seq), 0) into v_last from logloom_private.log_writes a;
+  if p_cursor is null then
+    v_tail.first := v_last + 1;
+    -- Write sequences and records are of one snapshot: what is not here yet comes after this
+    -- cursor.
+    if p_backlog > 0 then
+      v_tail.logs := array(
+        select l
+        from unnest((
+          logloom_private.found_page(
+            v_tenant_id, v_query,
+            -- An event lies 24 hours ahead at most.
+            tstzrange(
+              now() - (select s.tail_backlog_span from logloom_private.settings s),
+              now() + interval '25 hours'
+            ),
+            p_backlog, 'desc', null, null
+          )
+        ).logs) l
+        order by l.ts, l.id
+      );
+    end if;
+  else
+    v_after := logloom_private.decode_cursor(
+      p_cursor, '^tail (\d{1,18})(?: ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?$'
+    );
+    v_tail.first := v_after[1];
+    v_tail.id := v_after[2];
+    if v_tail.first > 1 + (select q.last_value from logloom_private.write_seq q) then
+      perform logloom_private.refuse('search.cursor_lies_ahead');
+    end if;
+  end if;
+  v_tail.logs := coalesce(v_tail.logs, '{}');
+  v_tail.more := false;
+  v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
+  if not v_tail.more then
+    -- All of the last write sequence was seen. The days of later ones may be gone.
+    v_tail.first := greatest(v_last + 1, v_tail.first);
+    v_tail.id := null;
+  end if;
+  return row(
+    v_tail.logs,
+    logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
+  )::public.logloom_log_tail;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_tail(p_scope, p_query_dsl, p_cursor, p_limit, p_backlog);
 end;
 $function$;
 
@@ -3246,6 +4675,7 @@ CREATE OR REPLACE FUNCTION logloom_private.renew_webhook_secret()
   LANGUAGE plpgsql
   SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because no API role reaches the secrets
 begin
@@ -3258,6 +4688,83 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.request_deletion (
+  p_query_dsl text,
+  p_ts_from   text,
+  p_ts_to     text,
+  p_dry_run   boolean
+)
+  RETURNS logloom.retention_runs
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because the API roles neither compile queries nor write runs
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_now constant timestamptz := clock_timestamp();
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_run logloom.retention_runs;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  if p_dry_run then
+    -- It reads records as a search does.
+    perform logloom_private.take_search_slot(logloom_private.scope_of_view(v_tenant_id, null));
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query := logloom_private.search_query(null, p_query_dsl, v_now, 'filter');
+  if v_query.blank then
+    perform logloom_private.refuse('usage.deletion_query_is_blank');
+  end if;
+  perform logloom_private.refuse_warnings(v_query);
+  perform logloom_private.provision_current_tenant();
+  if not p_dry_run then
+    perform logloom_private.require_room_for_deletion(v_tenant_id);
+  end if;
+  insert into logloom.retention_runs (
+    tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
+  )
+  values (
+    v_tenant_id, 'erasure', 'queued', logloom_private.actor(), v_now, p_query_dsl,
+    lower(v_range), upper(v_range), p_dry_run
+  )
+  returning * into v_run;
+  if p_dry_run then
+    execute 'select (select count(*) ' || logloom_private.rows_sql(
+        v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}'
+      )
+      || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
+      || '$1, $2, $3, $4) c), 0)'
+    into v_run.records
+    using v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.tree;
+    update logloom.retention_runs r
+    set status = 'done', records = v_run.records, finished_at = clock_timestamp()
+    where r.run_id = v_run.run_id
+    returning * into v_run;
+    -- Who looks again and again fills no disk with that.
+    delete from logloom.retention_runs r
+    where r.run_id in (
+      select o.run_id
+      from logloom.retention_runs o
+      where o.tenant_id = v_tenant_id and o.dry_run
+      order by o.requested_at desc, o.run_id desc
+      offset (select s.dry_runs_kept from logloom_private.settings s)
+    );
+  end if;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, v_run.requested_by, 'logs.deletion_requested', v_run.run_id::text,
+    jsonb_build_object(
+      'query_dsl', v_run.query_dsl, 'ts_from', v_run.ts_from, 'ts_to', v_run.ts_to,
+      'dry_run', v_run.dry_run
+    )
+  );
+  return v_run;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.request_stream_test (
   p_tenant_id text,
   p_stream_id uuid
@@ -3266,6 +4773,7 @@ CREATE OR REPLACE FUNCTION logloom_private.request_stream_test (
   LANGUAGE plpgsql
   SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because no API role writes streams
 declare
@@ -3353,6 +4861,245 @@ begin
     and i.resolved_at is null
     and i.held_until < p_window_end
     and coalesce(i."group", 'null') <> all (p_held);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_tail_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_limit     integer,
+  p_first     bigint,
+  p_id        uuid,
+  p_last      bigint,
+  p_bytes     bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- What a client that was away for long missed may be sealed by now.
+  return case when exists (
+    select
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
+  ) then
+    'logloom_private.sealed_write_seqs(' || format(
+      '%s, %L, %L, %L, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
+      logloom_private.kept_from(p_tenant_id), p_query.tree,
+      case when p_query.masked_tree is null then p_limit end,
+      case when p_query.hidden_fields is null then greatest(p_bytes, 1)
+        else 9223372036854775807 end
+    ) || ')'
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_write_seqs (
+  p_tenant_id text,
+  p_first     bigint,
+  p_id        uuid,
+  p_last      bigint,
+  p_from      timestamp with time zone,
+  p_tree      jsonb,
+  p_limit     integer,
+  p_bytes     bigint
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  ROWS 100
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_block logloom_private.blocks;
+  v_write_seqs bigint[];
+  v_batches integer[];
+  v_steps bigint[];
+  v_step integer;
+  v_taken integer;
+  v_from bigint;
+  v_to bigint;
+  v_positions integer[];
+  v_next integer[];
+  v_added bigint[];
+  v_found bigint[] := '{}';
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
+      and c.last_ts >= p_from and c.damaged_at is null
+    order by c.first_write_seq
+  loop
+    exit when v_block.first_write_seq > v_found[p_limit];
+    perform logloom_private.can_read(v_block.format);
+    v_write_seqs := v_block.batch_write_seqs;
+    v_steps := array(
+      select distinct a
+      from unnest(v_write_seqs) a
+      where a between p_first and least(p_last, v_found[p_limit])
+      order by a
+    );
+    continue when v_steps = '{}';
+    v_batches := logloom_private.block_batches(v_block, null);
+    -- As many steps as have p_limit records if all are alike, then more and more.
+    v_taken := coalesce(
+      1 + p_limit * cardinality(v_write_seqs)::bigint / v_block.records, cardinality(v_steps)
+    );
+    v_step := 1;
+    while v_steps[v_step] <= coalesce(v_found[p_limit], p_last) loop
+      v_from := v_steps[v_step];
+      v_to := v_steps[least(v_step + v_taken - 1, cardinality(v_steps))];
+      v_positions := array(
+        select b.position
+        from unnest(v_batches) with ordinality b (batch, position)
+        where v_write_seqs[b.batch] between v_from and v_to
+        order by b.position
+      );
+      v_step := v_step + v_taken;
+      v_taken := v_taken * 4;
+      v_positions := logloom_private.bit_positions(logloom_private.block_bits(
+        v_block, p_tree, p_from, 'infinity',
+        logloom_private.position_bits(v_positions, v_block.records)
+      ));
+      select
+        array_agg(f.position order by f.position) filter (where f.before < p_bytes),
+        (array_agg(f.position order by f.n) filter (where f.before >= p_bytes))[1:1],
+        array_agg(f.write_seq)
+      into v_positions, v_next, v_added
+      from (
+        select
+          o.position, o.write_seq, o.n,
+          coalesce(
+            sum(o.record_bytes) over (
+              order by o.n rows between unbounded preceding and 1 preceding
+            ),
+            0
+          ) as before
+        from (
+          select
+            p.position, l.write_seq, l.record_bytes,
+            row_number() over (order by l.write_seq, l.id) as n
+          from unnest(v_positions) with ordinality p (position, n)
+          join (
+            select r.id, r.write_seq, r.record_bytes, row_number() over () as n
+            from logloom_private.sealed_records(
+              v_block, v_positions, array['id', 'write_seq', 'record_bytes']
+            ) r
+          ) l on l.n = p.n
+          where p_id is null or l.write_seq > p_first or l.id > p_id
+          order by l.write_seq, l.id
+          limit p_limit
+        ) o
+      ) f;
+      continue when v_positions is null;
+      v_found := array(
+        select a from unnest(v_found || v_added) a order by a limit p_limit
+      );
+      return query
+      select r.* from logloom_private.sealed_records(v_block, v_positions, null) r;
+      if v_next is not null then
+        return query
+        select r.*
+        from logloom_private.sealed_records(
+          v_block, v_next, array['ts', 'id', 'write_seq', 'record_bytes']
+        ) r;
+        exit;
+      end if;
+    end loop;
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.search_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('search.page_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
+      'Page with p_cursor for more.', 'A page has 1 to 1000 items.'),
+    ('search.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
+      'p_ts_from is inclusive, p_ts_to exclusive and now where it is left out.', null),
+    ('search.log_not_found', 404, 'Log record not found',
+      'It may be on its way still, or past its retention.',
+      'No such id in this tenant, not written yet, or past its retention.'),
+    ('search.took_too_long', 408, 'The search took too long',
+      'Narrow it: a shorter range of time, or a filter by level, service or req_id.',
+      '15 seconds. Narrow the range or the query.'),
+    ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
+      'Wait for one to end; the plan says how many may run at once.',
+      'More at once than the plan''s `concurrent_searches`; `Retry-After`.'),
+    ('search.too_many_in_views', 429,
+      'Too many searches in the views and portals of this tenant are running',
+      'Wait for one to end; together they have half of what the plan allows.',
+      'More at once than half of the plan''s `concurrent_searches`; `Retry-After`.'),
+    ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
+      'Those of all tenants hold their share of the connections.'),
+    ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
+      'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.', null),
+    ('search.cursor_is_invalid', 400, 'Invalid p_cursor',
+      'Send next_cursor of the page before, unchanged, or none to begin.',
+      'It is not a `next_cursor` of this operation.'),
+    ('search.cursor_is_outdated', 400, 'Invalid p_cursor: it is from an earlier version of Logloom',
+      'Start again without p_cursor.', 'A cursor of `tail_logs` from version 1.0.0.'),
+    ('search.cursor_has_another_order', 400, 'Invalid p_cursor: it belongs to the other p_order',
+      'Send the p_order of the page before.', '`desc` and `asc` have cursors of their own.'),
+    ('search.cursor_lies_ahead', 400,
+      'Invalid p_cursor: it is newer than the database',
+      'The database was restored from before it. Start again without p_cursor.', null),
+    ('search.order_is_unknown', 400, 'Invalid p_order: desc or asc',
+      'desc gives the newest records first.', null),
+    ('search.backlog_is_out_of_range', 400, 'Invalid p_backlog: 0 to %s',
+      'So many of the newest records a tail begins with.',
+      '`tail_logs` begins with so many records.'),
+    ('search.buckets_are_out_of_range', 400, 'Invalid p_buckets: 1 to %s',
+      'The width of a bucket follows from the range and p_buckets.',
+      'A histogram has 1 to 1000 buckets.'),
+    ('search.changes_are_out_of_range', 400, 'Invalid p_limit: 1 to 100',
+      'The most surprising changes come first.', '`log_changes` has at most 100 changes.'),
+    ('search.field_is_hidden', 400, 'The field %s is hidden from you',
+      'Leave it out. Who gave you access decides what is hidden.', null),
+    ('search.format_is_unknown', 400, 'Invalid p_format: ndjson, csv or json',
+      'Left out it is ndjson.', null),
+    ('search.place_is_invalid', 400, 'Invalid p_after: <ts>,<id> of a record',
+      'Send both as the last line that you have holds them.', null),
+    ('search.place_is_outside', 400, 'Invalid p_after: it lies outside the range',
+      'Name the range in full as it was when the export began, or send its cursor with it.',
+      'The default range and `now-1h` move on.'),
+    ('search.place_meets_limit', 400, 'Invalid p_after: the query has a limit',
+      'Leave limit out, or go on by next_cursor alone.', 'A limit counts from the beginning.'),
+    ('search.context_is_out_of_range', 400, 'Invalid p_before or p_after: 0 to %s',
+      'Leave them out for 20 records on each side.', null),
+    ('search.query_gives_no_records', 400,
+      'Invalid p_query_dsl: this operation returns records, not %s',
+      'Leave out the bar and what follows, or ask log_stats.', null),
+    ('search.takes_no_stage', 400, 'Invalid p_query_dsl: %s takes no stage %s',
+      'Leave the stage out.', null),
+    ('search.order_is_another', 400, 'Invalid p_order: p_query_dsl sorts by ts %s',
+      'Leave out one of them.', null),
+    ('search.stage_met_its_bound', 400, 'The stage %s reached its limit of %s %s',
+      'Narrow the filter before it, or the range of time.', null),
+    ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
+      'Wait for one to end.',
+      '`validate_query`, and saving a query longer than `quick_query_bytes`: more at once than '
+        '`concurrent_validations`.'),
+    ('search.block_format_is_unknown', 501, 'Blocks of format %s cannot be read by this version',
+      'A later version of Logloom has written them: install it again.',
+      'A later version has sealed these records: the database was brought back to an older one.'),
+    ('search.records_are_away', 504, 'The server that has these records does not answer',
+      'Try again in a moment. What is sent meanwhile is kept.',
+      'Records are sharded, or what is stored took 8 s to sum up; `Retry-After`.')
+  ) e (name, status, message, hint, explanation);
 end;
 $function$;
 
@@ -3552,6 +5299,7 @@ CREATE OR REPLACE FUNCTION logloom_private.settle_stream_batch (
   LANGUAGE plpgsql
   SECURITY DEFINER
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
   AS $function$
 -- definer because no API role writes streams
 declare
@@ -3814,6 +5562,75 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.take_search_slot (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := p_scope.tenant_id;
+  v_plan constant logloom.plans := logloom_private.plan_of(v_tenant_id);
+  v_is_customer constant boolean :=
+    p_scope.view_id is not null or coalesce(starts_with(p_scope.actor, 'portal '), false);
+  v_own integer;
+  v_slots integer;
+  v_free_time interval;
+begin
+  if v_is_customer then
+    perform
+    from generate_series(1, greatest(1, v_plan.concurrent_searches / 2)) n
+    where pg_try_advisory_xact_lock(logloom_private.search_slot_key('views of ' || v_tenant_id, n))
+    limit 1;
+    if not found then
+      perform logloom_private.refuse_for_now(1, 'search.too_many_in_views');
+    end if;
+  end if;
+  -- The first that is free: with "limit" no further one is asked for.
+  select n into v_own
+  from generate_series(1, v_plan.concurrent_searches) n
+  where pg_try_advisory_xact_lock(logloom_private.search_slot_key('of ' || v_tenant_id, n))
+  limit 1;
+  if v_own is null then
+    perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
+  end if;
+  select greatest(1, floor(s.api_pool_size * s.search_pool_share)), s.search_free_time
+  into v_slots, v_free_time
+  from logloom_private.settings s;
+  -- Parallel workers are processors as well: those of the plan's scans, for the first search alone.
+  perform set_config(
+    'max_parallel_workers_per_gather',
+    least(
+      current_setting('max_parallel_workers_per_gather')::integer,
+      case when v_own = 1 then v_plan.concurrent_scans - 1 else 0 end
+    )::text,
+    true
+  );
+  -- The last quarter is for tenants that have nothing running.
+  if v_own > 1 then
+    v_slots := v_slots - v_slots / 4;
+  end if;
+  perform
+  from generate_series(1, v_slots) n
+  where pg_try_advisory_xact_lock(logloom_private.search_slot_key('all', n))
+  limit 1;
+  if not found then
+    perform logloom_private.refuse_for_now(1, 'search.too_many_are_running');
+  end if;
+  perform set_config(
+    'logloom.scan',
+    extract(epoch from clock_timestamp() + v_free_time) || ' ' || case
+      when v_is_customer then
+        logloom_private.search_slot_key('scans of views of ' || v_tenant_id, 0)
+      else
+        logloom_private.search_slot_key('scans of ' || v_tenant_id, v_own % v_plan.concurrent_scans)
+    end,
+    true
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.template_counts_sql (
   p_tree jsonb
 )
@@ -4045,6 +5862,48 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.writer_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
+  v_run logloom_private.job_heartbeats;
+  v_silence interval;
+  v_limit interval;
+  v_reason text;
+begin
+  select h.* into v_run
+  from logloom_private.job_heartbeats h
+  where h.job in ('write_logs', 'run_writer')
+  order by logloom_private.silence_since(h.last_succeeded_at, p_now), h.last_succeeded_at desc
+    nulls last
+  limit 1;
+  v_silence := logloom_private.silence_since(v_run.last_succeeded_at, p_now);
+  v_limit := case
+    when v_silence >= v_settings.writer_unhealthy_silence then v_settings.writer_unhealthy_silence
+    else v_settings.writer_degraded_silence
+  end;
+  if v_silence >= v_limit then
+    v_reason := logloom_private.silence_reason('No run of the writer', v_silence, v_limit);
+  end if;
+  return logloom_private.health_grade(
+    case when v_silence >= v_settings.writer_unhealthy_silence then v_reason end,
+    case when v_silence < v_settings.writer_unhealthy_silence then v_reason end
+  ) || jsonb_build_object(
+    'last_run', v_run.last_succeeded_at,
+    'last_duration_ms', round(v_run.last_duration_ms::numeric, 3),
+    'seconds_since_run', case
+      when isfinite(v_silence) then round(extract(epoch from v_silence), 3)
+    end
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.claim_log_archive_work()
   RETURNS json
   LANGUAGE plpgsql
@@ -4156,6 +6015,12 @@ COMMENT ON COLUMN "logloom"."log_streams"."failing_told_at" IS 'When owners got 
 COMMENT ON COLUMN "logloom"."log_streams"."is_proven" IS 'Until it is, nothing that the receiver refuses is set aside: the stream pauses where it is.';
 
 COMMENT ON COLUMN "logloom"."log_streams"."last_answer" IS 'What the receiver said, where it did not take the batch: the first 500 characters.';
+
+COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'How many of them read on at once after search_free_time, and one more in views and portals; the others wait for their turn. The first has one parallel worker less.';
+
+COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that run at once, at most half of them in its views and portals; a further one is PT429.';
+
+COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'What seals the cursors that tenants are given.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."stream_tells_after" IS 'How long a log stream fails before owners get a mail.';
 

@@ -47,12 +47,33 @@ function fly(requests: Promise<Answer>[]): Flight {
 const search = ({ token }: Tenant) => rpc(token, "search_logs", { p_query_dsl: "anything" });
 
 /** With an API key, or the token of a portal session. */
-const searchBy = (secret: string) =>
-  call("/functions/v1/logloom-read/v1/search_logs", {
+const readBy = (secret: string, operation: string, p_query_dsl: string) =>
+  call(`/functions/v1/logloom-read/v1/${operation}`, {
     method: "POST",
     headers: apiKey(secret),
-    body: '{"p_query_dsl": "anything"}',
+    body: JSON.stringify({ p_query_dsl }),
   });
+
+const searchBy = (secret: string) => readBy(secret, "search_logs", "anything");
+
+const countAll = ["log_stats", "number | count()"] as const;
+
+const count = ({ token }: Tenant) => rpc(token, countAll[0], { p_query_dsl: countAll[1] });
+
+const counted = ({ status, body }: Answer) => {
+  const [group] = body as unknown as { value: number }[];
+  return [status, group.value];
+};
+
+/** How many searches wait for a scan slot. */
+async function waiting(db: Database): Promise<number> {
+  const [{ waiting }] = await db`
+    select count(*)::integer as waiting from pg_stat_activity a
+    where a.usename = 'authenticator' and a.wait_event = 'PgSleep'`;
+  return waiting;
+}
+
+const numbers = Array.from({ length: 5000 }, (_, n) => ({ msg: `number ${n}` }));
 
 /** One of everything that reads records, again and again. */
 function everyKind({ token }: Tenant, count: number): Promise<Answer>[] {
@@ -173,7 +194,10 @@ Deno.test("a tenant's first search has the parallel workers of its plan, those b
   const tenant = await newTenant();
   await putOnPlan(db, tenant, { concurrent_searches: 2, concurrent_scans: 2 });
   const workers = async (sql: Pick<Database, "unsafe">) => {
-    await sql.unsafe("select logloom_private.take_search_slot($1)", [tenant.id]);
+    await sql.unsafe(
+      "select logloom_private.take_search_slot(logloom_private.scope_of_view($1, null))",
+      [tenant.id],
+    );
     const [row] = await sql.unsafe("show max_parallel_workers_per_gather");
     return row.max_parallel_workers_per_gather;
   };
@@ -192,20 +216,8 @@ Deno.test("of a tenant's slow searches one reads on, the others wait for their t
   await using _settings = await changeSettings(db, { search_free_time: "0" });
   const [noisy, quiet] = [await newTenant("noisy"), await newTenant("quiet")];
   await putOnPlan(db, noisy, { concurrent_scans: 2 });
-  const events = Array.from({ length: 5000 }, (_, n) => ({ msg: `number ${n}` }));
-  for (const { headers } of [noisy, quiet]) await ingest(headers, events);
+  for (const { headers } of [noisy, quiet]) await ingest(headers, numbers);
   await queueIsEmpty(db);
-  const count = ({ token }: Tenant) => rpc(token, "log_stats", { p_query_dsl: "number | count()" });
-  const waiting = async () => {
-    const [{ waiting }] = await db`
-      select count(*)::integer as waiting from pg_stat_activity a
-      where a.usename = 'authenticator' and a.wait_event = 'PgSleep'`;
-    return waiting;
-  };
-  const counted = ({ status, body }: Answer) => {
-    const [group] = body as unknown as { value: number }[];
-    return [status, group.value];
-  };
   let flight: Flight;
   await db.begin(async (tx) => {
     // As a search of each scan slot would.
@@ -215,7 +227,7 @@ Deno.test("of a tenant's slow searches one reads on, the others wait for their t
       )
       from generate_series(0, 1) n`;
     flight = fly([count(noisy), count(noisy), count(noisy)]);
-    await eventually("they wait", async () => (await waiting()) === 3);
+    await eventually("they wait", async () => (await waiting(db)) === 3);
     assert.deepEqual(counted(await count(quiet)), [200, 5000]);
     assert.equal(flight.answers.length, 0);
   });
@@ -225,6 +237,45 @@ Deno.test("of a tenant's slow searches one reads on, the others wait for their t
     [200, 5000],
     [200, 5000],
   ]);
+});
+
+Deno.test("ten slow requests of a view's key leave half of the slots, and the owner is answered", async () => {
+  await using db = openDatabase();
+  await using _settings = await changeSettings(db, { search_free_time: "0" });
+  const tenant = await newTenant("viewed");
+  await ingest(tenant.headers, numbers);
+  await queueIsEmpty(db);
+  const client = clientOf(tenant.token);
+  const view = await client.call("create_log_view", { p_name: "all", p_hidden_fields: ["host"] });
+  const key = await createKey(tenant, { p_scopes: ["read"], p_view_id: view.view_id });
+  const session = await client.call("create_log_portal_session", {});
+  let flight: Flight;
+  await db.begin(async (tx) => {
+    // As a search in a view would that is slow.
+    await tx`
+      select pg_advisory_xact_lock(
+        logloom_private.search_slot_key('scans of views of ' || ${tenant.id}, 0)
+      )`;
+    flight = fly(Array.from({ length: 10 }, () => readBy(key.key_value, ...countAll)));
+    await eventually(
+      "two wait, the others are refused",
+      async () => (await waiting(db)) === 2 && flight.answers.length === 8,
+    );
+    const refusals = [...flight.answers, await readBy(String(session.token), ...countAll)];
+    for (const { status, headers, body } of refusals) {
+      assert.deepEqual([status, body.code, body.message, headers.get("retry-after")], [
+        429,
+        "PT429",
+        "Too many searches in the views and portals of this tenant are running",
+        "1",
+      ]);
+    }
+    const own = await Promise.all([count(tenant), count(tenant)]);
+    assert.deepEqual(own.map(counted), [[200, 5000], [200, 5000]]);
+    assert.equal(flight.answers.length, 8);
+  });
+  await flight!.all;
+  assert.deepEqual(flight!.answers.slice(8).map(counted), [[200, 5000], [200, 5000]]);
 });
 
 Deno.test("a killed search gives its slot back", async () => {

@@ -21,6 +21,7 @@ const special: [string, string][] = [
   ["2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff"],
   ["2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"],
   ["2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
+  ["3ffe::", "3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
   ["3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff"],
   ["4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
 ];
@@ -39,7 +40,7 @@ const neighbours = [
   "2001:db9::",
   "2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
   "2003::",
-  "3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+  "3ffd:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
   "3fff:1000::",
   "3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
 ];

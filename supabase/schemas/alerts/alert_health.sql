@@ -8,7 +8,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings logloom_private.settings;
-  v_window_end timestamptz;
+  v_round logloom_private.alert_rounds;
   v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
   v_waits boolean;
   v_late_rules bigint;
@@ -16,25 +16,26 @@ declare
   v_reason text;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  select r.window_end into v_window_end from logloom_private.alert_rounds r
-  where r.finished_at is not null;
+  -- One that does not end is as late as one that does not begin.
+  select r.* into v_round from logloom_private.alert_rounds r;
   -- As late_seconds() has it, without a call for each rule.
   select count(*) filter (where l.late > v_settings.alert_round_limit), max(l.late)
   into v_late_rules, v_late
   from logloom.alert_rules r
   cross join lateral (
-    select v_window_end - greatest(r.last_evaluated_at, date_trunc('minute', r.asked_at)) as late
+    select
+      v_round.window_end - greatest(r.last_evaluated_at, date_trunc('minute', r.asked_at)) as late
   ) l
   where r.enabled;
   v_waits := v_has_rules
     and coalesce(p_now - p_watermark, 'infinity') > v_settings.alert_watermark_limit;
   if v_waits then
     v_reason := 'Rules wait until all that was acknowledged is visible';
-  elsif v_has_rules and v_window_end is not null
-    and logloom_private.silence_since(v_window_end, p_now) > v_settings.alert_round_limit
+  elsif v_has_rules and v_round.window_end is not null
+    and logloom_private.silence_since(v_round.window_end, p_now) > v_settings.alert_round_limit
   then
     v_reason := logloom_private.silence_reason(
-      'No round of the alert rules', logloom_private.silence_since(v_window_end, p_now),
+      'No round of the alert rules', logloom_private.silence_since(v_round.window_end, p_now),
       v_settings.alert_round_limit
     );
   elsif v_late_rules > 0 then
@@ -46,7 +47,7 @@ begin
   return logloom_private.health_grade(null, v_reason) || jsonb_build_object(
     'waiting', v_waits,
     'watermark_age_seconds', round(extract(epoch from p_now - p_watermark), 3),
-    'evaluated_until', v_window_end,
+    'evaluated_until', case when v_round.finished_at is not null then v_round.window_end end,
     'late_rules', v_late_rules,
     'late_seconds', greatest(coalesce(extract(epoch from v_late)::double precision, 0), 0)
   );

@@ -56,7 +56,9 @@ declare
   v_result public.logloom_alert_preview;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.take_search_slot(
+    logloom_private.scope_of_view(v_tenant_id, p_rule.view_id)
+  );
   perform logloom_private.check_query(p_rule.query_dsl, true);
   v_query := logloom_private.compile_rule(
     v_tenant_id, p_rule.query_dsl, p_rule.view_id

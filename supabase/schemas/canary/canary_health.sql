@@ -1,6 +1,6 @@
 -- What the canary saw: degraded where a record of the last day is missing or doubled, or where the
 -- last two rounds did not find theirs. Milliseconds from sending on, of the last round that ended.
-create function logloom_private.canary_health()
+create function logloom_private.canary_health(p_now timestamptz)
 returns jsonb
 language plpgsql
 stable
@@ -22,7 +22,7 @@ begin
   limit 1;
   select coalesce(max(r.missing), 0), coalesce(max(r.doubled), 0) into v_missing, v_doubled
   from logloom_private.canary_rounds r
-  where r.sent_at > now() - interval '1 day';
+  where r.sent_at > p_now - interval '1 day';
   select count(*) into v_failed
   from (
     select r.*

@@ -1,6 +1,7 @@
 -- The last statement of every migration. Row-level security is forced on every table. Nobody may
 -- call what a migration made, but for granted_functions(), the operations, the registers of errors
--- and what it granted to a role itself.
+-- and what it granted to a role itself. Definer functions read a text in quotes as it is written,
+-- whatever the session of their caller says.
 create function logloom_private.finish_migration()
 returns void
 language plpgsql
@@ -8,6 +9,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_table regclass;
+  v_function regprocedure;
   v_grant record;
 begin
   for v_table in
@@ -20,6 +22,14 @@ begin
     execute format(
       'alter table %s enable row level security, force row level security', v_table
     );
+  end loop;
+  for v_function in
+    select p.oid
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'logloom_private'::regnamespace and p.prosecdef
+      and (p.proconfig @> '{standard_conforming_strings=on}') is not true
+  loop
+    execute format('alter function %s set standard_conforming_strings = on', v_function);
   end loop;
   revoke execute on all routines in schema logloom_private from public;
   for v_grant in

@@ -6,6 +6,8 @@ create table logloom_private.installation (
   created_schemas text[] not null,
   host_pre_request text,
   own_oid oid not null,
+  cursor_key bytea not null default
+    uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()),
   constraint installation_has_one_row check (singleton)
 );
 
@@ -20,6 +22,9 @@ comment on column logloom_private.installation.created_schemas is
 
 comment on column logloom_private.installation.own_oid is
   'The oid of this table. Where it has another, the database was made from a dump.';
+
+comment on column logloom_private.installation.cursor_key is
+  'What seals the cursors that tenants are given.';
 
 comment on column logloom_private.installation.host_pre_request is
   'PostgREST''s pre-request function before ours, as pgrst.db_pre_request names it. Ours calls it.';

@@ -40,29 +40,29 @@ $$;
 -- The checks of health with their grades, and what each endpoint of the function health shows of
 -- them: available (200, otherwise 503), status, checks. The whole is as well as the worst of its
 -- checks. ready shows, beside queue and writer, each check that is not healthy, and why, but for
--- the log streams.
+-- the log streams. Stable: all checks see one snapshot, in which nothing is newer than v_now.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
+stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
 -- definer because service_role reads neither queue nor heartbeats
 declare
   v_queue constant logloom_private.queue_state := logloom_private.queue_state();
-  -- After the queue was read, so that no age is negative.
   v_now constant timestamptz := clock_timestamp();
   v_is_restored constant boolean := logloom_private.is_restored();
   v_checks constant jsonb := jsonb_build_object(
     'queue', logloom_private.queue_health(v_queue, v_now),
     'writer', logloom_private.writer_health(v_now),
-    'partitions', logloom_private.partition_health(),
+    'partitions', logloom_private.partition_health(v_now),
     'alerts', logloom_private.alert_health(
       v_now, logloom_private.watermark(v_queue.oldest_received_at)
     ) || jsonb_build_object('unsealed_secrets', logloom_private.unsealed_secret_count()),
     'sealing', logloom_private.sealing_health(v_now),
     'verification', logloom_private.verification_health(),
-    'canary', logloom_private.canary_health(),
+    'canary', logloom_private.canary_health(v_now),
     'streams', logloom_private.stream_health(v_now),
     'archive', logloom_private.archive_health(v_now),
     'pre_request', logloom_private.pre_request_health(),

@@ -1,12 +1,12 @@
 -- The check of the partitions: those of today and tomorrow are there.
-create function logloom_private.partition_health()
+create function logloom_private.partition_health(p_now timestamptz)
 returns jsonb
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_today constant date := logloom_private.utc_day(now());
+  v_today constant date := logloom_private.utc_day(p_now);
   v_current_exists constant boolean := logloom_private.partition_exists(v_today);
   v_next_exists constant boolean := logloom_private.partition_exists(v_today + 1);
 begin

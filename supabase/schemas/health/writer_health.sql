@@ -16,7 +16,8 @@ begin
   select h.* into v_run
   from logloom_private.job_heartbeats h
   where h.job in ('write_logs', 'run_writer')
-  order by h.last_succeeded_at <= p_now desc nulls last, h.last_succeeded_at desc
+  order by logloom_private.silence_since(h.last_succeeded_at, p_now), h.last_succeeded_at desc
+    nulls last
   limit 1;
   v_silence := logloom_private.silence_since(v_run.last_succeeded_at, p_now);
   v_limit := case

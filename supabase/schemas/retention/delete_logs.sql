@@ -44,7 +44,7 @@ begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   if p_dry_run then
     -- It reads records as a search does.
-    perform logloom_private.take_search_slot(v_tenant_id);
+    perform logloom_private.take_search_slot(logloom_private.scope_of_view(v_tenant_id, null));
   end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query := logloom_private.search_query(null, p_query_dsl, v_now, 'filter');

@@ -22,7 +22,10 @@ begin
   v_all.filter := 'true';
   execute 'with piece as materialized (select l.*, ' || p_query.filter || ' as is_found '
     || logloom_private.log_tail_rows_sql(
-      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last, 9223372036854775807
+      p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
+      logloom_private.sealed_tail_sql(
+        p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last, 9223372036854775807
+      )
     )
     || '), found as materialized ('
     || logloom_private.page_sql(

@@ -1,26 +1,36 @@
--- The parts of a cursor as a regular expression captures them. PT400 where it does not match.
+-- The parts of a cursor as a regular expression captures them. PT400 where it does not match, or
+-- this installation did not make it. Version 1.0.0 sealed none: its pages are still read, its tails
+-- are not, since whoever can make one up learns by the answers how far the writer is.
 create function logloom_private.decode_cursor(p_cursor text, p_pattern text)
 returns text[]
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_key constant bytea := (select i.cursor_key from logloom_private.installation i);
+  v_bytes bytea;
+  v_is_sealed boolean;
+  v_text text;
   v_parts text[];
 begin
   begin
-    v_parts := regexp_match(
-      convert_from(
-        decode(
-          rpad(translate(p_cursor, '-_', '+/'), (length(p_cursor) + 3) / 4 * 4, '='), 'base64'
-        ),
-        'UTF8'
-      ),
-      p_pattern
+    v_bytes := decode(
+      rpad(translate(p_cursor, '-_', '+/'), (length(p_cursor) + 3) / 4 * 4, '='), 'base64'
     );
+    v_is_sealed := substr(v_bytes, 1, 32) = extensions.hmac(substr(v_bytes, 33), v_key, 'sha256');
+    if v_is_sealed then
+      v_bytes :=
+        extensions.decrypt_iv(substr(v_bytes, 49), sha256(v_key), substr(v_bytes, 33, 16), 'aes');
+    end if;
+    v_text := rtrim(convert_from(v_bytes, 'UTF8'));
   exception when data_exception then
-    v_parts := null;
+    v_text := null;
   end;
+  if not v_is_sealed and starts_with(v_text, 'tail ') then
+    perform logloom_private.refuse('search.cursor_is_outdated');
+  end if;
+  v_parts := regexp_match(v_text, p_pattern);
   if v_parts is null then
     perform logloom_private.refuse('search.cursor_is_invalid');
   end if;

@@ -188,7 +188,7 @@ declare
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.take_search_slot(v_scope);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
   return query execute logloom_private.log_fields_sql(
     v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)

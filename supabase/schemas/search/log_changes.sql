@@ -145,7 +145,7 @@ declare
   v_field text;
   v_answer public.logloom_log_changes;
 begin
-  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.take_search_slot(v_scope);
   if coalesce(p_limit, 20) not between 1 and 100 then
     perform logloom_private.refuse('search.changes_are_out_of_range');
   end if;

@@ -110,7 +110,7 @@ declare
   v_total bigint;
   v_buckets public.logloom_log_bucket[];
 begin
-  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.take_search_slot(v_scope);
   v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
   execute 'select array('

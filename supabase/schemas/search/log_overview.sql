@@ -59,7 +59,7 @@ declare
   v_query logloom_private.compiled_query;
   v_answer public.logloom_log_overview;
 begin
-  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.take_search_slot(v_scope);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
   v_answer.ts_from := lower(v_range);
   v_answer.ts_to := upper(v_range);

@@ -117,7 +117,7 @@ declare
   v_groups jsonb := '[[]]';
   v_series public.logloom_log_series[];
 begin
-  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.take_search_slot(v_scope);
   v_seconds := logloom_private.bucket_seconds(v_range, p_buckets);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'series');
   v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);

@@ -1,8 +1,6 @@
--- SQL from "from" on: the tenant's records of the write sequences from p_first to p_last, of the
--- first one those after p_id where it is given, that a query finds; without its hidden fields. The
--- first p_limit of them in the order in which they became visible. p_bytes: of sealed ones after so
--- many bytes nothing but the place and the size is there.
-create function logloom_private.log_tail_rows_sql(
+-- The call that gives the sealed records of a tail; null where there are none. p_bytes: after so
+-- many nothing but the place and the size is there.
+create function logloom_private.sealed_tail_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
   p_limit integer,
@@ -16,13 +14,49 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+begin
+  -- What a client that was away for long missed may be sealed by now.
+  return case when exists (
+    select
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
+  ) then
+    'logloom_private.sealed_write_seqs(' || format(
+      '%s, %L, %L, %L, %L, %L, %L, %L',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
+      logloom_private.kept_from(p_tenant_id), p_query.tree,
+      case when p_query.masked_tree is null then p_limit end,
+      case when p_query.hidden_fields is null then greatest(p_bytes, 1)
+        else 9223372036854775807 end
+    ) || ')'
+  end;
+end;
+$$;
+
+-- SQL from "from" on: the tenant's records of the write sequences from p_first to p_last, of the
+-- first one those after p_id where it is given, that a query finds; without its hidden fields. The
+-- first p_limit of them in the order in which they became visible. p_sealed: what gives the sealed
+-- ones.
+create function logloom_private.log_tail_rows_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_limit integer,
+  p_first bigint,
+  p_id uuid,
+  p_last bigint,
+  p_sealed text
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
 declare
   v_kept_from constant timestamptz := logloom_private.kept_from(p_tenant_id);
   v_days timestamptz[];
   v_filter text;
   v_write_seqs text;
   v_rows text;
-  v_is_sealed boolean;
   v_order constant text := ' order by l.write_seq, l.id limit ' || p_limit;
 begin
   select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
@@ -49,26 +83,10 @@ begin
     p_tenant_id, greatest(v_days[1], v_kept_from),
     v_days[cardinality(v_days)] + interval '24 hours', v_filter || p_query.filter, null
   );
-  -- What a client that was away for long missed may be sealed by now.
-  v_is_sealed := exists (
-    select
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.last_write_seq >= p_first and c.first_write_seq <= p_last
-  );
-  v_rows := case when v_is_sealed then
-        'from (select l.* ' || v_rows
-        || ' union all select l.* from logloom_private.sealed_write_seqs('
-        || format(
-          '%s, %L, %L, %L, %L, %L, %L, %L',
-          logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
-          v_kept_from, p_query.tree,
-          case when p_query.masked_tree is null then p_limit end,
-          case when p_query.hidden_fields is null then p_bytes else 9223372036854775807 end
-        )
-        || ') l) l where true'
-      else
-        v_rows
-      end;
+  if p_sealed is not null then
+    v_rows := 'from (select l.* ' || v_rows || ' union all select l.* from ' || p_sealed
+      || ' l) l where true';
+  end if;
   if p_query.masked_tree is null then
     v_rows := v_rows || v_order;
   end if;
@@ -99,7 +117,9 @@ begin
   return logloom_private.page_sql(
     p_query,
     logloom_private.log_tail_rows_sql(
-      p_tenant_id, p_query, p_limit, p_first, p_id, p_last, p_bytes
+      p_tenant_id, p_query, p_limit, p_first, p_id, p_last, logloom_private.sealed_tail_sql(
+        p_tenant_id, p_query, p_limit, p_first, p_id, p_last, p_bytes
+      )
     ),
     'l.write_seq, l.id', p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
   );

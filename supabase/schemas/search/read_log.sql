@@ -73,7 +73,7 @@ declare
   v_windows tstzrange[] := '{}';
   v_log public.logloom_log_record;
 begin
-  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.take_search_slot(v_scope);
   perform logloom_private.require_parameter('p_id', p_id is null);
   -- Around it: a client's clock may hold less than microseconds.
   if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then

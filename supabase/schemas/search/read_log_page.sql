@@ -35,7 +35,7 @@ declare
   v_page record;
   v_cursor text;
 begin
-  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.take_search_slot(v_scope);
   if p_cursor is not null then
     v_after := logloom_private.decode_cursor(
       p_cursor,

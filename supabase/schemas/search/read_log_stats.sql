@@ -52,7 +52,7 @@ declare
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
 begin
-  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.take_search_slot(v_scope);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'rows');
   -- Values of groups may be long: rows end with max_page_bytes.
   return query

@@ -1,5 +1,5 @@
--- The advisory lock that is a slot: of a tenant, 'of ', 'scans of ' or 'validations of ' before its
--- id, or of 'all'.
+-- The advisory lock that is a slot: of a tenant, 'of ', 'views of ', 'scans of ',
+-- 'scans of views of ' or 'validations of ' before its id, or of 'all'.
 create function logloom_private.search_slot_key(p_owner text, p_slot integer)
 returns bigint
 language plpgsql

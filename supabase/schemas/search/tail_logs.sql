@@ -36,7 +36,7 @@ declare
   v_after text[];
   v_tail logloom_private.log_tail;
 begin
-  perform logloom_private.take_search_slot(v_tenant_id);
+  perform logloom_private.take_search_slot(v_scope);
   if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
     perform logloom_private.refuse(
       'search.backlog_is_out_of_range',

@@ -23,9 +23,15 @@ declare
   v_first bigint := p_stream.position_seq;
   v_id uuid := p_stream.position_id;
   v_step_last bigint;
+  v_left integer;
   v_steps bigint := 1;
   -- A batch that is sent again is not cut where sizes are added up in another way.
   v_bytes bigint := case when v_is_again then 1000000000 else p_stream.batch_bytes end;
+  v_block_end bigint;
+  v_sealed_sql text;
+  v_sealed logloom.logs[];
+  v_sealed_through bigint := -1;
+  v_size bigint;
   v_found public.logloom_log_record[];
   v_write_seqs bigint[];
   v_fit integer;
@@ -35,13 +41,47 @@ begin
   v_batch.records := '{}';
   while v_first <= v_last loop
     v_step_last := case when v_is_again then v_last else least(v_first + v_steps - 1, v_last) end;
-    execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.write_seq) from ('
-      || logloom_private.log_tail_sql(
-        p_stream.tenant_id, p_query, v_limit + 1 - cardinality(v_batch.records), v_first, v_id,
-        v_step_last, v_bytes, true
+    v_left := v_limit + 1 - cardinality(v_batch.records);
+    -- A block is read once, for all steps in it. What is filtered after fields are hidden may be
+    -- too much for that.
+    if v_first > v_sealed_through then
+      select least(v_last, min(c.first_write_seq) - 1), least(v_last, min(c.last_write_seq))
+      into v_sealed_through, v_block_end
+      from logloom_private.blocks c
+      where c.tenant_id = p_stream.tenant_id and c.last_write_seq >= v_first;
+      if v_is_again then
+        v_sealed_through := v_last;
+      elsif v_first > v_sealed_through then
+        v_sealed_through :=
+          case when p_query.masked_tree is null then v_block_end else v_step_last end;
+      end if;
+      v_sealed_sql := logloom_private.sealed_tail_sql(
+        p_stream.tenant_id, p_query, v_left, v_first, v_id, v_sealed_through, v_bytes
+      );
+      v_sealed := null;
+      if v_sealed_sql is not null then
+        execute 'select array(select l from ' || v_sealed_sql || ' l)' into v_sealed;
+      end if;
+    end if;
+    v_step_last := least(v_step_last, v_sealed_through);
+    execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.write_seq), '
+      || 'coalesce(sum(r.record_bytes), 0) from ('
+      || logloom_private.page_sql(
+        p_query,
+        logloom_private.log_tail_rows_sql(
+          p_stream.tenant_id, p_query, v_left, v_first, v_id, v_step_last,
+          case when v_sealed <> '{}' then
+            format(
+              '(select s.* from unnest($1) s where s.write_seq between %s and %s)',
+              v_first, v_step_last
+            )
+          end
+        ),
+        'l.write_seq, l.id', v_left, v_bytes, true, ', l.write_seq, l.record_bytes'
       )
       || ') r'
-    into v_found, v_write_seqs;
+    into v_found, v_write_seqs, v_size
+    using v_sealed;
     -- What does not fit is null, and so is all after it.
     v_fit := least(
       coalesce(array_position(v_found, null) - 1, cardinality(v_found)),
@@ -57,7 +97,8 @@ begin
     v_batch.end_id := null;
     v_first := v_step_last + 1;
     v_id := null;
-    v_bytes := v_bytes - logloom_private.answered_bytes(v_found);
+    -- Of sealed records what comes after these bytes is not there.
+    v_bytes := v_bytes - greatest(logloom_private.answered_bytes(v_found), v_size);
     v_steps := v_steps * 4;
     exit when v_bytes <= 0 or clock_timestamp() > v_deadline;
   end loop;

@@ -22,7 +22,7 @@ begin
   );
   return logloom_private.health_grade(
     null,
-    case when not v_is_called then
+    case when v_is_called is not true then
       'PostgREST does not call logloom_private.check_request: '
         'logloom_private.adopt_pre_request() mends it'
     end

@@ -145,6 +145,11 @@ select is_empty(
 );
 select is_empty(
   $$select signature from our_functions
+    where prosecdef and (proconfig @> '{standard_conforming_strings=on}') is not true$$,
+  'and reads a text in quotes as it is written, whatever the session of its caller says'
+);
+select is_empty(
+  $$select signature from our_functions
     where schema = 'public' and obj_description(oid, 'pg_proc') is null$$,
   'every public function has a comment'
 );

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir ../stopped_clock.psql
-select plan(26);
+select plan(29);
 
 create function pg_temp.status(p_job text default null)
 returns text
@@ -195,6 +195,11 @@ select results_eq(
   'select last_evaluated_at from logloom.alert_rules', array[null::timestamptz],
   'each is evaluated anew'
 );
+update logloom_private.alert_rounds set window_end = now() - interval '1 hour' where singleton;
+select is(
+  logloom_private.read_health() #>> '{checks,alerts,status}', 'degraded',
+  'a round that does not end is none'
+);
 delete from logloom.alert_rules where true;
 
 -- The guardian.
@@ -215,6 +220,15 @@ select is(
   array[pg_temp.status('write_logs'), pg_temp.status()], '{degraded,degraded}',
   'that the job is silent is said nevertheless'
 );
+
+-- A run may end while health looks.
+select pg_temp.ran('run_writer', '515 seconds'), pg_temp.ran('write_logs', '-1 second') \g /dev/null
+select is(
+  logloom_private.read_health() #>> '{checks,writer,status}', 'healthy',
+  'a run that has just ended counts, not the one before it'
+);
+select is(p.provolatile, 's', 'and all checks see the same')
+from pg_proc p where p.oid = 'logloom_private.read_health()'::regprocedure;
 
 select * from finish();
 rollback;

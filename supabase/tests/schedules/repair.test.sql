@@ -1,5 +1,5 @@
 begin;
-select plan(9);
+select plan(10);
 
 create function pg_temp.grants()
 returns table (operation text, acl text)
@@ -66,6 +66,10 @@ begin
 end;
 $$;
 alter role authenticator reset pgrst.db_pre_request;
+select is(
+  logloom_private.read_health() #>> '{checks,pre_request,status}', 'degraded',
+  'nothing calls our check then, and health says so'
+);
 update logloom_private.installation
 set own_oid = 1, host_pre_request = 'shop.check_request'
 where singleton;

@@ -37,7 +37,7 @@ do $$
 declare
   v_page public.logloom_log_tail;
   v_pages public.logloom_log_tail[] := '{}';
-  v_cursor text := rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '=');
+  v_cursor text := pg_temp.cursor_of('tail', '1');
 begin
   for n in 1..50 loop
     v_page := public.tail_logs('msg:*7', v_cursor);
@@ -57,7 +57,8 @@ select ok(
   (select bool_and((p.page).more = (p.n < 11)) from pages p), 'each but the last says so'
 );
 select is(
-  (select count(distinct (p.page).next_cursor) from pages p), 11::bigint, 'each is further on'
+  (select count(distinct pg_temp.parts_of((p.page).next_cursor)) from pages p), 11::bigint,
+  'each is further on'
 );
 select results_eq(
   $$select distinct r.msg from pages p, unnest((p.page).logs) r order by 1$$,
@@ -72,9 +73,7 @@ select pg_temp.act_as_postgres();
 update logloom_private.settings set tail_page_time = '1 hour' where singleton;
 select pg_temp.act_as_user('acme', 'alice');
 create temp table long_way as
-select t.* from public.tail_logs(
-  'msg:*nowhere*', rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '='), 1
-) t;
+select t.* from public.tail_logs('msg:*nowhere*', pg_temp.cursor_of('tail', '1'), 1) t;
 select is((select l.more from long_way l), false, 'a piece after the other comes to the end');
 select is((select l.logs::text from long_way l), '{}', 'and finds nothing');
 
@@ -85,7 +84,7 @@ create function pg_temp.tail_from(p_write_seq integer) returns text language plp
 begin
   return pg_temp.attempt(format(
     'select public.tail_logs('''', %L)',
-    rtrim(translate(encode(('tail ' || p_write_seq)::bytea, 'base64'), '+/', '-_'), '=')
+    pg_temp.cursor_of('tail', p_write_seq::text)
   ));
 end;
 $$;

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(48);
+select plan(49);
 
 select pg_temp.add_records($$[
   {"ago": "10 minutes", "msg": "a", "level": "error", "service": "api", "env": "prod",
@@ -147,6 +147,14 @@ select is(
   ),
   (select row(ts_from, ts_to)::text from cursor), 'a cursor keeps the range of the first page'
 );
+select is(
+  pg_temp.messages(p.logs), 'c b between a', 'one that version 1.0.0 left open is read on'
+)
+from cursor c
+cross join encode(convert_to(pg_temp.parts_of(c.next_cursor), 'UTF8'), 'base64') b
+cross join public.search_logs(
+  'ts:>now-30m', p_cursor => translate(b, e'+/=\n', '-_')
+) p;
 select matches(next_cursor, '^[A-Za-z0-9_-]+$', 'a cursor needs no escaping') from cursor;
 
 select throws_ok(

@@ -73,7 +73,7 @@ language plpgsql
 as $$
 declare
   v_page public.logloom_log_tail;
-  v_cursor text := rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '=');
+  v_cursor text := pg_temp.cursor_of('tail', '1');
 begin
   for v_at in 1..500 loop
     v_page := public.tail_logs(p_query, v_cursor, p_limit);

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(30);
+select plan(36);
 
 -- The write sequences here are numbers of the test's own.
 select setval('logloom_private.write_seq', 999998) \g /dev/null
@@ -39,7 +39,7 @@ select is(t.messages, 'old', 'a cursor from before the first record')
 from seen s, pg_temp.tail('', s.cursor) t where s.name = 'empty';
 select is(t.messages, null, 'nothing new')
 from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
-select is(t.cursor, s.cursor, 'and the cursor stays')
+select is(pg_temp.parts_of(t.cursor), pg_temp.parts_of(s.cursor), 'and the place stays')
 from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
 
 select pg_temp.act_as_postgres();
@@ -65,7 +65,8 @@ from seen s, pg_temp.tail('', s.cursor) t where s.name = 'all';
 insert into seen
 select 'none', t.* from seen s, pg_temp.tail('msg:nothing', s.cursor) t where s.name = 'start';
 select is(
-  (select cursor from seen where name = 'none'), (select cursor from seen where name = 'all'),
+  (select pg_temp.parts_of(cursor) from seen where name = 'none'),
+  (select pg_temp.parts_of(cursor) from seen where name = 'all'),
   'what matches nothing goes on as well'
 );
 
@@ -81,7 +82,8 @@ select results_eq(
   'pages; more says that others wait'
 );
 select is(
-  (select cursor from seen where name = 'page 3'), (select cursor from seen where name = 'all'),
+  (select pg_temp.parts_of(cursor) from seen where name = 'page 3'),
+  (select pg_temp.parts_of(cursor) from seen where name = 'all'),
   'the last page ends where all ends'
 );
 insert into seen
@@ -128,14 +130,35 @@ select is(
 select pg_temp.act_as_user('acme', 'alice');
 
 select is(t.messages, null, 'a cursor from the future finds nothing until then')
-from seen s, pg_temp.tail('', 'dGFpbCA5OTk5OTk') t where s.name = 'all';
+from seen s, pg_temp.tail('', pg_temp.cursor_of('tail', '999999')) t where s.name = 'all';
+
+-- Write sequences are of all tenants: to see them is to see when others send.
+select isnt(t.cursor, s.cursor, 'a cursor of the same place is another text')
+from seen s, pg_temp.tail('', s.cursor) t where s.name = 'all';
+select is(
+  array_agg(distinct length(pg_temp.cursor_of('tail', n))), '{171}',
+  'as long as that of any number, in which nothing can be read'
+)
+from unnest(array['9', '99999999']) n;
+select throws_ok(
+  $$select public.tail_logs(p_cursor => 'dGFpbCAx')$$, 'PT400',
+  'Invalid p_cursor: it is from an earlier version of Logloom', 'an open one is refused'
+);
+select throws_ok(
+  format(
+    'select public.tail_logs(p_cursor => %L)',
+    overlay(s.cursor placing case substr(s.cursor, n, 1) when 'A' then 'B' else 'A' end from n)
+  ),
+  'PT400', 'Invalid p_cursor', 'and one whose letter ' || n || ' is another'
+)
+from seen s, unnest(array[1, 44, 65, 170]) n where s.name = 'all';
 
 select throws_ok(
   format('select public.tail_logs(p_cursor => %L)', c), 'PT400', 'Invalid p_cursor',
   'a broken cursor: ' || c
 )
 from unnest(array[
-  '', 'x', 'dGFpbCA1IG5vdC1hLXV1aWQ', (public.search_logs(p_limit => 1)).next_cursor
+  '', 'x', (public.search_logs(p_limit => 1)).next_cursor
 ]) c;
 select throws_ok(
   'select public.tail_logs(p_limit => 0)', 'PT400', 'Invalid p_limit: 1 to 1000', 'p_limit'
@@ -157,7 +180,8 @@ select is(
   'a backlog is the newest records, the oldest of them first'
 );
 select is(
-  (public.tail_logs(p_backlog => 2)).next_cursor, (public.tail_logs()).next_cursor,
+  pg_temp.parts_of((public.tail_logs(p_backlog => 2)).next_cursor),
+  pg_temp.parts_of((public.tail_logs()).next_cursor),
   'and its cursor is that of now'
 );
 select is((public.tail_logs(p_backlog => 2)).more, false, 'nothing more waits');

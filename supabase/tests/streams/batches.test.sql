@@ -3,7 +3,7 @@ begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
-select plan(55);
+select plan(57);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 insert into logloom.tenant_members (tenant_id, user_id, role)
@@ -351,6 +351,40 @@ select pg_temp.settle('void', 'delivered');
 select is(
   pg_temp.state('void', 'row(s.refused_in_a_row, s.failing_since, s.sent_records)'), '(0,,40)',
   'and one that is taken is a success'
+);
+
+-- Steps of a day that is sealed meanwhile, and a late one.
+select pg_temp.stream('sealed');
+select pg_temp.add('s' || n, 100 + 2 * n) from generate_series(1, 40) n;
+set local logloom_test.sealed = 'all';
+select pg_temp.seal_as_set('acme');
+set local logloom_test.sealed = '';
+select pg_temp.add('late', 141);
+create sequence pg_temp.reads;
+alter function logloom_private.sealed_write_seqs(
+  text, bigint, uuid, bigint, timestamptz, jsonb, integer, bigint
+) rename to uncounted_write_seqs;
+create function logloom_private.sealed_write_seqs(
+  text, bigint, uuid, bigint, timestamptz, jsonb, integer, bigint
+)
+returns setof logloom.logs
+language plpgsql
+as $$
+begin
+  perform nextval('pg_temp.reads');
+  return query
+  select l.* from logloom_private.uncounted_write_seqs($1, $2, $3, $4, $5, $6, $7, $8) l;
+end;
+$$;
+select is(
+  pg_temp.msgs(pg_temp.batch('sealed')),
+  (select string_agg('s' || n || case n when 20 then ' late' else '' end, ' ' order by n)
+    from generate_series(1, 40) n),
+  'a batch has all steps in their order'
+);
+select is(
+  (select r.last_value from pg_temp.reads r where r.is_called), 1::bigint,
+  'and reads their block once'
 );
 
 select * from finish();

@@ -37,12 +37,13 @@ begin
 end;
 $$;
 
--- Which records of a block a query finds in [p_from, p_to).
+-- Which records of a block a query finds in [p_from, p_to), of those of p_within where it is given.
 create function logloom_private.block_bits(
   p_block logloom_private.blocks,
   p_tree jsonb,
   p_from timestamptz,
-  p_to timestamptz
+  p_to timestamptz,
+  p_within varbit default null
 )
 returns varbit
 language plpgsql
@@ -60,6 +61,9 @@ declare
 begin
   perform logloom_private.take_scan_slot();
   v_bits := logloom_private.node_bits(p_block, p_tree);
+  if p_within is not null then
+    v_bits := array[v_bits[1] & p_within, v_bits[2] & p_within];
+  end if;
   if bit_count(v_bits[2]) > 0 and (p_block.first_ts < p_from or p_block.last_ts >= p_to) then
     v_within := logloom_private.range_bits(p_block, v_bits[2], p_from, p_to);
     v_bits := array[v_bits[1] & v_within, v_within];

@@ -114,11 +114,12 @@ comment on column logloom.plans.requests_per_second is
   'Requests a second over time, requests_burst of them at once. Null: any.';
 
 comment on column logloom.plans.concurrent_searches is
-  'Searches, statistics, tails and previews of a tenant that run at once; a further one is PT429.';
+  'Searches, statistics, tails and previews of a tenant that run at once, at most half of them in '
+  'its views and portals; a further one is PT429.';
 
 comment on column logloom.plans.concurrent_scans is
-  'How many of them read on at once after search_free_time; the others wait for their turn. The '
-  'first has one parallel worker less.';
+  'How many of them read on at once after search_free_time, and one more in views and portals; the '
+  'others wait for their turn. The first has one parallel worker less.';
 
 comment on column logloom.plans.retention_days_max is
   'Greatest retention_days that a tenant may set.';

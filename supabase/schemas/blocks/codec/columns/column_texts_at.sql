@@ -93,13 +93,18 @@ begin
     left join places p on p.code = d.code
   )
   select
-    array_agg(v_dictionary[f.code] order by f.n), array_agg(m.digits order by f.n),
-    array_agg(
-      m.before + m.digits * (coalesce(width_bucket(f.place, m.places), f.place) - 1) order by f.n
-    )
+    array_agg(v_dictionary[v.code] order by v.n), array_agg(v.digits order by v.n),
+    array_agg(v.place order by v.n)
   into v_templates, v_counts, v_places
-  from unnest(v_found, v_at) with ordinality f (code, place, n)
-  left join templates m on m.code = f.code;
+  from (
+    select
+      f.code, f.n, m.digits,
+      m.before + m.digits * (coalesce(width_bucket(f.place, m.places), f.place) - 1) as place
+    from unnest(v_found, v_at) with ordinality f (code, place, n)
+    left join templates m on m.code = f.code
+    -- Else the places of a template are sorted along with each of its values.
+    offset 0
+  ) v;
   -- "|| ''" reads what is stored once, not at each use.
   return logloom_private.fill_each(
     v_templates, v_counts, v_places, p_column.digits || ''::bytea

@@ -1,0 +1,14 @@
+-- As finish_migration() does from here on: functions that have not changed need not be made anew.
+do $$
+declare
+  v_function regprocedure;
+begin
+  for v_function in
+    select p.oid
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'logloom_private'::regnamespace and p.prosecdef
+  loop
+    execute format('alter function %s set standard_conforming_strings = on', v_function);
+  end loop;
+end;
+$$;
