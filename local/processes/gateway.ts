@@ -307,7 +307,7 @@ ${errorPages("    ")}
       return 415 '{"code":"PT415","message":"Operations take JSON","details":null,"hint":null}';
     }
     location @away {${corsHeaders}
-      add_header Retry-After 1 always;
+      add_header Retry-After 3 always;
       return 503 '{"error":"Service unavailable, try again in a moment"}';
     }`;
 }

@@ -188,7 +188,7 @@ Deno.test("while PostgREST is away an operation is 503, in JSON, and says when t
   const { status, headers, body } = await call("/rest/v1/rpc/search_logs", { method: "POST" });
   assert.deepEqual(
     [status, headers.get("retry-after"), headers.get("access-control-allow-origin"), body],
-    [503, "1", "*", { error: "Service unavailable, try again in a moment" }],
+    [503, "3", "*", { error: "Service unavailable, try again in a moment" }],
   );
 });
 
@@ -196,6 +196,6 @@ Deno.test("while ingest is away a bulk request has no answer, which its senders 
   await using _down = await keepDown("ingest");
   const post = { method: "POST", headers: { "x-api-key": "ll_x" }, body: "{}" };
   const { status, headers } = await call("/functions/v1/ingest", post);
-  assert.deepEqual([status, headers.get("retry-after")], [503, "1"]);
+  assert.deepEqual([status, headers.get("retry-after")], [503, "3"]);
   await assert.rejects(fetch(`${stack.url}/functions/v1/ingest/es/_bulk`, post), TypeError);
 });

@@ -191,6 +191,25 @@ Deno.test("a service that is away does not keep a program from ending for longer
   assert.match(said, /^logloom: .*: trying again\nlogloom: not everything was sent within 10 s\n$/);
 });
 
+Deno.test("the console is told of twenty failures, each once, and again a minute later", async () => {
+  const { said } = await runProgram(
+    `
+import { createLogger } from "logloom";
+const now = performance.now.bind(performance);
+let ahead = 0;
+performance.now = () => now() + ahead;
+const transform = ({ msg }) => { throw new Error(msg); };
+const log = createLogger({ url: "http://127.0.0.1:9", key: "ll_key", service: "shop", transform });
+for (let n = 0; n < 50; n++) log.info("fault " + n % 25);
+ahead = 60_000;
+log.info("fault 24");
+`,
+    {},
+  );
+  const told = [...Array(20).keys(), 24].map((n) => `logloom: fault ${n}\n`);
+  assert.equal(said, told.join(""));
+});
+
 Deno.test("await using sends what is left", async () => {
   const { tenant, env } = await newTrial("package-using");
   const dispose = `

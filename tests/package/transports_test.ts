@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { checkout } from "../../local/stack.ts";
 import { newTrial, proxy, records, runProgram } from "./programs.ts";
 
 const options = `{
@@ -50,6 +51,21 @@ for (const version of ["pino", "pino-9"]) {
     });
   }
 }
+
+Deno.test("pino: a signal that is turned into an exit, as the page does it, loses nothing", async () => {
+  const { tenant, env } = await newTrial("package-pino-signal");
+  const page = await Deno.readTextFile(`${checkout}/docs/guides/send/programs.md`);
+  const [asExit] = /^process\.once\("SIGTERM".*$/m.exec(page) ?? [];
+  const { code } = await runProgram(
+    `${pino("pino")}${asExit}
+process.kill(process.pid, "SIGTERM");
+setTimeout(() => {}, 60_000);
+`,
+    env,
+  );
+  assert.equal(code, 143);
+  assert.equal((await records(tenant)).length, 50);
+});
 
 Deno.test("pino: an answer that is lost doubles nothing", async () => {
   await using between = await proxy((before) => before === 0);

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { packageTool } from "../../local/package.ts";
 import { checkout } from "../../local/stack.ts";
+import { project } from "./project.ts";
 
 /** What the package's types take … */
 const right = [
@@ -46,6 +48,23 @@ Deno.test("a wrong use of the package does not compile, a right one does", async
   ];
   const lines = [...head, ...[...right, ...wrong].map((use) => `void ${use};`)];
   assert.deepEqual(await refusedLines(lines), wrong.map((use) => `void ${use};`));
+});
+
+Deno.test("its types compile without esnext.disposable, in modules and in CommonJS", async () => {
+  for (const end of ["mts", "cts"]) {
+    const path = `${project}/uses.${end}`;
+    await Deno.writeTextFile(
+      path,
+      `import { createLogger } from "logloom";
+createLogger({ url: "", key: "", service: "a" }).info({ b: 1 }, "c");
+`,
+    );
+    await packageTool(
+      "typescript/bin/tsc",
+      [...["--noEmit", "--strict", "--module", "node16", "--lib", "es2022,dom"], path],
+      "The types are wrong",
+    );
+  }
 });
 
 async function refusedLines(lines: string[]): Promise<string[]> {

@@ -58,6 +58,9 @@ export const divisions: Record<string, Division> = {
     setup: 55,
     seconds: 30,
     slow: {
+      "tests/senders/curl_test.ts": { seconds: 60 },
+      "tests/senders/otlp_test.ts": { seconds: 70 },
+      "tests/senders/pino_elasticsearch_test.ts": { seconds: 60 },
       "tests/senders/syslog_test.ts": { seconds: 95, shares: 2 },
       "tests/senders/python_test.ts": { seconds: 95 },
     },

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import {
   blockOf,
-  events,
   found,
   intoAnOutage,
   longTest,
+  many,
   runProgram,
   type Trial,
+  ways,
   withTrial,
 } from "./sender.ts";
 
@@ -53,23 +54,18 @@ Deno.test("curl: an event as the API has it", async () => {
   });
 });
 
-longTest({
-  name: "curl: through an outage of five seconds",
-  fn: () =>
-    withTrial("curl", async (trial) => {
-      const script = (await blockOf("json.md", "curl-json.sh"))
-        .replace(/--json '.*'/, '--json "$EVENTS"');
-      const EVENTS = JSON.stringify(
-        Array.from({ length: events }, (_, n) => ({ msg: `event ${n}` })),
-      );
-      await intoAnOutage(
-        trial,
-        () =>
-          runProgram({ program: "bash", args: ["-euc", script], env: { ...trial.env, EVENTS } }),
-        { lost: "none", doubled: "none" },
-      );
-    }),
-});
+for (const away of ways) {
+  longTest({
+    name: `curl: 20,000 lines, while the service ${away} for ten seconds`,
+    fn: () =>
+      withTrial("curl", async (trial) => {
+        const script = (await blockOf("json.md", "curl-lines.sh"))
+          .replace(/^printf .*$/m, `seq -f 'event %.0f' 0 ${many - 1} |`);
+        const run = { program: "bash", args: ["-euc", script], env: trial.env };
+        await intoAnOutage(trial, () => runProgram(run), away);
+      }),
+  });
+}
 
 Deno.test("what Supabase's drain sends, as its page shows it", async () => {
   await withTrial("supabase", async (trial) => {

@@ -10,5 +10,6 @@ for (const exporter of ["http", "proto"]) {
     say: (n) => `logger.emit({ severityNumber: 9, body: "event " + ${n} })`,
     end: "await provider.forceFlush().catch(() => {});",
     promised: { lost: "none", doubled: "none" },
+    floods: exporter === "http" ? ["refuses"] : ["is not there"],
   });
 }

@@ -7,5 +7,6 @@ testNodeSender({
   query: declinedOfNobody,
   say: (n) => `logger.info("event " + ${n})`,
   promised: { lost: "none", doubled: "none" },
+  floods: ["is not there"],
   stayMs: 20_000,
 });

@@ -7,4 +7,5 @@ testNodeSender({
   query: declined,
   say: (n) => `logger.info("event " + ${n})`,
   promised: { lost: "none", doubled: "none" },
+  floods: ["refuses"],
 });

@@ -113,7 +113,13 @@ export function runNode(source: string, env: Record<string, string>): Promise<st
 
 /** Runs the page's block in Node, told what to send, and stays for what is on its way. */
 export function tellNode(
-  { block, say = () => "", end = "" }: { block: string; say?: (n: string) => string; end?: string },
+  { block, say = () => "", end = "", atOnce = 1 }: {
+    block: string;
+    say?: (n: string) => string;
+    end?: string;
+    /** How many events it sends without a pause. */
+    atOnce?: number;
+  },
   env: Record<string, string>,
   act: (tell: Tell) => Promise<void>,
 ): Promise<void> {
@@ -124,7 +130,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const [from, to] = line.split(" ").map(Number);
   for (let n = from; n < to; n++) {
     ${say("n")};
-    await new Promise((resolve) => setTimeout(resolve, ${everyMs}));
+    if (n % ${atOnce} === 0) await new Promise((resolve) => setTimeout(resolve, ${everyMs}));
   }
   if (line === "end") {
     ${end}
@@ -224,59 +230,62 @@ export async function throughAnOutage(
   assert.ok((await arrived(trial, promised)).has(0));
 }
 
-/** Who does not answer in an outage: the service refuses, or there is none. */
-export type Away = "refuses" | "is not there";
+/** Who does not answer in an outage: the service refuses, there is none, or nobody listens. */
+export const ways = ["refuses", "is not there", "cannot be reached"] as const;
+export type Away = typeof ways[number];
 
-export interface Flood {
-  readonly count: number;
+export interface Flood extends Sending {
   readonly away: Away;
-  /** Writes the lines of the events from `from` up to `to`. */
-  readonly say: (from: number, to: number) => Promise<void>;
   /** How many may be there twice. */
   readonly mostDoubled: number;
 }
 
-/** Thousands of events as fast as they go, the last half of them in an outage of five seconds. */
+export const many = 20_000;
+
+/** Many events, the last half of them in an outage of ten seconds. */
 export async function flooded(trial: Trial, flood: Flood): Promise<void> {
-  const { count, away, say, mostDoubled } = flood;
-  await say(0, count / 2);
+  const { away, say, stayMs = 0, mostDoubled } = flood;
+  await say(0, many / 2);
   await eventually("the first events", async () => (await numbersOf(trial)).length > 0);
-  await duringAnOutage(trial, () => say(count / 2, count), away);
-  await eventually(`all ${count} of ${trial.tenant.id}`, async () => {
+  await duringAnOutage(trial, () => say(many / 2, many), away, 10_000);
+  await eventually(`all ${many} of ${trial.tenant.id}`, async () => {
     const numbers = await numbersOf(trial);
-    return new Set(numbers).size === count;
+    return new Set(numbers).size === many;
   }, { every: 500 });
+  await pause(stayMs);
   await queueIsEmpty(trial.db);
-  const doubled = (await numbersOf(trial)).length - count;
-  assert.ok(doubled <= mostDoubled, `${doubled} of ${count} are there twice`);
+  const doubled = (await numbersOf(trial)).length - many;
+  assert.ok(doubled <= mostDoubled, `${doubled} of ${many} are there twice`);
 }
 
-/** The same for a sender that sends all in one request, which comes when the outage has begun. */
+/** The same for a sender that sends many at once, and ends when it has, after the outage has begun. */
 export async function intoAnOutage(
   trial: Trial,
   send: () => Promise<unknown>,
-  promised: Promised,
+  away: Away,
 ): Promise<void> {
-  await duringAnOutage(trial, send);
-  await arrived(trial, promised);
+  await duringAnOutage(trial, send, away, 10_000);
+  await queueIsEmpty(trial.db);
+  assert.deepEqual(await numbersOf(trial), Array.from({ length: many }, (_, n) => n));
 }
 
-/** Five seconds from when it is an outage; what is done then may take longer. */
+/** What is done in an outage may take longer than it. */
 async function duringAnOutage(
   trial: Trial,
   act: () => Promise<unknown>,
   away: Away = "refuses",
+  outageMs = 5000,
 ): Promise<void> {
   let acting: Promise<unknown>;
   {
     await using _down = away === "refuses"
       ? await changeSettings(trial.db, { queue_hard_limit_bytes: 0 })
-      : await keepDown("ingest");
+      : await keepDown(away === "is not there" ? "ingest" : "gateway");
     if (away === "refuses") await serviceRefuses(trial);
     acting = act();
     // A failure is reported where it is awaited.
     acting.catch(() => {});
-    await pause(5000);
+    await pause(outageMs);
   }
   await acting;
 }
@@ -323,6 +332,8 @@ export interface NodeSender {
   readonly end?: string;
   /** How long a sender takes to send again what was refused. */
   readonly stayMs?: number;
+  /** In which outages it sends 20,000 events and loses none. */
+  readonly floods?: readonly Away[];
 }
 
 /** Runs the page's block and finds what it sent; in long trials through an outage, too. */
@@ -340,6 +351,24 @@ export function testNodeSender(sender: NodeSender): void {
       });
     });
   });
+
+  if (sender.floods) {
+    for (const away of sender.floods) {
+      longTest({
+        name: `${name}: 20,000 events, while the service ${away} for ten seconds`,
+        fn: () =>
+          withTrial(trialName, async (trial) => {
+            const program = { block: variant(await blockOf(page, block)), say, end, atOnce: 120 };
+            await tellNode(
+              program,
+              trial.env,
+              (tell) => flooded(trial, { ...sayingBy(tell), away, stayMs, mostDoubled: 0 }),
+            );
+          }),
+      });
+    }
+    return;
+  }
 
   longTest({
     name: `${name}: through an outage of five seconds`,

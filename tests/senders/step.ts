@@ -19,7 +19,7 @@ export const senders: Step = {
 
 export const sendersAll: Step = {
   name: "senders-all",
-  title: "every sender, each also through an outage of five seconds",
+  title: "every sender, each also through an outage",
   needsStack: true,
   isBeside: true,
   run: async (context) => {

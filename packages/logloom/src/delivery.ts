@@ -1,4 +1,4 @@
-import { isPage, later, server, type WaitUntil } from "./host.ts";
+import { isPage, later, server, type WaitUntil, withoutKey } from "./host.ts";
 
 /** An event that the service refused, with the reason. */
 export interface Rejected {
@@ -56,8 +56,8 @@ const batchTenants = 100;
 // A page may go away at any time: each of its requests must outlive it.
 const batchBytes = isPage ? keepaliveBytes : 256 * 1024;
 const batchMs = 2000;
-const queueEvents = 10_000;
-const queueBytes = 5_000_000;
+const queueEvents = server ? 50_000 : 10_000;
+const queueBytes = server ? 25_000_000 : 5_000_000;
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
 const patienceMs = 300_000;
@@ -204,15 +204,12 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       const reason = `${response.status} ${answer.error ?? "without a reason"}${
         why ? ` (${why})` : ""
       }`;
-      return [status, answer, reason, afterMs > 0 ? afterMs : 0];
+      return [status, answer, reason, afterMs || 0];
     } catch (error) {
-      // What a runtime quotes of a request may be the key.
       // Pages are told none.
       const cause = server && (error as { cause?: { code?: string } } | null)?.cause;
-      const reason = `${error}${cause ? `: ${cause.code ?? cause}` : ""}`.replace(
-        /(?:ll\w?|sb)_[^]*/,
-        "…",
-      );
+      // What a runtime quotes of a request may be the key.
+      const reason = withoutKey(`${error}${cause ? `: ${cause.code ?? cause}` : ""}`);
       return [0, {}, reason, 0];
     }
   }

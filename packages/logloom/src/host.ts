@@ -44,6 +44,9 @@ export const showError: (error: unknown) => void = /* @__PURE__ */ host.console.
   host.console,
 );
 
+/** A text of which no more is shown where a key begins. */
+export const withoutKey = (text: string): string => text.replace(/(?:ll\w?|sb)_[^]*/, "…");
+
 /** A timer that does not keep a program from ending. */
 export function later(act: () => void, ms: number): ReturnType<typeof setTimeout> {
   const timer: unknown = setTimeout(act, ms);

@@ -52,11 +52,10 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
     ...Object.fromEntries(levels.map((level) => [level, logAt(level)])) as Record<Level, Log>,
     with: (fields) => loggerOf(sender, options, { ...base, ...named(fields) }),
     withRequest(request, handler, context) {
-      const answer = () => logRequest(logger, request, handler);
-      if (!context) return answer();
-      sender.useWaitUntil((promise) => context.waitUntil(promise));
+      if (context) sender.useWaitUntil((promise) => context.waitUntil(promise));
       // Workers end a request's timers with it: what it logged is sent in its own time.
-      return answer().finally(() => context.waitUntil(sender.flush()));
+      return logRequest(logger, request, handler)
+        .finally(() => context?.waitUntil(sender.flush()));
     },
     captureErrors: () => captureErrors(logger),
     flush: sender.flush,

@@ -142,6 +142,10 @@ Deno.test("without an address or a key nothing is sent, and the console says so 
   assert.deepEqual(failures, [
     "nothing is sent, url is not like https://<project>.supabase.co: ",
   ]);
+  await using swapped = trial("ll_secret", { key: "https://abc.supabase.co" });
+  assert.deepEqual(swapped.failures, [
+    "nothing is sent, url is not like https://<project>.supabase.co: …",
+  ]);
   await using keyless = trial("http://127.0.0.1:9", { key: "" });
   assert.deepEqual(keyless.failures, ["nothing is sent, key is missing"]);
 });

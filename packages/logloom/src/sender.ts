@@ -1,6 +1,6 @@
 import { createDelivery, type Rejected } from "./delivery.ts";
 import { atEnd } from "./end.ts";
-import { foundWaitUntil, host, isPage, server, type WaitUntil, warn } from "./host.ts";
+import { foundWaitUntil, host, isPage, server, type WaitUntil, warn, withoutKey } from "./host.ts";
 import { createPlain, type ValueOptions } from "./values.ts";
 
 /** A supabase-js client, as far as it is needed. */
@@ -44,7 +44,7 @@ export interface Sender {
 
 const timeoutMs = 30_000;
 const exitMs = 10_000;
-/** The console is told of a failure again if it lasts. */
+/** The console is told of each failure, and of twenty at most, once in so long. */
 const repeatMs = 59_000;
 
 /** `settled` sees the answer to a body, and may return another. */
@@ -56,16 +56,22 @@ export function createSender(
   const rest = supabase?.schema("public");
   const send = rest?.fetch ?? fetch;
   const project = (rest?.url ?? url ?? "").replace(/(\/rest\/v1)?\/*$/, "");
-  const said = new Map<string, number>();
+  let said: string[] = [];
+  let saidUntil = 0;
   let waitUntil = options.waitUntil ?? foundWaitUntil;
 
   function fail(error: unknown): void {
     const known = error instanceof Error ? error : new Error(String(error));
     guarded(() => {
-      if (onError) onError(known);
-      else if (!(performance.now() - said.get(known.message)! < repeatMs) && said.size < 20) {
-        said.set(known.message, performance.now());
-        warn(`logloom: ${known.message}`);
+      if (onError) return onError(known);
+      const text = `logloom: ${known.message}`;
+      if (performance.now() >= saidUntil) {
+        saidUntil = performance.now() + repeatMs;
+        said = [];
+      }
+      if (said.length < 20 && !said.includes(text)) {
+        said.push(text);
+        warn(text);
       }
     });
   }
@@ -121,10 +127,10 @@ export function createSender(
   const isUrl = /^https?:\/\/[^/?#]+$/.test(project);
   const isSet = rest || isUrl && (key || token);
   if (!isSet) {
-    const what = isUrl
+    const fault = isUrl
       ? "key is missing"
-      : `url is not like https://<project>.supabase.co: ${project}`;
-    fail(new Error(`nothing is sent, ${what}`));
+      : `url is not like https://<project>.supabase.co: ${withoutKey(project)}`;
+    fail(`nothing is sent, ${fault}`);
   }
   const plain = createPlain(options);
 
@@ -143,7 +149,7 @@ export function createSender(
   const exit = async () => {
     if (await delivery.flush(exitMs)) return;
     stop.abort();
-    fail(new Error("not everything was sent within 10 s"));
+    fail("not everything was sent within 10 s");
   };
   if (isPage) {
     host.addEventListener?.("pagehide", delivery.hurry, stop);

@@ -189,7 +189,7 @@ Deno.test("what was dropped for want of room is said to the caller, since it bel
   );
   const rejected: Rejected[] = [];
   await using from = trial(to.url, { onRejected: (one) => rejected.push(one) });
-  for (let n = 0; n < 11_000; n++) from.logs.forTenant("acme").info("a");
+  for (let n = 0; n < 51_000; n++) from.logs.forTenant("acme").info("a");
   await from.logs.flush();
   assert.match(from.failures.join(), /^logloom: 500 events were dropped$/);
   assert.deepEqual(rejected, []);

@@ -35,9 +35,12 @@ export function notKnown(refusal: string): Result<never> {
   };
 }
 
-/** 1 to 5 seconds, spread so that clients do not return in step. */
+/**
+ * 3 to 5 seconds, spread so that clients do not return in step. OpenTelemetry's SDK for JavaScript gives up at the
+ * fifth repeat, so that less would lose what it sends in an outage of ten seconds.
+ */
 export function retrySoon(): string {
-  return String(1 + Math.floor(Math.random() * 5));
+  return String(3 + Math.floor(Math.random() * 3));
 }
 
 /** A 503 asks the client to retry. */
