@@ -81,7 +81,7 @@ begin
   loop
     -- Mostly a file is a block. Those that overlap in time are read together.
     if (select count(*) from unnest(ts) t where t < v_block.first_ts)
-      >= v_settings.seal_block_records / 2
+      >= greatest(v_settings.seal_block_records / 2, 1)
     then
       v_end := v_block.first_ts;
       exit;
