@@ -186,7 +186,7 @@ Deno.test("search exports by an API key that reads, each event once, and by no o
       code: 1,
       out: "",
       err: `logloom: This API key may only send
-  create_api_key makes one that reads: p_scopes ["read"].
+  keys create makes one that reads: --scopes read.
 `,
     });
     await assert.rejects(Deno.stat(none), Deno.errors.NotFound);

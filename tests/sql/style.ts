@@ -19,7 +19,8 @@ export function sqlStyleFaults(text: string): StyleFault[] {
     if (content === "" && lines[index - 1] === "") fault("a second empty line");
     const indent = /^ */.exec(code[index])?.[0].length ?? 0;
     if (code[index].trim() !== "" && indent % 2 === 1) fault("indented by an odd number of spaces");
-    const upper = /(?<![\w"])[A-Z]\w*/.exec(code[index])?.[0];
+    // psql's variables have such names.
+    const upper = /^\\set /.test(content) ? null : /(?<![\w"])[A-Z]\w*/.exec(code[index])?.[0];
     if (upper) fault(`upper case: ${upper}`);
   });
   if (text !== "" && !text.endsWith("\n")) {

@@ -217,8 +217,17 @@ set local client_min_messages = error;
 set local lock_timeout = '1s';
 set local statement_timeout = '30s';
 select format('select pg_temp.attack(%s)', c.id) from calls c where c.path is not null \gexec
+-- One may be cancelled before it begins, or while it takes its note: it gets more time.
+\set ON_ERROR_ROLLBACK on
+\set ON_ERROR_STOP off
 set local statement_timeout = '100ms';
 select format('select pg_temp.attack(%s)', c.id) from calls c where c.path is null \gexec
+\set ON_ERROR_STOP on
+\set ON_ERROR_ROLLBACK off
+set local statement_timeout = '5s';
+select format('select pg_temp.attack(%s)', c.id)
+from calls c
+where c.id not in (select a.id from attacks a) \gexec
 reset statement_timeout;
 
 -- These end in pg_partman's functions, which set a search_path of their own; postgres alone calls

@@ -109,7 +109,7 @@ insert into cases values
   ('level:""', 'Unknown level ""', 7),
   ('level:(info OR x)', 'Unknown level "x"', 16),
   ('level:>=x', 'Unknown level "x"', 9),
-  ('level:70', 'Unknown level "70"', 7),
+  ('level:100', 'Unknown level "100"', 7),
   ('id:x', 'Not a UUID: "x"', 4),
   ('id:00000000-0000-4000-8000-00000000000',
     'Not a UUID: "00000000-0000-4000-8000-00000000000"', 4),

@@ -56,12 +56,12 @@ begin
     to_jsonb(public.search_logs(
       p_query_dsl => 'msg:took',
       p_ts_from => v_from::text, p_ts_to => v_to::text, p_limit => 1000
-    )),
+    )) - 'next_cursor',
     to_jsonb(public.search_logs(
       p_query_dsl => 'attrs.status:>=202 level:warn',
       p_ts_from => v_from::text, p_ts_to => v_to::text,
       p_limit => 7, p_order => 'asc'
-    )),
+    )) - 'next_cursor',
     (
       select jsonb_agg(s)
       from public.log_stats(

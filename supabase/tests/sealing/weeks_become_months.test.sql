@@ -77,7 +77,7 @@ begin
     to_jsonb(public.search_logs(
       p_query_dsl => 'request', p_ts_from => v_from::text,
       p_ts_to => (v_from + interval '29 days')::text, p_limit => 1000
-    ))
+    )) - 'next_cursor'
   )
   into v_answers
   from unnest(array['', 'level:error', 'service:"service 1"', 'request']) q (query),
