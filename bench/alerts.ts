@@ -4,6 +4,7 @@ import { loadEvents } from "./support/events.ts";
 import { type Figure, percentile, printFigures, thousands } from "./support/report.ts";
 import { addRecords } from "./support/records.ts";
 import { startBenchStack } from "./support/stack.ts";
+import { setPaused } from "./support/jobs.ts";
 
 const eventsPerDay = 1_000_000;
 const eventsPerMinute = Math.round(eventsPerDay / 1_440);
@@ -53,9 +54,7 @@ async function measure(
   events: Record<string, unknown>[],
   rounds: number,
 ): Promise<void> {
-  await sql`
-    select cron.alter_job(job_id := jobid, active := false)
-    from cron.job where jobname = 'logloom_evaluate_alerts'`;
+  await setPaused(sql, true, ["evaluate_alerts"]);
   await sql`
     insert into logloom.tenants (tenant_id, plan_id)
     select 'tenant-' || n, 'enterprise' from generate_series(0, ${tenants - 1}::integer) n`;

@@ -8,6 +8,7 @@ import { type BenchStack, startBenchStack } from "./support/stack.ts";
 import { Failure } from "../local/failure.ts";
 import { archiveSecret } from "../local/stack.ts";
 import { monthFigures } from "./archive/month.ts";
+import { setPaused } from "./support/jobs.ts";
 
 const tenant = "bench";
 
@@ -61,9 +62,7 @@ async function archiveDay(
   const { sql } = bench;
   await sql`update logloom_private.settings set archive_after = '1000 days' where singleton`;
   // It would seal the same records.
-  await sql`
-    select cron.alter_job(job_id := jobid, active := false)
-    from cron.job where jobname = 'logloom_seal_logs'`;
+  await setPaused(sql, true, ["seal_logs"]);
   await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
   const [{ day, until }] = await sql`
       select (logloom_private.utc_day(now()) - 40)::text as day,

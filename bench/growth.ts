@@ -7,6 +7,7 @@ import { measure, type Measured, type Question } from "./support/questions.ts";
 import { printFigures, ratio, thousands } from "./support/report.ts";
 import { fillDay, makeDays } from "./support/sealed_days.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
+import { setPaused } from "./support/jobs.ts";
 
 const daysOfMonth = 30;
 const mostRecordsOfSource = 1_000_000;
@@ -51,17 +52,7 @@ export async function run(args: string[]): Promise<void> {
 
 /** Only what this benchmark makes: nothing else seals its days. */
 async function stopJobs({ sql }: BenchStack): Promise<void> {
-  await sql`
-    select cron.alter_job(job_id := jobid, active := false)
-    from cron.job where jobname like 'logloom_%'`;
-  // A run that has begun goes on for as long as it finds work.
-  for (;;) {
-    const [{ running }] = await sql`
-      select count(*)::integer as running
-      from cron.job_run_details where status in ('starting', 'running')`;
-    if (running === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+  await setPaused(sql, true);
 }
 
 async function lastDays({ sql }: BenchStack): Promise<string[]> {

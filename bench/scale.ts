@@ -213,7 +213,7 @@ async function drainCounted(bench: BenchStack): Promise<Map<string, number>> {
   const owner = postgres(bench.stack.databaseUrl, { max: 1, onnotice: () => {} });
   try {
     const before = await processorSeconds(bench.stack);
-    while (await queueDepth(bench) > 0) await owner`call logloom_private.write_logs()`;
+    while (await queueDepth(bench) > 0) await owner`call logloom_private.run_job('write_logs')`;
     return used(before, await processorSeconds(bench.stack));
   } finally {
     await owner.end();

@@ -15,6 +15,7 @@ import {
 } from "./support/played_sealing.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
+import { setPaused } from "./support/jobs.ts";
 
 const dayMs = 86_400_000;
 const days = 30;
@@ -102,9 +103,7 @@ async function soak(
 ): Promise<Figure[]> {
   const { sql } = bench;
   // Time is played here; the jobs would use the real one.
-  await sql`
-    select cron.alter_job(job_id := jobid, active := false)
-    from cron.job where jobname = 'logloom_run_retention'`;
+  await setPaused(sql, true, ["run_retention"]);
   const tenants = await Promise.all([3, 7, 14, 30].map((kept) => makeTenant(bench, kept)));
   await keepFrom(bench, Math.floor(Date.now() / dayMs) - days + 1);
   const tally: Tally = {
@@ -315,7 +314,8 @@ let retentionWorks = false;
 async function retain({ sql }: BenchStack): Promise<void> {
   await sql`update logloom_private.retention_place set today = today - 1`;
   for (;;) {
-    await sql`call logloom_private.run_retention(logloom_private.utc_day(now()))`;
+    await sql`select logloom_private.begin_retention(logloom_private.utc_day(now()))`;
+    await sql`call logloom_private.run_job('run_retention')`;
     const [{ done }] = await sql`
       select finished_at is not null as done from logloom_private.retention_place`;
     if (done) return;
@@ -329,7 +329,7 @@ async function watch(bench: BenchStack, isOver: () => boolean, tally: Tally): Pr
     const working = retentionWorks;
     const [{ run, duration }] = await bench.sql`
       select last_succeeded_at::text as run, last_duration_ms as duration
-      from logloom_private.job_heartbeats where job = 'write_logs'`;
+      from logloom_private.jobs where name = 'write_logs'`;
     if (run !== lastRun) {
       tally.writer[working || retentionWorks ? "working" : "resting"].push(duration);
       lastRun = run;
@@ -349,8 +349,8 @@ async function report(
 ): Promise<Figure[]> {
   const { sql } = bench;
   const [jobs] = await sql`
-    select coalesce(string_agg(h.job || ': ' || h.last_error, '; '), 'none') as failed
-    from logloom_private.job_heartbeats h where h.last_failed_at is not null`;
+    select coalesce(string_agg(j.name || ': ' || j.last_error, '; '), 'none') as failed
+    from logloom_private.jobs j where j.last_failed_at is not null`;
   console.error("  Reading every record …");
   const stored = await storedRecords(bench);
   const counted = new Map<string, number[]>();

@@ -46,7 +46,7 @@ async function drill(system: System, stack: Stack, copy: Stack): Promise<number>
     await step("repair", () => target`select logloom_private.repair()`);
     const [{ waited }] = await target<{ waited: number }[]>`
       select depth::integer as waited from logloom_private.queue_state()`;
-    await step("write", () => target.unsafe("call logloom_private.write_logs()"));
+    await step("write", () => target.unsafe("call logloom_private.run_job('write_logs')"));
     // One that was under way when the dump was made would go on in the middle.
     await target`delete from logloom_private.verifications where finished_at is null`;
     await step("verify", () => target.unsafe("call logloom_private.verify()"));

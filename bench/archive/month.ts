@@ -4,6 +4,7 @@ import { addRecords } from "../support/records.ts";
 import { secondsByProcess, used } from "../support/processor.ts";
 import { type Figure, thousands } from "../support/report.ts";
 import type { BenchStack } from "../support/stack.ts";
+import { setPaused } from "../support/jobs.ts";
 
 /** Tenants of one kind: how many, and what each has a day. */
 interface Kind {
@@ -248,16 +249,14 @@ async function writeDay(
 
 /** Whether the jobs that take days away are at work. */
 async function setJobs({ sql }: BenchStack, active: boolean): Promise<void> {
-  await sql`
-    select cron.alter_job(job_id := jobid, active := ${active})
-    from cron.job where jobname in ('logloom_seal_logs', 'logloom_run_retention')`;
+  await setPaused(sql, !active, ["seal_logs", "run_retention"]);
 }
 
 /** Seals as the job does, until no day is due. */
 async function seal({ sql }: BenchStack): Promise<void> {
   for (;;) {
     await sql`
-      call logloom_private.run_job('seal_logs', 'logloom_private.seal_step()'::regprocedure)`;
+      call logloom_private.run_job('seal_logs')`;
     const [{ due }] = await sql`
       select logloom_private.next_day_to_seal(now()) is not null as due`;
     if (!due) return;

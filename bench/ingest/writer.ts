@@ -1,15 +1,14 @@
 import type { BenchStack } from "../support/stack.ts";
+import { setPaused } from "../support/jobs.ts";
 
 export async function pauseWriter({ sql }: BenchStack): Promise<void> {
   // Otherwise ingest would replace the silent writer.
   await sql`update logloom_private.settings set writer_guard_silence = '1 hour' where singleton`;
-  await sql`update cron.job set active = false where jobname = 'logloom_write_logs'`;
-  // A run that has begun continues: it holds the writer's lock step by step, so wait for its heartbeat.
-  await sql`call logloom_private.write_logs()`;
+  await setPaused(sql, true, ["write_logs"]);
 }
 
 export async function resumeWriter({ sql }: BenchStack): Promise<void> {
-  await sql`update cron.job set active = true where jobname = 'logloom_write_logs'`;
+  await setPaused(sql, false, ["write_logs"]);
 }
 
 export async function queueDepth({ sql }: BenchStack): Promise<number> {
@@ -21,6 +20,6 @@ export async function queueDepth({ sql }: BenchStack): Promise<number> {
 /** Runs the writer until the queue is empty; returns the seconds. */
 export async function drain(bench: BenchStack): Promise<number> {
   const started = performance.now();
-  while (await queueDepth(bench) > 0) await bench.sql`call logloom_private.write_logs()`;
+  while (await queueDepth(bench) > 0) await bench.sql`call logloom_private.run_job('write_logs')`;
   return (performance.now() - started) / 1000;
 }

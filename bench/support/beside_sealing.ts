@@ -6,6 +6,7 @@ import { load, pace } from "./load.ts";
 import { type Figure, percentile, ratio, thousands } from "./report.ts";
 import { copyDay, fillDay, makeDays } from "./sealed_days.ts";
 import type { BenchStack } from "./stack.ts";
+import { setPaused } from "./jobs.ts";
 
 /** Of the tenant whose days are sealed, copied several times into a day: what the job seals in half a minute. */
 const drawnRecords = 200_000;
@@ -160,9 +161,7 @@ async function makeTenants({ sql, state }: BenchStack): Promise<string> {
 }
 
 async function setSealing({ sql }: BenchStack, active: boolean): Promise<void> {
-  await sql`
-    select cron.alter_job(job_id := jobid, active := ${active})
-    from cron.job where jobname = 'logloom_seal_logs'`;
+  await setPaused(sql, !active, ["seal_logs"]);
 }
 
 async function sealedRecords({ sql }: BenchStack): Promise<number> {
@@ -225,9 +224,9 @@ async function watch(bench: BenchStack, phase: Phase, isOver: () => boolean): Pr
   let since: number | undefined;
   while (!isOver()) {
     const [{ began, duration }] = await bench.sql`
-      select extract(epoch from h.last_started_at)::float8 * 1000 as began,
-        h.last_duration_ms::float8 as duration
-      from logloom_private.job_heartbeats h where h.job = 'write_logs'`;
+      select extract(epoch from j.last_started_at)::float8 * 1000 as began,
+        j.last_duration_ms::float8 as duration
+      from logloom_private.jobs j where j.name = 'write_logs'`;
     if (began !== last && last > 0) phase.runs.push({ began, duration });
     last = began;
     const works = await isSealing(bench);

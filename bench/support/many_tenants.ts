@@ -2,6 +2,7 @@ import type postgres from "postgres";
 import { addRecords } from "./records.ts";
 import { type Figure, percentile, thousands } from "./report.ts";
 import type { BenchStack } from "./stack.ts";
+import { setPaused } from "./jobs.ts";
 
 const eventsADay = 5;
 /** Days before today with records; half of the tenants keep some, half all but the oldest. */
@@ -59,7 +60,7 @@ export async function manyTenantFigures(
         select coalesce(sum(c.events), 0)::float8
         from logloom_private.log_counts c where c.tenant_id like 'many-%'
       ) as counted,
-      (select coalesce(max(h.last_error), 'none') from logloom_private.job_heartbeats h) as error`;
+      (select coalesce(max(j.last_error), 'none') from logloom_private.jobs j) as error`;
   const written = tenants * eventsADay * days;
   const rowSeconds = byRows / 1000 / rowDays;
   return [
@@ -106,9 +107,7 @@ function equal(name: string, value: number, wanted: number): Figure {
 }
 
 async function makeTenants(sql: postgres.Sql, tenants: number): Promise<void> {
-  await sql`
-    select cron.alter_job(job_id := jobid, active := false)
-    from cron.job where jobname in ('logloom_run_retention', 'logloom_seal_logs')`;
+  await setPaused(sql, true, ["run_retention", "seal_logs"]);
   await sql`
     insert into logloom.tenants (tenant_id, plan_id)
     select 'many-' || n, 'enterprise' from generate_series(1, ${tenants}::integer) n`;
@@ -153,7 +152,7 @@ async function isThere(sql: postgres.Sql, what: string): Promise<boolean> {
 }
 
 async function run(sql: postgres.Sql, job: string): Promise<void> {
-  await sql`call logloom_private.run_job(${job}, ${`logloom_private.${job}()`}::regprocedure)`;
+  await sql`call logloom_private.run_job(${job})`;
 }
 
 /** Space of deleted rows does not count: the size of a table that was never larger. */
@@ -174,7 +173,8 @@ async function sizes(sql: postgres.Sql): Promise<{ logs: number; counts: number 
 async function retain(sql: postgres.Sql, daysAgo: number): Promise<void> {
   for (;;) {
     await sql`
-      call logloom_private.run_retention(logloom_private.utc_day(now()) - ${daysAgo}::integer)`;
+      select logloom_private.begin_retention(logloom_private.utc_day(now()) - ${daysAgo}::integer)`;
+    await sql`call logloom_private.run_job('run_retention')`;
     const [{ done }] = await sql`
       select finished_at is not null as done from logloom_private.retention_place`;
     if (done) return;

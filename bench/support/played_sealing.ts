@@ -1,6 +1,7 @@
 import { Failure } from "../../local/failure.ts";
 import { type Figure, thousands } from "./report.ts";
 import type { BenchStack } from "./stack.ts";
+import { setPaused } from "./jobs.ts";
 
 /** The range of played time, and its start, in milliseconds. */
 export interface PlayedTime {
@@ -11,8 +12,7 @@ export interface PlayedTime {
 }
 
 /**
- * Makes pg_cron seal by played time: waits of six hours, or a day, shrink like all days; the job runs as often as
- * pg_cron can.
+ * Makes the job seal by played time: waits of six hours, or a day, shrink like all days; it runs every second.
  */
 export async function sealByPlayedTime({ sql }: BenchStack, time: PlayedTime): Promise<void> {
   const speed = (time.last - time.first) / (time.seconds * 1000);
@@ -29,7 +29,7 @@ export async function sealByPlayedTime({ sql }: BenchStack, time: PlayedTime): P
         + (clock_timestamp() - to_timestamp(${time.began / 1000})) * ${speed},
       clock_timestamp()
     );
-    create function bench.seal_step() returns interval language plpgsql volatile as $$
+    create function logloom_private.played_seal_step() returns interval language plpgsql volatile as $$
     declare
       v_began constant timestamptz := clock_timestamp();
       v_before bigint;
@@ -50,11 +50,8 @@ export async function sealByPlayedTime({ sql }: BenchStack, time: PlayedTime): P
     $$;
     reset role`);
   await sql`
-    select cron.alter_job(
-      job_id := jobid, schedule := '1 second',
-      command := $$call logloom_private.run_job('seal_logs', 'bench.seal_step()')$$
-    )
-    from cron.job where jobname = 'logloom_seal_logs'`;
+    update logloom_private.jobs set step = 'played_seal_step', every = '1 second', next_at = now()
+    where name = 'seal_logs'`;
 }
 
 /** Waits until no day that is over is due, and ends the job. */
@@ -74,18 +71,7 @@ export async function endSealing({ sql }: BenchStack): Promise<void> {
     }
     await pause(200);
   }
-  await sql`
-    select cron.alter_job(job_id := jobid, active := false)
-    from cron.job where jobname = 'logloom_seal_logs'`;
-  for (;;) {
-    const [{ works }] = await sql`
-      select exists (
-        select from pg_stat_activity a
-        where a.state = 'active' and a.pid <> pg_backend_pid() and a.query like '%seal_step%'
-      ) as works`;
-    if (!works) return;
-    await pause(100);
-  }
+  await setPaused(sql, true, ["seal_logs"]);
 }
 
 /** Chunks whose last day their tenant does not keep. */

@@ -259,7 +259,7 @@ Deno.test("a step that reaches one node prepares there before the coordinator co
     await using _writer = await stopWriter(db);
     await ingest(tenant.headers, JSON.stringify({ msg: "one" }));
     await eventually("the writer moved it", async () => {
-      await sql`call logloom_private.write_logs()`;
+      await sql`call logloom_private.run_job('write_logs')`;
       return await countRecords(db, tenant.id) === 1;
     });
   } finally {
@@ -288,7 +288,7 @@ Deno.test("a step of tenants that are known prepares on each node that it writes
     await using _writer = await stopWriter(db);
     await send();
     await eventually("the writer moved them", async () => {
-      await sql`call logloom_private.write_logs()`;
+      await sql`call logloom_private.run_job('write_logs')`;
       return await countRecords(db, tenants[19].id) === 2;
     });
   } finally {

@@ -77,7 +77,7 @@ for (const name of nodes) {
     await eventually("the writer writes", async () => {
       const [writer] = await sql`
         select from pg_stat_activity
-        where query = 'call logloom_private.write_logs()' and state = 'active'
+        where query like '%logloom_private.work(''write'')%' and state = 'active'
           and backend_xid is not null`;
       return writer !== undefined;
     }, { every: 1 });
@@ -203,7 +203,7 @@ Deno.test("an erasure whose node goes away is carried out when it is back", asyn
     ]);
   }
   await eventually("it is done", async () => {
-    await sql`call logloom_private.run_job('run_deletions', 'logloom_private.run_deletion_step()')`;
+    await sql`call logloom_private.run_job('run_deletions')`;
     return (await run())[0].status === "done";
   });
   assert.deepEqual(await run(), [{
@@ -257,7 +257,7 @@ async function holdAnswers(port: number): Promise<AsyncDisposable> {
 async function decidingProcess(sql: Database, ports: number[]): Promise<number | undefined> {
   const [writer] = await sql`
     select a.pid from pg_stat_activity a
-    where a.query = 'call logloom_private.write_logs()' and a.backend_xid is not null`;
+    where a.query like '%logloom_private.work(''write'')%' and a.backend_xid is not null`;
   for (const port of ports) {
     await using node = onNode(port);
     const [row] = await node`
@@ -271,8 +271,7 @@ async function decidingProcess(sql: Database, ports: number[]): Promise<number |
 /** Runs something while no job but the writer does: what another one has prepared would be held, and the writer by it. */
 async function alone<T>(sql: Database, action: () => Promise<T>): Promise<T> {
   const jobs = await sql`
-    select substr(j.jobname, 9) as name from cron.job j
-    where j.jobname like 'logloom\\_%' and j.jobname <> 'logloom_write_logs'`;
+    select j.name from logloom_private.jobs j where j.lane not in ('write', 'ingest')`;
   assert.ok(jobs.length > 0);
   await using undo = new AsyncDisposableStack();
   for (const { name } of jobs) undo.use(await stopJob(sql, name));

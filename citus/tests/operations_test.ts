@@ -200,7 +200,7 @@ Deno.test("all nodes come back as of one restore point, with what was acknowledg
     isCut: true,
   });
   await eventually("what was still queued is written", async () => {
-    await owner`call logloom_private.write_logs()`;
+    await owner`call logloom_private.run_job('write_logs')`;
     const [{ depth }] = await restored`select depth::integer from logloom_private.queue_state()`;
     return depth === 0;
   });

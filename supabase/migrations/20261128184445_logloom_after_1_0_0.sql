@@ -18,7 +18,41 @@ begin
 end;
 $$;
 
+-- Functions of these names take their place.
+drop procedure logloom_private.write_logs();
+drop procedure logloom_private.evaluate_alerts();
+drop procedure logloom_private.run_canary();
+drop procedure logloom_private.run_job(text, regprocedure);
+
 SET local check_function_bodies = off;
+
+SELECT cron.unschedule('logloom_archive_logs');
+
+SELECT cron.unschedule('logloom_compact_log_counts');
+
+SELECT cron.unschedule('logloom_evaluate_alerts');
+
+SELECT cron.unschedule('logloom_maintain_partitions');
+
+SELECT cron.unschedule('logloom_purge_job_history');
+
+SELECT cron.unschedule('logloom_purge_old_rows');
+
+SELECT cron.unschedule('logloom_run_canary');
+
+SELECT cron.unschedule('logloom_run_deletions');
+
+SELECT cron.unschedule('logloom_run_retention');
+
+SELECT cron.unschedule('logloom_seal_logs');
+
+SELECT cron.unschedule('logloom_send_log_streams');
+
+SELECT cron.unschedule('logloom_send_notifications');
+
+SELECT cron.unschedule('logloom_verify_logs');
+
+SELECT cron.unschedule('logloom_write_logs');
 
 ALTER TABLE "logloom"."alert_incidents"
   DROP CONSTRAINT "alert_incidents_resolution_is_known";
@@ -32,15 +66,27 @@ DROP FUNCTION "logloom_private"."block_bits"(logloom_private.blocks, jsonb, time
 
 DROP FUNCTION "logloom_private"."canary_health"();
 
+DROP FUNCTION "logloom_private"."canary_step"(text, uuid, text);
+
+DROP FUNCTION "logloom_private"."empty_moved_slots"();
+
 DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, integer, integer, text);
 
 DROP FUNCTION "logloom_private"."fail_stream"(logloom.log_streams, integer, text, integer);
 
+DROP FUNCTION "logloom_private"."job_deadline"(timestamp WITH time zone);
+
 DROP FUNCTION "logloom_private"."log_tail_rows_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint);
+
+DROP FUNCTION "logloom_private"."look_for_canary"(uuid, text);
 
 DROP FUNCTION "logloom_private"."partition_health"();
 
 DROP FUNCTION "logloom_private"."pending_alert_groups"(logloom_private.alert_rounds);
+
+DROP FUNCTION "logloom_private"."provide_partitions"();
+
+DROP FUNCTION "logloom_private"."record_job"(text, timestamp WITH time zone, text);
 
 DROP FUNCTION "logloom_private"."resolve_incidents"(uuid, timestamp WITH time zone, jsonb[], timestamp WITH time zone);
 
@@ -55,6 +101,45 @@ DROP FUNCTION "logloom_private"."take_search_slot"(text);
 DROP FUNCTION "logloom_private"."written_number"(text);
 
 DROP FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
+
+DROP PROCEDURE "logloom_private"."run_retention"(date);
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "job_run_budget";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "writer_run_limit";
+
+DROP TABLE "logloom_private"."job_heartbeats";
+
+DROP TABLE "logloom_private"."job_limits";
+
+CREATE TABLE "logloom_private"."jobs" (
+  "name"              text                     NOT NULL,
+  "lane"              text                     NOT NULL,
+  "step"              text                     NOT NULL,
+  "every"             interval                 NOT NULL,
+  "silence"           interval                 NOT NULL,
+  "failures_allowed"  integer                  NOT NULL DEFAULT 2,
+  "is_paused"         boolean                  NOT NULL DEFAULT false,
+  "next_at"           timestamp with time zone NOT NULL DEFAULT now(),
+  "last_started_at"   timestamp with time zone,
+  "last_succeeded_at" timestamp with time zone,
+  "last_duration_ms"  double precision,
+  "last_failed_at"    timestamp with time zone,
+  "last_error"        text,
+  "failures"          integer                  NOT NULL DEFAULT 0,
+  "made_at"           timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT "jobs_lane_is_known" CHECK ((lane = ANY (ARRAY['write'::text, 'send'::text, 'tend'::text, 'ingest'::text]))),
+  CONSTRAINT "jobs_limits_are_positive" CHECK (((LEAST(every, silence) > '00:00:00'::interval) AND (failures_allowed >= 0))),
+  CONSTRAINT "jobs_pkey" PRIMARY KEY (name)
+);
+
+ALTER TABLE "logloom_private"."jobs"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."jobs"
+  FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE "logloom"."alert_incidents"
   ADD COLUMN "end_told_at" timestamp WITH time zone;
@@ -74,11 +159,28 @@ ALTER TABLE "logloom"."log_streams"
 ALTER TABLE "logloom_private"."alert_groups"
   ADD COLUMN "turn_at" timestamp WITH time zone;
 
+ALTER TABLE "logloom_private"."alert_rounds"
+  ADD COLUMN "staged_by" integer;
+
+ALTER TABLE "logloom_private"."alert_rounds"
+  ADD COLUMN "rules_through" uuid;
+
+ALTER TABLE "logloom_private"."installation"
+  ADD COLUMN "migrated_at" timestamp WITH time zone NOT NULL DEFAULT now();
+
 ALTER TABLE "logloom_private"."installation"
   ADD COLUMN "cursor_key" bytea NOT NULL DEFAULT (uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));
 
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "stream_tells_after" interval NOT NULL DEFAULT '01:00:00'::interval;
+
+ALTER TABLE "logloom_private"."settings"
+  ALTER COLUMN "writer_guard_silence" SET DEFAULT '00:00:20'::interval;
+
+ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
+
+
+SET local check_function_bodies = off;
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
@@ -329,7 +431,7 @@ begin
   loop
     -- Mostly a file is a block. Those that overlap in time are read together.
     if (select count(*) from unnest(ts) t where t < v_block.first_ts)
-      >= v_settings.seal_block_records / 2
+      >= greatest(v_settings.seal_block_records / 2, 1)
     then
       v_end := v_block.first_ts;
       exit;
@@ -386,6 +488,79 @@ begin
   ) k
   where k.n = 1
     or k.n <= v_settings.seal_block_records and k.size_through <= v_settings.seal_block_bytes;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.begin_alert_round (
+  p_now       timestamp with time zone,
+  p_watermark timestamp with time zone
+)
+  RETURNS logloom_private.alert_rounds
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_last logloom_private.alert_rounds;
+  v_round logloom_private.alert_rounds;
+  v_window_minutes integer;
+  v_from timestamptz;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- Nobody else reads these.
+  delete from logloom_private.log_removals r
+  where not exists (
+    select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
+  );
+  select r.* into v_last from logloom_private.alert_rounds r;
+  if v_last.window_end > p_now then
+    -- The clock went back: what is dated ahead would keep the rules waiting until then.
+    v_last := null;
+    update logloom.alert_rules r
+    set
+      last_evaluated_at = case when r.last_evaluated_at <= p_now then r.last_evaluated_at end,
+      asked_at = least(r.asked_at, p_now)
+    where r.last_evaluated_at > p_now or r.asked_at > p_now;
+  end if;
+  select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
+  v_round.window_end := date_trunc('minute', p_watermark);
+  if v_window_minutes is null
+    or p_watermark is null
+    or p_now - p_watermark > v_settings.alert_watermark_limit
+    or (v_round.window_end <= v_last.window_end and v_last.finished_at is not null)
+  then
+    return null;
+  end if;
+
+  v_from := v_round.window_end - make_interval(mins => v_window_minutes)
+    - v_settings.alert_grace - v_settings.alert_catch_up_limit;
+  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit is not true then
+    -- Too long ago: every group reads its windows anew.
+    v_last := null;
+  end if;
+  -- A day that is dropped takes its write sequences with it.
+  v_round.write_seq_to := greatest(
+    v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
+  );
+  -- A round that was cut short is done again from where it began.
+  v_round.write_seq_from := case
+    when v_last.window_end is null then v_round.write_seq_to
+    when v_last.finished_at is null then v_last.write_seq_from
+    else v_last.write_seq_to
+  end;
+
+  v_round.staged_by := pg_backend_pid();
+  insert into logloom_private.alert_rounds (window_end, write_seq_from, write_seq_to, staged_by)
+  values (v_round.window_end, v_round.write_seq_from, v_round.write_seq_to, v_round.staged_by)
+  on conflict (singleton) do update
+  set window_end = excluded.window_end, write_seq_from = excluded.write_seq_from,
+    write_seq_to = excluded.write_seq_to, staged_by = excluded.staged_by, finished_at = null,
+    rules_through = null;
+  perform logloom_private.stage_alert_writes(v_round, v_from);
+  perform logloom_private.prepare_alert_groups(v_round);
+  return v_round;
 end;
 $function$;
 
@@ -512,6 +687,31 @@ begin
     'missing', v_missing,
     'doubled', v_doubled
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.canary_step (
+  p_step     text,
+  p_round_id uuid,
+  p_key      text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  case p_step
+    when 'send' then perform logloom_private.send_canary(p_round_id, p_key);
+    when 'look' then perform logloom_private.look_for_canary(p_round_id, p_key);
+    when 'count' then perform logloom_private.count_canaries(p_round_id, p_key);
+  end case;
+exception
+  when query_canceled then
+    raise;
+  when others then
+    update logloom_private.canary_rounds r
+    set error = coalesce(r.error, left(format('%s: %s', p_step, sqlerrm), 500))
+    where r.round_id = p_round_id;
 end;
 $function$;
 
@@ -918,6 +1118,65 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.continue_alert_round (
+  p_round logloom_private.alert_rounds
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rule_ids uuid[];
+begin
+  begin
+    if logloom_private.advance_alert_groups(p_round, clock_timestamp() + interval '1 second') then
+      return;
+    end if;
+  exception when query_canceled or others then
+    perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
+  end;
+  v_rule_ids := logloom_private.next_alert_rules(
+    p_round.rules_through, (select s.alert_step_rules from logloom_private.settings s), p_round
+  );
+  begin
+    perform logloom_private.judge_alert_rules(v_rule_ids, p_round, clock_timestamp());
+  exception when query_canceled or others then
+    perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
+  end;
+  -- After the last of them, all was evaluated that does not have to be read for itself.
+  update logloom_private.alert_rounds r
+  set
+    rules_through = v_rule_ids[cardinality(v_rule_ids)],
+    finished_at = case when v_rule_ids = '{}' then clock_timestamp() end
+  where r.singleton;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.continued_alert_round()
+  RETURNS logloom_private.alert_rounds
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_round logloom_private.alert_rounds;
+begin
+  select r.* into v_round
+  from logloom_private.alert_rounds r, logloom_private.settings s
+  where r.finished_at is not null and r.window_end > clock_timestamp() - s.alert_round_limit;
+  if v_round.window_end is not null
+    and (v_round.staged_by = pg_backend_pid() and to_regclass('pg_temp.alert_writes') is not null)
+      is not true
+    and exists (
+      select from logloom_private.alert_groups g where g.write_seq < v_round.write_seq_to
+    )
+  then
+    perform logloom_private.stage_alert_writes(v_round, '-infinity');
+    update logloom_private.alert_rounds r set staged_by = pg_backend_pid() where r.singleton;
+  end if;
+  return v_round;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.cut_stream_batch (
   p_stream logloom.log_streams,
   p_query  logloom_private.compiled_query
@@ -1130,6 +1389,48 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.empty_moved_slots()
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_slot smallint;
+  v_lock_wait text;
+  v_has_emptied boolean := false;
+begin
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer')) then
+    return false;
+  end if;
+  for v_slot in
+    select s.slot
+    from logloom_private.queue_slots s, logloom_private.queue_pointer p, logloom_private.settings c
+    where s.slot <> p.open_slot
+      and s.slot is distinct from p.closed_slot
+      and (
+        s.moved_events >= c.writer_truncate_events
+        or s.moved_events > 0 and s.truncated_at < now() - c.writer_truncate_age
+      )
+  loop
+    begin
+      v_lock_wait := logloom_private.limit_lock_wait(
+        (select s.writer_truncate_lock_timeout from logloom_private.settings s)
+      );
+      execute format('truncate logloom_private.%I', 'queue_slot_' || v_slot);
+      update logloom_private.queue_slots s
+      set moved_events = 0, metered_events = 0, truncated_at = now()
+      where s.slot = v_slot;
+      perform logloom_private.restore_lock_wait(v_lock_wait);
+      v_has_emptied := true;
+    exception when lock_not_available then
+      -- Somebody reads the slot. It is emptied in a later run.
+      continue;
+    end;
+  end loop;
+  return v_has_emptied;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.encode_cursor (
   p_parts text[]
 )
@@ -1199,6 +1500,33 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.end_retention (
+  p_error text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  update logloom_private.retention_place p
+  set finished_at = clock_timestamp(),
+    failing_since = case when p_error is not null then coalesce(p.failing_since, now()) end
+  where p.singleton;
+  if p_error is not null then
+    update logloom_private.jobs j
+    set last_failed_at = clock_timestamp(), last_error = p_error, failures = j.failures + 1
+    where j.name = 'run_retention';
+    return;
+  end if;
+  update logloom.retention_runs r
+  set status = 'done', finished_at = clock_timestamp()
+  where r.kind = 'retention' and r.status = 'running';
+  delete from logloom.retention_runs r
+  using logloom_private.settings s
+  where r.requested_at < now() - s.audit_lifetime and r.status not in ('queued', 'running');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.enqueue_recovery()
   RETURNS TRIGGER
   LANGUAGE plpgsql
@@ -1228,6 +1556,43 @@ begin
     update logloom.alert_incidents i
     set end_told_at = new.resolved_at
     where i.incident_id = new.incident_id;
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.evaluate_alerts()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_round logloom_private.alert_rounds;
+begin
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('alerts')) then
+    return interval '100 milliseconds';
+  end if;
+  -- What arrived is staged for the session that began the round; another one begins it again.
+  select r.* into v_round
+  from logloom_private.alert_rounds r
+  where r.finished_at is null and r.staged_by = pg_backend_pid()
+    and to_regclass('pg_temp.alert_writes') is not null;
+  if not found then
+    v_round := logloom_private.begin_alert_round(
+      clock_timestamp(),
+      logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
+    );
+  end if;
+  if v_round.window_end is not null then
+    perform logloom_private.continue_alert_round(v_round);
+    return '0';
+  end if;
+  v_round := logloom_private.continued_alert_round();
+  if v_round.window_end is not null then
+    return case
+      when logloom_private.read_alert_windows(v_round, clock_timestamp()) is not null
+        then interval '0'
+    end;
   end if;
   return null;
 end;
@@ -1361,6 +1726,7 @@ begin
   loop
     execute format('grant execute on function %s to %s', v_grant.function, v_grant.roles);
   end loop;
+  update logloom_private.installation set migrated_at = clock_timestamp() where singleton;
   perform logloom_private.grant_operations();
   perform logloom_private.after_migration();
 end;
@@ -1562,6 +1928,129 @@ begin
       where f.shown is not null and f.name <> 'attrs'
     ),
     p_rows
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_state (
+  p_tenant_id  text,
+  p_key_digest text,
+  p_claims     jsonb,
+  p_requests   integer
+)
+  RETURNS logloom_private.ingest_state
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_sender constant record :=
+    logloom_private.authenticate_sender(p_tenant_id, p_key_digest, p_claims);
+  v_plan constant logloom.plans := logloom_private.plan_of(v_sender.tenant_id);
+  v_month constant timestamp := date_trunc('month', now() at time zone 'UTC');
+  v_state logloom_private.ingest_state;
+begin
+  select
+    v_sender.tenant_id, v_sender.key_id, v_plan,
+    exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
+    -- As kept_from says, of the plan at hand: each call of a function is felt here.
+    date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
+      coalesce(
+        (
+          select c.retention_days
+          from logloom.tenant_settings c
+          where c.tenant_id = v_sender.tenant_id
+        ),
+        v_plan.retention_days_default
+      ),
+      v_plan.retention_days_max
+    )),
+    now() + s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes, s.max_record_bytes,
+    s.max_record_values, (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
+    b.last_value - q.metered_through + p_requests - 1,
+    -- The size of files, not a count: it costs the same however much is queued. A batch's row is
+    -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
+    pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
+    + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
+      >= s.queue_hard_limit_bytes / 4096
+    and pg_table_size('logloom_private.queue_slot_' || q.open_slot)
+    + coalesce(pg_table_size('logloom_private.queue_slot_' || q.closed_slot), 0)
+      >= s.queue_hard_limit_bytes,
+    case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
+      else '{"X-Logloom-Writer": "silent"}' end,
+    v_sender.service
+  into v_state
+  from logloom_private.queue_pointer q
+  cross join logloom_private.settings s
+  cross join logloom_private.queue_batch_id b
+  left join logloom_private.jobs h on h.name = 'write_logs'
+  cross join (
+    select
+      coalesce(sum(u.events), 0)::bigint as events, coalesce(sum(u.bytes), 0)::bigint as bytes
+    from logloom.usage_days u
+    where u.tenant_id = v_sender.tenant_id and u.day >= v_month::date
+  ) m;
+
+  -- The queue is looked at only when what it may hold could matter.
+  if v_state.events + v_state.batches * v_state.batch_max_events >= v_plan.monthly_events_limit
+    or v_state.bytes + v_state.batches * v_state.batch_max_bytes >= v_plan.monthly_bytes_limit
+  then
+    select coalesce(sum(u.events), 0), coalesce(sum(u.bytes), 0)
+    into v_state.events, v_state.bytes
+    from logloom_private.usage_of(v_sender.tenant_id, v_month::date) u;
+  end if;
+  return v_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.job_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select jsonb_object_agg(
+      j.name,
+      logloom_private.health_grade(
+        null,
+        concat_ws(
+          '; ',
+          case
+            when g.silence > j.silence
+              and p_now - logloom_private.up_since() not between interval '0' and j.silence
+            then logloom_private.silence_reason(
+              case when j.is_paused then 'No run of the paused job' else 'No run of the job' end,
+              g.silence, j.silence
+            )
+          end,
+          case when j.failures > j.failures_allowed then
+            format('%s runs failed in a row', j.failures)
+          end,
+          case when j.name = 'run_retention' and p_now - r.failing_since > interval '26 hours' then
+            logloom_private.silence_reason(
+              'No day''s retention', p_now - r.failing_since, interval '26 hours'
+            )
+          end
+        )
+      ) || jsonb_build_object(
+        'last_success', j.last_succeeded_at,
+        'last_failure', j.last_failed_at,
+        'failures', j.failures,
+        -- Never the message: it may have a tenant's words, and health is open to all.
+        'error_code', case when j.failures > 0 then
+          substring(j.last_error from '^[0-9A-Z]{5}')
+        end
+      )
+    )
+    from logloom_private.jobs j
+    left join logloom_private.retention_place r on r.singleton
+    cross join logloom_private.silence_since(
+      coalesce(j.last_succeeded_at, j.made_at), p_now
+    ) g (silence)
+    where j.lane <> 'ingest'
   );
 end;
 $function$;
@@ -2129,6 +2618,42 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.look_for_canary (
+  p_round_id uuid,
+  p_key      text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_round logloom_private.canary_rounds;
+  v_query constant text := format('req_id:%s', p_round_id);
+begin
+  select r.* into v_round from logloom_private.canary_rounds r where r.round_id = p_round_id;
+  if v_round.searched_at is null and jsonb_path_exists(
+    logloom_private.canary_call(
+      'logloom-read/v1/search_logs', p_key, jsonb_build_object('p_query_dsl', v_query)
+    ),
+    '$.logs[*] ? (@.msg == $msg)', jsonb_build_object('msg', 'canary ' || p_round_id)
+  ) then
+    v_round.searched_at := clock_timestamp();
+  end if;
+  if v_round.tailed_at is null and jsonb_path_exists(
+    logloom_private.canary_call(
+      'logloom-read/v1/tail_logs', p_key,
+      jsonb_build_object('p_query_dsl', v_query, 'p_backlog', 10)
+    ),
+    '$.logs[*] ? (@.msg == $msg)', jsonb_build_object('msg', 'canary ' || p_round_id)
+  ) then
+    v_round.tailed_at := clock_timestamp();
+  end if;
+  update logloom_private.canary_rounds r
+  set searched_at = v_round.searched_at, tailed_at = v_round.tailed_at
+  where r.round_id = p_round_id;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.mail_stream_owners (
   p_stream logloom.log_streams,
   p_type   text,
@@ -2163,6 +2688,38 @@ begin
     )
   ) u
   where u.email is not null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.manage_partitions()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+begin
+  if not exists (
+    select from partman.part_config c where c.parent_table = 'logloom.logs'
+  ) then
+    -- No default partition: a row in it would stop maintenance, and its check would wait for
+    -- readers.
+    perform partman.create_parent(
+      p_parent_table := 'logloom.logs',
+      p_control := 'ts',
+      p_interval := '1 day',
+      p_premake := (select s.partition_days_ahead from logloom_private.settings s),
+      -- After the days that a restored table has.
+      p_start_partition := (
+        select coalesce(max(d.day) + 1, logloom_private.utc_day(now()))::text
+        from unnest(logloom_private.partition_days()) d (day)
+      ),
+      p_default_table := false
+    );
+  end if;
+  -- A job of the project that maintains all tables leaves ours out: it makes days of its time zone.
+  update partman.part_config
+  set infinite_time_partitions = true, automatic_maintenance = 'off'
+  where parent_table = 'logloom.logs';
 end;
 $function$;
 
@@ -3658,7 +4215,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_health()
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because service_role reads neither queue nor heartbeats
+-- definer because service_role reads neither the queue nor the jobs
 declare
   v_queue constant logloom_private.queue_state := logloom_private.queue_state();
   v_now constant timestamptz := clock_timestamp();
@@ -4621,6 +5178,55 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.record_job (
+  p_job        text,
+  p_started_at timestamp with time zone,
+  p_error      text                     DEFAULT NULL::text,
+  p_next_at    timestamp with time zone DEFAULT NULL::timestamp WITH time zone
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_now constant timestamptz := clock_timestamp();
+begin
+  update logloom_private.jobs j
+  set
+    last_started_at = p_started_at,
+    last_duration_ms = extract(epoch from v_now - p_started_at) * 1000,
+    next_at = coalesce(p_next_at, j.next_at),
+    last_succeeded_at = case when o.is_well then v_now else j.last_succeeded_at end,
+    failures = case when o.is_well then 0 else j.failures + (p_error is not null)::integer end,
+    last_failed_at = case when p_error is null then j.last_failed_at else v_now end,
+    last_error = coalesce(p_error, j.last_error)
+  from (
+    select p_error is null and (s.last_failed_at between p_started_at and v_now) is not true
+      as is_well
+    from logloom_private.jobs s
+    where s.name = p_job
+  ) o
+  where j.name = p_job;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.record_job_error (
+  p_job      text,
+  p_sqlstate text,
+  p_message  text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  update logloom_private.jobs j
+  set last_failed_at = clock_timestamp(), last_error = format('%s: %s', p_sqlstate, p_message),
+    failures = j.failures + 1
+  where j.name = p_job;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.recovery_body (
   p_rule     logloom.alert_rules,
   p_incident logloom.alert_incidents
@@ -4861,6 +5467,275 @@ begin
     and i.resolved_at is null
     and i.held_until < p_window_end
     and coalesce(i."group", 'null') <> all (p_held);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.retention_step()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_place logloom_private.retention_place;
+  v_attempts constant integer :=
+    (select s.partition_drop_attempts from logloom_private.settings s);
+  v_day date;
+  v_outcome text;
+  v_error text;
+begin
+  -- One at a time deletes, erasures on request too.
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
+    return interval '100 milliseconds';
+  end if;
+  select p.* into v_place from logloom_private.retention_place p;
+  if v_place.today is null or v_place.finished_at is not null then
+    if not logloom_private.retention_is_due(logloom_private.utc_day(now())) then
+      return null;
+    end if;
+    perform logloom_private.begin_retention(logloom_private.utc_day(now()));
+    return interval '0';
+  end if;
+  if v_place.spans_through is not null then
+    perform logloom_private.split_long_block(v_place);
+    return interval '0';
+  elsif v_place.day is not null then
+    return logloom_private.delete_expired_of_day(v_place);
+  end if;
+  v_day := (
+    select min(d.day)
+    from (
+      select p.day from unnest(logloom_private.partition_days()) p (day)
+      union all
+      -- A day that was dropped before all was done that follows.
+      select min(l.day)
+      from logloom_private.log_days l
+      where l.day > coalesce(v_place.done_through, '1970-01-01')
+      union all
+      -- A day that is sealed whole has no partition. A block of several days goes with the last.
+      select logloom_private.utc_day(min(c.last_ts))
+      from logloom_private.blocks c
+      where c.last_ts >= logloom_private.day_start(coalesce(v_place.done_through, '1970-01-01') + 1)
+    ) d
+    where d.day > coalesce(v_place.done_through, '-infinity') and d.day < v_place.today
+  );
+  if v_day is null then
+    perform logloom_private.end_retention(v_place.error);
+    return null;
+  end if;
+
+  begin
+    v_outcome := logloom_private.drop_expired_day(v_day, v_place.today);
+  exception when others then
+    v_outcome := 'failed';
+    v_error := format('%s: %s', sqlstate, sqlerrm);
+  end;
+  if v_outcome in ('kept', 'dropped') then
+    -- No tenant''s name comes before the empty one.
+    update logloom_private.retention_place set day = v_day, tenant_through = '' where singleton;
+  elsif v_outcome <> 'busy' then
+    perform logloom_private.end_retention_day(v_day, v_error);
+  elsif v_place.attempts + 1 < v_attempts then
+    update logloom_private.retention_place p set attempts = p.attempts + 1 where p.singleton;
+    return interval '1 second';
+  else
+    perform logloom_private.end_retention_day(
+      v_day, format('readers kept partition %s from being dropped', v_day)
+    );
+  end if;
+  return interval '0';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.run_canary()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key constant text := nullif(current_setting('logloom.canary_key', true), '');
+  v_round logloom_private.canary_rounds;
+  v_begun record;
+begin
+  select r.* into v_round
+  from logloom_private.canary_rounds r
+  join logloom.api_keys k on k.key_id = r.key_id
+  order by r.sent_at desc
+  limit 1;
+  if v_key is null or v_round.round_id is null then
+    select b.* into v_begun from logloom_private.begin_canary_round() b;
+    perform set_config('logloom.canary_key', v_begun.key_value, false);
+    return case when v_begun.round_id is not null then interval '0' end;
+  end if;
+  if v_round.error is null and v_round.acknowledged_at is null then
+    perform logloom_private.canary_step('send', v_round.round_id, v_key);
+    return '0';
+  elsif v_round.error is null and (v_round.searched_at is null or v_round.tailed_at is null)
+    and v_round.sent_at > clock_timestamp() - (
+      select s.queue_degraded_age from logloom_private.settings s
+    )
+  then
+    perform logloom_private.canary_step('look', v_round.round_id, v_key);
+    return '250 milliseconds';
+  end if;
+  perform logloom_private.canary_step('count', v_round.round_id, v_key);
+  delete from logloom.api_keys k where k.key_id = v_round.key_id;
+  perform set_config('logloom.canary_key', '', false);
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.run_deletion_step()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_run_id uuid;
+  v_more boolean;
+  v_failed text;
+begin
+  -- One at a time deletes, retention too.
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
+    return interval '100 milliseconds';
+  end if;
+  if logloom_private.repeat_erasure() then
+    return interval '0';
+  end if;
+  v_run_id := logloom_private.next_deletion();
+  if v_run_id is null then
+    if logloom_private.delete_tenant_step() then
+      return (select s.deletion_pause from logloom_private.settings s);
+    end if;
+    return null;
+  end if;
+  begin
+    v_more := logloom_private.deletion_step(v_run_id);
+  exception
+  when connection_exception or admin_shutdown then
+    -- The node that has the records is away: it goes on from its place when that is back.
+    raise;
+  when query_canceled or others then
+    v_more := false;
+    v_failed := format('The deletion stopped with error %s', sqlstate);
+    perform logloom_private.record_job_error('run_deletions', sqlstate, sqlerrm);
+  end;
+  -- The files of the archive come last; until they are done the erasure is not.
+  if not v_more and (v_failed is not null or logloom_private.end_archive_erasure(v_run_id)) then
+    perform logloom_private.finish_deletion(v_run_id, v_failed);
+  end if;
+  return (select s.deletion_pause from logloom_private.settings s);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.run_time()
+  RETURNS interval
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return least(
+    interval '1 minute',
+    nullif(current_setting('statement_timeout')::interval, interval '0') / 2
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.run_writer_in_place()
+  RETURNS public.logloom_writer_run
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because service_role neither reads the queue nor writes records
+declare
+  v_started_at constant timestamptz := clock_timestamp();
+  v_deadline constant timestamptz :=
+    v_started_at + (select s.writer_run_budget from logloom_private.settings s);
+  v_moved integer := 0;
+  v_step integer;
+begin
+  perform logloom_private.meter_queue();
+  loop
+    v_step := logloom_private.write_step();
+    v_moved := v_moved + v_step;
+    exit when v_step = 0 or clock_timestamp() > v_deadline;
+  end loop;
+  if v_moved > 0 then
+    perform logloom_private.record_job('run_writer', v_started_at);
+    return row(v_moved, false);
+  end if;
+  -- Not in one transaction with steps: enqueues wait for the end of the flip's.
+  perform logloom_private.empty_moved_slots();
+  if logloom_private.flip_queue() then
+    return row(0, false);
+  end if;
+  perform logloom_private.record_job('run_writer', v_started_at);
+  return row(0, true);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.schedule_jobs()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_lane text;
+  v_job_id bigint;
+begin
+  -- silence: some three times what lies between two runs, and what a step may take.
+  with known as (
+    insert into logloom_private.jobs as j (name, lane, step, every, silence)
+    values
+      ('write_logs', 'write', 'write_logs', '250 milliseconds', '60 seconds'),
+      ('run_writer', 'ingest', 'run_writer_in_place', '1 day', '1 day'),
+      -- A round begins when the watermark has passed a minute.
+      ('evaluate_alerts', 'send', 'evaluate_alerts', '2 seconds', '3 minutes'),
+      ('send_notifications', 'send', 'send_notifications', '2 seconds', '3 minutes'),
+      ('send_log_streams', 'send', 'send_log_streams', '2 seconds', '3 minutes'),
+      ('archive_logs', 'send', 'archive_step', '5 seconds', '10 minutes'),
+      ('run_canary', 'send', 'run_canary', '1 minute', '10 minutes'),
+      ('compact_log_counts', 'tend', 'compact_log_counts', '20 seconds', '5 minutes'),
+      ('maintain_partitions', 'tend', 'maintain_partitions', '1 hour', '3 hours'),
+      ('seal_logs', 'tend', 'seal_step', '1 minute', '1 hour'),
+      ('run_retention', 'tend', 'retention_step', '1 minute', '1 hour'),
+      ('run_deletions', 'tend', 'run_deletion_step', '1 minute', '10 minutes'),
+      ('verify_logs', 'tend', 'verify_step', '1 minute', '1 hour'),
+      ('purge_job_history', 'tend', 'purge_job_history', '1 hour', '4 hours'),
+      ('purge_old_rows', 'tend', 'purge_old_rows', '1 hour', '4 hours')
+    on conflict (name) do update set lane = excluded.lane, step = excluded.step
+    returning j.name
+  )
+  delete from logloom_private.jobs j where j.name not in (select k.name from known k);
+
+  foreach v_lane in array array['write', 'send', 'tend'] loop
+    -- pg_cron takes a second job of a name for a change of the first one.
+    if exists (
+      select
+      from cron.job c
+      where c.jobname = 'logloom_' || v_lane
+        and (c.username = current_user and strpos(c.command, 'logloom_private.') > 0) is not true
+    ) then
+      raise exception using
+        errcode = 'duplicate_object',
+        message = format('pg_cron has a job logloom_%s that is not Logloom''s', v_lane),
+        hint = 'Schedule it under another name and remove this one, then try again.';
+    end if;
+    perform cron.schedule(
+      'logloom_' || v_lane, '10 seconds', format('call logloom_private.work(%L)', v_lane)
+    );
+  end loop;
+  for v_job_id in
+    select c.jobid
+    from cron.job c
+    where c.username = current_user and c.jobname like 'logloom\_%'
+      and starts_with(c.command, 'call logloom_private.')
+      and not starts_with(c.command, 'call logloom_private.work(')
+  loop
+    perform cron.unschedule(v_job_id);
+  end loop;
 end;
 $function$;
 
@@ -5833,6 +6708,19 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.watermark (
+  p_oldest_queued timestamp with time zone
+)
+  RETURNS timestamp WITH time zone
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return least(p_oldest_queued, now() - logloom_private.enqueue_timeout());
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.words_sql (
   p_leaf jsonb
 )
@@ -5862,6 +6750,91 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.write_logs()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- Quotas and health do not wait until a long queue was moved.
+  perform logloom_private.meter_queue();
+  return case
+    when logloom_private.write_step() > 0 then
+      case when (select p.closed_slot from logloom_private.queue_pointer p) is not null then
+        interval '0'
+      end
+    when logloom_private.empty_moved_slots() then interval '0'
+    when logloom_private.flip_queue() then interval '0'
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.write_step()
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_slot smallint;
+  v_batch_from bigint;
+  v_batch_to bigint;
+  v_last bigint;
+  v_events integer;
+  v_largest integer;
+  v_write_seq bigint;
+begin
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer')) then
+    return 0;
+  end if;
+  select p.closed_slot into v_slot from logloom_private.queue_pointer p;
+  if v_slot is null then
+    return 0;
+  end if;
+
+  execute format(
+    $query$
+      select
+        min(b.batch_id), max(b.batch_id), sum(b.events), max(b.events),
+        (select max(l.batch_id) from logloom_private.%1$I l)
+      from (
+        select
+          q.batch_id, q.events,
+          sum(q.events) over (order by q.batch_id) - q.events as events_before,
+          sum(q.bytes) over (order by q.batch_id) - q.bytes as bytes_before
+        from logloom_private.%1$I q
+        where q.batch_id > (
+          select s.moved_through from logloom_private.queue_slots s where s.slot = $1
+        )
+        order by q.batch_id
+        limit (select s.writer_step_batches from logloom_private.settings s)
+      ) b
+      where b.events_before < (select s.writer_step_events from logloom_private.settings s)
+        and b.bytes_before < (select s.writer_step_bytes from logloom_private.settings s)
+    $query$,
+    'queue_slot_' || v_slot
+  )
+  into v_batch_from, v_batch_to, v_events, v_largest, v_last
+  using v_slot;
+
+  if v_batch_to is null then
+    update logloom_private.queue_pointer set closed_slot = null where singleton;
+    return 0;
+  end if;
+
+  perform logloom_private.meter_batches(v_last);
+  perform logloom_private.create_missing_partitions(v_slot, v_batch_from, v_batch_to);
+  v_write_seq := nextval('logloom_private.write_seq');
+  perform logloom_private.write_range(v_slot, v_batch_from, v_batch_to, 1, v_largest, v_write_seq);
+  update logloom_private.queue_slots s
+  set moved_through = v_batch_to, moved_events = s.moved_events + v_events
+  where s.slot = v_slot;
+  delete from logloom_private.queue_marks m
+  where m.slot = v_slot and m.batch_to <= v_batch_to;
+  update logloom_private.queue_pointer p set closed_slot = null where v_batch_to = v_last;
+  return v_events;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.writer_health (
   p_now timestamp with time zone
 )
@@ -5872,15 +6845,15 @@ CREATE OR REPLACE FUNCTION logloom_private.writer_health (
   AS $function$
 declare
   v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
-  v_run logloom_private.job_heartbeats;
+  v_run logloom_private.jobs;
   v_silence interval;
   v_limit interval;
   v_reason text;
 begin
-  select h.* into v_run
-  from logloom_private.job_heartbeats h
-  where h.job in ('write_logs', 'run_writer')
-  order by logloom_private.silence_since(h.last_succeeded_at, p_now), h.last_succeeded_at desc
+  select j.* into v_run
+  from logloom_private.jobs j
+  where j.name in ('write_logs', 'run_writer')
+  order by logloom_private.silence_since(j.last_succeeded_at, p_now), j.last_succeeded_at desc
     nulls last
   limit 1;
   v_silence := logloom_private.silence_since(v_run.last_succeeded_at, p_now);
@@ -5990,6 +6963,135 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) FROM PUBLIC, "anon", "authenticated";
 
+CREATE OR REPLACE PROCEDURE logloom_private.run_job (
+  IN p_name text
+)
+  LANGUAGE plpgsql
+  AS $procedure$
+declare
+  v_deadline constant pg_catalog.timestamptz :=
+    pg_catalog.clock_timestamp() + logloom_private.run_time();
+  v_job logloom_private.jobs;
+  v_next_at pg_catalog.timestamptz;
+  v_rest pg_catalog.interval;
+begin
+  loop
+    commit;
+    set transaction isolation level read committed;
+    select j.* into v_job from logloom_private.jobs j where j.name = p_name;
+    if not found then
+      raise exception 'No row of logloom_private.jobs is named %', p_name;
+    end if;
+    v_job.last_succeeded_at := null;
+    call logloom_private.run_step(v_job, v_next_at, v_rest);
+    exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
+    perform pg_catalog.pg_sleep(extract(epoch from v_rest));
+  end loop;
+end;
+$procedure$;
+
+CREATE OR REPLACE PROCEDURE logloom_private.run_step (
+  IN    p_job logloom_private.jobs,
+  INOUT p_next_at timestamp with time zone DEFAULT NULL::timestamp WITH time zone,
+  INOUT p_rest interval                    DEFAULT NULL::interval
+)
+  LANGUAGE plpgsql
+  AS $procedure$
+declare
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_answer pg_catalog.text;
+  v_error pg_catalog.text;
+begin
+  begin
+    -- The project's may have days of 23 hours, and dates that are read as another zone's.
+    perform
+      pg_catalog.set_config('timezone', 'UTC', true),
+      pg_catalog.set_config('datestyle', 'ISO', true);
+    execute pg_catalog.format('select logloom_private.%I()::pg_catalog.text', p_job.step)
+    into v_answer;
+    p_rest := case when v_answer <> '' then v_answer::pg_catalog.interval end;
+  exception when query_canceled or others then
+    v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+    p_rest := null;
+  end;
+  p_next_at := case
+    when v_error is not null then pg_catalog.clock_timestamp() + greatest(
+      '1 second'::pg_catalog.interval, least(p_job.every, '1 minute'::pg_catalog.interval)
+    )
+    when p_rest is not null then pg_catalog.clock_timestamp() + p_rest
+    else v_started_at + p_job.every
+  end;
+  if v_error is not null or p_job.failures > 0 or p_job.last_succeeded_at is null
+    or pg_catalog.abs(extract(epoch from v_started_at - p_job.last_succeeded_at)) > 5
+  then
+    perform logloom_private.record_job(p_job.name, v_started_at, v_error, p_next_at);
+    p_next_at := null;
+  end if;
+  commit;
+end;
+$procedure$;
+
+CREATE OR REPLACE PROCEDURE logloom_private.work (
+  IN p_lane text
+)
+  LANGUAGE plpgsql
+  AS $procedure$
+declare
+  v_deadline constant pg_catalog.timestamptz :=
+    pg_catalog.clock_timestamp() + logloom_private.run_time();
+  -- A sleep holds a snapshot, and a job that is resumed waits for its end.
+  v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
+  v_migrated_at constant pg_catalog.timestamptz :=
+    (select i.migrated_at from logloom_private.installation i);
+  v_names constant pg_catalog.text[] :=
+    array(select j.name from logloom_private.jobs j where j.lane = p_lane);
+  -- When each is due, where the table does not say it.
+  v_next pg_catalog.timestamptz[] := pg_catalog.array_fill(
+    null::pg_catalog.timestamptz, array[pg_catalog.cardinality(v_names)]
+  );
+  v_job logloom_private.jobs;
+  v_next_at pg_catalog.timestamptz;
+  v_rest pg_catalog.interval;
+begin
+  if not pg_catalog.pg_try_advisory_lock(
+    logloom_private.lock_key('lane'), pg_catalog.hashtext(p_lane)
+  ) then
+    return;
+  end if;
+  loop
+    -- Whoever waited for a lock sees what was done meanwhile: a project may have another level.
+    commit;
+    set transaction isolation level read committed;
+    exit when pg_catalog.clock_timestamp() > v_deadline
+      or v_migrated_at is distinct from (
+        select i.migrated_at from logloom_private.installation i
+      );
+    select j.* into v_job
+    from logloom_private.jobs j
+    cross join lateral (
+      select coalesce(v_next[pg_catalog.array_position(v_names, j.name)], j.next_at)
+        - pg_catalog.clock_timestamp() as rest
+    ) r
+    where j.name = any (v_names) and not j.is_paused
+    -- A job that is not due for longer than it ever rests is due: the clock went back.
+    order by r.rest > j.every + '1 minute'::pg_catalog.interval desc, r.rest
+    limit 1;
+    v_rest := coalesce(v_next[pg_catalog.array_position(v_names, v_job.name)], v_job.next_at)
+      - pg_catalog.clock_timestamp();
+    if v_rest between '0' and v_job.every + '1 minute'::pg_catalog.interval or v_rest is null then
+      v_rest := coalesce(least(v_rest, v_sleep_max), v_sleep_max);
+      perform pg_catalog.pg_sleep(extract(epoch from v_rest));
+    else
+      call logloom_private.run_step(v_job, v_next_at, v_rest);
+      v_next[pg_catalog.array_position(v_names, v_job.name)] := v_next_at;
+    end if;
+  end loop;
+  perform pg_catalog.pg_advisory_unlock(
+    logloom_private.lock_key('lane'), pg_catalog.hashtext(p_lane)
+  );
+end;
+$procedure$;
+
 ALTER TABLE "logloom"."alert_incidents"
   ADD CONSTRAINT "alert_incidents_resolution_is_known"
     CHECK ((resolution = ANY (ARRAY['recovered'::text, 'still_absent'::text, 'rule_changed'::text, 'rule_disabled'::text, 'rule_deleted'::text])));
@@ -6020,13 +7122,37 @@ COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'How many of them read
 
 COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that run at once, at most half of them in its views and portals; a further one is PT429.';
 
+COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up to this one were evaluated, in the order of their ids.';
+
+COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend whose temporary table has the records that arrived for the round.';
+
 COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'What seals the cursors that tenants are given.';
 
+COMMENT ON COLUMN "logloom_private"."jobs"."failures" IS 'Steps that failed since the last one that succeeded.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."failures_allowed" IS 'Health is degraded when more steps in a row fail.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."is_paused" IS 'It rests within a second of this, and goes on within one.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs of a lane run one after the other, so that nothing slow delays the writer: write, send (what may wait for HTTP) and tend. ingest: run by the edge function while pg_cron is away.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When it is due; now() runs it at once. Written, like the columns after it, when something changes, else every five seconds.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded when its last success, or made_at before the first, is longer ago.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece. It returns how long to rest before the next; null: nothing is left, until every has passed.';
+
 COMMENT ON COLUMN "logloom_private"."settings"."stream_tells_after" IS 'How long a log stream fails before owners get a mail.';
+
+COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, pre_request and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
 
 COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the secrets, sealed by the current key. p_answer: what the receiver said. p_release: lets go of the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets each member, null takes one away. Another scheme, host or port in p_config needs every secret that is set in p_secrets again. An empty p_query_dsl sends all records. p_enabled true also ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+
+COMMENT ON TABLE "logloom_private"."jobs" IS 'What runs beside requests: one row a job, with when it runs and how it fares.';
+
+COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. archive: one claim of its work at a time. With a hash of a lane as second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
 
 COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold.';
 
@@ -6039,6 +7165,12 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) 
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
+
+SELECT cron.schedule_in_database('logloom_send', '10 seconds', 'call logloom_private.work(''send'')', 'postgres', NULL, true);
+
+SELECT cron.schedule_in_database('logloom_tend', '10 seconds', 'call logloom_private.work(''tend'')', 'postgres', NULL, true);
+
+SELECT cron.schedule_in_database('logloom_write', '10 seconds', 'call logloom_private.work(''write'')', 'postgres', NULL, true);
 
 -- What a query compiles to has changed.
 delete from logloom_private.alert_plans where true;
@@ -6056,5 +7188,10 @@ where i.resolved_at is not null
     where n.incident_id = i.incident_id and n.purpose = 'recovery'
       and n.created_at >= i.last_fired_at
   );
+
+-- One scheduler with three lanes instead of a job of pg_cron for each step.
+update logloom_private.settings set writer_guard_silence = '20 seconds'
+where writer_guard_silence = '10 seconds';
+select logloom_private.schedule_jobs();
 
 select logloom_private.finish_migration();

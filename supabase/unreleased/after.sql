@@ -14,3 +14,8 @@ where i.resolved_at is not null
     where n.incident_id = i.incident_id and n.purpose = 'recovery'
       and n.created_at >= i.last_fired_at
   );
+
+-- One scheduler with three lanes instead of a job of pg_cron for each step.
+update logloom_private.settings set writer_guard_silence = '20 seconds'
+where writer_guard_silence = '10 seconds';
+select logloom_private.schedule_jobs();

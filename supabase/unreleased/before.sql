@@ -12,3 +12,9 @@ begin
   end loop;
 end;
 $$;
+
+-- Functions of these names take their place.
+drop procedure logloom_private.write_logs();
+drop procedure logloom_private.evaluate_alerts();
+drop procedure logloom_private.run_canary();
+drop procedure logloom_private.run_job(text, regprocedure);

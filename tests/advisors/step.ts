@@ -15,12 +15,10 @@ const hosts =
 const accepted: Record<string, string> = {
   function_search_path_mutable_logloom_private_check_request_: hosts,
   function_search_path_mutable_logloom_private_call_host_pre_request_: hosts,
-  function_search_path_mutable_logloom_private_write_logs_: committing,
-  function_search_path_mutable_logloom_private_evaluate_alerts_: committing,
-  function_search_path_mutable_logloom_private_run_canary_: committing,
-  function_search_path_mutable_logloom_private_run_retention_: committing,
-  function_search_path_mutable_logloom_private_verify_: committing,
+  function_search_path_mutable_logloom_private_work_: committing,
+  function_search_path_mutable_logloom_private_run_step_: committing,
   function_search_path_mutable_logloom_private_run_job_: committing,
+  function_search_path_mutable_logloom_private_verify_: committing,
 };
 
 async function adviceOn({ stack }: Context): Promise<StepResult> {

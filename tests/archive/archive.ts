@@ -195,7 +195,7 @@ export async function differencesOf(sql: Database, tenant: Tenant): Promise<stri
 export async function hurry(sql: Database, tenant: Tenant): Promise<void> {
   await callAsOwner(
     sql,
-    "call logloom_private.run_job('run_deletions', 'logloom_private.run_deletion_step()')",
+    "call logloom_private.run_job('run_deletions')",
   );
   await sql`
     update logloom_private.archive_passes set next_attempt_at = now()
@@ -269,7 +269,7 @@ export async function runRetention(sql: Database): Promise<void> {
       "update logloom_private.retention_place set finished_at = now() - interval '2 days', " +
         "today = today - 1 where singleton and finished_at is not null",
     );
-    await callAsOwner(sql, "call logloom_private.run_retention()");
+    await callAsOwner(sql, "call logloom_private.run_job('run_retention')");
     const [place] = await sql`
       select finished_at is not null as is_finished, error
       from logloom_private.retention_place`;

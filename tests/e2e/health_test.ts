@@ -333,7 +333,10 @@ Deno.test("a writer whose job is paused while ingest runs it: ready says which c
       jobs: Record<string, { status: string; reason: string }>;
     };
     assert.deepEqual(Object.keys(jobs), ["write_logs"]);
-    assert.match(jobs.write_logs.reason, /^No run of the job succeeded for \d+ s \(limit 0.2 s\)$/);
+    assert.match(
+      jobs.write_logs.reason,
+      /^No run of the paused job succeeded for \d+ s \(limit 0.2 s\)$/,
+    );
     // Whoever balances load asks whether the function runs: events are taken all the time.
     assert.equal((await health()).status, 200);
     assert.equal((await ingest(tenant.headers, [{ msg: "taken" }])).status, 200);
@@ -347,9 +350,9 @@ async function changeJobLimit(
   silence: string,
 ): Promise<AsyncDisposable> {
   const [before] = await db`
-    select silence::text from logloom_private.job_limits where job = ${job}`;
+    select silence::text from logloom_private.jobs where name = ${job}`;
   const set = (value: string) =>
-    db`update logloom_private.job_limits set silence = ${value}::text::interval where job = ${job}`;
+    db`update logloom_private.jobs set silence = ${value}::text::interval where name = ${job}`;
   await set(silence);
   return {
     async [Symbol.asyncDispose]() {

@@ -7,6 +7,7 @@ import {
   openDatabase,
   queueIsEmpty,
   recordsOf,
+  runWriter,
   stopJob,
   stopWriter,
 } from "../support/database.ts";
@@ -20,31 +21,25 @@ import { putOnPlan } from "../support/plans.ts";
 
 const hosted = "3s";
 
-interface Heartbeat {
-  job: string;
+interface Job {
+  name: string;
   last_succeeded_at: Date | null;
   last_error: string | null;
   last_failed_at: Date | null;
 }
 
-/** Runs a job as pg_cron does, and gives back its heartbeat; a cancelled run throws. */
-async function runJob(name: string, timeout = hosted): Promise<Heartbeat> {
+/** Runs a job; a cancelled run throws. */
+async function runJob(name: string, timeout = hosted): Promise<void> {
   await using session = openDatabase(undefined, 1);
-  const [{ command }] = await session`select command from cron.job 
-    where jobname = ${`logloom_${name}`}`;
   await session.unsafe(`set role postgres; set statement_timeout = '${timeout}'`);
   const [{ now }] = await session`select clock_timestamp() as now`;
-  await session.unsafe(command);
-  const [heartbeat] = await session<Heartbeat[]>`
-    select h.job, h.last_succeeded_at, h.last_failed_at, h.last_error
-    from logloom_private.job_heartbeats h
-    where h.job = ${name} and h.last_started_at >= ${now}`;
-  assert.ok(heartbeat, `${name} leaves a heartbeat`);
-  assert.ok(
-    heartbeat.last_failed_at === null || heartbeat.last_failed_at < now,
-    `${name}: ${heartbeat.last_error}`,
-  );
-  return heartbeat;
+  await session.unsafe(`call logloom_private.run_job('${name}')`);
+  const [job] = await session<Job[]>`
+    select j.name, j.last_succeeded_at, j.last_failed_at, j.last_error
+    from logloom_private.jobs j
+    where j.name = ${name} and j.last_started_at >= ${now}`;
+  assert.ok(job, `${name} notes its run`);
+  assert.ok(job.last_failed_at === null || job.last_failed_at < now, `${name}: ${job.last_error}`);
 }
 
 /**
@@ -201,40 +196,45 @@ Deno.test("an alert round evaluates every tenant once, in as many runs as it tak
 Deno.test("the writer moves a long queue in several runs", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
-  await using _pace = await changeSettings(db, {
-    writer_step_events: 100,
-    writer_run_limit: "100 milliseconds",
-  });
-  {
-    await using _writer = await stopWriter(db);
-    const events = Array.from({ length: 2_000 }, (_, n) => ({ msg: "waiting", n }));
-    for (let request = 0; request < 20; request++) {
-      assert.equal((await ingest(tenant.headers, events)).status, 200);
-    }
+  await using _pace = await changeSettings(db, { writer_step_events: 100 });
+  await using _writer = await stopWriter(db);
+  await runWriter(db);
+  for (let request = 0; request < 20; request++) {
+    const events = Array.from({ length: 100 }, (_, n) => ({ msg: "waiting", n }));
+    assert.equal((await ingest(tenant.headers, events)).status, 200);
+  }
+  // Each step takes a twentieth of a second, a run half a second.
+  await db.unsafe(`
+    create function public.slow_step() returns trigger language plpgsql as $$
+    begin
+      perform pg_catalog.pg_sleep(0.05);
+      return new;
+    end $$;
+    create trigger slow_step before update on logloom_private.queue_slots
+    for each row when (new.moved_through > old.moved_through)
+    execute function public.slow_step();`);
+  try {
     const counts: number[] = [];
     const runs = await runsOf("write_logs", async () => {
       counts.push(await countRecords(db, tenant.id));
-      return counts.at(-1) === 40_000;
-    });
+      return counts.at(-1) === 2_000;
+    }, "1s");
     assert.ok(runs > 1 && counts[0] > 0, `${counts}`);
+  } finally {
+    await db.unsafe("drop function public.slow_step() cascade");
   }
 });
 
 Deno.test("one run of the writer goes on while more than a step is waiting", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
-  // As long as it takes: forty steps are those of one run on any machine.
-  await using _pace = await changeSettings(db, {
-    writer_step_events: 100,
-    writer_run_limit: "5 minutes",
-    job_run_budget: "5 minutes",
-  });
+  await using _pace = await changeSettings(db, { writer_step_events: 100 });
   await using _writer = await stopWriter(db);
+  await runWriter(db);
   for (let request = 0; request < 4; request++) {
     const events = Array.from({ length: 1_000 }, (_, n) => ({ msg: "waiting", n }));
     assert.equal((await ingest(tenant.headers, events)).status, 200);
   }
-  // What is not a step's worth waits for the next run.
   assert.equal(
     await runsOf("write_logs", async () => await countRecords(db, tenant.id) === 4_000, "10min"),
     1,
@@ -319,23 +319,24 @@ Deno.test("the jobs that have one step end within their time", async () => {
   }
 });
 
-Deno.test("a step that is cancelled leaves its error in the heartbeat", async () => {
+Deno.test("a step that is cancelled leaves its error with the job", async () => {
   await using db = openDatabase(undefined, 1);
   await db.unsafe(`
     create function logloom_private.sleeping_step() returns void language plpgsql as $$
     begin
       perform pg_catalog.pg_sleep(60);
-    end $$`);
+    end $$;
+    insert into logloom_private.jobs (name, lane, step, every, silence)
+    values ('sleeper', 'ingest', 'sleeping_step', '1 hour', '1 hour')`);
   try {
     await db.unsafe("set statement_timeout = '2s'");
-    await db.unsafe("call logloom_private.run_job('sleeper', 'logloom_private.sleeping_step()')");
-    const [heartbeat] = await db<Heartbeat[]>`
-      select * from logloom_private.job_heartbeats where job = 'sleeper'`;
-    assert.equal(heartbeat.last_succeeded_at, null);
-    assert.match(heartbeat.last_error ?? "", /^57014: /);
+    await db.unsafe("call logloom_private.run_job('sleeper')");
+    const [job] = await db<Job[]>`select * from logloom_private.jobs where name = 'sleeper'`;
+    assert.equal(job.last_succeeded_at, null);
+    assert.match(job.last_error ?? "", /^57014: /);
   } finally {
     await db.unsafe("set statement_timeout = 0");
-    await db`delete from logloom_private.job_heartbeats where job = 'sleeper'`;
+    await db`delete from logloom_private.jobs where name = 'sleeper'`;
     await db.unsafe("drop function logloom_private.sleeping_step()");
   }
 });
@@ -344,14 +345,16 @@ Deno.test("each step of a job sees what was done while it waited, also where tra
   await using sql = await ownDatabase("isolated");
   await sql.unsafe(`
     create table public.levels (level text);
-    create function public.step() returns interval language plpgsql as $$
+    create function logloom_private.step() returns interval language plpgsql as $$
     begin
       insert into public.levels values (current_setting('transaction_isolation'));
       return case when (select count(*) from public.levels) < 3 then interval '1 millisecond' end;
     end;
     $$;
+    insert into logloom_private.jobs (name, lane, step, every, silence)
+    values ('step', 'ingest', 'step', '1 hour', '1 hour');
     set default_transaction_isolation = 'repeatable read'`);
-  await sql.unsafe("call logloom_private.run_job('step', 'public.step()')");
+  await sql.unsafe("call logloom_private.run_job('step')");
   const levels = await sql`select level from public.levels`;
   assert.deepEqual(levels.map(({ level }) => level), Array(3).fill("read committed"));
 });
@@ -368,7 +371,7 @@ Deno.test("what was enqueued while the writer waited is metered, too, whatever l
     await sender`select public.ingest_text(
       '{"p_tenant_id": "acme", "p_bytes": 100, "p_ts": [null], "p_msg": ["a"]}')`;
     await writer`set default_transaction_isolation = 'repeatable read'`;
-    written = writer`call logloom_private.write_logs()`.execute();
+    written = writer`call logloom_private.run_job('write_logs')`.execute();
     await eventually("the writer waits for the sender", async () => {
       const [{ waits }] = await sender`
         select exists (

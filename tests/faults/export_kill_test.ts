@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { apiKey, createKey, ingest, newTenant } from "../support/client.ts";
-import { callAsOwner, openDatabase } from "../support/database.ts";
+import { openDatabase, runWriter } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { killPart, type ProcessName } from "../support/processes.ts";
 import { stack } from "../support/stack.ts";
@@ -26,7 +26,7 @@ async function withRecords() {
     assert.equal((await ingest(tenant.headers, events)).status, 200);
   }
   await using db = openDatabase();
-  await callAsOwner(db, "call logloom_private.write_logs()");
+  await runWriter(db);
   await eventually("the records are there", async () => {
     const [{ records }] = await db`
       select count(*)::integer as records from logloom.logs where tenant_id = ${tenant.id}`;

@@ -14,7 +14,7 @@ Deno.test("writers that run at once, by hand and by schedule, lose and double no
   await Promise.all(Array.from({ length: 4 }, async () => {
     while (!isOver()) {
       assert.ok(performance.now() < end + patience, "nothing is acknowledged");
-      await callAsOwner(db, "call logloom_private.write_logs()");
+      await callAsOwner(db, "call logloom_private.run_job('write_logs')");
     }
   }));
   await sender.stop();

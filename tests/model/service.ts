@@ -33,7 +33,7 @@ export class Service {
 
   /** Has the writer at work until everything that was acknowledged is visible. */
   async settle(): Promise<void> {
-    await this.asOwner("call logloom_private.write_logs()");
+    await this.asOwner("call logloom_private.run_job('write_logs')");
     await queueIsEmpty(this.sql);
   }
 

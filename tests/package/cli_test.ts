@@ -565,12 +565,17 @@ Deno.test("doctor finds a healthy deployment healthy, and a broken one broken", 
 
   await using owner = openDatabase(stack.databaseUrl);
   try {
-    await owner`select cron.unschedule('logloom_purge_old_rows')`;
-    const { wrong } = await finds(["job purge_old_rows"]);
-    assert.equal(wrong[0].todo, "select logloom_private.repair(); as postgres.");
-    assert.match(wrong[0].message, /^not scheduled; /);
+    await owner`select cron.unschedule('logloom_tend')`;
+    await owner`update logloom_private.jobs set is_paused = true where name = 'run_canary'`;
+    const { wrong } = await finds(["pg_cron's job logloom_tend", "job run_canary"]);
+    assert.deepEqual(wrong.map(({ todo }) => todo), [
+      "select logloom_private.repair(); as postgres.",
+      "update logloom_private.jobs set is_paused = false where name = 'run_canary';",
+    ]);
+    assert.match(wrong[1].message, /^paused; last success /);
   } finally {
     await owner`select logloom_private.schedule_jobs()`;
+    await owner`update logloom_private.jobs set is_paused = false where name = 'run_canary'`;
   }
 
   const hook = "function logloom_private.custom_access_token_hook(jsonb)";

@@ -68,16 +68,12 @@ export async function callAsOwner(
   }
 }
 
-/**
- * Waits until the tenant has that many records, and gives them back in the order they were sent.
- * Runs the writer at once instead of waiting for the second in which its job does.
- */
+/** Waits until the tenant has that many records, and gives them back in the order they were sent. */
 export async function recordsOf(
   sql: Database,
   tenantId: string,
   count: number,
 ): Promise<LogRecord[]> {
-  await callAsOwner(sql, "call logloom_private.write_logs()");
   await eventually(
     `${count} records of ${tenantId}`,
     async () => (await countRecords(sql, tenantId)) >= count,
@@ -129,38 +125,28 @@ export async function changeSettings(
 
 /** Keeps a job from running for as long as the test runs. */
 export async function stopJob(sql: Database, name: string): Promise<AsyncDisposable> {
-  const setActive = (active: boolean) =>
-    sql`select cron.alter_job(job_id := jobid, active := ${active})
-        from cron.job where jobname = ${`logloom_${name}`}`;
+  const pause = (isPaused: boolean) =>
+    sql`update logloom_private.jobs set is_paused = ${isPaused}, next_at = now() where name = ${name}
+        returning clock_timestamp() as at`;
+  const [{ at }] = await pause(true);
   await using stopped = new AsyncDisposableStack();
-  await setActive(false);
   stopped.defer(async () => {
-    await setActive(true);
+    await pause(false);
   });
-  // Until pg_cron reads its list of jobs again it may still begin a run: once it runs a job that is newer, it has.
-  const newer = `newer_${crypto.randomUUID()}`;
-  await sql`select cron.schedule(${newer}, '1 second', 'select 1')`;
-  try {
-    await eventually("pg_cron has read its list of jobs", async () => {
-      const runs = await sql`
-        select from cron.job_run_details d join cron.job j using (jobid) where j.jobname = ${newer}`;
-      return runs.length > 0;
-    });
-  } finally {
-    await sql`select cron.unschedule(${newer})`;
-  }
-  await eventually(`the last run of ${name} has ended`, async () => {
-    const [{ runs }] = await sql`
-      select (
-        select count(*) from pg_stat_activity
-        where query like ${`%${name}%`} and backend_type = 'pg_cron' and state = 'active'
-      ) + (
-        select count(*) from cron.job_run_details d join cron.job j using (jobid)
-        where j.jobname = ${`logloom_${name}`} and d.status in ('starting', 'running')
-      ) as runs`;
-    return Number(runs) === 0;
+  await eventually(`the last step of ${name} has ended`, async () => {
+    const steps = await sql`
+      select from pg_stat_activity
+      where query like '%logloom_private.work(%' and pid <> pg_backend_pid() and xact_start < ${at}`;
+    return steps.length === 0;
   });
   return stopped.move();
+}
+
+/** Moves what is in the queue, also while the writer is paused: a slot that was closed before goes first. */
+export async function runWriter(sql: Database): Promise<void> {
+  for (let slot = 1; slot <= 2; slot++) {
+    await callAsOwner(sql, "call logloom_private.run_job('write_logs')");
+  }
 }
 
 /**

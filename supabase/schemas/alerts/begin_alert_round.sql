@@ -102,11 +102,13 @@ begin
     else v_last.write_seq_to
   end;
 
-  insert into logloom_private.alert_rounds (window_end, write_seq_from, write_seq_to)
-  values (v_round.window_end, v_round.write_seq_from, v_round.write_seq_to)
+  v_round.staged_by := pg_backend_pid();
+  insert into logloom_private.alert_rounds (window_end, write_seq_from, write_seq_to, staged_by)
+  values (v_round.window_end, v_round.write_seq_from, v_round.write_seq_to, v_round.staged_by)
   on conflict (singleton) do update
-  set (window_end, write_seq_from, write_seq_to, finished_at)
-    = (excluded.window_end, excluded.write_seq_from, excluded.write_seq_to, null);
+  set window_end = excluded.window_end, write_seq_from = excluded.write_seq_from,
+    write_seq_to = excluded.write_seq_to, staged_by = excluded.staged_by, finished_at = null,
+    rules_through = null;
   perform logloom_private.stage_alert_writes(v_round, v_from);
   perform logloom_private.prepare_alert_groups(v_round);
   return v_round;

@@ -85,98 +85,75 @@ begin
 end;
 $$;
 
--- A round where a minute has passed, then turns of reading until nothing is left or its time is up.
--- Called by pg_cron every few seconds; most calls find nothing to do. No set clause and not
--- definer: such a procedure could not commit. Every name and every type is qualified, since one of
--- that name in pg_temp would come first.
-create procedure logloom_private.evaluate_alerts()
+-- Does the next piece of a round for all tenants: brings groups up to date, or judges the next
+-- rules. An error keeps no other rule from its turn.
+create function logloom_private.continue_alert_round(p_round logloom_private.alert_rounds)
+returns void
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
-  v_deadline constant pg_catalog.timestamptz := logloom_private.job_deadline(v_started_at);
-  v_begun logloom_private.alert_rounds;
-  v_round logloom_private.alert_rounds;
-  v_step_rules constant pg_catalog.int4 :=
-    (select s.alert_step_rules from logloom_private.settings s);
-  v_rule_ids pg_catalog.uuid[];
-  v_is_cut_short pg_catalog.bool := false;
-  v_turn pg_catalog.int4;
-  v_error pg_catalog.text;
+  v_rule_ids uuid[];
 begin
-  -- Not two at a time; a session that is killed lets go.
-  if not pg_catalog.pg_try_advisory_lock(logloom_private.lock_key('alerts')) then
-    return;
+  begin
+    if logloom_private.advance_alert_groups(p_round, clock_timestamp() + interval '1 second') then
+      return;
+    end if;
+  exception when query_canceled or others then
+    perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
+  end;
+  v_rule_ids := logloom_private.next_alert_rules(
+    p_round.rules_through, (select s.alert_step_rules from logloom_private.settings s), p_round
+  );
+  begin
+    perform logloom_private.judge_alert_rules(v_rule_ids, p_round, clock_timestamp());
+  exception when query_canceled or others then
+    perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
+  end;
+  -- After the last of them, all was evaluated that does not have to be read for itself.
+  update logloom_private.alert_rounds r
+  set
+    rules_through = v_rule_ids[cardinality(v_rule_ids)],
+    finished_at = case when v_rule_ids = '{}' then clock_timestamp() end
+  where r.singleton;
+end;
+$$;
+
+-- A step of the job evaluate_alerts: a piece of the round of the minute that has passed. After the
+-- round it reads, a second at a time, what rules need beside it.
+create function logloom_private.evaluate_alerts()
+returns interval
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_round logloom_private.alert_rounds;
+begin
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('alerts')) then
+    return interval '100 milliseconds';
   end if;
-  loop
-    begin
-      v_begun := logloom_private.begin_alert_round(
-        pg_catalog.clock_timestamp(), logloom_private.watermark(
-          (logloom_private.queue_state()).oldest_received_at
-        )
-      );
-    exception when query_canceled or others then
-      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+  -- What arrived is staged for the session that began the round; another one begins it again.
+  select r.* into v_round
+  from logloom_private.alert_rounds r
+  where r.finished_at is null and r.staged_by = pg_backend_pid()
+    and to_regclass('pg_temp.alert_writes') is not null;
+  if not found then
+    v_round := logloom_private.begin_alert_round(
+      clock_timestamp(),
+      logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
+    );
+  end if;
+  if v_round.window_end is not null then
+    perform logloom_private.continue_alert_round(v_round);
+    return '0';
+  end if;
+  v_round := logloom_private.continued_alert_round();
+  if v_round.window_end is not null then
+    return case
+      when logloom_private.read_alert_windows(v_round, clock_timestamp()) is not null
+        then interval '0'
     end;
-    commit;
-    exit when v_error is not null;
-
-    -- What is cheap, for all tenants.
-    if v_begun.window_end is not null then
-      v_round := v_begun;
-      loop
-        begin
-          exit when not logloom_private.advance_alert_groups(
-            v_round, pg_catalog.clock_timestamp() + '1 second'::pg_catalog.interval
-          );
-        exception when query_canceled or others then
-          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-          exit;
-        end;
-        commit;
-      end loop;
-      v_rule_ids := '{}';
-      loop
-        v_rule_ids := logloom_private.next_alert_rules(
-          v_rule_ids[pg_catalog.cardinality(v_rule_ids)], v_step_rules, v_round
-        );
-        exit when pg_catalog.cardinality(v_rule_ids) = 0;
-        v_is_cut_short := pg_catalog.clock_timestamp() > v_deadline;
-        exit when v_is_cut_short;
-        begin
-          perform logloom_private.judge_alert_rules(
-            v_rule_ids, v_round, pg_catalog.clock_timestamp()
-          );
-        exception when query_canceled or others then
-          v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-        end;
-        commit;
-      end loop;
-      -- The next run goes on with the rules that this round has not evaluated yet.
-      exit when v_is_cut_short;
-      -- All was evaluated that does not have to be read for itself.
-      update logloom_private.alert_rounds r
-      set finished_at = pg_catalog.clock_timestamp() where r.singleton;
-      commit;
-    end if;
-    exit when v_error is not null or pg_catalog.clock_timestamp() > v_deadline;
-
-    -- What is not: a turn at a time, so that the next round waits for one at most.
-    if v_round.window_end is null then
-      v_round := logloom_private.continued_alert_round();
-      commit;
-      exit when v_round.window_end is null;
-    end if;
-    begin
-      v_turn := logloom_private.read_alert_windows(v_round, pg_catalog.clock_timestamp());
-    exception when query_canceled or others then
-      v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
-    end;
-    commit;
-    exit when v_error is not null or v_turn is null;
-  end loop;
-  perform logloom_private.record_job('evaluate_alerts', v_started_at, v_error);
-  commit;
-  perform pg_catalog.pg_advisory_unlock(logloom_private.lock_key('alerts'));
+  end if;
+  return null;
 end;
 $$;

@@ -54,9 +54,9 @@ begin
 end;
 $$;
 
--- Whether a search and a tail find the round's record; notes when each did first.
+-- Notes when a search and a tail first found the round's record.
 create function logloom_private.look_for_canary(p_round_id uuid, p_key text)
-returns boolean
+returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -85,7 +85,6 @@ begin
   update logloom_private.canary_rounds r
   set searched_at = v_round.searched_at, tailed_at = v_round.tailed_at
   where r.round_id = p_round_id;
-  return v_round.searched_at is not null and v_round.tailed_at is not null;
 end;
 $$;
 
@@ -127,23 +126,18 @@ begin
 end;
 $$;
 
--- Does one step of a round; an error ends the round and is noted. False: it goes no further.
+-- Does one step of a round; an error ends the round and is noted.
 create function logloom_private.canary_step(p_step text, p_round_id uuid, p_key text)
-returns boolean
+returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   case p_step
     when 'send' then perform logloom_private.send_canary(p_round_id, p_key);
-    when 'look' then return not logloom_private.look_for_canary(p_round_id, p_key);
+    when 'look' then perform logloom_private.look_for_canary(p_round_id, p_key);
     when 'count' then perform logloom_private.count_canaries(p_round_id, p_key);
-    when 'end' then
-      delete from logloom.api_keys k
-      using logloom_private.canary_rounds r
-      where r.round_id = p_round_id and k.key_id = r.key_id;
   end case;
-  return true;
 exception
   when query_canceled then
     raise;
@@ -151,39 +145,46 @@ exception
     update logloom_private.canary_rounds r
     set error = coalesce(r.error, left(format('%s: %s', p_step, sqlerrm), 500))
     where r.round_id = p_round_id;
-    return false;
 end;
 $$;
 
--- The job of the canary: where settings.canary_url is set, a record goes the whole way of senders
--- and readers, once a minute. No set clause: a step must be committed before others see it.
-create procedure logloom_private.run_canary()
+-- A step of the job run_canary: where settings.canary_url is set, a record goes the whole way of
+-- senders and readers, once a minute. The key is in this session's memory alone; a round whose
+-- session ended is cut off and counts as none.
+create function logloom_private.run_canary()
+returns interval
 language plpgsql
+set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
-  v_round_id pg_catalog.uuid;
-  v_key pg_catalog.text;
-  v_goes_on pg_catalog.bool;
+  v_key constant text := nullif(current_setting('logloom.canary_key', true), '');
+  v_round logloom_private.canary_rounds;
+  v_begun record;
 begin
-  select b.round_id, b.key_value into v_round_id, v_key
-  from logloom_private.begin_canary_round() b;
-  commit;
-  if v_round_id is not null then
-    v_goes_on := logloom_private.canary_step('send', v_round_id, v_key);
-    commit;
-    while v_goes_on
-      and pg_catalog.clock_timestamp() < logloom_private.job_deadline(v_started_at) loop
-      v_goes_on := logloom_private.canary_step('look', v_round_id, v_key);
-      commit;
-      perform pg_catalog.pg_sleep(case when v_goes_on then 0.25 else 0 end);
-    end loop;
-    perform logloom_private.canary_step('count', v_round_id, v_key);
-    commit;
-    perform logloom_private.canary_step('end', v_round_id, v_key);
-    commit;
+  select r.* into v_round
+  from logloom_private.canary_rounds r
+  join logloom.api_keys k on k.key_id = r.key_id
+  order by r.sent_at desc
+  limit 1;
+  if v_key is null or v_round.round_id is null then
+    select b.* into v_begun from logloom_private.begin_canary_round() b;
+    perform set_config('logloom.canary_key', v_begun.key_value, false);
+    return case when v_begun.round_id is not null then interval '0' end;
   end if;
-  perform logloom_private.record_job('run_canary', v_started_at);
-  commit;
+  if v_round.error is null and v_round.acknowledged_at is null then
+    perform logloom_private.canary_step('send', v_round.round_id, v_key);
+    return '0';
+  elsif v_round.error is null and (v_round.searched_at is null or v_round.tailed_at is null)
+    and v_round.sent_at > clock_timestamp() - (
+      select s.queue_degraded_age from logloom_private.settings s
+    )
+  then
+    perform logloom_private.canary_step('look', v_round.round_id, v_key);
+    return '250 milliseconds';
+  end if;
+  perform logloom_private.canary_step('count', v_round.round_id, v_key);
+  delete from logloom.api_keys k where k.key_id = v_round.key_id;
+  perform set_config('logloom.canary_key', '', false);
+  return null;
 end;
 $$;

@@ -42,6 +42,7 @@ begin
   loop
     execute format('grant execute on function %s to %s', v_grant.function, v_grant.roles);
   end loop;
+  update logloom_private.installation set migrated_at = clock_timestamp() where singleton;
   perform logloom_private.grant_operations();
   perform logloom_private.after_migration();
 end;

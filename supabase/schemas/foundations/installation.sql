@@ -6,6 +6,7 @@ create table logloom_private.installation (
   created_schemas text[] not null,
   host_pre_request text,
   own_oid oid not null,
+  migrated_at timestamptz not null default now(),
   cursor_key bytea not null default
     uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()),
   constraint installation_has_one_row check (singleton)

@@ -10,7 +10,8 @@ create type logloom_private.lock_name as enum (
   'members',
   'notifications',
   'streams',
-  'archive'
+  'archive',
+  'lane'
 );
 
 comment on type logloom_private.lock_name is
@@ -18,9 +19,10 @@ comment on type logloom_private.lock_name is
   'over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a '
   'day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for '
   'the flip. notifications and streams: one claim at a time, so that a limit holds. '
-  'archive: one claim of its work at a time. With a tenant''s hash as second key: alerts, one '
-  'evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of '
-  'who belongs to it; notifications, one test or confirmation of an address.';
+  'archive: one claim of its work at a time. With a hash of a lane as '
+  'second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its '
+  'rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to '
+  'it; notifications, one test or confirmation of an address.';
 
 -- The key of a lock for pg_advisory_xact_lock and its like.
 create function logloom_private.lock_key(p_name logloom_private.lock_name)

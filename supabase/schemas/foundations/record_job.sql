@@ -1,9 +1,10 @@
--- Leaves the heartbeat of a scheduled job. p_error null says that the run succeeded, unless a step
--- of it has left an error.
+-- Notes how a step of a job went. p_error null: it succeeded, unless it has left an error itself.
+-- p_next_at null: as it was.
 create function logloom_private.record_job(
   p_job text,
   p_started_at timestamptz,
-  p_error text default null
+  p_error text default null,
+  p_next_at timestamptz default null
 )
 returns void
 language plpgsql
@@ -11,35 +12,36 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now constant timestamptz := clock_timestamp();
-  v_has_failed constant boolean := p_error is not null or exists (
-    select
-    from logloom_private.job_heartbeats h
-    where h.job = p_job and h.last_failed_at between p_started_at and v_now
-  );
 begin
-  insert into logloom_private.job_heartbeats as h (
-    job, last_started_at, last_succeeded_at, last_duration_ms, last_failed_at, last_error,
-    failures
-  )
-  values (
-    p_job,
-    p_started_at,
-    case when p_error is null then v_now end,
-    extract(epoch from v_now - p_started_at) * 1000,
-    case when p_error is not null then v_now end,
-    p_error,
-    (p_error is not null)::integer
-  )
-  on conflict (job) do update set
-    last_started_at = excluded.last_started_at,
-    last_succeeded_at = case
-      when v_has_failed then h.last_succeeded_at else v_now
-    end,
-    last_duration_ms = excluded.last_duration_ms,
-    last_failed_at = coalesce(excluded.last_failed_at, h.last_failed_at),
-    last_error = coalesce(excluded.last_error, h.last_error),
-    failures = case
-      when p_error is not null then h.failures + 1 when v_has_failed then h.failures else 0
-    end;
+  update logloom_private.jobs j
+  set
+    last_started_at = p_started_at,
+    last_duration_ms = extract(epoch from v_now - p_started_at) * 1000,
+    next_at = coalesce(p_next_at, j.next_at),
+    last_succeeded_at = case when o.is_well then v_now else j.last_succeeded_at end,
+    failures = case when o.is_well then 0 else j.failures + (p_error is not null)::integer end,
+    last_failed_at = case when p_error is null then j.last_failed_at else v_now end,
+    last_error = coalesce(p_error, j.last_error)
+  from (
+    select p_error is null and (s.last_failed_at between p_started_at and v_now) is not true
+      as is_well
+    from logloom_private.jobs s
+    where s.name = p_job
+  ) o
+  where j.name = p_job;
+end;
+$$;
+
+-- Notes an error that a step of a job met and went on after: the step does not count as a success.
+create function logloom_private.record_job_error(p_job text, p_sqlstate text, p_message text)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update logloom_private.jobs j
+  set last_failed_at = clock_timestamp(), last_error = format('%s: %s', p_sqlstate, p_message),
+    failures = j.failures + 1
+  where j.name = p_job;
 end;
 $$;

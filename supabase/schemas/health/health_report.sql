@@ -48,7 +48,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because service_role reads neither queue nor heartbeats
+-- definer because service_role reads neither the queue nor the jobs
 declare
   v_queue constant logloom_private.queue_state := logloom_private.queue_state();
   v_now constant timestamptz := clock_timestamp();
@@ -138,4 +138,4 @@ comment on function public.health_report() is
   'writer (milliseconds, seconds), partitions, alerts, streams, pre_request and jobs, each with '
   'the reason where it is not healthy, and what each endpoint shows of it (available: 200, '
   'otherwise 503). '
-  'Thresholds: logloom_private.settings and job_limits.';
+  'Thresholds: logloom_private.settings and logloom_private.jobs.';

@@ -22,43 +22,44 @@ as $$
 begin
   return (
     select jsonb_object_agg(
-      l.job,
+      j.name,
       logloom_private.health_grade(
         null,
         concat_ws(
           '; ',
-          case when g.silence > l.silence
-            -- One that is due runs at least once an hour.
-            and p_now - logloom_private.up_since()
-              not between interval '0' and least(l.silence, interval '2 hours')
-          then
-            logloom_private.silence_reason('No run of the job', g.silence, l.silence)
+          case
+            when g.silence > j.silence
+              and p_now - logloom_private.up_since() not between interval '0' and j.silence
+            then logloom_private.silence_reason(
+              case when j.is_paused then 'No run of the paused job' else 'No run of the job' end,
+              g.silence, j.silence
+            )
           end,
-          case when h.failures >= l.failures then
-            format('%s runs failed in a row', h.failures)
+          case when j.failures > j.failures_allowed then
+            format('%s runs failed in a row', j.failures)
           end,
-          case when l.job = 'run_retention' and p_now - r.failing_since > l.silence then
+          case when j.name = 'run_retention' and p_now - r.failing_since > interval '26 hours' then
             logloom_private.silence_reason(
-              'No day''s retention', p_now - r.failing_since, l.silence
+              'No day''s retention', p_now - r.failing_since, interval '26 hours'
             )
           end
         )
       ) || jsonb_build_object(
-        'last_success', h.last_succeeded_at,
-        'last_failure', h.last_failed_at,
-        'failures', coalesce(h.failures, 0),
+        'last_success', j.last_succeeded_at,
+        'last_failure', j.last_failed_at,
+        'failures', j.failures,
         -- Never the message: it may have a tenant's words, and health is open to all.
-        'error_code', case when h.failures > 0 then
-          substring(h.last_error from '^[0-9A-Z]{5}')
+        'error_code', case when j.failures > 0 then
+          substring(j.last_error from '^[0-9A-Z]{5}')
         end
       )
     )
-    from logloom_private.job_limits l
-    left join logloom_private.job_heartbeats h on h.job = l.job
+    from logloom_private.jobs j
     left join logloom_private.retention_place r on r.singleton
     cross join logloom_private.silence_since(
-      coalesce(h.last_succeeded_at, l.watched_since), p_now
+      coalesce(j.last_succeeded_at, j.made_at), p_now
     ) g (silence)
+    where j.lane <> 'ingest'
   );
 end;
 $$;

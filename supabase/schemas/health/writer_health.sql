@@ -8,15 +8,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
-  v_run logloom_private.job_heartbeats;
+  v_run logloom_private.jobs;
   v_silence interval;
   v_limit interval;
   v_reason text;
 begin
-  select h.* into v_run
-  from logloom_private.job_heartbeats h
-  where h.job in ('write_logs', 'run_writer')
-  order by logloom_private.silence_since(h.last_succeeded_at, p_now), h.last_succeeded_at desc
+  select j.* into v_run
+  from logloom_private.jobs j
+  where j.name in ('write_logs', 'run_writer')
+  order by logloom_private.silence_since(j.last_succeeded_at, p_now), j.last_succeeded_at desc
     nulls last
   limit 1;
   v_silence := logloom_private.silence_since(v_run.last_succeeded_at, p_now);

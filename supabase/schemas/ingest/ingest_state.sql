@@ -50,7 +50,7 @@ begin
   from logloom_private.queue_pointer q
   cross join logloom_private.settings s
   cross join logloom_private.queue_batch_id b
-  left join logloom_private.job_heartbeats h on h.job = 'write_logs'
+  left join logloom_private.jobs h on h.name = 'write_logs'
   cross join (
     select
       coalesce(sum(u.events), 0)::bigint as events, coalesce(sum(u.bytes), 0)::bigint as bytes

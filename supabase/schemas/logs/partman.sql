@@ -17,9 +17,10 @@ begin
       p_control := 'ts',
       p_interval := '1 day',
       p_premake := (select s.partition_days_ahead from logloom_private.settings s),
-      -- After the days that a restored table has; null where it has none.
+      -- After the days that a restored table has.
       p_start_partition := (
-        select (max(d.day) + 1)::text from unnest(logloom_private.partition_days()) d (day)
+        select coalesce(max(d.day) + 1, logloom_private.utc_day(now()))::text
+        from unnest(logloom_private.partition_days()) d (day)
       ),
       p_default_table := false
     );

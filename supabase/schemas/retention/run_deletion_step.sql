@@ -198,9 +198,7 @@ begin
   when query_canceled or others then
     v_more := false;
     v_failed := format('The deletion stopped with error %s', sqlstate);
-    perform logloom_private.record_job(
-      'run_deletions', clock_timestamp(), format('%s: %s', sqlstate, sqlerrm)
-    );
+    perform logloom_private.record_job_error('run_deletions', sqlstate, sqlerrm);
   end;
   -- The files of the archive come last; until they are done the erasure is not.
   if not v_more and (v_failed is not null or logloom_private.end_archive_erasure(v_run_id)) then

@@ -54,7 +54,9 @@ begin
     failing_since = case when p_error is not null then coalesce(p.failing_since, now()) end
   where p.singleton;
   if p_error is not null then
-    perform logloom_private.record_job('run_retention', clock_timestamp(), p_error);
+    update logloom_private.jobs j
+    set last_failed_at = clock_timestamp(), last_error = p_error, failures = j.failures + 1
+    where j.name = 'run_retention';
     return;
   end if;
   update logloom.retention_runs r
@@ -183,8 +185,8 @@ begin
 end;
 $$;
 
--- A step of the job run_retention: splits a block, drops a day, or deletes some of what tenants
--- have of it.
+-- A step of the job run_retention, once a day: splits a block, drops a day, or deletes some of what
+-- tenants have of it. A day that no tenant keeps is dropped whole.
 create function logloom_private.retention_step()
 returns interval
 language plpgsql
@@ -204,7 +206,11 @@ begin
   end if;
   select p.* into v_place from logloom_private.retention_place p;
   if v_place.today is null or v_place.finished_at is not null then
-    return null;
+    if not logloom_private.retention_is_due(logloom_private.utc_day(now())) then
+      return null;
+    end if;
+    perform logloom_private.begin_retention(logloom_private.utc_day(now()));
+    return interval '0';
   end if;
   if v_place.spans_through is not null then
     perform logloom_private.split_long_block(v_place);
@@ -254,24 +260,5 @@ begin
     );
   end if;
   return interval '0';
-end;
-$$;
-
--- Deletes what no tenant keeps: whole days, else the records of a tenant step by step, each
--- committed, for about job_run_budget. The next run does what is left over; on a day that is
--- finished it does nothing. p_today: to run as if it were another day. Not definer and no set
--- clause, since such a procedure could not commit: it qualifies every name and every type.
-create procedure logloom_private.run_retention(p_today date default null)
-language plpgsql
-as $$
-declare
-  v_today constant pg_catalog.date := coalesce(p_today, logloom_private.utc_day(pg_catalog.now()));
-begin
-  if p_today is null and not logloom_private.retention_is_due(v_today) then
-    return;
-  end if;
-  perform logloom_private.begin_retention(v_today);
-  commit;
-  call logloom_private.run_job('run_retention', 'logloom_private.retention_step()');
 end;
 $$;

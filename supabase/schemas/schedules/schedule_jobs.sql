@@ -1,65 +1,65 @@
--- Makes the jobs of pg_cron, or brings those that are there to what they are here.
+-- Brings the table of jobs to what this version has and keeps what an operator set in it. Makes one
+-- job of pg_cron a lane: the next run starts when the one before has ended, at most ten seconds
+-- after one was cut off. Jobs of an earlier version are removed.
 create function logloom_private.schedule_jobs()
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_job record;
+  v_lane text;
+  v_job_id bigint;
 begin
-  for v_job in
-    select
-      'logloom_' || j.name as name,
-      j.schedule,
-      coalesce(
-        j.command,
-        format('call logloom_private.run_job(%L, %L)', j.name, 'logloom_private.' || j.name || '()')
-      ) as command
-    from (
-      values
-        ('write_logs', '1 second', 'call logloom_private.write_logs()'),
-        ('compact_log_counts', '20 seconds', null),
-        ('maintain_partitions', '7 * * * *', null),
-        ('purge_job_history', '*/10 * * * *', null),
-        -- Once a day: it goes on every minute until the day's work is done, then returns at once.
-        ('run_retention', '* * * * *', 'call logloom_private.run_retention()'),
-        (
-          'run_deletions', '* * * * *',
-          'call logloom_private.run_job(''run_deletions'', ''logloom_private.run_deletion_step()'')'
-        ),
-        (
-          'seal_logs', '* * * * *',
-          'call logloom_private.run_job(''seal_logs'', ''logloom_private.seal_step()'')'
-        ),
-        (
-          'archive_logs', '5 seconds',
-          'call logloom_private.run_job(''archive_logs'', ''logloom_private.archive_step()'')'
-        ),
-        (
-          'verify_logs', '* * * * *',
-          'call logloom_private.run_job(''verify_logs'', ''logloom_private.verify_step()'')'
-        ),
-        ('run_canary', '* * * * *', 'call logloom_private.run_canary()'),
-        ('purge_old_rows', '13 * * * *', null),
-        -- More often than once a minute: a round begins when the watermark has passed a minute.
-        ('evaluate_alerts', '3 seconds', 'call logloom_private.evaluate_alerts()'),
-        ('send_notifications', '2 seconds', null),
-        ('send_log_streams', '2 seconds', null)
-    ) j (name, schedule, command)
-  loop
+  -- silence: some three times what lies between two runs, and what a step may take.
+  with known as (
+    insert into logloom_private.jobs as j (name, lane, step, every, silence)
+    values
+      ('write_logs', 'write', 'write_logs', '250 milliseconds', '60 seconds'),
+      ('run_writer', 'ingest', 'run_writer_in_place', '1 day', '1 day'),
+      -- A round begins when the watermark has passed a minute.
+      ('evaluate_alerts', 'send', 'evaluate_alerts', '2 seconds', '3 minutes'),
+      ('send_notifications', 'send', 'send_notifications', '2 seconds', '3 minutes'),
+      ('send_log_streams', 'send', 'send_log_streams', '2 seconds', '3 minutes'),
+      ('archive_logs', 'send', 'archive_step', '5 seconds', '10 minutes'),
+      ('run_canary', 'send', 'run_canary', '1 minute', '10 minutes'),
+      ('compact_log_counts', 'tend', 'compact_log_counts', '20 seconds', '5 minutes'),
+      ('maintain_partitions', 'tend', 'maintain_partitions', '1 hour', '3 hours'),
+      ('seal_logs', 'tend', 'seal_step', '1 minute', '1 hour'),
+      ('run_retention', 'tend', 'retention_step', '1 minute', '1 hour'),
+      ('run_deletions', 'tend', 'run_deletion_step', '1 minute', '10 minutes'),
+      ('verify_logs', 'tend', 'verify_step', '1 minute', '1 hour'),
+      ('purge_job_history', 'tend', 'purge_job_history', '1 hour', '4 hours'),
+      ('purge_old_rows', 'tend', 'purge_old_rows', '1 hour', '4 hours')
+    on conflict (name) do update set lane = excluded.lane, step = excluded.step
+    returning j.name
+  )
+  delete from logloom_private.jobs j where j.name not in (select k.name from known k);
+
+  foreach v_lane in array array['write', 'send', 'tend'] loop
     -- pg_cron takes a second job of a name for a change of the first one.
     if exists (
       select
       from cron.job c
-      where c.jobname = v_job.name
+      where c.jobname = 'logloom_' || v_lane
         and (c.username = current_user and strpos(c.command, 'logloom_private.') > 0) is not true
     ) then
       raise exception using
         errcode = 'duplicate_object',
-        message = format('pg_cron has a job %s that is not Logloom''s', quote_ident(v_job.name)),
+        message = format('pg_cron has a job logloom_%s that is not Logloom''s', v_lane),
         hint = 'Schedule it under another name and remove this one, then try again.';
     end if;
-    perform cron.schedule(v_job.name, v_job.schedule, v_job.command);
+    perform cron.schedule(
+      'logloom_' || v_lane, '10 seconds', format('call logloom_private.work(%L)', v_lane)
+    );
+  end loop;
+  for v_job_id in
+    select c.jobid
+    from cron.job c
+    where c.username = current_user and c.jobname like 'logloom\_%'
+      and starts_with(c.command, 'call logloom_private.')
+      and not starts_with(c.command, 'call logloom_private.work(')
+  loop
+    perform cron.unschedule(v_job_id);
   end loop;
 end;
 $$;

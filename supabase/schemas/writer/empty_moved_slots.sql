@@ -1,15 +1,17 @@
--- Truncates slots that were moved. A slot that is being read stays for a later run.
+-- Truncates slots that were moved, and says whether it did. A slot that is being read stays for
+-- later.
 create function logloom_private.empty_moved_slots()
-returns void
+returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_slot smallint;
   v_lock_wait text;
+  v_has_emptied boolean := false;
 begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer')) then
-    return;
+    return false;
   end if;
   for v_slot in
     select s.slot
@@ -30,10 +32,12 @@ begin
       set moved_events = 0, metered_events = 0, truncated_at = now()
       where s.slot = v_slot;
       perform logloom_private.restore_lock_wait(v_lock_wait);
+      v_has_emptied := true;
     exception when lock_not_available then
       -- Somebody reads the slot. It is emptied in a later run.
       continue;
     end;
   end loop;
+  return v_has_emptied;
 end;
 $$;

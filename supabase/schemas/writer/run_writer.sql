@@ -18,7 +18,6 @@ declare
   v_moved integer := 0;
   v_step integer;
 begin
-  perform logloom_private.provide_partitions();
   perform logloom_private.meter_queue();
   loop
     v_step := logloom_private.write_step();

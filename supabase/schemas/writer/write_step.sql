@@ -1,4 +1,4 @@
--- Moves the next batches of the closed slot in this transaction. Events moved; 0: none is left.
+-- Moves the next batches of the closed slot in this transaction. Events moved; 0: none was left.
 create function logloom_private.write_step()
 returns integer
 language plpgsql
@@ -60,6 +60,7 @@ begin
   where s.slot = v_slot;
   delete from logloom_private.queue_marks m
   where m.slot = v_slot and m.batch_to <= v_batch_to;
+  update logloom_private.queue_pointer p set closed_slot = null where v_batch_to = v_last;
   return v_events;
 end;
 $$;

@@ -1,5 +1,5 @@
 begin;
-select plan(19);
+select plan(20);
 
 create temp table our_functions as
 select p.*, p.oid::regprocedure::text as signature, n.nspname as schema, l.lanname as language
@@ -30,10 +30,9 @@ select is_empty(
   $$select signature from our_functions
     where not coalesce(proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}'
       and signature not in (
-        'logloom_private.write_logs()', 'logloom_private.evaluate_alerts()',
-        'logloom_private.run_retention(date)',
-        'logloom_private.run_job(text,regprocedure)', 'logloom_private.verify()',
-        'logloom_private.run_canary()',
+        'logloom_private.work(text)', 'logloom_private.run_job(text)',
+        'logloom_private.run_step(logloom_private.jobs,timestamp with time zone,interval)',
+        'logloom_private.verify()',
         'logloom_private.check_request()', 'logloom_private.call_host_pre_request()'
       )$$,
   'every function has the search_path pg_catalog, pg_temp, save the procedures that commit and '

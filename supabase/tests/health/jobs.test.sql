@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir ../stopped_clock.psql
-select plan(29);
+select plan(28);
 
 create function pg_temp.status(p_job text default null)
 returns text
@@ -22,10 +22,10 @@ returns void
 language plpgsql
 as $$
 begin
-  update logloom_private.job_heartbeats
+  update logloom_private.jobs
   set last_started_at = clock_timestamp() - p_ago, last_succeeded_at = clock_timestamp() - p_ago,
     failures = 0
-  where job = p_job;
+  where name = p_job;
 end;
 $$;
 
@@ -37,32 +37,27 @@ stable
 as $$ begin return now() - interval '1 month'; end; $$;
 
 select is_empty(
-  $$select replace(j.jobname, 'logloom_', '') from cron.job j where j.jobname like 'logloom\_%'
-    except select l.job from logloom_private.job_limits l$$,
-  'every scheduled job has a limit'
-);
-select is_empty(
-  $$select l.job from logloom_private.job_limits l
-    except select replace(j.jobname, 'logloom_', '') from cron.job j$$,
-  'and nothing else has'
+  $$select j.name from logloom_private.jobs j
+    where to_regprocedure(format('logloom_private.%I()', j.step)) is null$$,
+  'every step is a function'
 );
 
-delete from logloom_private.job_heartbeats where true;
-select logloom_private.record_job(l.job, clock_timestamp()) from logloom_private.job_limits l
+select logloom_private.record_job(j.name, clock_timestamp())
+from logloom_private.jobs j where j.lane <> 'ingest'
 \g /dev/null
 select is(pg_temp.status(), 'healthy', 'all ran');
 
 -- Silence.
 savepoint silence;
 select pg_temp.stop_clock('read_health');
-update logloom_private.job_heartbeats
+update logloom_private.jobs
 set last_started_at = now(),
-  last_succeeded_at = now() - case job
+  last_succeeded_at = now() - case name
     when 'run_deletions' then interval '9 minutes 59 seconds' else '0'
   end;
 select is(pg_temp.status('run_deletions'), 'healthy', 'silent, but not for long');
-update logloom_private.job_heartbeats set last_succeeded_at = now() - interval '10 minutes 1 second'
-where job = 'run_deletions';
+update logloom_private.jobs set last_succeeded_at = now() - interval '10 minutes 1 second'
+where name = 'run_deletions';
 select is(
   array[pg_temp.status('run_deletions'), pg_temp.status('run_retention'), pg_temp.status()],
   '{degraded,healthy,degraded}', 'silent for too long, which has its name'
@@ -70,12 +65,12 @@ select is(
 rollback to silence;
 select pg_temp.ran('run_deletions', '0') \g /dev/null
 
-delete from logloom_private.job_heartbeats where job = 'run_retention';
-update logloom_private.job_limits set watched_since = clock_timestamp() - interval '25 hours'
-where job = 'run_retention';
+update logloom_private.jobs
+set last_succeeded_at = null, made_at = clock_timestamp() - interval '59 minutes'
+where name = 'run_retention';
 select is(pg_temp.status('run_retention'), 'healthy', 'one that was not due yet');
-update logloom_private.job_limits set watched_since = clock_timestamp() - interval '27 hours'
-where job = 'run_retention';
+update logloom_private.jobs set made_at = clock_timestamp() - interval '61 minutes'
+where name = 'run_retention';
 select is(pg_temp.status('run_retention'), 'degraded', 'one that never ran');
 
 select pg_temp.ran('run_deletions', '2 hours') \g /dev/null
@@ -100,7 +95,7 @@ stable
 as $$ begin return now() - interval '3 hours'; end; $$;
 select is(
   pg_temp.status('run_retention'), 'degraded',
-  'a server that starts anew each day hides no job of once a day'
+  'a server that starts anew each day hides no job'
 );
 create or replace function logloom_private.up_since()
 returns timestamptz
@@ -135,7 +130,7 @@ as $$
 declare
   v_started_at constant timestamptz := clock_timestamp();
 begin
-  perform logloom_private.record_job('run_deletions', clock_timestamp(), '22012: of a step');
+  perform logloom_private.record_job_error('run_deletions', '22012', 'of a step');
   perform logloom_private.record_job('run_deletions', v_started_at);
 end;
 $$;

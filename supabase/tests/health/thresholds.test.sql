@@ -26,9 +26,8 @@ returns void
 language plpgsql
 as $$
 begin
-  insert into logloom_private.job_heartbeats (job, last_succeeded_at, last_duration_ms)
-  values ('write_logs', now() - p_ago, 12.5)
-  on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
+  update logloom_private.jobs set last_succeeded_at = now() - p_ago, last_duration_ms = 12.5
+  where name = 'write_logs';
 end;
 $$;
 create function pg_temp.queue_age(p_age interval)
@@ -40,9 +39,8 @@ begin
 end;
 $$;
 
-delete from logloom_private.job_heartbeats where true;
 -- No job runs in this database.
-update logloom_private.job_limits set watched_since = now() where true;
+update logloom_private.jobs set made_at = now() where true;
 select is(pg_temp.health('checks', 'writer', 'status'), 'unhealthy', 'a writer that never ran');
 select is(
   pg_temp.health('checks', 'writer', 'reason'), 'No run of the writer ever succeeded by this clock',
@@ -95,9 +93,9 @@ select is(
 
 -- A writer whose job is stopped while ingest runs it in its stead.
 select pg_temp.queue_age('1 second');
-update logloom_private.job_limits set watched_since = now() - interval '70 seconds'
-where job = 'write_logs';
-delete from logloom_private.job_heartbeats where job = 'write_logs';
+update logloom_private.jobs
+set made_at = now() - interval '70 seconds', last_succeeded_at = null
+where name = 'write_logs';
 select logloom_private.record_job('run_writer', now()) \g /dev/null
 select is(
   pg_temp.health('endpoints', 'ready', 'checks'),

@@ -8,8 +8,7 @@ select plan(19);
 select pg_temp.stop_clock('refuse_over_limit');
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('globex', 'free');
-insert into logloom_private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
-on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
+update logloom_private.jobs set last_succeeded_at = now() where name = 'write_logs';
 update logloom.plans set monthly_events_limit = 100, monthly_bytes_limit = 1000
 where plan_id = 'free';
 
@@ -122,7 +121,8 @@ from (
   values (10001, 100), (1, 8388609)
 ) e (events, bytes);
 
-update logloom_private.job_heartbeats set last_succeeded_at = now() - interval '11 seconds';
+update logloom_private.jobs set last_succeeded_at = now() - interval '21 seconds'
+where name = 'write_logs';
 select is(
   array[
     pg_temp.ingest('acme', 1) #>> '{headers,X-Logloom-Writer}',

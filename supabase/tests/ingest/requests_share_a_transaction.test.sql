@@ -7,8 +7,7 @@ create function pg_temp.send_together(p_requests json) returns json language sql
 $$;
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
-insert into logloom_private.job_heartbeats (job, last_succeeded_at) values ('write_logs', now())
-on conflict (job) do update set last_succeeded_at = excluded.last_succeeded_at;
+update logloom_private.jobs set last_succeeded_at = now() where name = 'write_logs';
 update logloom.plans set monthly_events_limit = 3 where plan_id = 'free';
 set local role service_role;
 

@@ -3,39 +3,28 @@ select plan(8);
 
 -- The test's database is a copy: pg_cron's tables say what the migration scheduled.
 select results_eq(
-  $$select jobname, schedule from cron.job order by jobname collate "C"$$,
+  $$select jobname, schedule, command from cron.job order by jobname collate "C"$$,
   $$values
-    ('logloom_archive_logs', '5 seconds'),
-    ('logloom_compact_log_counts', '20 seconds'),
-    ('logloom_evaluate_alerts', '3 seconds'),
-    ('logloom_maintain_partitions', '7 * * * *'),
-    ('logloom_purge_job_history', '*/10 * * * *'),
-    ('logloom_purge_old_rows', '13 * * * *'),
-    ('logloom_run_canary', '* * * * *'),
-    ('logloom_run_deletions', '* * * * *'),
-    ('logloom_run_retention', '* * * * *'),
-    ('logloom_seal_logs', '* * * * *'),
-    ('logloom_send_log_streams', '2 seconds'),
-    ('logloom_send_notifications', '2 seconds'),
-    ('logloom_verify_logs', '* * * * *'),
-    ('logloom_write_logs', '1 second')$$,
-  'the jobs and their schedules'
+    ('logloom_send', '10 seconds', 'call logloom_private.work(''send'')'),
+    ('logloom_tend', '10 seconds', 'call logloom_private.work(''tend'')'),
+    ('logloom_write', '10 seconds', 'call logloom_private.work(''write'')')$$,
+  'pg_cron has one job a lane'
 );
 
 insert into cron.job_run_details (jobid, runid, command, status, start_time)
 values
   -- What pg_cron was about to start when the server went down has neither start nor end.
-  (1, -10, 'call logloom_private.write_logs()', 'failed', null),
-  (1, -9, 'call logloom_private.write_logs()', 'failed', now() - interval '8 days'),
-  (1, -8, 'call logloom_private.write_logs()', 'failed', null),
-  (1, -6, 'call logloom_private.write_logs()', 'running', now() - interval '8 days'),
-  (1, -7, 'call logloom_private.write_logs()', 'running', now());
+  (1, -10, 'call logloom_private.work(''write'')', 'failed', null),
+  (1, -9, 'call logloom_private.work(''write'')', 'failed', now() - interval '8 days'),
+  (1, -8, 'call logloom_private.work(''write'')', 'failed', null),
+  (1, -6, 'call logloom_private.work(''write'')', 'running', now() - interval '8 days'),
+  (1, -7, 'call logloom_private.work(''write'')', 'running', now());
 insert into cron.job_run_details (jobid, runid, command, status, end_time)
 values
-  (1, -1, 'call logloom_private.write_logs()', 'succeeded', now() - interval '59 minutes'),
-  (1, -2, 'call logloom_private.write_logs()', 'succeeded', now() - interval '61 minutes'),
-  (1, -3, 'call logloom_private.write_logs()', 'failed', now() - interval '6 days'),
-  (1, -4, 'call logloom_private.write_logs()', 'failed', now() - interval '8 days'),
+  (1, -1, 'call logloom_private.work(''write'')', 'succeeded', now() - interval '59 minutes'),
+  (1, -2, 'call logloom_private.work(''write'')', 'succeeded', now() - interval '61 minutes'),
+  (1, -3, 'call logloom_private.work(''write'')', 'failed', now() - interval '6 days'),
+  (1, -4, 'call logloom_private.work(''write'')', 'failed', now() - interval '8 days'),
   (2, -5, 'call app.send_invoices()', 'succeeded', now() - interval '8 days');
 select logloom_private.purge_job_history();
 select results_eq(
@@ -66,28 +55,34 @@ select results_eq(
   'alerts past their lifetime leave the history'
 );
 
-select is(
-  (
-    select count(*)::integer from cron.job
-    where jobname = 'logloom_write_logs' and command = 'call logloom_private.write_logs()'
-  ),
-  1,
-  'the writer is one procedure call'
-);
-
 -- pg_cron takes a second job of a name for a change of the first one.
-select lives_ok(
-  'select logloom_private.schedule_jobs()', 'jobs that are there are brought to what they should be'
+update logloom_private.jobs set is_paused = true, every = '2 seconds', step = 'old_step'
+where name = 'archive_logs';
+insert into logloom_private.jobs (name, lane, step, every, silence)
+values ('of_old', 'tend', 'of_old', '1 minute', '1 hour');
+select cron.schedule('logloom_seal_logs', '* * * * *', 'call logloom_private.run_job(''seal'')');
+select cron.schedule('logloom_like', '* * * * *', 'select app.logloom_private()');
+select logloom_private.schedule_jobs();
+select results_eq(
+  $$select name, step, every, is_paused from logloom_private.jobs
+    where name in ('archive_logs', 'of_old')$$,
+  $$values ('archive_logs', 'archive_step', interval '2 seconds', true)$$,
+  'steps are brought to this version, what an operator set stays, jobs of an earlier one go'
+);
+select results_eq(
+  $$select jobname from cron.job order by jobname collate "C"$$,
+  array['logloom_like', 'logloom_send', 'logloom_tend', 'logloom_write'],
+  'and so do their jobs of pg_cron, of nobody else'
 );
 select cron.alter_job(j.jobid, command => 'select 1')
-from cron.job j where j.jobname = 'logloom_seal_logs';
+from cron.job j where j.jobname = 'logloom_tend';
 select throws_ok(
   'select logloom_private.schedule_jobs()', '42710',
-  'pg_cron has a job logloom_seal_logs that is not Logloom''s',
+  'pg_cron has a job logloom_tend that is not Logloom''s',
   'a job of the project is not changed, whatever it is called'
 );
 select is(
-  (select j.command from cron.job j where j.jobname = 'logloom_seal_logs'), 'select 1',
+  (select j.command from cron.job j where j.jobname = 'logloom_tend'), 'select 1',
   'it is what it was'
 );
 

@@ -37,7 +37,7 @@ select is(
 );
 grant execute on function public.health_report() to anon, public;
 grant execute on function public.get_log(uuid, timestamptz) to anon;
-select cron.unschedule('logloom_write_logs');
+select cron.unschedule('logloom_write');
 select setval('logloom_private.write_seq', 1, false);
 insert into logloom_private.log_writes (day, write_seq)
 values (logloom_private.utc_day(now()), 4711);
@@ -50,7 +50,7 @@ select results_eq(
 );
 select ok(
   (select last_value >= 4711 from logloom_private.write_seq)
-  and exists (select from cron.job where jobname = 'logloom_write_logs')
+  and exists (select from cron.job where jobname = 'logloom_write')
   and exists (select from partman.part_config where parent_table = 'logloom.logs'),
   'the sequence goes on after the data, the job and pg_partman''s configuration are back'
 );

@@ -17,8 +17,8 @@ select ok(
   'health takes it for a run of the writer'
 );
 select is(
-  (select h.last_succeeded_at >= now() from logloom_private.job_heartbeats h
-    where h.job = 'run_writer'),
+  (select j.last_succeeded_at >= now() from logloom_private.jobs j
+    where j.name = 'run_writer'),
   true, 'and knows it from pg_cron''s'
 );
 

@@ -30,7 +30,7 @@ async function writerAtWork(
     const [writer] = await sql<{ pid: number }[]>`
       select a.pid
       from pg_stat_activity a
-      where a.query = 'call logloom_private.write_logs()' and a.pid <> pg_backend_pid()
+      where a.query like '%logloom_private.work(''write'')%' and a.pid <> pg_backend_pid()
         and a.state = 'active' and a.backend_xid is not null`;
     return writer;
   }, { every: 1 });

@@ -71,8 +71,8 @@ Deno.test("a client whose answer was lost repeats its request and doubles nothin
 
 async function isSilent(sql: Database): Promise<boolean> {
   const [{ silent }] = await sql`
-    select h.last_succeeded_at < now() - s.writer_guard_silence as silent
-    from logloom_private.job_heartbeats h, logloom_private.settings s where h.job = 'write_logs'`;
+    select j.last_succeeded_at < now() - s.writer_guard_silence as silent
+    from logloom_private.jobs j, logloom_private.settings s where j.name = 'write_logs'`;
   return silent;
 }
 

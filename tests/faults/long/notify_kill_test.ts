@@ -103,7 +103,7 @@ Deno.test("an evaluator killed, and several at once, make one alert and one noti
   await holder;
   // With the job itself these are four; procedures that commit take no parameters.
   await Promise.all(
-    [1, 2, 3].map(() => db.unsafe("call logloom_private.evaluate_alerts()").simple()),
+    [1, 2, 3].map(() => db.unsafe("call logloom_private.run_job('evaluate_alerts')").simple()),
   );
   await receiver.wait(1);
   assert.deepEqual(await count(), [1, 1]);

@@ -211,7 +211,7 @@ begin
   where p.pronamespace = 'logloom_private'::regnamespace
     and p.prolang = (select l.oid from pg_catalog.pg_language l where l.lanname = 'plpgsql')
     and p.prosrc ~ 'lock_key\(|for (no key update|update|share)|format\(''drop table'
-    -- Its lock is of the session, and given back at once.
+    -- The lock of meter_queue is of the session and given back at once; no operation evaluates.
     and p.proname not in ('lock_key', 'meter_queue', 'evaluate_alerts')
     and not exists (select from interleavings.originals o);
   for v_function in
@@ -246,7 +246,8 @@ begin
   end loop;
   select string_agg(p.proname, ', ') into v_source
   from pg_catalog.pg_proc p
-  where p.pronamespace = 'logloom_private'::regnamespace and p.proname <> 'meter_queue'
+  where p.pronamespace = 'logloom_private'::regnamespace
+    and p.proname not in ('meter_queue', 'evaluate_alerts')
     and p.prosrc ~ 'pg_(try_)?advisory_xact_lock(_shared)?\(\s*logloom_private\.lock_key';
   if v_source is not null then
     raise exception 'not cut where it takes a lock: %', v_source;

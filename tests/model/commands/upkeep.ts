@@ -52,7 +52,7 @@ const erase = command("erase", { filter, days }, async (at, { filter, days }) =>
   const { run_id } = await real.asOwner.call("delete_logs", { ...request, p_dry_run: false });
   const receipt = await eventually("the erasure is done", async () => {
     await service.asOwner(
-      "call logloom_private.run_job('run_deletions', 'logloom_private.run_deletion_step()')",
+      "call logloom_private.run_job('run_deletions')",
     );
     const runs = await real.asOwner.call("list_log_retention_runs", { p_kind: "erasure" });
     return runs.find((run) => run.run_id === run_id && !["queued", "running"].includes(run.status));
@@ -97,7 +97,8 @@ const shorten = command("shorten retention", {
   if (!isShorter) return;
   // The day's own run may be past the days that this one shortens.
   await retentionIsOver(service);
-  await service.asOwner("call logloom_private.run_retention(logloom_private.utc_day(now()))");
+  await service.asOwner("select logloom_private.begin_retention(logloom_private.utc_day(now()))");
+  await service.asOwner("call logloom_private.run_job('run_retention')");
   await retentionIsOver(service);
   const expired = known.records.filter(({ ts }) => !known.keeps(ts, today()));
   known.expired.push(...expired);

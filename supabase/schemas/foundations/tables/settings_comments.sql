@@ -17,7 +17,6 @@ begin
         ('writer_unhealthy_silence',
           'Health: unhealthy when no run of the writer succeeded for so long.'),
         ('writer_run_budget', 'A call of run_writer starts no further step after this time.'),
-        ('writer_run_limit', 'A run of the writer starts no further step after this time.'),
         ('writer_step_events',
           'Events that one step (one transaction) moves. A kill repeats at most one step.'),
         ('writer_step_batches', 'Batches that one step moves at most.'),
@@ -60,9 +59,6 @@ begin
           'than their text. Of more the function ingest keeps the first.'),
         ('idempotency_key_lifetime', 'How long the answer to an Idempotency-Key is kept.'),
         ('partition_days_ahead', 'Daily partitions that exist ahead of today.'),
-        ('job_run_budget',
-          'A run of a job starts no further step after this time, nor after half of '
-          'statement_timeout. The next run goes on.'),
         ('purge_step_rows', 'Old rows that one transaction of a purge deletes.'),
         ('job_history_lifetime', 'How long pg_cron''s record of a run that succeeded is kept.'),
         ('job_failure_lifetime', 'How long pg_cron''s record of any other run is kept.'),

@@ -87,27 +87,36 @@ interface JobHealth {
   last_success: string | null;
 }
 
-/** Each job: whether pg_cron has it, and how its last runs went. */
+/** Each lane: whether pg_cron has it. Each job: whether it is paused, and how its last steps went. */
 async function checkJobs(sql: postgres.Sql): Promise<Finding[]> {
   const [{ health }] = await sql`
     select logloom_private.job_health(clock_timestamp()) as health`;
-  const scheduled = await sql`
-    select substr(jobname, 9) as name, active from cron.job where jobname like 'logloom\\_%'`;
-  const isActive = new Map(scheduled.map(({ name, active }) => [String(name), Boolean(active)]));
+  const lanes = await sql<{ name: string; active: boolean | null }[]>`
+    select 'logloom_' || l.lane as name, c.active
+    from (select distinct j.lane from logloom_private.jobs j where j.lane <> 'ingest') l
+    left join cron.job c on c.jobname = 'logloom_' || l.lane
+    order by 1`;
+  const stopped = lanes.filter(({ active }) => !active).map(({ name, active }) => {
+    if (active === null) return wrong(`pg_cron's job ${name}`, "not scheduled", repair);
+    const todo = `select cron.alter_job(jobid, active => true) from cron.job where jobname = ` +
+      `'${name}';`;
+    return wrong(`pg_cron's job ${name}`, "switched off", todo);
+  });
+  const paused = await sql<{ name: string }[]>`
+    select name from logloom_private.jobs where is_paused`;
   const jobs = Object.entries(health as Record<string, JobHealth>);
   const bad = jobs.flatMap(([name, { status, reason, last_success }]) => {
     const last = last_success === null ? "it never succeeded" : `last success ${last_success}`;
-    if (!isActive.has(name)) return [wrong(`job ${name}`, `not scheduled; ${last}`, repair)];
-    if (!isActive.get(name)) {
-      const todo = `select cron.alter_job(jobid, active => true) from cron.job where jobname = ` +
-        `'logloom_${name}';`;
-      return [wrong(`job ${name}`, `switched off; ${last}`, todo)];
+    if (paused.some((job) => job.name === name)) {
+      const todo = `update logloom_private.jobs set is_paused = false where name = '${name}';`;
+      return [wrong(`job ${name}`, `paused; ${last}`, todo)];
     }
     if (status === "healthy") return [];
-    const todo = "See the last runs in cron.job_run_details, and docs/guides/operations.md.";
+    const todo = "See logloom_private.jobs, and docs/guides/operations.md.";
     return [wrong(`job ${name}`, `${reason ?? status}; ${last}`, todo)];
   });
-  return bad.length > 0 ? bad : [ok("jobs", `all ${jobs.length} scheduled, and in time`)];
+  const found = [...stopped, ...bad];
+  return found.length > 0 ? found : [ok("jobs", `all ${jobs.length} scheduled, and in time`)];
 }
 
 async function checkHook(sql: postgres.Sql): Promise<Finding> {

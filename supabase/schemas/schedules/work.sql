@@ -1,0 +1,149 @@
+-- Runs a step of a job and notes how it went: always where something changed, else every five
+-- seconds, so that an idle service writes little. p_next_at: when it is due again, null where it is
+-- noted. p_rest: what the step returned. No set clause and not definer: a procedure that has one
+-- cannot commit. Every name and every type is qualified, since one of that name in pg_temp would
+-- come first; so in the procedures below.
+create procedure logloom_private.run_step(
+  p_job logloom_private.jobs,
+  inout p_next_at pg_catalog.timestamptz default null,
+  inout p_rest pg_catalog.interval default null
+)
+language plpgsql
+as $$
+declare
+  v_started_at constant pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  v_answer pg_catalog.text;
+  v_error pg_catalog.text;
+begin
+  begin
+    -- The project's may have days of 23 hours, and dates that are read as another zone's.
+    perform
+      pg_catalog.set_config('timezone', 'UTC', true),
+      pg_catalog.set_config('datestyle', 'ISO', true);
+    execute pg_catalog.format('select logloom_private.%I()::pg_catalog.text', p_job.step)
+    into v_answer;
+    p_rest := case when v_answer <> '' then v_answer::pg_catalog.interval end;
+  exception when query_canceled or others then
+    v_error := pg_catalog.format('%s: %s', sqlstate, sqlerrm);
+    p_rest := null;
+  end;
+  p_next_at := case
+    when v_error is not null then pg_catalog.clock_timestamp() + greatest(
+      '1 second'::pg_catalog.interval, least(p_job.every, '1 minute'::pg_catalog.interval)
+    )
+    when p_rest is not null then pg_catalog.clock_timestamp() + p_rest
+    else v_started_at + p_job.every
+  end;
+  if v_error is not null or p_job.failures > 0 or p_job.last_succeeded_at is null
+    or pg_catalog.abs(extract(epoch from v_started_at - p_job.last_succeeded_at)) > 5
+  then
+    perform logloom_private.record_job(p_job.name, v_started_at, v_error, p_next_at);
+    p_next_at := null;
+  end if;
+  commit;
+end;
+$$;
+
+-- How long a run of pg_cron goes on. It is one statement, commits or not: at statement_timeout all
+-- of it is cancelled.
+create function logloom_private.run_time()
+returns interval
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return least(
+    interval '1 minute',
+    nullif(current_setting('statement_timeout')::interval, interval '0') / 2
+  );
+end;
+$$;
+
+-- What pg_cron calls, once for each lane: runs the steps of its jobs, the longest overdue first,
+-- for a minute or half of a shorter statement_timeout, or until a migration was applied. A second
+-- call for the same lane returns at once.
+create procedure logloom_private.work(p_lane pg_catalog.text)
+language plpgsql
+as $$
+declare
+  v_deadline constant pg_catalog.timestamptz :=
+    pg_catalog.clock_timestamp() + logloom_private.run_time();
+  -- A sleep holds a snapshot, and a job that is resumed waits for its end.
+  v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
+  v_migrated_at constant pg_catalog.timestamptz :=
+    (select i.migrated_at from logloom_private.installation i);
+  v_names constant pg_catalog.text[] :=
+    array(select j.name from logloom_private.jobs j where j.lane = p_lane);
+  -- When each is due, where the table does not say it.
+  v_next pg_catalog.timestamptz[] := pg_catalog.array_fill(
+    null::pg_catalog.timestamptz, array[pg_catalog.cardinality(v_names)]
+  );
+  v_job logloom_private.jobs;
+  v_next_at pg_catalog.timestamptz;
+  v_rest pg_catalog.interval;
+begin
+  if not pg_catalog.pg_try_advisory_lock(
+    logloom_private.lock_key('lane'), pg_catalog.hashtext(p_lane)
+  ) then
+    return;
+  end if;
+  loop
+    -- Whoever waited for a lock sees what was done meanwhile: a project may have another level.
+    commit;
+    set transaction isolation level read committed;
+    exit when pg_catalog.clock_timestamp() > v_deadline
+      or v_migrated_at is distinct from (
+        select i.migrated_at from logloom_private.installation i
+      );
+    select j.* into v_job
+    from logloom_private.jobs j
+    cross join lateral (
+      select coalesce(v_next[pg_catalog.array_position(v_names, j.name)], j.next_at)
+        - pg_catalog.clock_timestamp() as rest
+    ) r
+    where j.name = any (v_names) and not j.is_paused
+    -- A job that is not due for longer than it ever rests is due: the clock went back.
+    order by r.rest > j.every + '1 minute'::pg_catalog.interval desc, r.rest
+    limit 1;
+    v_rest := coalesce(v_next[pg_catalog.array_position(v_names, v_job.name)], v_job.next_at)
+      - pg_catalog.clock_timestamp();
+    if v_rest between '0' and v_job.every + '1 minute'::pg_catalog.interval or v_rest is null then
+      v_rest := coalesce(least(v_rest, v_sleep_max), v_sleep_max);
+      perform pg_catalog.pg_sleep(extract(epoch from v_rest));
+    else
+      call logloom_private.run_step(v_job, v_next_at, v_rest);
+      v_next[pg_catalog.array_position(v_names, v_job.name)] := v_next_at;
+    end if;
+  end loop;
+  perform pg_catalog.pg_advisory_unlock(
+    logloom_private.lock_key('lane'), pg_catalog.hashtext(p_lane)
+  );
+end;
+$$;
+
+-- For operators and tests: runs a job now, a paused one too, until nothing is left for it to do.
+create procedure logloom_private.run_job(p_name pg_catalog.text)
+language plpgsql
+as $$
+declare
+  v_deadline constant pg_catalog.timestamptz :=
+    pg_catalog.clock_timestamp() + logloom_private.run_time();
+  v_job logloom_private.jobs;
+  v_next_at pg_catalog.timestamptz;
+  v_rest pg_catalog.interval;
+begin
+  loop
+    commit;
+    set transaction isolation level read committed;
+    select j.* into v_job from logloom_private.jobs j where j.name = p_name;
+    if not found then
+      raise exception 'No row of logloom_private.jobs is named %', p_name;
+    end if;
+    v_job.last_succeeded_at := null;
+    call logloom_private.run_step(v_job, v_next_at, v_rest);
+    exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
+    perform pg_catalog.pg_sleep(extract(epoch from v_rest));
+  end loop;
+end;
+$$;
