@@ -48,6 +48,7 @@ await run(async () => {
   const isLong = isTurn || longSteps.includes(chosen[0]);
   Deno.env.set("LOGLOOM_TIMEZONE", isLong ? "Asia/Kolkata" : "America/New_York");
   Deno.env.set("LOGLOOM_DATESTYLE", isLong ? "SQL, DMY" : "ISO, MDY");
+  Deno.env.set("LOGLOOM_CRON_WORKERS", isLong ? "off" : "on");
 
   const shared = isAlone ? chosen : chosen.filter((step) => !isTurn && !step.isBeside);
   let stack: TestStack | undefined;

@@ -34,10 +34,8 @@ const settings: Record<string, string> = {
   dynamic_shared_memory_type: "mmap",
   shared_preload_libraries: "pg_cron,pg_stat_statements",
   "cron.database_name": "postgres",
-  // Jobs run in the server; connections would need a stored password.
   "cron.use_background_workers": "on",
   "cron.timezone": "UTC",
-  // A job each second would fill the log.
   "cron.log_statement": "off",
   timezone: "UTC",
   log_timezone: "UTC",
@@ -88,7 +86,9 @@ export function postgresProcess(
   const chosen: Record<string, string> = {
     port: `${node.port}`,
     ...settings,
-    // Settings that a project may have chosen.
+    // Settings that a project may have chosen. Hosted projects run jobs over connections.
+    "cron.use_background_workers": Deno.env.get("LOGLOOM_CRON_WORKERS") ??
+      settings["cron.use_background_workers"],
     timezone: Deno.env.get("LOGLOOM_TIMEZONE") ?? settings.timezone,
     datestyle: Deno.env.get("LOGLOOM_DATESTYLE") ?? "ISO, MDY",
     ...isOneOfSeveral && nodeSettings,
@@ -116,8 +116,8 @@ export function postgresProcess(
     env: {
       LC_ALL: "C.UTF-8",
       TZ: "UTC",
-      // The password with which nodes log in to each other.
-      ...isOneOfSeveral && { PGPASSWORD: databasePassword },
+      // The password with which nodes log in to each other, and jobs to their server.
+      PGPASSWORD: databasePassword,
       // Keep the memory of one ingest request for the next: returning and requesting it makes a third of all page
       // faults on this machine.
       MALLOC_MMAP_THRESHOLD_: `${32 * 1024 * 1024}`,

@@ -10,12 +10,7 @@ import {
   rpc,
   type Tenant,
 } from "../support/client.ts";
-import {
-  callAsOwner,
-  type Database,
-  openDatabase,
-  recordsOf,
-} from "../support/database.ts";
+import { callAsOwner, type Database, openDatabase, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
 

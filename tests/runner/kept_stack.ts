@@ -74,7 +74,9 @@ async function digestOfSources(): Promise<string> {
     if (path.endsWith("_test.ts")) continue;
     hash.update(path).update(await Deno.readFile(`${checkout}/${path}`));
   }
-  for (const name of ["LOGLOOM_TIMEZONE", "LOGLOOM_DATESTYLE", "LOGLOOM_POSTGRES"]) {
+  for (
+    const name of ["TIMEZONE", "DATESTYLE", "CRON_WORKERS", "POSTGRES"].map((n) => `LOGLOOM_${n}`)
+  ) {
     hash.update(`${name}=${Deno.env.get(name) ?? ""}`);
   }
   return hash.digest("hex");
