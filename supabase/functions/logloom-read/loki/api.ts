@@ -1,10 +1,13 @@
 import { Buffer } from "node:buffer";
 import type { Asked } from "../protocol.ts";
+import * as about from "./about.ts";
 import { asking, refusalOf } from "./ask.ts";
-import * as metadata from "./metadata.ts";
+import { detectedFields } from "./detected_fields.ts";
+import * as labels from "./label_values.ts";
 import { query, queryRange, type Request } from "./query.ts";
 import { Refusal, refuse } from "./refusal.ts";
-import { shortened } from "./tree.ts";
+import { shortened } from "./syntax_tree.ts";
+import * as volumes from "./volumes.ts";
 import { jsonText } from "../../_shared/http.ts";
 import { bytesOf } from "../body.ts";
 import { refusalOfReader } from "../known.ts";
@@ -12,25 +15,25 @@ import { refusalOfReader } from "../known.ts";
 const maxAnswerBytes = 10 * 1024 * 1024;
 
 const endpoints: Record<string, (request: Request) => unknown> = {
-  "labels": metadata.labels,
-  "label": metadata.labels,
-  "series": metadata.series,
+  "labels": labels.labels,
+  "label": labels.labels,
+  "series": labels.series,
   "query": query,
   "query_range": queryRange,
-  "index/stats": metadata.indexStats,
-  "index/volume": metadata.indexVolume,
-  "index/volume_range": metadata.indexVolumeRange,
-  "patterns": metadata.patterns,
-  "detected_labels": metadata.detectedLabels,
-  "detected_fields": metadata.detectedFields,
-  "format_query": metadata.formatQuery,
-  "drilldown-limits": metadata.drilldownLimits,
-  "status/buildinfo": metadata.buildInfo,
+  "index/stats": volumes.indexStats,
+  "index/volume": volumes.indexVolume,
+  "index/volume_range": volumes.indexVolumeRange,
+  "patterns": volumes.patterns,
+  "detected_labels": labels.detectedLabels,
+  "detected_fields": detectedFields,
+  "format_query": about.formatQuery,
+  "drilldown-limits": about.drilldownLimits,
+  "status/buildinfo": about.buildInfo,
 };
 
 const valueEndpoints: Record<string, (request: Request, name: string) => unknown> = {
-  "label": metadata.labelValues,
-  "detected_field": metadata.detectedFieldValues,
+  "label": labels.labelValues,
+  "detected_field": labels.detectedFieldValues,
 };
 
 /** `/loki/api/v1/…`: what Grafana asks of Loki. */

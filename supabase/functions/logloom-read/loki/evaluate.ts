@@ -1,10 +1,10 @@
 import type { Ask } from "./ask.ts";
+import { replaced } from "./label_replace.ts";
 import type { Metric, Range } from "./metrics.ts";
-import { textOf } from "./names.ts";
+import { atOnce, overTime } from "./range_series.ts";
 import { refuse } from "./refusal.ts";
 import { sampledOver } from "./samples.ts";
-import { isoOf } from "./times.ts";
-import { arithmetic, type Evaluated, replaced, type Series, vectorAggregation } from "./vectors.ts";
+import { arithmetic, type Evaluated, type Series, vectorAggregation } from "./vectors.ts";
 
 /** When a metric is computed: at each step, or once. */
 export interface Times {
@@ -16,8 +16,6 @@ export interface Times {
 
 /** As many steps as Loki takes. */
 const maxSteps = 11_000;
-/** As many as one series of ours has. */
-const bucketsOfCall = 1000;
 /** Of all series that a query computes on its way to the answer: a few tenths of a second. */
 const maxPoints = 2_000_000;
 
@@ -109,10 +107,10 @@ class Computation {
   #found(metric: Metric): Evaluated | number {
     switch (metric.kind) {
       case "number":
-        return finite(metric.value);
+        return metric.value;
       case "vector":
         return {
-          series: [{ labels: {}, points: constant(finite(metric.value), this.steps) }],
+          series: [{ labels: {}, points: constant(metric.value, this.steps) }],
           isCut: false,
         };
       case "range":
@@ -171,252 +169,6 @@ class Computation {
   }
 }
 
-/** Of a number that stands in the query. */
-function finite(value: number): number {
-  return Number.isFinite(value) ? value : refuse("parse error: a number is out of range");
-}
-
 function constant(value: number, steps: readonly number[]): Map<number, number> {
   return new Map(steps.map((step) => [step, value]));
-}
-
-/** The query in our language; names that mean one field are grouped by it once. */
-export function seriesDsl({ logs, aggregate, by }: Range, width?: number, also = ""): string {
-  const keys = [...new Set(by.flatMap((name) => logs.fields(name)))];
-  if (width !== undefined) keys.unshift(`(${widthOf(width)})`);
-  const grouped = keys.length === 0 ? "" : ` by ${keys.join(", ")}`;
-  return `${logs.dsl} | ${aggregate}${also}${grouped}`;
-}
-
-/** Our language takes five digits and a unit. */
-function widthOf(seconds: number): string {
-  if (seconds <= 99_999) return `${seconds}s`;
-  return seconds % 3600 === 0
-    ? `${seconds / 3600}h`
-    : refuse(`${seconds}s is too long, or no whole number of hours`);
-}
-
-type Group = Record<string, string | null>;
-
-function labelsOf({ logs, by }: Range, group: Group): Record<string, string> {
-  const labels = by.map((name) => {
-    const value = logs.fields(name).map((field) => group[field])
-      .find((text) => text !== null && text !== undefined);
-    return [name, textOf(name, value)] as const;
-  });
-  // Loki has no empty labels.
-  return Object.fromEntries(labels.filter(([, value]) => value !== ""));
-}
-
-type Buckets = Map<number, number>;
-
-/** Series by their labels. Where two attributes have one name, two groups may be one series. */
-class Found {
-  readonly #series = new Map<string, { labels: Record<string, string>; buckets: Buckets }>();
-
-  constructor(readonly range: Range) {}
-
-  add(group: Group, at: number, value: number | null): void {
-    if (value === null || isNothing(this.range, value)) return;
-    const labels = labelsOf(this.range, group);
-    const key = JSON.stringify(labels);
-    const series = this.#series.get(key) ?? { labels, buckets: new Map() };
-    this.#series.set(key, series);
-    const known = series.buckets.get(at);
-    series.buckets.set(at, known === undefined ? value : joined(this.range, known, value));
-  }
-
-  get all() {
-    return [...this.#series.values()];
-  }
-}
-
-function joined({ joins, aggregate, by }: Range, a: number, b: number): number {
-  if (joins === undefined) {
-    return refuse(`${aggregate} by ${by.join(", ")}: several attributes have one of the names`);
-  }
-  return joins === "sum" ? a + b : Math[joins](a, b);
-}
-
-interface Row {
-  readonly group: Group;
-  readonly value: number | null;
-  readonly values?: Readonly<Record<string, number | null>>;
-  readonly total_groups: number;
-}
-
-/** As many as log_stats answers. */
-const rowsAtOnce = 1000;
-
-async function atOnce(range: Range, at: number, ask: Ask): Promise<Evaluated> {
-  const end = at - range.offset;
-  // A sum of no records is 0, which Loki does not say.
-  const isSum = range.aggregate?.startsWith("sum(");
-  const rows = await ask<Row[]>("log_stats", {
-    p_query_dsl: seriesDsl(range, undefined, isSum ? " as s, count() as n" : ""),
-    p_ts_from: isoOfSeconds(end - range.seconds),
-    p_ts_to: isoOfSeconds(end),
-    p_limit: rowsAtOnce,
-  });
-  const found = new Found(range);
-  for (const { group, value, values } of rows) {
-    if (values?.n !== 0) found.add(group, at, value);
-  }
-  const series = found.all.map(({ labels, buckets }) => ({
-    labels,
-    points: mapOf(buckets, (value) => range.isPerSecond ? value / range.seconds : value),
-  }));
-  return { series, isCut: (rows[0]?.total_groups ?? 0) > rows.length };
-}
-
-function mapOf(buckets: Buckets, made: (value: number) => number): Buckets {
-  return new Map([...buckets].map(([at, value]) => [at, made(value)]));
-}
-
-interface LogSeries {
-  readonly series: readonly {
-    readonly group: Group | null;
-    readonly points: readonly (readonly [string, number | null])[];
-  }[];
-}
-
-/** A step's value is that of the buckets before it, as many as the range has. */
-async function overTime(
-  range: Range,
-  steps: readonly number[],
-  step: number,
-  ask: Ask,
-  isWhole: boolean,
-): Promise<Evaluated> {
-  const { seconds, offset } = range;
-  const width = range.joins === undefined ? seconds : divisor(divisor(seconds, step), offset);
-  const times = {
-    first: steps[0] - seconds - offset,
-    last: steps[steps.length - 1] - offset,
-    width,
-  };
-  if ((times.last - times.first) / width > maxSteps + 1) {
-    refuse(`a range of [${seconds}s] with a step of ${step}s: make one a multiple of the other`);
-  }
-  // log_series says 0 for a sum of no numbers.
-  const isSum = range.aggregate?.startsWith("sum(");
-  const largest = isSum ? undefined : await largestOf(range, times, ask);
-  const isCut = largest?.isCut ?? false;
-  const found = largest === undefined || isCut && isWhole
-    ? await allOf(range, times, ask)
-    : largest.found;
-  return {
-    series: found.all.map(({ labels, buckets }) => ({
-      labels,
-      points: slid(range, buckets, steps, width),
-    })).filter(({ points }) => points.size > 0),
-    isCut: isCut && !isWhole,
-  };
-}
-
-/** Seconds since 1970, and of a bucket. */
-interface Cut {
-  readonly first: number;
-  readonly last: number;
-  readonly width: number;
-}
-
-/** The series of the largest groups, which costs one call for each thousand buckets. */
-async function largestOf(range: Range, { first, last, width }: Cut, ask: Ask) {
-  const found = new Found(range);
-  let isCut = false;
-  for (let from = first; from < last; from += width * bucketsOfCall) {
-    const { series } = await ask<LogSeries>("log_series", {
-      p_query_dsl: seriesDsl(range, width),
-      p_ts_from: isoOfSeconds(from),
-      p_ts_to: isoOfSeconds(Math.min(last, from + width * bucketsOfCall)),
-    });
-    for (const { group, points } of series) {
-      if (group === null) isCut = true;
-      else for (const [ts, value] of points) found.add(group, Date.parse(ts) / 1000, value);
-    }
-  }
-  return { found, isCut };
-}
-
-/** All groups, in as many calls as their rows need. */
-async function allOf(range: Range, { first, last, width }: Cut, ask: Ask): Promise<Found> {
-  const found = new Found(range);
-  let buckets = bucketsOfCall;
-  for (let from = first; from < last;) {
-    const to = Math.min(last, from + width * buckets);
-    const rows = await ask<Row[]>("log_stats", {
-      p_query_dsl: seriesDsl(range, width),
-      p_ts_from: isoOfSeconds(from),
-      p_ts_to: isoOfSeconds(to),
-      p_limit: rowsAtOnce,
-    });
-    const total = rows[0]?.total_groups ?? 0;
-    if (total > rows.length) {
-      if (buckets === 1) {
-        refuse(
-          `more than ${rowsAtOnce} series at one step: ` +
-            "group what is inside by fewer labels, or narrow the selector",
-        );
-      }
-      buckets = Math.max(1, Math.min(buckets >> 1, Math.floor(buckets * rows.length / total)));
-      continue;
-    }
-    for (const { group, value } of rows) {
-      found.add(group, Date.parse(String(group.ts)) / 1000, value);
-    }
-    from = to;
-    if (total * 2 <= rowsAtOnce) buckets = Math.min(bucketsOfCall, buckets * 2);
-  }
-  return found;
-}
-
-/**
- * A range of n buckets is joined of two parts, which are known beforehand: to the end of one block of n, and from the
- * beginning of the next. So a long range costs no more than a short one.
- */
-function slid(
-  { seconds, offset, joins, isPerSecond }: Range,
-  buckets: Map<number, number>,
-  steps: readonly number[],
-  width: number,
-): Map<number, number> {
-  const join = (a: number | undefined, b: number | undefined) => {
-    if (a === undefined || b === undefined) return a ?? b;
-    return joins === "sum" ? a + b : Math[joins ?? "max"](a, b);
-  };
-  const first = steps[0] - offset - seconds;
-  const inRange = seconds / width;
-  const values = Array.from(
-    { length: (steps[steps.length - 1] - steps[0]) / width + inRange },
-    (_, n) => buckets.get(first + n * width),
-  );
-  const toEnd = [...values];
-  for (let n = values.length - 2; n >= 0; n--) {
-    if ((n + 1) % inRange !== 0) toEnd[n] = join(values[n], toEnd[n + 1]);
-  }
-  const fromBegin = [...values];
-  for (let n = 1; n < values.length; n++) {
-    if (n % inRange !== 0) fromBegin[n] = join(fromBegin[n - 1], values[n]);
-  }
-  const points = new Map<number, number>();
-  for (const step of steps) {
-    const n = (step - steps[0]) / width;
-    const joined = n % inRange === 0 ? toEnd[n] : join(toEnd[n], fromBegin[n + inRange - 1]);
-    if (joined !== undefined) points.set(step, isPerSecond ? joined / seconds : joined);
-  }
-  return points;
-}
-
-/** Loki has no sample where there was no record. */
-function isNothing({ aggregate }: Range, value: number): boolean {
-  return value === 0 && aggregate === "count()";
-}
-
-function divisor(a: number, b: number): number {
-  return b === 0 ? a : divisor(b, a % b);
-}
-
-function isoOfSeconds(seconds: number): string {
-  return isoOf(BigInt(Math.round(Math.max(0, seconds) * 1e6)) * 1000n);
 }

@@ -1,9 +1,8 @@
 import type { Ask } from "./ask.ts";
-import { selectionOf } from "./logs.ts";
+import { LogQuery } from "./logql_query.ts";
 import { all } from "./matchers.ts";
 import {
   fieldsThatMayBe,
-  type FoundField,
   inOrder,
   isInternal,
   nameOfField,
@@ -13,9 +12,10 @@ import {
   segmentsOf,
 } from "./names.ts";
 import { Refusal } from "./refusal.ts";
-import type { LogRecord } from "./streams.ts";
+import { type LogRecord, membersIn, recordsOfPage } from "./streams.ts";
+import { stringOf } from "./texts.ts";
 import { parametersOfRange, type TimeRange, wholeSeconds } from "./times.ts";
-import { childOf, needed, type Node } from "./tree.ts";
+import { childOf, needed, type Node } from "./syntax_tree.ts";
 
 /**
  * The attributes that each expression of a query, or `more`, may mean by names of their own, as the records have them
@@ -30,7 +30,9 @@ export async function namesFor(
   const found = new Map<string, Names>();
   const namesOf: NamesOf = (expression) => found.get(selectionOf(expression)) ?? new Map();
   const wanted = new Set([...attributesIn(tree), ...more].filter(isAttribute));
-  if (wanted.size === 0) return namesOf;
+  const isParsed = hasParser(tree);
+  const filtered = new Set(isParsed ? filteredIn(tree) : []);
+  if (wanted.size === 0 && filtered.size === 0) return namesOf;
   const before = start - BigInt(reachOf(tree)) * 1_000_000_000n;
   const range = parametersOfRange({ start: before > 0n ? before : 0n, end });
   for (const selection of new Set(selectionsIn(tree))) {
@@ -39,21 +41,28 @@ export async function namesFor(
       const name = nameOfField(field);
       names.set(name, inOrder(name, [...names.get(name) ?? [], field]));
     };
-    for (const { field } of await fieldsOf({ p_query_dsl: selection, ...range }, ask)) {
-      if (field.startsWith("attrs.")) add(field);
-    }
-    const known = new Set([...names.values()].flat());
     // Where lines are parsed it matters whether there is such an attribute, else only how it is written.
-    const others = [...wanted].map(fieldsThatMayBe)
-      .filter((fields) => fields.length > 1 || hasParser(tree)).flat()
-      .filter((field) => !known.has(field));
-    for (let at = 0; at < others.length; at += fieldsAtOnce) {
-      const asked = others.slice(at, at + fieldsAtOnce);
-      (await presentOf(asked, selection, range, ask)).forEach(add);
+    const fields = [...wanted].map(fieldsThatMayBe)
+      .filter((fields) => fields.length > 1 || isParsed).flat();
+    for (let at = 0; at < fields.length; at += fieldsAtOnce) {
+      (await presentOf(fields.slice(at, at + fieldsAtOnce), selection, range, ask)).forEach(add);
+    }
+    const missing = [...wanted].filter((name) => name.includes("_") && !names.has(name));
+    if (missing.length > 0) {
+      const others = await fieldsOfNewest(selection, range, ask);
+      others.filter((field) => missing.includes(nameOfField(field))).forEach(add);
+    }
+    for (const field of filtered) {
+      if (await isMissing(field, selection, range, ask)) names.set(field, [field]);
     }
     found.set(selection, names);
   }
   return namesOf;
+}
+
+/** What an expression selects, whatever the names of attributes mean. */
+function selectionOf(expression: Node): string {
+  return new LogQuery(expression, new Map()).selection;
 }
 
 /** Terms of one query: half of what it may have. */
@@ -133,18 +142,58 @@ function hasField(value: unknown, segments: readonly string[]): boolean {
   });
 }
 
-async function fieldsOf(parameters: Record<string, string>, ask: Ask): Promise<FoundField[]> {
+/** Whether a record has no such field, so that its line is to be asked. */
+async function isMissing(
+  field: string,
+  selection: string,
+  range: Record<string, string>,
+  ask: Ask,
+): Promise<boolean> {
   try {
-    return await ask<FoundField[]>("list_log_fields", parameters);
+    const { logs, next_cursor } = await ask<{ logs: readonly unknown[]; next_cursor: unknown }>(
+      "search_logs",
+      { p_query_dsl: all([selection, `-${field}:*`]), ...range, p_limit: 1 },
+    );
+    return logs.length > 0 || next_cursor !== null;
   } catch (error) {
-    // A view may be closed to it. The names that its readers write are asked for one by one.
+    // A view may be closed to it. Of what is hidden the query itself is refused.
+    if (!(error instanceof Refusal) || ![400, 403].includes(error.status)) throw error;
+    return error.status === 403;
+  }
+}
+
+/** With whatever characters, of as many records as one page has. */
+async function fieldsOfNewest(
+  selection: string,
+  range: Record<string, string>,
+  ask: Ask,
+): Promise<string[]> {
+  try {
+    const { logs } = await ask<{ logs: readonly LogRecord[] }>("search_logs", {
+      p_query_dsl: selection,
+      ...range,
+      p_limit: recordsOfPage,
+    });
+    return [...new Set(logs.flatMap(({ attrs }) => membersIn(attrs).map(([field]) => field)))];
+  } catch (error) {
+    // A view may be closed to it. Then names are those that were asked for one by one.
     if (error instanceof Refusal && error.status === 403) return [];
     throw error;
   }
 }
 
 function attributesIn(node: Node): string[] {
-  return node.name === "Identifier" ? [node.text] : node.children.flatMap(attributesIn);
+  if (["Identifier", "LabelName"].includes(node.name)) return [node.text];
+  // The third text of label_replace is a name, too.
+  const texts = node.name === "LabelReplaceExpr"
+    ? node.children.filter(({ name }) => name === "String").map(({ text }) => stringOf(text))
+    : [];
+  return [...texts.slice(2, 3), ...node.children.flatMap(attributesIn)];
+}
+
+function filteredIn(node: Node): string[] {
+  if (node.name !== "LabelFilter") return node.children.flatMap(filteredIn);
+  return attributesIn(node).filter((name) => recordField(name) === name);
 }
 
 function hasParser(node: Node): boolean {

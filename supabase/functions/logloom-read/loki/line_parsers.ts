@@ -50,7 +50,7 @@ export function labelsOfLogfmt(line: string): Map<string, string> {
     const value = quoted === undefined
       ? plain ?? ""
       : quoted.replace(/\\(["\\nrt])/g, (_, sign: string) => escapes[sign]);
-    if (value !== "") labels.set(labelName(key), value);
+    if (value !== "" && !labels.has(labelName(key))) labels.set(labelName(key), value);
   }
   return labels;
 }
@@ -70,6 +70,7 @@ export function isText(text: string, operator: string, value: string): boolean {
 }
 
 type Reading = (name: string) => string;
+export type Template = (read: Reading) => string;
 
 const functions: Record<string, (text: string) => string> = {
   upper: (text) => text.toUpperCase(),
@@ -81,9 +82,9 @@ const functions: Record<string, (text: string) => string> = {
 };
 
 /** `{{.name}} {{.other | upper}} {{__line__}}`: names and simple functions of Go's templates. */
-export function templateOf(stage: string, template: string): (read: Reading) => string {
-  const parts = template.split(/(\{\{[\s\S]*?\}\})/).map((part, n): (read: Reading) => string => {
-    if (n % 2 === 0) return () => part;
+export function templateOf(stage: string, template: string): Template {
+  const parts = template.split(/(\{\{[\s\S]*?\}\})/).map((part, n): Template => {
+    if (n % 2 === 0) return part.includes("{{") ? unknown(stage, part) : () => part;
     const [source, ...calls] = part.slice(2, -2).split("|").map((piece) => piece.trim());
     const [, name] = /^(?:\.([A-Za-z_]\w*)|__line__)$/.exec(source) ?? unknown(stage, part);
     const applied = calls.map((call) =>

@@ -119,6 +119,8 @@ function ofLineRegex(pattern: string): string {
 
 /** `<_>` stands for any text; the rest of the line is what it is. */
 function ofPattern(pattern: string): string {
+  const [named] = pattern.match(/<[A-Za-z]\w*>/) ?? [];
+  if (named !== undefined) refuse(`${named} in a line filter: only <_> is allowed there`);
   const parts = pattern.split("<_>").map(literalRegex);
   return `msg:~${quotedRegex(`^${parts.join(".+")}$`)}`;
 }
@@ -128,6 +130,15 @@ export function ofFirst(fields: readonly string[], made: (field: string) => stri
   const [field, ...rest] = fields;
   if (rest.length === 0) return made(field);
   return any([all([`${field}:*`, made(field)]), all([`-${field}:*`, ofFirst(rest, made)])]);
+}
+
+/** What is true of the member of a line that has a name: only one of the fields is there. */
+export function ofAnyMember(
+  fields: readonly string[],
+  made: (field: string) => string,
+  takesAbsent: boolean,
+): string {
+  return takesAbsent ? all(fields.map(made)) : any(fields.map(made));
 }
 
 /** What is true of a label that no record has: whether the filter lets an empty text through. */
@@ -161,11 +172,12 @@ const prefixes = ["", "k", "m", "g", "t", "p"];
 
 /** `1.5MB` without its unit; undefined where it is no size. */
 export function bytesOf(literal: string): string | undefined {
-  const [, number, prefix, isBinary] = /^([0-9.]+)([kmgtp]?)(i?)b$/i.exec(literal) ?? [];
+  const [, number, prefix, isBinary] =
+    /^([0-9.]+)\s*([kmgtp]?)(i?)b$/i.exec(literal.replaceAll(",", "")) ?? [];
   if (number === undefined) return undefined;
   const bytes = Number(number) *
     (isBinary === "" ? 1000 : 1024) ** prefixes.indexOf(prefix.toLowerCase());
-  return Number.isSafeInteger(Math.round(bytes)) ? String(Math.round(bytes)) : undefined;
+  return Number.isSafeInteger(Math.trunc(bytes)) ? String(Math.trunc(bytes)) : undefined;
 }
 
 /** `field = ip("10.0.0.0/8")`. */
@@ -177,4 +189,9 @@ export function ofAddress(field: string, operator: string, value: string): strin
   const found = `${field}:${value.includes("/") ? value : `${value}/${bits}`}`;
   // Nor here what lacks the label.
   return operator === "!=" ? all([`${field}:*`, not(found)]) : found;
+}
+
+/** Half of what our language takes, of letters and of terms: the rest is for what is selected, and for groups. */
+export function isShort(dsl: string): boolean {
+  return dsl.length <= 1024 && dsl.split(/:| OR /).length <= 32;
 }

@@ -1,16 +1,16 @@
-import type { Node } from "./tree.ts";
+import type { Node } from "./syntax_tree.ts";
 
 /** What Loki calls labels of a stream; all else of a record is structured metadata. */
 export const streamFields = ["env", "host", "level", "route", "service"] as const;
 
 /** Names that Grafana's own queries have for our fields. */
-export const aliases: Record<string, string> = {
+const aliases: Record<string, string> = {
   detected_level: "level",
   service_name: "service",
 };
 
 /** The detected_level of a record without a level, as Loki has it. */
-export const unknownLevel = "unknown";
+const unknownLevel = "unknown";
 
 const recordFields: readonly string[] = [...streamFields, "req_id", "user_id"];
 
@@ -23,13 +23,6 @@ export function recordField(name: string): string | undefined {
 /** Loki's own, which no record has: `__error__`, `__stream_shard__`. */
 export function isInternal(name: string): boolean {
   return name.startsWith("__");
-}
-
-export interface FoundField {
-  readonly field: string;
-  readonly type: string;
-  readonly count: number;
-  readonly values: readonly { readonly value: string; readonly count: number }[];
 }
 
 /**
@@ -46,12 +39,6 @@ export function nameOfField(field: string): string {
   const name = field.replace(/^attrs\./, "").replaceAll('"', "").replace(/[^A-Za-z0-9_]/g, "_");
   const own = /^[0-9]/.test(name) ? `_${name}` : name;
   return field.startsWith("attrs.") && recordField(own) !== undefined ? `attrs_${own}` : own;
-}
-
-/** Fields of our query language; a name is letters, digits and _, which need no quotes. */
-export function fieldsNamed(name: string, names: Names): readonly string[] {
-  const field = recordField(name);
-  return field === undefined ? names.get(name) ?? [`attrs.${name}`] : [field];
 }
 
 /** The fields that can have a name, with what LogQL cannot write in place of each `_`. */
@@ -76,19 +63,37 @@ export function fieldsThatMayBe(name: string): string[] {
   return [...new Set(fields)].filter((field) => nameOfField(field) === name);
 }
 
+/**
+ * The members of lines that can have a name, which their fields need no quotes for: each `_` as such, or where an object
+ * is walked into, of a long name one or all; or `-` for all.
+ */
+export function membersThatMayBe(name: string): string[] {
+  const gaps = name.split("_").length - 1;
+  const fields = fieldsThatMayBe(name).filter((field) => {
+    const walks = field.split(".").length - 2;
+    const hyphens = field.split("-").length - 1;
+    return /^attrs\.[\w.-]+$/.test(field) && (hyphens === 0 || hyphens === gaps) &&
+      (gaps <= 3 || walks <= 1 || walks === gaps);
+  });
+  return [...new Set([`attrs.${name}`, ...fields])];
+}
+
 function combined(signs: readonly string[], length: number): string[][] {
   return length === 0
     ? [[]]
     : combined(signs, length - 1).flatMap((rest) => signs.map((sign) => [sign, ...rest]));
 }
 
+/** A key as a path of our query language has it. */
+export function keyOf(key: string): string {
+  return /^[\w-]+$/.test(key) ? key : JSON.stringify(key);
+}
+
 function fieldOf(path: string): string {
   const segments = path.split(".");
   // What begins or ends with a dot, or has two, is one key.
   const keys = segments.includes("") ? [path] : segments;
-  return ["attrs", ...keys.map((key) => /^[\w-]+$/.test(key) ? key : JSON.stringify(key))].join(
-    ".",
-  );
+  return ["attrs", ...keys.map(keyOf)].join(".");
 }
 
 /** The first of a name's fields is the one that is written as the name itself. */
@@ -99,9 +104,13 @@ export function inOrder(name: string, fields: Iterable<string>): string[] {
   );
 }
 
-/** The value of a label, empty where it is absent. */
+/** The value of a label that a record does not have. */
+export function emptyOf(name: string): string {
+  return name === "detected_level" ? unknownLevel : "";
+}
+
 export function textOf(name: string, value: string | null | undefined): string {
-  return value ?? (name === "detected_level" ? unknownLevel : "");
+  return value ?? emptyOf(name);
 }
 
 /** The keys of an attribute's path. */

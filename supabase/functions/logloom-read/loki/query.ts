@@ -1,13 +1,13 @@
 import type { Ask } from "./ask.ts";
 import { evaluated, timesOf } from "./evaluate.ts";
 import { namesFor } from "./found_names.ts";
-import { LogQuery } from "./logs.ts";
-import { metricOf } from "./metrics.ts";
+import { LogQuery } from "./logql_query.ts";
+import { metricOf } from "./metric_query.ts";
 import { refuse } from "./refusal.ts";
 import { recordsOf, streamsOf } from "./streams.ts";
-import { rangeOf, timeOf, type TimeRange, wholeSeconds } from "./times.ts";
-import { type Node, parseLogql } from "./tree.ts";
-import { isNumber, textOfValue } from "./vectors.ts";
+import { rangeOf, secondsOf, timeOf, type TimeRange, wholeSeconds } from "./times.ts";
+import { needed, type Node, parseLogql } from "./syntax_tree.ts";
+import { isNumber, matrixOf, textOfValue, vectorOf } from "./vectors.ts";
 
 export interface Request {
   readonly parameters: URLSearchParams;
@@ -16,12 +16,10 @@ export interface Request {
   readonly ask: Ask;
 }
 
-function success(data: unknown, isCut: boolean): unknown {
-  return {
-    status: "success",
-    ...isCut && { warnings: ["There is more than this answer holds: narrow the query."] },
-    data,
-  };
+export function answered(data: unknown, isCut: boolean, more: readonly string[] = []): unknown {
+  const cut = ["There is more than this answer holds: narrow the query."];
+  const warnings = [...isCut ? cut : [], ...more];
+  return { status: "success", ...warnings.length > 0 && { warnings }, data };
 }
 
 /** The log query, or the metric, that a whole text is. */
@@ -44,24 +42,17 @@ export async function queryRange({ parameters, headers, now, ask }: Request): Pr
     const { found, isCut } = await recordsOf(logs, range, { limit, direction }, ask);
     const isCategorized = (headers.get("X-Loki-Response-Encoding-Flags") ?? "")
       .split(",").some((flag) => flag.trim() === "categorize-labels");
-    return success({
+    return answered({
       resultType: "streams",
       ...isCategorized && { encodingFlags: ["categorize-labels"] },
       result: streamsOf(thinned(found, parameters), isCategorized),
       stats: {},
     }, isCut);
   }
-  const metric = metricOf(expression.metric, namesOf);
+  const metric = metricOf(expression.metric, { namesOf, wanted: [] });
   const times = timesOf(range.start, range.end, stepOf(parameters, range));
   const { series, isCut } = await evaluated(metric, times, ask);
-  return success({
-    resultType: "matrix",
-    result: series.map(({ labels, points }) => ({
-      metric: labels,
-      values: [...points].map(([at, value]) => [at, textOfValue(value)]),
-    })),
-    stats: {},
-  }, isCut);
+  return answered(matrixOf(series), isCut, roundedIn(tree));
 }
 
 /** At least `interval` between two records. */
@@ -107,7 +98,7 @@ export async function query({ parameters, now, ask }: Request): Promise<unknown>
   }
   const time = timeOf(parameters, "time", now);
   const namesOf = await namesFor(tree, { start: time, end: time }, ask);
-  const metric = metricOf(expression.metric, namesOf);
+  const metric = metricOf(expression.metric, { namesOf, wanted: [] });
   const at = Number(time / 1_000_000n) / 1000;
   const { series, isCut } = await evaluated(
     metric,
@@ -115,18 +106,17 @@ export async function query({ parameters, now, ask }: Request): Promise<unknown>
     ask,
   );
   if (isNumber(metric)) {
-    return success({
-      resultType: "scalar",
-      result: [at, textOfValue(series[0]?.points.get(at))],
-      stats: {},
-    }, false);
+    const result = [at, textOfValue(series[0]?.points.get(at))];
+    return answered({ resultType: "scalar", result, stats: {} }, false);
   }
-  return success({
-    resultType: "vector",
-    result: series.map(({ labels, points }) => ({
-      metric: labels,
-      value: [at, textOfValue(points.get(at))],
-    })),
-    stats: {},
-  }, isCut);
+  return answered(vectorOf(series, at), isCut, roundedIn(tree));
+}
+
+/** Warns where a range or an offset is no whole number of seconds. */
+function roundedIn(node: Node): string[] {
+  const inner = node.children.flatMap(roundedIn);
+  if (node.name !== "Range" && node.name !== "OffsetExpr") return [...new Set(inner)];
+  const { text } = needed(node, "Duration");
+  const seconds = wholeSeconds(text);
+  return seconds === secondsOf(text) ? inner : [`${text} is counted as ${seconds}s.`, ...inner];
 }

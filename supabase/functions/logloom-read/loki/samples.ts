@@ -1,12 +1,12 @@
 import { Buffer } from "node:buffer";
 import type { Ask } from "./ask.ts";
-import { labelOf } from "./logs.ts";
 import { bytesOf } from "./matchers.ts";
 import type { Range, Sampled } from "./metrics.ts";
 import { refuse } from "./refusal.ts";
+import { labelOf } from "./stages.ts";
 import { type Found, pagesOf, passed } from "./streams.ts";
 import { goSecondsOf } from "./times.ts";
-import type { Evaluated } from "./vectors.ts";
+import { type Evaluated, joins } from "./vectors.ts";
 
 /** What one query reads record by record: some seconds, and some tens of megabytes. */
 const maxRecords = 20_000;
@@ -46,7 +46,7 @@ export async function sampledOver(
         while (last < times.length && times[last] < end) last += 1;
         while (first < last && times[first] < end - seconds) first += 1;
         if (first === last) continue;
-        const value = valueOf(sampled, values.slice(first, last));
+        const value = overTime[sampled.name](values.slice(first, last), sampled.number);
         points.set(at, isPerSecond ? value / seconds : value);
       }
       return { labels, points };
@@ -111,48 +111,26 @@ function numberOf({ name, unwrapped }: Sampled, { entry }: Found): number | unde
   const number = unwrapped.conversion === undefined
     ? Number(text)
     : unwrapped.conversion === "bytes"
-    ? Number(bytesOf(text) ?? text)
+    ? Number(bytesOf(text) ?? text.replaceAll(",", ""))
     : goSecondsOf(text) ?? NaN;
   return Number.isNaN(number) ? undefined : number;
 }
 
-function valueOf({ name, number }: Sampled, values: readonly number[]): number {
-  const sum = () => values.reduce((a, b) => a + b, 0);
-  const variance = () => {
-    const avg = sum() / values.length;
-    return values.reduce((all, value) => all + (value - avg) ** 2, 0) / values.length;
-  };
-  switch (name) {
-    case "count_over_time":
-    case "absent_over_time":
-      return values.length;
-    case "rate":
-    case "bytes_rate":
-    case "bytes_over_time":
-    case "sum_over_time":
-      return sum();
-    case "avg_over_time":
-      return sum() / values.length;
-    case "min_over_time":
-      return values.reduce((a, b) => Math.min(a, b));
-    case "max_over_time":
-      return values.reduce((a, b) => Math.max(a, b));
-    case "first_over_time":
-      return values[0];
-    case "last_over_time":
-      return values[values.length - 1];
-    case "stdvar_over_time":
-      return variance();
-    case "stddev_over_time":
-      return Math.sqrt(variance());
-    case "quantile_over_time": {
-      const sorted = [...values].sort((a, b) => a - b);
-      const rank = number * (sorted.length - 1);
-      const below = Math.floor(rank);
-      const above = Math.min(below + 1, sorted.length - 1);
-      return sorted[below] + (sorted[above] - sorted[below]) * (rank - below);
-    }
-    default:
-      return refuse(`${name} is not supported`);
-  }
-}
+type OverTime = (values: readonly number[], number: number) => number;
+
+const overTime: Record<string, OverTime> = {
+  ...Object.fromEntries(Object.entries(joins).map(([name, join]) => [`${name}_over_time`, join])),
+  absent_over_time: joins.count,
+  rate: joins.sum,
+  bytes_rate: joins.sum,
+  bytes_over_time: joins.sum,
+  first_over_time: ([first]) => first,
+  last_over_time: (values) => values[values.length - 1],
+  quantile_over_time: (values, number) => {
+    const sorted = [...values].sort((a, b) => a - b);
+    const rank = number * (sorted.length - 1);
+    const below = Math.floor(rank);
+    const above = Math.min(below + 1, sorted.length - 1);
+    return sorted[below] + (sorted[above] - sorted[below]) * (rank - below);
+  },
+};

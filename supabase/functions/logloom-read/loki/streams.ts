@@ -1,8 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { Ask } from "./ask.ts";
-import type { Entry, LogQuery } from "./logs.ts";
-import { nameOfField, streamFields, textOf } from "./names.ts";
+import type { LogQuery } from "./logql_query.ts";
+import { keyOf, nameOfField, streamFields, textOf } from "./names.ts";
 import { refuse } from "./refusal.ts";
+import type { Entry } from "./stages.ts";
 import { nanosecondsOfTs, parametersOfRange, type TimeRange } from "./times.ts";
 
 export interface LogRecord {
@@ -17,7 +18,7 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-const recordsOfPage = 1000;
+export const recordsOfPage = 1000;
 /** As many as Loki gives in one answer. */
 const maxRecords = 5000;
 /** An answer has at most 10 MiB, and attributes within attributes take twice as much there. */
@@ -143,27 +144,19 @@ function metadataOf(record: LogRecord): Map<string, string> {
     const value = record[field];
     if (typeof value === "string" && value !== "") metadata.set(field, value);
   }
-  addMembers(metadata, "attrs", record.attrs ?? {}, 5);
-  return metadata;
-}
-
-/** Objects member by member, so that a name is one that a query can have. */
-function addMembers(
-  metadata: Map<string, string>,
-  path: string,
-  members: object,
-  depth: number,
-): void {
-  for (const [key, value] of Object.entries(members)) {
-    const field = `${path}.${key}`;
-    if (value === null) continue;
-    if (typeof value === "object" && !Array.isArray(value) && depth > 1) {
-      addMembers(metadata, field, value, depth - 1);
-      continue;
-    }
+  for (const [field, value] of membersIn(record.attrs ?? {})) {
     const name = nameOfField(field);
     if (!metadata.has(name)) {
       metadata.set(name, typeof value === "string" ? value : JSON.stringify(value));
     }
   }
+  return metadata;
+}
+
+/** Objects member by member, so that a field is one that a query can name. */
+export function membersIn(value: unknown, field = "attrs", depth = 5): [string, unknown][] {
+  if (value === null) return [];
+  if (typeof value !== "object" || Array.isArray(value) || depth === 0) return [[field, value]];
+  return Object.entries(value)
+    .flatMap(([key, member]) => membersIn(member, `${field}.${keyOf(key)}`, depth - 1));
 }

@@ -1,5 +1,5 @@
 import { refuse } from "./refusal.ts";
-import { shortened } from "./tree.ts";
+import { shortened } from "./syntax_tree.ts";
 
 const units: Record<string, number> = {
   ns: 1e-9,
@@ -19,32 +19,22 @@ const maxSeconds = 2 ** 63 / 1e9;
 
 /** Seconds of `1h30m`, `0.5s` or `15`. */
 export function secondsOf(text: string): number {
-  const seconds = unboundedSecondsOf(text);
+  const seconds = /^[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text) : summed(text) ??
+    refuse(`not a valid duration: ${JSON.stringify(text)}`);
   return seconds < maxSeconds ? seconds : refuse(`a duration of ${shortened(text)}: too long`);
-}
-
-function unboundedSecondsOf(text: string): number {
-  if (/^[0-9]+(\.[0-9]+)?$/.test(text)) return Number(text);
-  if (!/^(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|[smhdwy]))+$/.test(text)) {
-    return refuse(`not a valid duration: ${JSON.stringify(text)}`);
-  }
-  let seconds = 0;
-  for (const [, number, unit] of text.matchAll(/([0-9.]+)(ns|us|µs|ms|[smhdwy])/g)) {
-    seconds += Number(number) * units[unit];
-  }
-  return seconds;
 }
 
 /** Of a text as Go writes durations: `1.5s`, `-2m30s`. A number without a unit is none. */
 export function goSecondsOf(text: string): number | undefined {
-  const [, sign, parts] = /^([-+]?)((?:[0-9]*\.?[0-9]+(?:ns|us|µs|μs|ms|[smh]))+)$/.exec(text) ??
-    [];
-  if (parts === undefined) return text === "0" ? 0 : undefined;
-  let seconds = 0;
-  for (const [, number, unit] of parts.matchAll(/([0-9.]+)(ns|us|µs|μs|ms|[smh])/g)) {
-    seconds += Number(number) * units[unit.replace("μ", "µ")];
-  }
-  return sign === "-" ? -seconds : seconds;
+  const parts = text.replace(/^[-+]/, "").replaceAll("μ", "µ");
+  const seconds = text === "0" ? 0 : /[dwy]/.test(parts) ? undefined : summed(parts);
+  return seconds !== undefined && text.startsWith("-") ? -seconds : seconds;
+}
+
+function summed(text: string): number | undefined {
+  if (!/^(?:[0-9]*\.?[0-9]+(?:ns|us|µs|ms|[smhdwy]))+$/.test(text)) return undefined;
+  const parts = text.matchAll(/([0-9.]+)(ns|us|µs|ms|[smhdwy])/g);
+  return [...parts].reduce((sum, [, number, unit]) => sum + Number(number) * units[unit], 0);
 }
 
 /** Our buckets are whole seconds wide. */

@@ -1,5 +1,7 @@
-import type { Grouping, Matching, Metric } from "./metrics.ts";
+import { comparisons } from "./comparisons.ts";
+import type { Matching, Metric } from "./metrics.ts";
 import { refuse } from "./refusal.ts";
+import type { Grouping } from "./syntax_tree.ts";
 
 /** Labels, and the value at each step, by seconds. */
 export interface Series {
@@ -45,24 +47,28 @@ function grouped(labels: Record<string, string>, { isWithout, names }: Grouping)
   );
 }
 
+function varianceOf(values: readonly number[]): number {
+  const avg = values.reduce((a, b) => a + b, 0) / values.length;
+  return values.reduce((all, value) => all + (value - avg) ** 2, 0) / values.length;
+}
+
+export const joins: Record<string, (values: readonly number[]) => number> = {
+  sum: (values) => values.reduce((a, b) => a + b, 0),
+  avg: (values) => values.reduce((a, b) => a + b, 0) / values.length,
+  min: (values) => values.reduce((a, b) => Math.min(a, b)),
+  max: (values) => values.reduce((a, b) => Math.max(a, b)),
+  count: ({ length }) => length,
+  stdvar: varianceOf,
+  stddev: (values) => Math.sqrt(varianceOf(values)),
+};
+
+export const aggregations = [...Object.keys(joins), "topk", "bottomk", "sort", "sort_desc"];
+
 function joined(operator: string, members: readonly Series[], steps: readonly number[]) {
   const points = new Map<number, number>();
   for (const step of steps) {
     const values = members.flatMap(({ points }) => points.get(step) ?? []);
-    if (values.length === 0) continue;
-    const sum = values.reduce((a, b) => a + b, 0);
-    const avg = sum / values.length;
-    const variance = values.reduce((all, value) => all + (value - avg) ** 2, 0) / values.length;
-    const results: Record<string, number> = {
-      sum,
-      avg,
-      stdvar: variance,
-      stddev: Math.sqrt(variance),
-      count: values.length,
-      min: Math.min(...values),
-      max: Math.max(...values),
-    };
-    points.set(step, results[operator]);
+    if (values.length > 0) points.set(step, joins[operator](values));
   }
   return points;
 }
@@ -100,15 +106,6 @@ const operations: Record<string, (a: number, b: number) => number> = {
   "^": (a, b) => a ** b,
 };
 
-const comparisons: Record<string, (a: number, b: number) => boolean> = {
-  "==": (a, b) => a === b,
-  "!=": (a, b) => a !== b,
-  ">": (a, b) => a > b,
-  ">=": (a, b) => a >= b,
-  "<": (a, b) => a < b,
-  "<=": (a, b) => a <= b,
-};
-
 type Operand = readonly Series[] | number;
 
 /** With a number, or between series of the same labels. A comparison keeps what it is true of, or says 1 or 0. */
@@ -133,7 +130,9 @@ export function arithmetic(
   };
   if (typeof left === "number") {
     if (typeof right !== "number") return mapped(right, (value) => one(left, value, value));
-    return one(left, right, left) ?? refuse(`${operator} between two numbers needs bool`);
+    return comparison === undefined
+      ? operations[operator](left, right)
+      : Number(comparison(left, right));
   }
   if (typeof right === "number") return mapped(left, (value) => one(value, right, value));
   const others = new Map<string, Series["points"]>();
@@ -214,53 +213,6 @@ function merged(series: readonly Series[]): Series[] {
   return [...found.values()];
 }
 
-/** The characters of a label's value that an expression is tried at. */
-const maxReplaced = 300;
-
-/** label_replace, with expressions that cannot take long. */
-export function replaced(
-  { target, replacement, source, pattern }: Metric & { kind: "label_replace" },
-  series: readonly Series[],
-): Series[] {
-  const regex = quickRegex(pattern);
-  const found = series.map(({ labels, points }) => {
-    const value = labels[source] ?? "";
-    if (value.length > maxReplaced) refuse(`label_replace: a value of ${source} is too long`);
-    const match = regex.exec(value);
-    if (match === null) return { labels, points };
-    const { [target]: _, ...others } = labels;
-    const text = replacement.replace(
-      /\$(?:(\$)|(\w+)|\{(\w+)\})/g,
-      (_all, dollar?: string, plain?: string, braced?: string) =>
-        dollar ?? match[Number(plain ?? braced)] ?? match.groups?.[plain ?? braced ?? ""] ?? "",
-    );
-    return { labels: text === "" ? others : { ...others, [target]: text }, points };
-  });
-  if (new Set(found.map(({ labels }) => keyOf(labels))).size < found.length) {
-    refuse("label_replace: two series would have the same labels");
-  }
-  return found;
-}
-
-/** Two repetitions, and none of a group: JavaScript tries the square of a value's length at most. */
-function quickRegex(pattern: string): RegExp {
-  const plain = pattern.replace(/\\[\s\S]|\[\^?\]?[^\]]*\]/g, "x")
-    .replace(/\(\?(?::|P?<\w+>)/g, "(").replace(/([*+?}])\?/g, "$1");
-  const count = (sign: RegExp) => (plain.match(sign) ?? []).length;
-  const isQuick = pattern.length <= 256 && count(/[*+?{]/g) <= 2 && count(/\|/g) <= 8 &&
-    !/\)[*+?{]|\(\?/.test(plain) && !/\\[1-9k]/.test(pattern);
-  try {
-    if (isQuick) return new RegExp(`^(?:${pattern.replaceAll("(?P<", "(?<")})$`, "s");
-  } catch {
-    // Refused below.
-  }
-  return refuse(
-    `label_replace: ${
-      JSON.stringify(pattern)
-    } is not supported: at most two of * + ? {}, none of a group`,
-  );
-}
-
 function mapped(
   series: readonly Series[],
   made: (value: number, step: number) => number | undefined,
@@ -276,13 +228,29 @@ function mapped(
 }
 
 /** The same of the same labels, in whatever order. */
-function keyOf(labels: Record<string, string>): string {
+export function keyOf(labels: Record<string, string>): string {
   return JSON.stringify(Object.entries(labels).sort());
 }
 
 /** As Go writes it. */
 export function textOfValue(value: number | undefined): string {
   return value === Infinity ? "+Inf" : value === -Infinity ? "-Inf" : String(value);
+}
+
+export function vectorOf(series: readonly Series[], at: number) {
+  const result = series.map(({ labels, points }) => ({
+    metric: labels,
+    value: [at, textOfValue(points.get(at))],
+  }));
+  return { resultType: "vector", result, stats: {} };
+}
+
+export function matrixOf(series: readonly Series[]) {
+  const result = series.map(({ labels, points }) => ({
+    metric: labels,
+    values: [...points].map(([at, value]) => [at, textOfValue(value)]),
+  }));
+  return { resultType: "matrix", result, stats: {} };
 }
 
 export function isNumber(metric: Metric): boolean {

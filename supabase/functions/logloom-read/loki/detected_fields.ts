@@ -1,0 +1,106 @@
+import { jsonOf, labelsOfJson, labelsOfLogfmt } from "./line_parsers.ts";
+import type { LogQuery } from "./logql_query.ts";
+import { nameOfField, recordField, streamFields } from "./names.ts";
+import { limitOf, type Request } from "./query.ts";
+import { Refusal } from "./refusal.ts";
+import { asked, cardinalitiesOf } from "./selected.ts";
+import { recordsOf } from "./streams.ts";
+import type { TimeRange } from "./times.ts";
+
+interface FoundField {
+  readonly field: string;
+  readonly type: string;
+  readonly count: number;
+  readonly values: readonly { readonly value: string; readonly count: number }[];
+}
+
+const fieldTypes: Record<string, string> = { number: "float", boolean: "boolean" };
+
+interface Detected {
+  readonly label: string;
+  readonly type: string;
+  readonly cardinality: number;
+  readonly parsers: readonly string[] | null;
+}
+
+/** No parser is named for attributes, because they need none. */
+export async function detectedFields(request: Request): Promise<unknown> {
+  const limit = limitOf(request.parameters, 1000);
+  const { p, logs, range } = await asked(request);
+  // Of records as they are, with which stages have nothing to do.
+  const found = await request.ask<FoundField[]>("list_log_fields", {
+    p_query_dsl: logs.filterDsl,
+    ...p,
+  });
+  const fields = found.filter(({ field }) =>
+    field === "level" || field.startsWith("attrs.") || recordField(field) !== undefined &&
+      !(streamFields as readonly string[]).includes(field)
+  ).slice(0, limit);
+  // More than the frequent values that are listed: those are counted.
+  const many = fields.filter(({ values }) => values.length >= listedValues).map(({ field }) =>
+    field
+  );
+  const counts = await cardinalitiesOf(many, logs, p, request.ask);
+  const ofRecords = fields.map(({ field, type, values }): Detected => ({
+    label: field === "level" ? "detected_level" : nameOfField(field),
+    type: type === "number" && values.every(({ value }) => /^-?[0-9]+$/.test(value))
+      ? "int"
+      : fieldTypes[type] ?? "string",
+    cardinality: Math.max(values.length, counts.get(field) ?? 0),
+    parsers: null,
+  }));
+  const known = new Set(ofRecords.map(({ label }) => label));
+  const members = await membersOfLines(logs, range, request);
+  const ofLines = [...members].map(([label, { parser, texts }]): Detected => ({
+    label,
+    type: typeOf([...texts]),
+    cardinality: texts.size,
+    parsers: [parser],
+  }));
+  const level = ofRecords.filter(({ label }) => label === "detected_level");
+  const others = ofRecords.filter(({ label }) => label !== "detected_level");
+  const all = [...level, ...others, ...ofLines.filter(({ label }) => !known.has(label))];
+  return { fields: all.slice(0, limit), limit };
+}
+
+/** As many as list_log_fields names of a field. */
+const listedValues = 10;
+
+type Members = Map<string, { parser: string; texts: Set<string> }>;
+
+/** What json and logfmt find in the newest lines, as many as Loki looks at. */
+export async function membersOfLines(
+  logs: LogQuery,
+  range: TimeRange,
+  { parameters, ask }: Request,
+): Promise<Members> {
+  const asked = parameters.get("line_limit");
+  const limit = asked ? Math.min(1000, limitOf(new URLSearchParams({ limit: asked }), 100)) : 100;
+  let lines: string[] = [];
+  try {
+    const { found } = await recordsOf(logs, range, { limit, direction: "backward" }, ask);
+    lines = found.map(({ entry }) => entry.line);
+  } catch (error) {
+    // A view may be closed to records, while their fields are open.
+    if (!(error instanceof Refusal) || error.status !== 403) throw error;
+  }
+  const values: Members = new Map();
+  for (const line of lines) {
+    const json = jsonOf(line);
+    const parser = json === undefined ? "logfmt" : "json";
+    const members = json === undefined ? labelsOfLogfmt(line) : labelsOfJson(json);
+    for (const [label, text] of members) {
+      const one = values.get(label) ?? { parser, texts: new Set<string>() };
+      one.texts.add(text);
+      values.set(label, one);
+    }
+  }
+  return values;
+}
+
+function typeOf(texts: readonly string[]): string {
+  const are = (pattern: RegExp) => texts.every((text) => pattern.test(text));
+  if (are(/^-?[0-9]+$/)) return "int";
+  if (are(/^-?[0-9]+(\.[0-9]+)?$/)) return "float";
+  return are(/^(true|false)$/) ? "boolean" : "string";
+}

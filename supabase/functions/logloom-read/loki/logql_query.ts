@@ -1,0 +1,297 @@
+import { LabelFields } from "./label_fields.ts";
+import { templateOf } from "./line_parsers.ts";
+import {
+  all,
+  any,
+  bytesOf,
+  everything,
+  isShort,
+  nothing,
+  ofAbsent,
+  ofAddress,
+  ofFirst,
+  ofLabel,
+  ofLine,
+  ofQuantity,
+} from "./matchers.ts";
+import { emptyOf, type Names, recordField, segmentsOf } from "./names.ts";
+import { refuse } from "./refusal.ts";
+import {
+  type Entry,
+  extracting,
+  havingInLine,
+  havingNumber,
+  havingText,
+  parserError,
+  parsing,
+  renaming,
+  type Stage,
+  writingLabel,
+  writingLine,
+} from "./stages.ts";
+import {
+  childOf,
+  filterChainOf,
+  itemsOf,
+  namesIn,
+  needed,
+  type Node,
+  pathOf,
+  stringsOf,
+} from "./syntax_tree.ts";
+import { stringOf } from "./texts.ts";
+
+/** Which records a LogQL query is about, in our query language, and what its stages make of each. */
+export class LogQuery extends LabelFields {
+  /** Of the records as they are, and of what json and logfmt make of their lines. */
+  private readonly filters: string[] = [];
+  private readonly lateFilters: string[] = [];
+  /** Late ones as far as records say it themselves, which comes before what their lines hold: fewer are parsed. */
+  private readonly earlyFilters: string[] = [];
+  /** Those of the filters that need no names of attributes. */
+  private readonly selecting: string[] = [];
+  /** The names in the selector. */
+  readonly selected: string[] = [];
+  private readonly stages: Stage[] = [];
+  /** Filters that only stages can decide, and of those the ones that leave out what is no JSON. */
+  private decided = 0;
+  private readonly withoutErrors = new Set<Stage>();
+
+  constructor(expression: Node, names: Names) {
+    super(names);
+    this.read(expression);
+  }
+
+  get filterDsl(): string {
+    const narrowed = all([...this.filters, ...this.earlyFilters]);
+    return isShort(`${narrowed} ${all(this.lateFilters)}`) ? narrowed : all(this.filters);
+  }
+
+  /** A filter and the stages after it, such as `level:error | json msg | where @n:>5`. */
+  get dsl(): string {
+    const late = all(this.lateFilters);
+    return [
+      this.filterDsl,
+      ...this.parsed.size > 0 ? this.parsers.map((parser) => `${parser} msg`) : [],
+      ...late === everything ? [] : [`where ${late}`],
+    ].join(" | ");
+  }
+
+  /** What is selected by fields of records and by lines, in our query language. */
+  get selection(): string {
+    return all(this.selecting);
+  }
+
+  /** Whether what the database finds is not yet what the query finds. */
+  get isDecidedByRecord(): boolean {
+    return this.decided > 0;
+  }
+
+  /** Does what the stages say. False where the record is not one that the query finds. */
+  pass(entry: Entry): boolean {
+    return this.stages.every((stage) => stage(entry) !== false);
+  }
+
+  /** A number from the line alone proves that the line could be parsed. */
+  unwraps(name: string): void {
+    if (this.names.has(name) || !this.parsers.includes("json")) return;
+    for (const stage of this.withoutErrors) this.stages.splice(this.stages.indexOf(stage), 1);
+    this.decided -= this.withoutErrors.size;
+    this.withoutErrors.clear();
+  }
+
+  private filter(make: () => string): void {
+    const { filter, isLate, early } = this.filterOf(make);
+    (isLate ? this.lateFilters : this.filters).push(filter);
+    if (isLate && early !== undefined) this.earlyFilters.push(early);
+  }
+
+  /** A filter of what only stages know. */
+  private decide(stage: Stage): string {
+    this.stages.push(stage);
+    this.decided += 1;
+    return everything;
+  }
+
+  private read(node: Node): void {
+    for (const child of node.children) {
+      if (["LogExpr", "PipelineExpr"].includes(child.name)) this.read(child);
+      else if (child.name === "PipelineStage") child.children.forEach((one) => this.readStage(one));
+      else if (child.name === "Selector") {
+        for (const matcher of itemsOf(childOf(child, "Matchers"), "Matcher")) {
+          const name = needed(matcher, "Identifier").text;
+          this.selected.push(name);
+          this.filter(() => this.ofMatcher(matcher));
+          if (recordField(name) !== undefined) this.selecting.push(this.filters.at(-1)!);
+        }
+      }
+    }
+  }
+
+  private readStage(stage: Node): void {
+    switch (stage.name) {
+      case "Pipe":
+      case "DecolorizeExpr":
+        return;
+      case "LineFilters":
+        return itemsOf(stage, "LineFilter").forEach((line) => this.readLineFilter(line));
+      case "LabelParser":
+      case "LogfmtParser":
+        return this.readParser(stage);
+      case "JsonExpressionParser":
+      case "LogfmtExpressionParser":
+        return this.readExtractions(stage);
+      case "LabelFilter":
+        return this.readLabelFilter(stage);
+      case "DropLabelsExpr":
+        this.stages.push(this.hide(namesIn(stage, "Drop")));
+        return;
+      case "KeepLabelsExpr":
+        this.stages.push(this.keep(new Set(namesIn(stage, "Keep"))));
+        return;
+      case "LineFormatExpr":
+        this.hasNewLine = true;
+        this.stages.push(
+          writingLine(templateOf("line_format", stringOf(needed(stage, "String").text))),
+        );
+        return;
+      case "LabelFormatExpr":
+        return this.readLabelFormat(stage);
+      default:
+        refuse(`| ${stage.text.split(/[\s(]/, 1)[0]} is not supported`);
+    }
+  }
+
+  private readLineFilter(line: Node): void {
+    const operator = needed(line, "Filter").text;
+    const values = stringsOf(line);
+    const isNegative = operator.startsWith("!");
+    if (!this.hasNewLine) {
+      const filters = values.map((value) => ofLine(operator, value));
+      this.filters.push(isNegative ? all(filters) : any(filters));
+      this.selecting.push(this.filters.at(-1)!);
+    } else if (operator !== "|=" && operator !== "!=") {
+      refuse(`${operator} after line_format is not supported: only |= and != are`);
+    } else this.decide(havingInLine(values, isNegative));
+  }
+
+  readLabelFilter(filter: Node): void {
+    this.filter(() => this.ofLabelFilter(filter));
+  }
+
+  /** Leaves out records without a number in a field. */
+  requireNumber(field: string): void {
+    (this.parsed.has(field) ? this.lateFilters : this.filters).push(`${field}:[* TO *]`);
+  }
+
+  /** Leaves out records without a label. */
+  requireLabel(name: string): void {
+    const filter = ofFirst(this.fields(name), (field) => ofLabel(field, "!=", "", emptyOf(name)));
+    (this.parsed.size > 0 ? this.lateFilters : this.filters).push(filter);
+  }
+
+  private readLabelFormat(stage: Node): void {
+    for (const item of itemsOf(childOf(stage, "LabelsFormat"), "LabelFormatMatcher")) {
+      const [{ text: name }, , value] = item.children;
+      this.made.add(name);
+      if (value.name === "Identifier") {
+        this.made.add(value.text);
+        this.stages.push(renaming(value.text, name));
+      } else {
+        this.stages.push(writingLabel(name, templateOf("label_format", stringOf(value.text))));
+      }
+    }
+  }
+
+  private readParser(node: Node): void {
+    const [kind, ...rest] = node.children;
+    if (rest.length > 0 || !["json", "logfmt"].includes(kind.text)) {
+      refuse(`| ${node.text} is not supported: only json and logfmt are`);
+    }
+    this.parse(kind.text);
+    this.stages.push(parsing(kind.text, () => this.parsed.size > 0));
+  }
+
+  /** `| json method="http.method"`: a name for what the line holds there. */
+  private readExtractions(node: Node): void {
+    const kind = node.children[0].text;
+    const [list, ...flags] = node.children.slice(1);
+    if (flags.length > 0) refuse(`| ${kind}: ${list.text} is not supported`);
+    this.parse(kind);
+    for (const item of itemsOf(list, "LabelExtractionExpression")) {
+      const name = needed(item, "Identifier").text;
+      const source = childOf(item, "String");
+      const path = pathOf(source === undefined ? name : stringOf(source.text), kind);
+      this.extracted.set(name, path);
+      this.stages.push(extracting(kind, name, segmentsOf(path)));
+    }
+  }
+
+  private ofMatcher(matcher: Node): string {
+    const [{ text: name }, { text: operator }, { text: literal }] = matcher.children;
+    const value = stringOf(literal);
+    if (this.made.has(name) || name === parserError && this.parsers.includes("json")) {
+      const stage = havingText(name, operator, value);
+      if (name === parserError && operator === "=" && value === "") this.withoutErrors.add(stage);
+      return this.decide(stage);
+    }
+    if (this.isAbsent(name)) return ofAbsent(operator, value);
+    return this.ofFields(
+      name,
+      (field) => ofLabel(field, operator, value, emptyOf(name)),
+      ofAbsent(operator, value) === everything,
+    );
+  }
+
+  /** `and` binds closer than `or`; a comma or nothing is `and`. The parser nests them as they come. */
+  private ofLabelFilter(filter: Node): string {
+    const { operands, operators } = filterChainOf(filter);
+    const groups: string[][] = [[]];
+    const { decided } = this;
+    operands.forEach((operand, n) => {
+      if (n > 0 && operators[n - 1] === "or") groups.push([]);
+      groups[groups.length - 1].push(this.ofOneFilter(operand));
+    });
+    if (groups.length > 1 && this.decided > decided) {
+      refuse(`${filter.text}: or with what a stage makes is not supported`);
+    }
+    return any(groups.map(all));
+  }
+
+  private ofOneFilter(filter: Node): string {
+    const inner = filter.children[0];
+    switch (inner.name) {
+      case "LabelFilter":
+        return this.ofLabelFilter(inner);
+      case "Matcher":
+        return this.ofMatcher(inner);
+      case "UnitFilter":
+        return this.ofNumber(inner.children[0]);
+      case "NumberFilter":
+        return this.ofNumber(inner);
+      case "IpLabelFilter": {
+        const name = needed(inner, "Identifier").text;
+        const value = stringOf(needed(inner, "String").text);
+        if (this.made.has(name)) refuse(`ip() of ${name}, which a stage makes, is not supported`);
+        if (this.isAbsent(name)) return nothing;
+        const operator = needed(inner, "Eq", "Neq").text;
+        return this.ofFields(name, (field) => ofAddress(field, operator, value));
+      }
+      default:
+        return refuse(`label filter ${filter.text} is not supported`);
+    }
+  }
+
+  private ofNumber(filter: Node): string {
+    const [{ text: name }, { text: operator }, literal] = filter.children;
+    const bound = literal.text.replace(/\s/g, "");
+    if (/^-?0x/i.test(bound)) refuse(`label filter ${filter.text}: ${bound} is no number`);
+    if (this.made.has(name)) {
+      const number = Number(bytesOf(bound) ?? bound);
+      if (Number.isNaN(number)) refuse(`${filter.text}: ${name} is compared with numbers alone`);
+      return this.decide(havingNumber(name, operator, number));
+    }
+    if (this.isAbsent(name)) return nothing;
+    return this.ofFields(name, (field) => ofQuantity(field, operator, bound));
+  }
+}

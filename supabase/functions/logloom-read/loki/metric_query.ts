@@ -1,0 +1,175 @@
+import type { Context, Matching, Metric } from "./metrics.ts";
+import { groupedBy, rangeOf } from "./range_query.ts";
+import { refuse } from "./refusal.ts";
+import { childOf, groupingOf, itemsOf, needed, type Node } from "./syntax_tree.ts";
+import { stringOf } from "./texts.ts";
+import { aggregations } from "./vectors.ts";
+
+/** Of an Expr or a MetricExpr. */
+export function metricOf(node: Node, context: Context): Metric {
+  const { operands, operators } = chainOf(node);
+  if (operators.length > 0) return computed(operands, operators, context);
+  const inner = node.children[0] ?? refuse(`${node.text} is not supported`);
+  switch (inner.name) {
+    case "Expr":
+    case "MetricExpr":
+      return metricOf(inner, context);
+    case "BinOpExpr":
+      return metricOf(node, context);
+    case "LiteralExpr":
+      return { kind: "number", value: numberOf(inner) };
+    case "VectorExpr":
+      return { kind: "vector", value: numberOf(needed(inner, "Number", "LiteralExpr")) };
+    case "RangeAggregationExpr":
+      return needed(inner, "RangeOp").text === "absent_over_time"
+        ? absenceOf(inner, context)
+        : rangeOf(inner, context);
+    case "LabelReplaceExpr":
+      return replacementOf(inner, context);
+    case "VectorAggregationExpr":
+      return aggregationOf(inner, context);
+    case "LogExpr":
+      return refuse("a metric query is needed here, and this finds records");
+    default:
+      return refuse(`${inner.text.split(/[\s(]/, 1)[0]} is not supported`);
+  }
+}
+
+function numberOf({ text }: Node): number {
+  const value = Number(text.replace(/\s/g, ""));
+  return Number.isFinite(value) && !/x/i.test(text)
+    ? value
+    : refuse("parse error: a number is out of range");
+}
+
+const precedences: Record<string, number> = {
+  "or": 1,
+  "and": 2,
+  "unless": 2,
+  "==": 3,
+  "!=": 3,
+  ">": 3,
+  ">=": 3,
+  "<": 3,
+  "<=": 3,
+  "+": 4,
+  "-": 4,
+  "*": 5,
+  "/": 5,
+  "%": 5,
+  "^": 6,
+};
+
+interface Operator {
+  readonly sign: string;
+  readonly matching: Matching;
+}
+
+function matchingOf(modifier: Node | undefined): Matching {
+  if (modifier === undefined || modifier.text.trim() === "") {
+    return { isBool: false, labels: undefined };
+  }
+  const group = childOf(modifier, "GroupLeft", "GroupRight");
+  if (group !== undefined) refuse(`${group.text} is not supported`);
+  const labels = childOf(modifier, "OnOrIgnoringModifier");
+  const names = (node: Node): string[] =>
+    node.name === "LabelName" ? [node.text] : node.children.flatMap(names);
+  return {
+    isBool: childOf(modifier, "Bool") !== undefined,
+    labels: labels && { isOn: childOf(labels, "On") !== undefined, names: names(labels) },
+  };
+}
+
+/** The parser nests operators as they come, so they are put in order here. */
+function chainOf(node: Node): { operands: Node[]; operators: Operator[] } {
+  let inner = node;
+  while (inner.children.length === 1 && inner.children[0].text === inner.text) {
+    inner = inner.children[0];
+  }
+  if (inner.name !== "BinOpExpr") return { operands: [node], operators: [] };
+  const [left, operator] = inner.children;
+  const first = chainOf(left);
+  const second = chainOf(inner.children[inner.children.length - 1]);
+  return {
+    operands: [...first.operands, ...second.operands],
+    operators: [
+      ...first.operators,
+      { sign: operator.text, matching: matchingOf(childOf(inner, "BinOpModifier")) },
+      ...second.operators,
+    ],
+  };
+}
+
+function computed(
+  operands: readonly Node[],
+  operators: readonly Operator[],
+  context: Context,
+): Metric {
+  const matched = operators.flatMap(({ matching: { labels } }) => labels?.isOn ? labels.names : []);
+  const wanted = [...context.wanted, ...matched];
+  const values = operands.map((operand) => metricOf(operand, { ...context, wanted }));
+  let next = 0;
+  const from = (least: number): Metric => {
+    let left = values[next];
+    while (next < operators.length) {
+      const { sign: operator, matching } = operators[next];
+      const precedence = precedences[operator] ?? refuse(`${operator} is not supported`);
+      if (precedence < least) break;
+      next += 1;
+      // Only ^ binds to the right.
+      const right = from(operator === "^" ? precedence : precedence + 1);
+      left = { kind: "binary", operator, matching, left, right };
+    }
+    return left;
+  };
+  return from(1);
+}
+
+function aggregationOf(node: Node, context: Context): Metric {
+  const operator = needed(node, "VectorOp").text;
+  if (!aggregations.includes(operator)) refuse(`${operator} is not supported`);
+  const number = childOf(node, "Number")?.text;
+  const isTop = operator.endsWith("k");
+  if (isTop !== /^[1-9][0-9]*$/.test(number ?? "") || !isTop && number !== undefined) {
+    refuse(`${operator}: ${isTop ? "a whole number above 0" : "no number"} is needed`);
+  }
+  const grouping = groupingOf(node);
+  // What keeps labels needs those that are needed around it.
+  const around = isTop || operator.startsWith("sort") || grouping.isWithout ? context.wanted : [];
+  const wanted = grouping.isWithout ? around : [...around, ...grouping.names];
+  const of = metricOf(needed(node, "MetricExpr"), { ...context, wanted });
+  // What the database can do in one go.
+  if (of.kind === "range" && of.joins === operator && of.aggregate !== undefined) {
+    return { ...of, by: groupedBy(of, grouping), isGrouped: true };
+  }
+  return { kind: "aggregate", operator, count: Number(number), grouping, of };
+}
+
+function absenceOf(node: Node, context: Context): Metric {
+  if (childOf(node, "Grouping") !== undefined) refuse("absent_over_time takes no grouping");
+  const range = needed(node, "LogRangeExpr");
+  const matchers = itemsOf(childOf(needed(range, "Selector"), "Matchers"), "Matcher")
+    .map(({ children: [name, operator, value] }) => ({
+      name: name.text,
+      value: operator.text === "=" ? stringOf(value.text) : "",
+    }));
+  // As Loki: what the selector says of a label by one equality.
+  const told = matchers.filter(({ name, value }) =>
+    value !== "" && matchers.filter((other) => other.name === name).length === 1
+  );
+  return {
+    kind: "absent",
+    of: { ...rangeOf(node, context), by: [] },
+    labels: Object.fromEntries(told.map(({ name, value }) => [name, value])),
+  };
+}
+
+function replacementOf(node: Node, context: Context): Metric {
+  const [target, replacement, source, pattern] = node.children
+    .filter(({ name }) => name === "String").map(({ text }) => stringOf(text));
+  if (pattern === undefined) refuse("label_replace takes four texts");
+  if (!/^[A-Za-z_]\w*$/.test(target)) refuse(`invalid label name ${JSON.stringify(target)}`);
+  const wanted = [...context.wanted.filter((name) => name !== target), source];
+  const of = metricOf(needed(node, "MetricExpr"), { ...context, wanted });
+  return { kind: "label_replace", of, target, replacement, source, pattern };
+}
