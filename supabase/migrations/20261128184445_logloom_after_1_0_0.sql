@@ -62,6 +62,8 @@ ALTER TABLE "logloom"."alert_incidents"
 
 DROP FUNCTION "logloom_private"."alert_needs"(logloom_private.alert_rounds);
 
+DROP FUNCTION "logloom_private"."archive_key_kind"(bigint, bigint, bigint, bigint, bigint);
+
 DROP FUNCTION "logloom_private"."block_bits"(logloom_private.blocks, jsonb, timestamp WITH time zone, timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."canary_health"();
@@ -385,6 +387,154 @@ begin
     p_row.notify_on_recovery, p_row.for_minutes, p_row.on_absent, p_row.group_wait_seconds,
     logloom_private.shown_secrets(p_row.notification_secrets), logloom_private.late_seconds(p_row)
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.archive_columns (
+  p_records logloom.logs[]
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_keys text[] := '{}';
+  v_columns text[] := '{}';
+  v_key record;
+  v_result json;
+begin
+  for v_key in select k.* from logloom_private.archive_keys(p_records) k loop
+    v_keys := v_keys || v_key.key;
+    v_columns := v_columns || format(
+      'json_build_object(''key'', %1$L, ''kind'', %2$L, ''values'', json_agg(%3$s))',
+      v_key.key, v_key.kind,
+      format(
+        case
+          when v_key.kind in ('string', 'exact') then 'r.attrs ->> %L'
+          when v_key.kind = 'json' then '(r.attrs -> %L)::text'
+          else 'r.attrs -> %L'
+        end,
+        v_key.key
+      )
+    );
+  end loop;
+  execute format(
+    'select json_build_object(%s, ''attrs'', json_build_array(%s), ''rest'', '
+      || 'json_agg((r.attrs - %L::text[])::text)) from unnest($1) r',
+    (
+      select string_agg(
+        format(
+          '%1$L, json_agg(%2$s)', f.name,
+          case f.type
+            when 'timestamptz' then format('(extract(epoch from r.%I) * 1000000)::bigint', f.name)
+            else format('r.%I', f.name)
+          end
+        ),
+        ', ' order by f.shown
+      )
+      from unnest(logloom_private.record_fields()) f
+      where f.shown is not null and f.name not in ('tenant_id', 'attrs')
+    ),
+    array_to_string(v_columns, ', '), v_keys
+  )
+  into v_result
+  using p_records;
+  return v_result;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.archive_key_kind (
+  p_strings  bigint,
+  p_integers bigint,
+  p_numbers  bigint,
+  p_exact    bigint,
+  p_booleans bigint,
+  p_values   bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case p_values
+    when p_strings then 'string'
+    when p_integers then 'integer'
+    when p_numbers then 'number'
+    when p_exact then 'exact'
+    when p_booleans then 'boolean'
+    else 'json'
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.archive_keys (
+  p_records logloom.logs[]
+)
+  RETURNS TABLE (
+    key  text,
+    kind text
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET extra_float_digits TO '1'
+  AS $function$
+begin
+  return query
+  select k.key, k.kind
+  from (
+    select distinct on (lower(u.key)) u.key, u.kind, u.values
+    from (
+      select
+        a.key,
+        count(*) as values,
+        logloom_private.archive_key_kind(
+          count(*) filter (where a.type = 'string'),
+          count(*) filter (where scale(a.number) = 0 and a.is_double),
+          count(*) filter (where a.is_double),
+          case
+            when max(scale(a.number)) <= 37
+              and max(abs(a.number)) < power(10::numeric, 38 - max(scale(a.number)))
+              then count(*) filter (where scale(a.number) = min_scale(a.number))
+          end,
+          count(*) filter (where a.type = 'boolean'),
+          count(*)
+        ) as kind
+      from (
+        select
+          n.*,
+          -- A number of 8 bytes is printed in the same digits, by every reader.
+          case
+            when abs(n.number) > 9007199254740991 or scale(n.number) > least(min_scale(n.number), 60)
+              then false
+            -- Without a look: 15 digits are always the same.
+            when scale(n.number) = 0 or scale(n.number) <= 6 and abs(n.number) < 1000000000
+              then true
+            else n.number::double precision::text::numeric = n.number
+          end as is_double
+        from (
+          select
+            e.key, jsonb_typeof(e.value) as type,
+            case jsonb_typeof(e.value) when 'number' then e.value::numeric end as number
+          from unnest(p_records) r, jsonb_each(r.attrs) e
+          -- Each is computed once.
+          offset 0
+        ) n
+        offset 0
+      ) a
+      -- A longer name is no name of a column.
+      where octet_length(a.key) between 1 and 200
+      group by a.key
+    ) u
+    -- Readers do not tell letters of another case apart.
+    order by lower(u.key), u.values desc, u.key collate "C"
+  ) k
+  order by k.values desc, k.key collate "C"
+  limit 24;
 end;
 $function$;
 

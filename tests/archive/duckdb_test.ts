@@ -13,6 +13,13 @@ import {
 } from "./archive.ts";
 import { startBucket } from "./bucket.ts";
 
+/** Numbers that a column of 8 bytes has, and that none has. */
+const numbers = [
+  '{"n":9007199254740993}',
+  '{"n":12345678901234567890.25}',
+  '{"n":1.0000152587890625}',
+];
+
 Deno.test("DuckDB reads every file, and counts as the database does", async () => {
   await using sql = openDatabase();
   await using bucket = await startBucket();
@@ -29,6 +36,15 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
     await addRecords(sql, small, recordsOf(month.replace(/01$/, "09"), 20, 20 + n));
   }
   await addRecords(sql, odd, recordsOf(daysAgo(40), 1100, 9));
+  const exact = await archivingTenant(sql);
+  // In a file of its own each, since a column has the widest type of all files.
+  for (const [n, attrs] of numbers.entries()) {
+    await addRecords(
+      sql,
+      exact,
+      recordsOf(daysAgo(80 + n), 1000, 30 + n).map((row) => ({ ...row, attrs })),
+    );
+  }
   // Now that all records are there: what comes later would be a further file.
   await using _into = await archiveInto(sql, "duckdb");
   const counts = async (tenantId: string) =>
@@ -43,6 +59,7 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
   await sealing[Symbol.asyncDispose]();
   await isArchived(sql, large);
   await isArchived(sql, odd);
+  await isArchived(sql, exact);
   const files = await isArchived(sql, small);
   assert.deepEqual(
     files.map(({ first_day, records }) => [first_day, records]),
@@ -84,6 +101,23 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
       month: "VARCHAR",
       msg: "VARCHAR",
     });
+    const sums = await Promise.all(numbers.map((_, n) =>
+      rows(`
+        select typeof("attrs.n") as type, sum("attrs.n")::varchar as sum
+        from read_parquet('${folder}/duckdb/v1/tenant=${exact.id}/*/${daysAgo(80 + n)}_*.parquet')
+        group by 1`)
+    ));
+    assert.deepEqual(sums.flat(), [
+      { type: "BIGINT", sum: "9007199254740993000" },
+      { type: "DECIMAL(38,2)", sum: "12345678901234567890250.00" },
+      { type: "DOUBLE", sum: "1000.0152587890625" },
+    ]);
+    const [whole] = await rows(`
+      select typeof("attrs.n") as type, count("attrs.n")::integer as count,
+        round(sum("attrs.n") / 1e22, 6) as sum
+      from read_parquet('${folder}/duckdb/v1/tenant=${exact.id}/*/*.parquet', union_by_name = true)
+      group by 1`);
+    assert.deepEqual(whole, { type: "DOUBLE", count: 3000, sum: 1.235469 });
     duck.closeSync();
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import { textFields } from "../_shared/record_fields.ts";
 
-/** How a key of attrs is stored: its values' type, or as JSON texts where they have several. */
-export type KeyKind = "string" | "integer" | "number" | "boolean" | "json";
+/** How a key of attrs is stored: its values' type, exact for texts of digits, or as JSON texts where they have several. */
+export type KeyKind = "string" | "integer" | "number" | "exact" | "boolean" | "json";
 
 export interface KeyColumn {
   readonly key: string;
@@ -90,7 +90,7 @@ function nameOf({ key, kind }: KeyColumn): string {
 export function recordsJson(columns: Columns): string {
   const keys = columns.attrs.map(({ key, kind, values }) => ({
     name: `${JSON.stringify(key)}:`,
-    isText: kind === "json",
+    isText: kind === "json" || kind === "exact",
     values,
   }));
   const records = columns.id.map((id, place) => {

@@ -21,18 +21,20 @@ export interface FileLabel {
 }
 
 /** The types of columns for a key of attrs. */
-const types: Readonly<Record<KeyKind, ColumnSource["type"]>> = {
+const types: Readonly<Record<Exclude<KeyKind, "integer" | "exact">, ColumnSource["type"]>> = {
   string: "STRING",
-  integer: "INT64",
   number: "DOUBLE",
   boolean: "BOOLEAN",
   json: "STRING",
 };
 
+/** A column, and the scale of those that are DECIMAL. */
+type Column = ColumnSource & { readonly scale?: number };
+
 /** Records as a Parquet file, in one row group. */
 export function encodeFile(columns: Columns, label: FileLabel): Uint8Array {
   const instants = (values: readonly number[]) => values.map(BigInt);
-  const columnData: ColumnSource[] = [
+  const columnData: Column[] = [
     { name: "id", data: [...columns.id], type: "UUID", nullable: false, encoding: "PLAIN" },
     {
       name: "ts",
@@ -52,20 +54,13 @@ export function encodeFile(columns: Columns, label: FileLabel): Uint8Array {
       // What it shares with the one before is left out.
       ...name === "msg" && { encoding: "DELTA_BYTE_ARRAY" },
     })),
-    ...columns.attrs.map(({ key, kind, values }): ColumnSource => ({
-      name: `attrs.${key}`,
-      data: kind === "integer"
-        ? values.map((value) => value === null ? null : BigInt(value))
-        : [...values],
-      type: types[kind],
-      ...kind === "integer" && { encoding: "DELTA_BINARY_PACKED" },
-    })),
+    ...columns.attrs.map(columnOf),
     { name: "attrs", data: [...columns.rest], type: "STRING" },
   ];
   const writer = new ByteWriter();
   parquetWrite({
     writer,
-    columnData: columnData.map(({ type: _, ...column }) => column),
+    columnData: columnData.map(({ type: _, scale: __, ...column }) => column),
     schema: [
       { name: "records", num_children: columnData.length },
       ...columnData.map(schemaOf),
@@ -86,8 +81,40 @@ export function encodeFile(columns: Columns, label: FileLabel): Uint8Array {
   return writer.getBytes();
 }
 
-function schemaOf({ name, type, nullable }: ColumnSource): SchemaElement {
+function columnOf({ key, kind, values }: KeyColumn): Column {
+  const name = `attrs.${key}`;
+  if (kind === "exact") return { name, ...exact(values as readonly (string | null)[]) };
+  if (kind !== "integer") return { name, data: [...values], type: types[kind] };
+  const data = values.map((value) => value === null ? null : BigInt(value));
+  return { name, data, type: "INT64", encoding: "DELTA_BINARY_PACKED" };
+}
+
+/** Texts of digits as INT64 where all are whole and that has them, else as DECIMAL. */
+function exact(values: readonly (string | null)[]): Omit<Column, "name"> {
+  const fractions = values.map((value) => value?.split(".")[1]?.length ?? 0);
+  const scale = fractions.reduce((most, digits) => Math.max(most, digits), 0);
+  const data = values.map((value, place) =>
+    value === null ? null : BigInt(value.replace(".", "") + "0".repeat(scale - fractions[place]))
+  );
+  const isWhole = scale === 0 &&
+    data.every((value) => value === null || BigInt.asIntN(64, value) === value);
+  return isWhole ? { data, type: "INT64" } : { data, scale };
+}
+
+function schemaOf({ name, type, nullable, scale }: Column): SchemaElement {
   const repetition_type = nullable === false ? "REQUIRED" : "OPTIONAL";
+  if (scale !== undefined) {
+    return {
+      name,
+      type: "FIXED_LEN_BYTE_ARRAY",
+      type_length: 16,
+      repetition_type,
+      converted_type: "DECIMAL",
+      precision: 38,
+      scale,
+      logical_type: { type: "DECIMAL", precision: 38, scale },
+    };
+  }
   switch (type) {
     case undefined:
       return {
@@ -137,6 +164,13 @@ export async function decodeFile(bytes: Uint8Array): Promise<Columns> {
     throw new Error("The file has another format");
   }
   const kinds = JSON.parse(noted(metadata, "logloom.attrs") ?? "[]") as [string, KeyKind][];
+  const scales = new Map<string, number>();
+  for (const column of metadata.schema) {
+    if (column.converted_type !== "DECIMAL") continue;
+    scales.set(column.name, column.scale ?? 0);
+    // The library would make a number of 8 bytes of it.
+    column.converted_type = column.logical_type = undefined;
+  }
   const found = new Map<string, unknown[]>();
   await parquetRead({
     file,
@@ -162,16 +196,31 @@ export async function decodeFile(bytes: Uint8Array): Promise<Columns> {
     id: values("id"),
     ts: values("ts"),
     received_at: values("received_at"),
-    attrs: kinds.map(([key, kind]): KeyColumn => ({
-      key,
-      kind,
-      values: kind === "integer"
-        ? values<bigint | null>(`attrs.${key}`).map((value) =>
-          value === null ? null : Number(value)
-        )
-        : values(`attrs.${key}`),
-    })),
+    attrs: kinds.map(([key, kind]): KeyColumn => {
+      const name = `attrs.${key}`;
+      const read = kind === "integer" ? Number : digitsOf(scales.get(name) ?? 0);
+      return {
+        key,
+        kind,
+        values: kind === "integer" || kind === "exact"
+          ? values<bigint | Uint8Array | null>(name).map((v) => v === null ? null : read(v))
+          : values(name),
+      };
+    }),
     rest: values("attrs"),
+  };
+}
+
+/** The text of an INT64, or of a DECIMAL of this scale without zeros at its end. */
+function digitsOf(scale: number): (value: bigint | Uint8Array) => string {
+  return (value) => {
+    if (typeof value === "bigint") return String(value);
+    const bytes = new DataView(value.buffer, value.byteOffset);
+    const units = (bytes.getBigInt64(0) << 64n) + bytes.getBigUint64(8);
+    const digits = String(units < 0n ? -units : units).padStart(scale + 1, "0");
+    const point = digits.length - scale;
+    const fraction = `.${digits.slice(point)}`.replace(/\.?0*$/, "");
+    return (units < 0n ? "-" : "") + digits.slice(0, point) + fraction;
   };
 }
 

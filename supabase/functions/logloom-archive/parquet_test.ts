@@ -14,6 +14,15 @@ const label = {
 
 const text = fc.option(fc.string({ unit: "grapheme", maxLength: 30 }), { freq: 4 });
 
+/** Up to 38 digits, 9 of them after the point, as the database prints them. */
+const decimal = fc.tuple(
+  fc.bigInt({ min: -(10n ** 29n) + 1n, max: 10n ** 29n - 1n }),
+  fc.integer({ min: 0, max: 999_999_999 }),
+).map(([whole, rest]) => {
+  const fraction = String(rest).padStart(9, "0").replace(/0+$/, "");
+  return fraction === "" ? `${whole}` : `${whole}.${fraction}`;
+});
+
 const columns = fc.integer({ min: 1, max: 60 }).chain((count) => {
   const list = <T>(value: fc.Arbitrary<T>) =>
     fc.array(value, { minLength: count, maxLength: count });
@@ -28,11 +37,14 @@ const columns = fc.integer({ min: 1, max: 60 }).chain((count) => {
       optional(fc.string()),
       optional(fc.integer({ min: -(10 ** 15) + 1, max: 10 ** 15 - 1 })),
       optional(fc.integer({ min: -(10 ** 9), max: 10 ** 9 }).map((n) => n / 64)),
+      optional(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String)),
+      optional(decimal),
       optional(fc.boolean()),
       optional(fc.constantFrom('"a"', "1e400", "null", "[1, 2]")),
-    ).map(([string, integer, number, boolean, json]) =>
-      Object.entries({ string, integer, number, boolean, json })
-        .map(([kind, values]) => ({ key: `${kind}.key`, kind, values }))
+    ).map(([string, integer, number, long, exact, boolean, json]) =>
+      Object.entries({ string, integer, number, long, exact, boolean, json }).map((
+        [key, values],
+      ) => ({ key: `${key}.key`, kind: key === "long" ? "exact" : key, values }))
     ),
     ...Object.fromEntries(textColumns.map((name) => [name, list(text)])),
   }) as unknown as fc.Arbitrary<Columns>;
@@ -63,6 +75,7 @@ const few: Columns = {
   attrs: [
     { key: "status", kind: "integer", values: [200, null] },
     { key: "odd", kind: "json", values: ["1.50", '"x"'] },
+    { key: "wei", kind: "exact", values: ["-0.5", "12345678901234567890"] },
   ],
   rest: ['{"k": [1.0]}', "{}"],
 };
@@ -72,10 +85,37 @@ Deno.test("records for the database keep the digits of their numbers", () => {
     recordsJson(few),
     '[{"id":"00000000-0000-4000-8000-000000000001","ts":"2025-11-21T00:00:00.000001Z",' +
       '"received_at":"2025-11-21T00:00:01.000000Z","level":"info","service":"web",' +
-      '"msg":"\\"quoted\\"","attrs":{"k": [1.0],"status":200,"odd":1.50}},' +
+      '"msg":"\\"quoted\\"","attrs":{"k": [1.0],"status":200,"odd":1.50,"wei":-0.5}},' +
       '{"id":"00000000-0000-4000-8000-000000000002","ts":"2025-11-21T00:00:00.999999Z",' +
-      '"received_at":"2025-11-21T00:00:01.000000Z","service":"api","attrs":{"odd":"x"}}]',
+      '"received_at":"2025-11-21T00:00:01.000000Z","service":"api",' +
+      '"attrs":{"odd":"x","wei":12345678901234567890}}]',
   );
+});
+
+Deno.test("digits that a double would not have are an INT64 or a DECIMAL", async () => {
+  const values = {
+    id: ["9223372036854775807", null],
+    over: ["9223372036854775808", "0"],
+    few: ["0.25", "7"],
+  };
+  const attrs = Object.entries(values).map(([key, values]) => ({
+    key,
+    kind: "exact" as const,
+    values,
+  }));
+  const bytes = encodeFile({ ...few, attrs }, label);
+  const { schema } = parquetMetadata(bytes.slice().buffer as ArrayBuffer);
+  assert.deepEqual(
+    schema.filter(({ name }) => name.startsWith("attrs.")).map((
+      column,
+    ) => [column.name, column.type, column.precision, column.scale]),
+    [
+      ["attrs.id", "INT64", undefined, undefined],
+      ["attrs.over", "FIXED_LEN_BYTE_ARRAY", 38, 0],
+      ["attrs.few", "FIXED_LEN_BYTE_ARRAY", 38, 2],
+    ],
+  );
+  assert.deepEqual((await decodeFile(bytes)).attrs, attrs);
 });
 
 Deno.test("a file says what it is, and the range of its times", () => {
@@ -88,7 +128,7 @@ Deno.test("a file says what it is, and the range of its times", () => {
     {
       "logloom.format": "1",
       "logloom.label": JSON.stringify(label),
-      "logloom.attrs": '[["status","integer"],["odd","json"]]',
+      "logloom.attrs": '[["status","integer"],["odd","json"],["wei","exact"]]',
     },
   );
   assert.equal(groups.length, 1);

@@ -1,10 +1,12 @@
 -- How a key of attrs is stored in files: as a column of its own where it is among the 24 that most
--- records have, of the type that all of its values are without loss: string, integer, number or
--- boolean, else json, whose values are JSON texts.
+-- records have, of the type that all of its values are without loss: string, integer, number,
+-- exact (an INT64 or a DECIMAL, its values are texts of digits) or boolean, else json, whose values
+-- are JSON texts.
 create function logloom_private.archive_key_kind(
   p_strings bigint,
   p_integers bigint,
   p_numbers bigint,
+  p_exact bigint,
   p_booleans bigint,
   p_values bigint
 )
@@ -18,6 +20,7 @@ begin
     when p_strings then 'string'
     when p_integers then 'integer'
     when p_numbers then 'number'
+    when p_exact then 'exact'
     when p_booleans then 'boolean'
     else 'json'
   end;
@@ -31,6 +34,7 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 set jit = off
+set extra_float_digits = 1
 as $$
 begin
   return query
@@ -43,19 +47,37 @@ begin
         count(*) as values,
         logloom_private.archive_key_kind(
           count(*) filter (where a.type = 'string'),
-          -- Whole numbers that every reader has exactly.
-          count(*) filter (where a.type = 'number' and a.text ~ '^(0|-?[1-9][0-9]{0,14})$'),
-          -- Those that a number of 8 bytes has in the same digits.
-          count(*) filter (
-            where a.type = 'number'
-              and a.text ~ '^(0|-?[1-9][0-9]{0,8})$|^-?(0|[1-9][0-9]{0,8})\.[0-9]{0,5}[1-9]$'
-          ),
+          count(*) filter (where scale(a.number) = 0 and a.is_double),
+          count(*) filter (where a.is_double),
+          case
+            when max(scale(a.number)) <= 37
+              and max(abs(a.number)) < power(10::numeric, 38 - max(scale(a.number)))
+              then count(*) filter (where scale(a.number) = min_scale(a.number))
+          end,
           count(*) filter (where a.type = 'boolean'),
           count(*)
         ) as kind
       from (
-        select e.key, e.value::text as text, jsonb_typeof(e.value) as type
-        from unnest(p_records) r, jsonb_each(r.attrs) e
+        select
+          n.*,
+          -- A number of 8 bytes is printed in the same digits, by every reader.
+          case
+            when abs(n.number) > 9007199254740991 or scale(n.number) > least(min_scale(n.number), 60)
+              then false
+            -- Without a look: 15 digits are always the same.
+            when scale(n.number) = 0 or scale(n.number) <= 6 and abs(n.number) < 1000000000
+              then true
+            else n.number::double precision::text::numeric = n.number
+          end as is_double
+        from (
+          select
+            e.key, jsonb_typeof(e.value) as type,
+            case jsonb_typeof(e.value) when 'number' then e.value::numeric end as number
+          from unnest(p_records) r, jsonb_each(r.attrs) e
+          -- Each is computed once.
+          offset 0
+        ) n
+        offset 0
       ) a
       -- A longer name is no name of a column.
       where octet_length(a.key) between 1 and 200
@@ -89,11 +111,14 @@ begin
     v_columns := v_columns || format(
       'json_build_object(''key'', %1$L, ''kind'', %2$L, ''values'', json_agg(%3$s))',
       v_key.key, v_key.kind,
-      case v_key.kind
-        when 'string' then format('r.attrs ->> %L', v_key.key)
-        when 'json' then format('(r.attrs -> %L)::text', v_key.key)
-        else format('r.attrs -> %L', v_key.key)
-      end
+      format(
+        case
+          when v_key.kind in ('string', 'exact') then 'r.attrs ->> %L'
+          when v_key.kind = 'json' then '(r.attrs -> %L)::text'
+          else 'r.attrs -> %L'
+        end,
+        v_key.key
+      )
     );
   end loop;
   execute format(

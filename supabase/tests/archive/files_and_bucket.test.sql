@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../stopped_clock.psql
-select plan(22);
+select plan(23);
 
 select results_eq(
   $$ select d.day, s.first_day, s.last_day
@@ -229,6 +229,32 @@ select is(
 delete from logloom_private.archive_garbage g where g.object_key = 'old';
 select is(
   logloom_private.delete_archive(), 1::bigint, 'all that is left is to be deleted at the end'
+);
+
+-- As many kinds as numbers have: a column, and sum() of it, for each that fits one.
+select results_eq(
+  $$
+    select k.key, k.kind
+    from logloom_private.archive_keys(array(
+      select jsonb_populate_record(null::logloom.logs, jsonb_build_object('attrs', r.attrs))
+      from jsonb_array_elements('[
+        {"whole": 9007199254740991, "fraction": 0.30000000000000004, "small": 1e-9,
+          "id": 9007199254740993, "least": -9223372036854775808, "wei": 12345678901234567890.25,
+          "mixed": 9007199254740993, "long": 123456789012345678901234567890123456789,
+          "wide": 12345678901234567890123456789012345, "padded": 1.50, "text": 9007199254740993},
+        {"whole": -5, "fraction": 12345678.12345679, "small": 3, "id": 2, "least": 7, "wei": 3,
+          "mixed": 0.5, "long": 1, "wide": 0.0001, "padded": 1, "text": "1"}
+      ]') r (attrs)
+    )) k
+    order by k.key collate "C"
+  $$,
+  $$
+    values
+      ('fraction', 'number'), ('id', 'exact'), ('least', 'exact'), ('long', 'json'),
+      ('mixed', 'exact'), ('padded', 'json'), ('small', 'number'), ('text', 'json'),
+      ('wei', 'exact'), ('whole', 'integer'), ('wide', 'json')
+  $$,
+  'a number becomes text only where no type of columns has its digits'
 );
 
 select * from finish();
