@@ -173,6 +173,12 @@ ALTER TABLE "logloom_private"."installation"
 ALTER TABLE "logloom_private"."installation"
   ADD COLUMN "cursor_key" bytea NOT NULL DEFAULT (uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));
 
+ALTER TABLE "logloom_private"."installation"
+  ADD COLUMN "project_url" text;
+
+ALTER TABLE "logloom_private"."installation"
+  ADD COLUMN "other_url" text;
+
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "stream_tells_after" interval NOT NULL DEFAULT '01:00:00'::interval;
 
@@ -714,6 +720,77 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.begin_anew()
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_reason constant text := 'The database was copied: this is the first project''s';
+begin
+  if not logloom_private.is_copied() then
+    raise exception using
+      errcode = 'object_not_in_prerequisite_state',
+      message = 'This database is no copy: functions of its own project call it',
+      hint = 'Ask /functions/v1/health/ready of the new project first: it notes whose it is.';
+  end if;
+  perform logloom_private.end_notification(n, 'failed', null, v_reason)
+  from logloom_private.notifications n
+  where n.status = 'pending';
+  perform logloom_private.drop_batch(s) from logloom.log_streams s;
+  update logloom.log_streams s
+  set position_seq = logloom_private.last_write_seq() + 1, position_id = null,
+    pending_since = null, test_id = null, claim_id = null, claimed_until = null
+  where true;
+  perform logloom_private.forget_archive(v_reason);
+  delete from logloom_private.archive_garbage g where true;
+  delete from logloom_private.archived_days a where true;
+  perform logloom_private.compare_archive_anew();
+  -- With another id it does not use the prefix of the first, and with another key not its notes.
+  update logloom_private.archive_bucket b
+  set installation_id = default, note_key = default
+  where b.singleton;
+  update logloom_private.installation i set project_url = null, other_url = null where i.singleton;
+  return 'begun anew';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.begin_canary_round (
+  OUT round_id uuid,
+  OUT key_value text
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.canary_tenant();
+  v_key public.logloom_created_api_key;
+begin
+  if (select s.canary_url from logloom_private.settings s) is null
+    or logloom_private.is_copied()
+  then
+    return;
+  end if;
+  if exists (select from logloom.tenant_members m where m.tenant_id = v_tenant_id) then
+    raise exception 'The tenant % has members: the canary needs it for itself', v_tenant_id;
+  end if;
+  delete from logloom_private.canary_rounds r where r.sent_at < now() - interval '1 day';
+  -- Of rounds before, also those that were cut off.
+  delete from logloom.api_keys k where k.tenant_id = v_tenant_id and k.name = 'canary';
+  insert into logloom.tenants (tenant_id, plan_id)
+  select v_tenant_id, p.plan_id from logloom.plans p where p.is_default
+  on conflict do nothing;
+  v_key := logloom_private.issue_api_key(
+    v_tenant_id, 'canary', clock_timestamp() + interval '5 minutes', '{ingest,read}', null
+  );
+  insert into logloom_private.canary_rounds as r (key_id)
+  values (v_key.key_id)
+  returning r.round_id into round_id;
+  key_value := v_key.key_value;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.block_bits (
   p_block  logloom_private.blocks,
   p_tree   jsonb,
@@ -780,6 +857,108 @@ begin
     'date_bin(%L::interval, l.ts, %L)',
     make_interval(secs => p_seconds), logloom_private.bucket_origin(p_seconds)
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.callers_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('callers.authorization_is_missing', 400, 'Missing authorization header',
+      'Send Authorization: Bearer <access token>.', 'There is no `Authorization` header.'),
+    ('callers.not_known', 401, 'Invalid token, API key, or missing tenant_id', null,
+      'The token cannot be used, or its tenant is being deleted.'),
+    ('callers.key_is_unknown', 401, 'Invalid token, API key, or missing tenant_id',
+      'No such API key or ingest token: perhaps it is one of another project.', null),
+    ('callers.key_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
+      'The API key was revoked: create_api_key makes another.', null),
+    ('callers.key_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
+      'The API key has expired: rotate_api_key or create_api_key makes another.', null),
+    ('callers.ingest_token_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
+      'The ingest token has expired: create_ingest_token makes another.', null),
+    ('callers.ingest_token_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
+      'Whoever made the ingest token may no longer send, or has signed out.', null),
+    ('callers.not_signed_in', 401, 'Invalid token, API key, or missing tenant_id',
+      'Sign in: the token needs role authenticated and a top-level tenant_id claim.',
+      'The token is for `anon`, or has no usable `tenant_id`.'),
+    ('callers.tenant_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
+      'The token needs a top-level tenant_id claim that is a non-blank string.', null),
+    ('callers.user_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
+      'The token needs the claim sub, which names the user.', null),
+    ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
+      'Leave p_tenant_id out: the tenant is taken from the token.',
+      'A user names another tenant. Leave `p_tenant_id` out.'),
+    ('callers.operation_is_internal', 403, '%s is only for service_role',
+      'Logloom''s functions call it with the project''s secret key.',
+      'Only the edge functions may call it.'),
+    ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
+      'It has the operations that read logs, such as search_logs. For all others whoever runs the '
+        'project lists its client_id in logloom_private.settings.writing_clients.',
+      'The token was issued to an OAuth client (claim `client_id`) that is not listed '
+        '([identity.md](../background/identity.md#oauth-clients)).'),
+    ('callers.viewer_may_only_read', 403, 'A viewer may only read',
+      'It has the operations that read logs, such as search_logs, within its view. For another '
+        'role ask an owner of the tenant.',
+      'The caller''s role is `viewer`.'),
+    ('callers.view_is_missing', 403, 'What this reader is bound to is not there',
+      'An owner or admin binds it to a view that list_log_views shows.',
+      'The token names the role `viewer` and no view of the tenant (`app_metadata.logloom_view`).'),
+    ('callers.view_is_broken', 403, 'The query of the view %s can no longer be read',
+      'An owner or admin mends it by update_log_view.',
+      'The view''s query was stored by another version and does not compile any more.'),
+    ('callers.key_may_only_read', 403, 'This API key may only read',
+      'create_api_key makes one that sends: p_scopes ["ingest"].', null),
+    ('callers.portal_session_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
+      'The portal session was revoked.', null),
+    ('callers.portal_session_is_over', 401, 'Invalid token, API key, or missing tenant_id',
+      'The portal session has ended: create_log_portal_session makes another.', null),
+    ('callers.portal_code_is_spent', 401, 'This link has been used, or is too old',
+      'A link is good for ten minutes and once: ask for another.', null),
+    ('callers.portal_origin_is_unknown', 403, 'This session is not for pages of %s',
+      'create_log_portal_session names the origins of its pages in p_origins.', null),
+    ('callers.portal_query_is_broken', 403, 'The query of this session can no longer be read',
+      'create_log_portal_session makes another session.', null),
+    ('callers.key_may_only_send', 403, 'This API key may only send',
+      'create_api_key makes one that reads: p_scopes ["read"].', null),
+    ('callers.operation_is_outside', 403, '%s is not open to this caller',
+      'What reads by it is limited to other operations.', null),
+    ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
+      'Call operations by POST with a JSON object of parameters.',
+      'An operation is called by another method than `POST`.'),
+    ('callers.tenant_must_be_named', 400, 'Missing required parameter: p_tenant_id',
+      'service_role belongs to no tenant: name one where the operation takes p_tenant_id.',
+      '`service_role` belongs to no tenant and must name one; it cannot call operations without '
+        '`p_tenant_id`.'),
+    ('callers.tenant_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
+      null, 'It is not a valid tenant id.'),
+    ('callers.project_is_another', 409,
+      'This database is of the project %s and gives functions of %s no work',
+      'If it is a copy: see A copy of the database in docs/guides/operations.md.',
+      'What the functions that send and archive ask for. Until '
+        '[`begin_anew()`](../guides/operations.md#a-copy-of-the-database) a copy sends nothing.'),
+    ('callers.role_is_missing', 403, 'This requires the role %s',
+      'Ask an owner of the tenant; list_tenant_members says who that is.',
+      'The caller''s role in the tenant is too low: `member`, `admin`, `owner` '
+        '([identity.md](../background/identity.md)).')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.calling_project()
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
 end;
 $function$;
 
@@ -997,6 +1176,178 @@ begin
     'where %s order by %s limit %s', coalesce(v_having, 'true'),
     concat_ws(', ', v_keys, p_order), least(p_limit, (p_plan -> 'limit')::integer)
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.claim_archive_work()
+  RETURNS json
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads records or changes the archive
+declare
+  v_settings logloom_private.settings;
+  v_expires_at timestamptz;
+  v_claim logloom_private.archive_claims;
+  v_work json;
+begin
+  perform logloom_private.require_own_project();
+  if logloom_private.archive_is_idle() is not null then
+    return null;
+  end if;
+  select s.* into v_settings from logloom_private.settings s;
+  v_expires_at := clock_timestamp() + v_settings.archive_claim_lifetime;
+  -- One claim at a time is made; what it reads is long.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
+  for v_claim in
+    select c.* from logloom_private.archive_claims c where c.expires_at < clock_timestamp()
+  loop
+    perform logloom_private.release_archive_claim(v_claim, null);
+  end loop;
+  v_work := logloom_private.claim_bucket_work(v_settings, v_expires_at);
+  if v_work is null and (
+    select b.problem is null and b.bucket = v_settings.archive_bucket
+      and b.prefix = v_settings.archive_prefix
+      -- After a restore of the database files may have been replaced.
+      and b.compared_at is not null
+    from logloom_private.archive_bucket b
+  ) then
+    v_work := coalesce(
+      logloom_private.claim_restore(v_expires_at)::json,
+      logloom_private.claim_erasure(v_expires_at)::json,
+      logloom_private.claim_write(v_expires_at)
+    );
+  end if;
+  if v_work is null then
+    return null;
+  end if;
+  return json_build_object(
+    'bucket', v_settings.archive_bucket, 'prefix', v_settings.archive_prefix, 'work', v_work
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.claim_due_notifications (
+  p_limit integer
+)
+  RETURNS SETOF public.logloom_claimed_notification
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads the outbox or a webhook's secret
+declare
+  v_ids uuid[];
+  v_notification logloom_private.notifications;
+  v_refusal text;
+begin
+  perform logloom_private.require_own_project();
+  perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), 0);
+  loop
+    v_ids := logloom_private.next_notifications(p_limit);
+    v_ids := array(
+      select n.notification_id
+      from logloom_private.notifications n
+      -- Again, on the row as it is once locked: it may have been settled meanwhile.
+      where n.notification_id = any(v_ids)
+        and n.status = 'pending' and n.next_attempt_at <= now()
+      for update of n skip locked
+    );
+    exit when cardinality(v_ids) = 0;
+    for v_notification in
+      select n.*
+      from logloom_private.notifications n
+      where n.notification_id = any(v_ids)
+        and (n.channel = 'email' or n.purpose = 'recovery')
+    loop
+      v_refusal := coalesce(
+        case v_notification.channel
+          when 'email' then logloom_private.email_refusal(v_notification)
+        end,
+        case v_notification.purpose
+          when 'recovery' then logloom_private.recovery_refusal(v_notification)
+        end
+      );
+      if v_refusal is not null then
+        perform logloom_private.end_notification(v_notification, 'failed', null, v_refusal);
+        v_ids := array_remove(v_ids, v_notification.notification_id);
+      elsif v_notification.purpose = 'confirmation' and v_notification.attempts = 0 then
+        insert into logloom_private.confirmation_mails (mailbox_digest)
+        values (logloom_private.mailbox_digest(v_notification.address));
+      end if;
+    end loop;
+    exit when cardinality(v_ids) > 0;
+  end loop;
+  perform logloom_private.postpone_notifications();
+
+  insert into logloom_private.notification_usage as u (tenant_id, channel, hour, attempts)
+  select n.tenant_id, k.kind, date_trunc('hour', now()), count(*)
+  from logloom_private.notifications n
+  cross join lateral logloom_private.channel_kind(n.channel) k (kind)
+  where n.notification_id = any(v_ids)
+  group by n.tenant_id, k.kind
+  on conflict (tenant_id, channel, hour) do update
+  set attempts = u.attempts + excluded.attempts;
+  return query
+  with claimed as (
+    update logloom_private.notifications n
+    set claim_id = gen_random_uuid(),
+      attempts = n.attempts + 1,
+      last_attempt_at = now(),
+      next_attempt_at = now() + s.notification_claim_lifetime
+    from logloom_private.settings s
+    where n.notification_id = any(v_ids)
+    returning n as notification
+  )
+  select
+    (c.notification).notification_id, (c.notification).claim_id, (c.notification).channel,
+    (c.notification).address,
+    case (c.notification).purpose
+      when 'confirmation' then logloom_private.mail_code(c.notification)
+      else (c.notification).body
+    end,
+    array_remove(
+      array[w.secret, case when w.previous_valid_until > now() then w.previous_secret end], null
+    ),
+    (c.notification).tenant_id, (c.notification).rule_id, (c.notification).template,
+    (c.notification).purpose = 'confirmation'
+  from claimed c
+  left join logloom_private.webhook_secrets w
+    on w.rule_id = (c.notification).rule_id and (c.notification).channel = 'webhook';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.claim_due_streams (
+  p_limit integer
+)
+  RETURNS SETOF public.logloom_claimed_log_stream
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads or writes streams
+begin
+  perform logloom_private.require_own_project();
+  perform pg_advisory_xact_lock(logloom_private.lock_key('streams'), 0);
+  return query
+  with due as (
+    select s.stream_id
+    from logloom.log_streams s
+    where s.stream_id = any (logloom_private.next_streams(p_limit))
+    for no key update skip locked
+  )
+  update logloom.log_streams s
+  set claim_id = gen_random_uuid(),
+    claimed_at = now(),
+    claimed_until = now() + c.stream_claim_lifetime
+  from logloom_private.settings c
+  cross join due d
+  where s.stream_id = d.stream_id
+  returning s.stream_id, s.claim_id, s.tenant_id;
 end;
 $function$;
 
@@ -1486,6 +1837,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.delete_archive()
+  RETURNS bigint
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- Nothing more is archived.
+  update logloom.plans p set archive_days = 0 where p.archive_days > 0;
+  insert into logloom_private.archive_garbage (object_key, tenant_id, reason)
+  select f.object_key, f.tenant_id, 'expired'
+  from logloom_private.forget_archive('The archive is deleted') f
+  on conflict (object_key) do nothing;
+  update logloom_private.archive_garbage g set next_attempt_at = clock_timestamp() where true;
+  return (select count(*) from logloom_private.archive_garbage);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.due_notifications()
   RETURNS TABLE (
     notification_id uuid,
@@ -1947,6 +2315,43 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.forget_archive (
+  p_reason text
+)
+  RETURNS TABLE (
+    object_key text,
+    tenant_id  text
+  )
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_claim logloom_private.archive_claims;
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
+  delete from logloom_private.archive_passes p where true;
+  for v_claim in
+    select c.* from logloom_private.archive_claims c where c.kind <> 'delete'
+  loop
+    perform logloom_private.release_archive_claim(v_claim, null);
+  end loop;
+  update logloom.archive_restores r
+  set status = 'failed', error = p_reason, finished_at = clock_timestamp()
+  where r.status in ('queued', 'running');
+  return query
+  with parts as (
+    delete from logloom.archive_parts p where true
+    returning p.object_key, p.tenant_id
+  ), notes as (
+    delete from logloom_private.archive_notes n where true
+    returning n.object_key, coalesce(n.erased_tenant, '')
+  )
+  select p.* from parts p
+  union all
+  select n.* from notes n;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.granted_functions()
   RETURNS TABLE (
     roles text,
@@ -2002,8 +2407,9 @@ begin
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
         'complete_notification', 'ingest_each', 'match_archive', 'next_stream_batch',
-        'open_portal_session', 'put_sealed', 'read_by_key', 'read_health', 'run_writer_in_place',
-        'settle_archive_work', 'settle_claim', 'settle_stream_batch', 'unsealed_secrets'
+        'note_project', 'open_portal_session', 'put_sealed', 'read_by_key', 'read_health',
+        'run_writer_in_place', 'settle_archive_work', 'settle_claim', 'settle_stream_batch',
+        'unsealed_secrets'
       ])
   ) g (roles, names);
 end;
@@ -2149,6 +2555,19 @@ begin
     from logloom_private.usage_of(v_sender.tenant_id, v_month::date) u;
   end if;
   return v_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.is_copied()
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return exists (
+    select from logloom_private.installation i where i.other_url <> i.project_url
+  );
 end;
 $function$;
 
@@ -3070,6 +3489,26 @@ when query_canceled or others then
     null, null
   );
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.note_project()
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes what is noted of the installation
+declare
+  v_calling constant text := logloom_private.calling_project();
+begin
+  -- A replica notes nothing.
+  if v_calling is not null and current_setting('transaction_read_only') = 'off' then
+    update logloom_private.installation i
+    set other_url = nullif(v_calling, coalesce(i.project_url, v_calling))
+    where i.other_url is distinct from nullif(v_calling, coalesce(i.project_url, v_calling));
+  end if;
 end;
 $function$;
 
@@ -4370,6 +4809,7 @@ declare
   v_queue constant logloom_private.queue_state := logloom_private.queue_state();
   v_now constant timestamptz := clock_timestamp();
   v_is_restored constant boolean := logloom_private.is_restored();
+  v_is_copied constant boolean := logloom_private.is_copied();
   v_checks constant jsonb := jsonb_build_object(
     'queue', logloom_private.queue_health(v_queue, v_now),
     'writer', logloom_private.writer_health(v_now),
@@ -4384,12 +4824,21 @@ declare
     'archive', logloom_private.archive_health(v_now),
     'pre_request', logloom_private.pre_request_health(),
     'installation', logloom_private.health_grade(
-      case when v_is_restored then
-        'Restored from a dump and not repaired: see Backup and restore in docs/guides/operations.md'
+      case
+        when v_is_restored then
+          'Restored from a dump and not repaired: see Backup and restore in '
+            || 'docs/guides/operations.md'
+        when v_is_copied then
+          'A copy of another project''s database, which sends and archives nothing: see A copy of '
+            || 'the database in docs/guides/operations.md'
       end,
       null
     ) || jsonb_build_object(
-      'state', case when v_is_restored then 'restored, not repaired' else 'installed' end
+      'state', case
+        when v_is_restored then 'restored, not repaired'
+        when v_is_copied then 'copied, not begun anew'
+        else 'installed'
+      end
     ),
     'jobs', logloom_private.job_health(v_now)
   );
@@ -5563,6 +6012,26 @@ begin
   where s.stream_id = p_stream_id
   returning s.* into v_row;
   return logloom_private.log_stream_of(v_row);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_own_project()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_calling constant text := logloom_private.calling_project();
+  v_own text;
+begin
+  if v_calling is null then
+    return;
+  end if;
+  update logloom_private.installation i set project_url = v_calling where i.project_url is null;
+  select i.project_url into v_own from logloom_private.installation i;
+  if v_own <> v_calling then
+    perform logloom_private.refuse('callers.project_is_another', v_own, v_calling);
+  end if;
 end;
 $function$;
 
@@ -7040,6 +7509,18 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.health_report()
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '1500ms'
+  AS $function$
+begin
+  perform logloom_private.note_project();
+  return logloom_private.read_health();
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.match_log_archive (
   p_claim_id uuid  DEFAULT NULL::uuid,
   p_records  jsonb DEFAULT NULL::jsonb
@@ -7278,6 +7759,10 @@ COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend w
 
 COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'What seals the cursors that tenants are given.';
 
+COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'Another project whose function health asked last; null where that was of project_url.';
+
+COMMENT ON COLUMN "logloom_private"."installation"."project_url" IS 'SUPABASE_URL of the edge functions that this database works with: of the first that asked it for work. A copy remembers it, too, and gives functions of another project no work.';
+
 COMMENT ON COLUMN "logloom_private"."jobs"."failures" IS 'Steps that failed since the last one that succeeded.';
 
 COMMENT ON COLUMN "logloom_private"."jobs"."failures_allowed" IS 'Health is degraded when more steps in a row fail.';
@@ -7293,6 +7778,12 @@ COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded when
 COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece. It returns how long to rest before the next; null: nothing is left, until every has passed.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."stream_tells_after" IS 'How long a log stream fails before owners get a mail.';
+
+COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
+
+COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'What the edge function logloom-archive calls: the next piece of work, null where there is none. One that is not settled in time is given out again. Errors: PT409 (another project''s database).';
+
+COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One of which nothing is heard in time is due again. Errors: PT400, PT409 (another project''s database).';
 
 COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, pre_request and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
 
@@ -7311,6 +7802,8 @@ COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and coo
 COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. lag_seconds: how long the oldest record that was not sent has waited. paused_at with pause_reason failing (no success for long), refused (the receiver takes no record) or maker (who made it is no admin any more). skipped_records: not sent, because streams passed them on three times already. test_…: of the last test; it is under way while test_finished_at is null. last_answer, test_answer: the first 500 characters of what the receiver said, where it did not take what was sent.';
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."note_project"() TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 

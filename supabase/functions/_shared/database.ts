@@ -13,6 +13,8 @@ export interface DatabaseOptions {
   readonly url: string;
   readonly serviceKey: string;
   readonly timeoutMs: number;
+  /** Told to the database, which gives no work to functions of another project. */
+  readonly projectUrl?: string;
 }
 
 /**
@@ -52,7 +54,11 @@ export function serviceHeaders(serviceKey: string): Record<string, string> {
 }
 
 export function createDatabase(options: DatabaseOptions): CallDatabase {
-  const headers = serviceHeaders(options.serviceKey);
+  const { projectUrl } = options;
+  const headers = {
+    ...serviceHeaders(options.serviceKey),
+    ...projectUrl !== undefined && { "X-Logloom-Project": projectUrl },
+  };
 
   return async (name, body, contentType) => {
     let response: Response;

@@ -33,6 +33,17 @@ Deno.test("a call is a POST with the service role's key, and its answer passes a
   assert.equal(request.headers.get("apikey"), "service-key");
   assert.equal(request.headers.get("Content-Type"), "application/json");
   assert.equal(request.headers.get("Content-Profile"), "public");
+  assert.equal(request.headers.get("X-Logloom-Project"), null);
+});
+
+Deno.test("the functions that take up work say of which project they are", async () => {
+  await using peer = startPeer(() => new Response("[]"));
+  const projectUrl = "https://project.supabase.co";
+  await createDatabase({ url: peer.url, serviceKey: "k", timeoutMs: 60_000, projectUrl })(
+    "f",
+    "{}",
+  );
+  assert.equal(peer.requests[0].headers.get("X-Logloom-Project"), projectUrl);
 });
 
 Deno.test("a text is sent as it is, for a parameter without a name", async () => {

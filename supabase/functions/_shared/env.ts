@@ -45,6 +45,15 @@ export function readPublicUrl(get: (name: string) => string | undefined): string
   return withoutSlashesAtEnd(own);
 }
 
+/**
+ * What the database tells projects apart by. Self-hosted functions all have an address from within: there
+ * LOGLOOM_PUBLIC_URL tells them apart, if it is set.
+ */
+export function readProjectUrl(get: (name: string) => string | undefined): string {
+  const url = withoutSlashesAtEnd(required(get, "SUPABASE_URL"));
+  return url.startsWith("https://") ? url : readPublicUrl(get) ?? url;
+}
+
 /** Names and values from the JSON object of keys that hosted functions get. Invalid ones count as not set. */
 function readSecretKeys(text: string | undefined): [string, string][] {
   try {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readEnv, readPublicUrl } from "./env.ts";
+import { readEnv, readProjectUrl, readPublicUrl } from "./env.ts";
 
 const legacy = {
   SUPABASE_URL: "https://project.supabase.co/",
@@ -70,4 +70,15 @@ Deno.test("the address that clients see is the one that was set, or the project'
   for (const url of ["logs.example.com", "https://a b", "https://a/?b", "https://u@a", "ftp://a"]) {
     assert.throws(() => at({ SUPABASE_URL, LOGLOOM_PUBLIC_URL: url }), /is no address/, url);
   }
+});
+
+Deno.test("projects are told apart by their address, or by the one that was set where it is from within", () => {
+  const at = (env: Record<string, string>) => readProjectUrl((name) => env[name]);
+  const { SUPABASE_URL } = legacy;
+  const inner = { SUPABASE_URL: "http://kong:8000/" };
+  const LOGLOOM_PUBLIC_URL = "https://logs.example.com";
+  // A custom domain that is set later makes no other project of it.
+  assert.equal(at({ SUPABASE_URL, LOGLOOM_PUBLIC_URL }), "https://project.supabase.co");
+  assert.equal(at({ ...inner, LOGLOOM_PUBLIC_URL }), "https://logs.example.com");
+  assert.equal(at(inner), "http://kong:8000");
 });

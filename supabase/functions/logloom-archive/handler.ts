@@ -1,8 +1,6 @@
-import { timingSafeEqual } from "node:crypto";
+import { calledByJob, claimed } from "../_shared/called_by_job.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
-import { failureResponse, jsonText, methodNotAllowed } from "../_shared/http.ts";
-import { takingBodies } from "../_shared/request_body.ts";
 import type { Bucket } from "./bucket.ts";
 import { doWork, messageOf, type Outcome, type Work } from "./work.ts";
 
@@ -39,37 +37,19 @@ interface NoClaim {
 export function createArchiveHandler(
   dependencies: ArchiveDependencies,
 ): (request: Request) => Promise<Response> {
-  const { secret, keepAlive } = dependencies;
   let working: Promise<void> | undefined;
-
-  return takingBodies(async (request) => {
-    if (request.method !== "POST") return methodNotAllowed(request.method, "POST");
-    if (secret === undefined) {
-      logFailure("LOGLOOM_ARCHIVE_SECRET is not set", {});
-      return failureResponse({ status: 503, error: "The archive is not configured" });
-    }
-    if (!await isSame(request.headers.get("X-Logloom-Archive-Secret") ?? "", secret)) {
-      return failureResponse({ status: 401, error: "Invalid secret" });
-    }
+  return calledByJob({
+    ...dependencies,
+    unset: "The archive is not configured",
+    job: "Archive",
     // One piece at a time in a process: a file and its records take most of its memory.
-    working ??= drain(dependencies)
-      .catch((error) => {
-        logFailure("the work at the archive stopped", { reason: describeError(error) });
-      })
-      .finally(() => working = undefined);
-    keepAlive(working);
-    return jsonText(202, JSON.stringify({ accepted: true }));
+    work: () =>
+      working ??= drain(dependencies)
+        .catch((error) => {
+          logFailure("the work at the archive stopped", { reason: describeError(error) });
+        })
+        .finally(() => working = undefined),
   });
-}
-
-/** Compares digests, so that timing reveals neither content nor length. */
-async function isSame(given: string, expected: string): Promise<boolean> {
-  const [a, b] = await Promise.all(
-    [given, expected].map((text) =>
-      crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
-    ),
-  );
-  return timingSafeEqual(new Uint8Array(a), new Uint8Array(b));
 }
 
 type Wait = <T>(answer: Promise<T>) => Promise<T>;
@@ -107,9 +87,9 @@ function waitedFor(bucket: Bucket, wait: Wait): Bucket {
 async function doNext(dependencies: ArchiveDependencies, wait: Wait): Promise<boolean> {
   const { clock } = dependencies;
   const callDatabase: CallDatabase = (...call) => wait(dependencies.callDatabase(...call));
-  const answer = await callDatabase("claim_log_archive_work", "{}");
-  if (!answer.ok) return false;
-  const { bucket: name, prefix, work } = JSON.parse(answer.value) as Claim | NoClaim;
+  const answer = await claimed(callDatabase("claim_log_archive_work", "{}"));
+  if (answer === undefined) return false;
+  const { bucket: name, prefix, work } = JSON.parse(answer) as Claim | NoClaim;
   if (work === null) return false;
   const claimedAt = clock();
   let outcome: Outcome | undefined;

@@ -1,5 +1,5 @@
 import { createDatabase } from "../_shared/database.ts";
-import { readEnv } from "../_shared/env.ts";
+import { readEnv, readProjectUrl } from "../_shared/env.ts";
 import { createBucket } from "./bucket.ts";
 import { createArchiveHandler } from "./handler.ts";
 
@@ -17,6 +17,7 @@ Deno.serve(createArchiveHandler({
   callDatabase: createDatabase({
     url: env.supabaseUrl,
     serviceKey: env.serviceKey,
+    projectUrl: readProjectUrl(get),
     // Longer than a step of the database takes, and less than gateways wait.
     timeoutMs: 25_000,
   }),

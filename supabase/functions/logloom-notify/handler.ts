@@ -1,4 +1,4 @@
-import { calledByJob } from "../_shared/called_by_job.ts";
+import { calledByJob, claimed } from "../_shared/called_by_job.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
 import { createLines } from "./in_line.ts";
@@ -40,6 +40,7 @@ export function createNotifyHandler(
   return calledByJob({
     ...dependencies,
     unset: "Notifications are not configured",
+    job: "Notify",
     work: createWork(dependencies),
   });
 }
@@ -56,12 +57,11 @@ function createWork(dependencies: NotifyDependencies): () => Promise<void> {
   async function claim(): Promise<boolean> {
     const room = dependencies.limit - inFlight.size;
     if (room <= 0) return false;
-    const answer = await dependencies.callDatabase(
-      "claim_alert_notifications",
-      JSON.stringify({ p_limit: room }),
+    const answer = await claimed(
+      dependencies.callDatabase("claim_alert_notifications", JSON.stringify({ p_limit: room })),
     );
-    if (!answer.ok) return false;
-    const notifications = JSON.parse(answer.value) as Notification[];
+    if (answer === undefined) return false;
+    const notifications = JSON.parse(answer) as Notification[];
     for (const notification of notifications) {
       const delivery = deliverAndSettle(notification, dependencies)
         .finally(() => inFlight.delete(delivery));

@@ -3,7 +3,7 @@ import "@stablelib/base64";
 import "fast-sha256";
 import { realConnections } from "../_shared/connections.ts";
 import { createDatabase } from "../_shared/database.ts";
-import { readEnv } from "../_shared/env.ts";
+import { readEnv, readProjectUrl } from "../_shared/env.ts";
 import { byChannel, httpChannels } from "./channels.ts";
 import { besideSealing, createSealHandler } from "../_shared/seal_handler.ts";
 import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
@@ -20,7 +20,12 @@ const env = readEnv(get);
 const smtp = readSmtpSettings(get);
 const timeoutMs = 15_000;
 
-const database = { url: env.supabaseUrl, serviceKey: env.serviceKey, timeoutMs: 10_000 };
+const database = {
+  url: env.supabaseUrl,
+  serviceKey: env.serviceKey,
+  timeoutMs: 10_000,
+  projectUrl: readProjectUrl(get),
+};
 const callDatabase = createDatabase(database);
 const secrets = await readSealedSecrets(get);
 

@@ -1,4 +1,4 @@
-import { calledByJob } from "../_shared/called_by_job.ts";
+import { calledByJob, claimed } from "../_shared/called_by_job.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
 import type { Outgoing } from "../_shared/outgoing.ts";
@@ -37,6 +37,7 @@ export function createStreamHandler(
   return calledByJob({
     ...dependencies,
     unset: "Log streams are not configured",
+    job: "Notify",
     work: createWork(dependencies),
   });
 }
@@ -87,9 +88,11 @@ function createWork(dependencies: StreamDependencies): () => Promise<void> {
   async function claim(budget: Budget): Promise<boolean> {
     const room = limit - inFlight.size;
     if (room <= 0 || budget.isSpent) return false;
-    const answer = await callDatabase("claim_log_streams", JSON.stringify({ p_limit: room }));
-    if (!answer.ok) return false;
-    const claims = JSON.parse(answer.value) as Claim[];
+    const answer = await claimed(
+      callDatabase("claim_log_streams", JSON.stringify({ p_limit: room })),
+    );
+    if (answer === undefined) return false;
+    const claims = JSON.parse(answer) as Claim[];
     for (const claim of claims) {
       const serving = serve(claim, reading, budget, dependencies)
         .catch((error) =>

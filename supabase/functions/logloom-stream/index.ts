@@ -3,7 +3,7 @@ import "protocol-buffers-schema";
 import "resolve-protobuf-schema";
 import { realConnections } from "../_shared/connections.ts";
 import { createDatabase } from "../_shared/database.ts";
-import { readEnv } from "../_shared/env.ts";
+import { readEnv, readProjectUrl } from "../_shared/env.ts";
 import { sendOutgoing } from "../_shared/outgoing.ts";
 import { besideSealing, createSealHandler } from "../_shared/seal_handler.ts";
 import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
@@ -16,7 +16,12 @@ const get = (name: string) => Deno.env.get(name);
 const env = readEnv(get);
 const connections = realConnections(get);
 
-const database = { url: env.supabaseUrl, serviceKey: env.serviceKey, timeoutMs: 20_000 };
+const database = {
+  url: env.supabaseUrl,
+  serviceKey: env.serviceKey,
+  timeoutMs: 20_000,
+  projectUrl: readProjectUrl(get),
+};
 const secrets = await readSealedSecrets(get);
 
 const seal = createSealHandler({ ...database, secrets, purpose });

@@ -114,6 +114,7 @@ declare
   v_claim logloom_private.archive_claims;
   v_work json;
 begin
+  perform logloom_private.require_own_project();
   if logloom_private.archive_is_idle() is not null then
     return null;
   end if;
@@ -166,4 +167,5 @@ $$;
 
 comment on function public.claim_log_archive_work() is
   'What the edge function logloom-archive calls: the next piece of work, null where there is none. '
-  'One that is not settled in time is given out again.';
+  'One that is not settled in time is given out again. Errors: PT409 (another project''s '
+  'database).';

@@ -115,10 +115,9 @@ begin
 end;
 $$;
 
--- Lets all files of the archive go, before uninstalling: garbage, which the function
--- logloom-archive deletes. How many there are to delete.
-create function logloom_private.delete_archive()
-returns bigint
+-- Lets go of all that the archive has: its objects, which nobody knows then.
+create function logloom_private.forget_archive(p_reason text)
+returns table (object_key text, tenant_id text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -126,8 +125,6 @@ declare
   v_claim logloom_private.archive_claims;
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
-  -- Nothing more is archived.
-  update logloom.plans p set archive_days = 0 where p.archive_days > 0;
   delete from logloom_private.archive_passes p where true;
   for v_claim in
     select c.* from logloom_private.archive_claims c where c.kind <> 'delete'
@@ -135,21 +132,35 @@ begin
     perform logloom_private.release_archive_claim(v_claim, null);
   end loop;
   update logloom.archive_restores r
-  set status = 'failed', error = 'The archive is deleted', finished_at = clock_timestamp()
+  set status = 'failed', error = p_reason, finished_at = clock_timestamp()
   where r.status in ('queued', 'running');
-  with gone as (
+  return query
+  with parts as (
     delete from logloom.archive_parts p where true
-    returning p.tenant_id, p.object_key
-  )
-  insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
-  select g.tenant_id, g.object_key, 'expired' from gone g
-  on conflict (object_key) do nothing;
-  with gone as (
+    returning p.object_key, p.tenant_id
+  ), notes as (
     delete from logloom_private.archive_notes n where true
-    returning n.erased_tenant, n.object_key
+    returning n.object_key, coalesce(n.erased_tenant, '')
   )
-  insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
-  select coalesce(g.erased_tenant, ''), g.object_key, 'expired' from gone g
+  select p.* from parts p
+  union all
+  select n.* from notes n;
+end;
+$$;
+
+-- Lets all files of the archive go, before uninstalling: garbage, which the function
+-- logloom-archive deletes. How many there are to delete.
+create function logloom_private.delete_archive()
+returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Nothing more is archived.
+  update logloom.plans p set archive_days = 0 where p.archive_days > 0;
+  insert into logloom_private.archive_garbage (object_key, tenant_id, reason)
+  select f.object_key, f.tenant_id, 'expired'
+  from logloom_private.forget_archive('The archive is deleted') f
   on conflict (object_key) do nothing;
   update logloom_private.archive_garbage g set next_attempt_at = clock_timestamp() where true;
   return (select count(*) from logloom_private.archive_garbage);

@@ -1,5 +1,5 @@
 -- Begins a round: its row, and a key of the canary's own tenant that ends by itself. Null where the
--- canary is switched off.
+-- canary is switched off, or would call another project.
 create function logloom_private.begin_canary_round(out round_id uuid, out key_value text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -8,7 +8,9 @@ declare
   v_tenant_id constant text := logloom_private.canary_tenant();
   v_key public.logloom_created_api_key;
 begin
-  if (select s.canary_url from logloom_private.settings s) is null then
+  if (select s.canary_url from logloom_private.settings s) is null
+    or logloom_private.is_copied()
+  then
     return;
   end if;
   if exists (select from logloom.tenant_members m where m.tenant_id = v_tenant_id) then

@@ -9,6 +9,8 @@ create table logloom_private.installation (
   migrated_at timestamptz not null default now(),
   cursor_key bytea not null default
     uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()),
+  project_url text,
+  other_url text,
   constraint installation_has_one_row check (singleton)
 );
 
@@ -26,6 +28,12 @@ comment on column logloom_private.installation.own_oid is
 
 comment on column logloom_private.installation.cursor_key is
   'What seals the cursors that tenants are given.';
+comment on column logloom_private.installation.project_url is
+  'SUPABASE_URL of the edge functions that this database works with: of the first that asked it '
+  'for work. A copy remembers it, too, and gives functions of another project no work.';
+
+comment on column logloom_private.installation.other_url is
+  'Another project whose function health asked last; null where that was of project_url.';
 
 comment on column logloom_private.installation.host_pre_request is
   'PostgREST''s pre-request function before ours, as pgrst.db_pre_request names it. Ours calls it.';

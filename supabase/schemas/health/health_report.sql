@@ -53,6 +53,7 @@ declare
   v_queue constant logloom_private.queue_state := logloom_private.queue_state();
   v_now constant timestamptz := clock_timestamp();
   v_is_restored constant boolean := logloom_private.is_restored();
+  v_is_copied constant boolean := logloom_private.is_copied();
   v_checks constant jsonb := jsonb_build_object(
     'queue', logloom_private.queue_health(v_queue, v_now),
     'writer', logloom_private.writer_health(v_now),
@@ -67,12 +68,21 @@ declare
     'archive', logloom_private.archive_health(v_now),
     'pre_request', logloom_private.pre_request_health(),
     'installation', logloom_private.health_grade(
-      case when v_is_restored then
-        'Restored from a dump and not repaired: see Backup and restore in docs/guides/operations.md'
+      case
+        when v_is_restored then
+          'Restored from a dump and not repaired: see Backup and restore in '
+            || 'docs/guides/operations.md'
+        when v_is_copied then
+          'A copy of another project''s database, which sends and archives nothing: see A copy of '
+            || 'the database in docs/guides/operations.md'
       end,
       null
     ) || jsonb_build_object(
-      'state', case when v_is_restored then 'restored, not repaired' else 'installed' end
+      'state', case
+        when v_is_restored then 'restored, not repaired'
+        when v_is_copied then 'copied, not begun anew'
+        else 'installed'
+      end
     ),
     'jobs', logloom_private.job_health(v_now)
   );
@@ -129,6 +139,7 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '1500ms'
 as $$
 begin
+  perform logloom_private.note_project();
   return logloom_private.read_health();
 end;
 $$;

@@ -156,6 +156,7 @@ declare
   v_notification logloom_private.notifications;
   v_refusal text;
 begin
+  perform logloom_private.require_own_project();
   perform pg_advisory_xact_lock(logloom_private.lock_key('notifications'), 0);
   loop
     v_ids := logloom_private.next_notifications(p_limit);
@@ -249,4 +250,4 @@ $$;
 
 comment on function public.claim_alert_notifications(integer) is
   'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One '
-  'that is not settled in time is due again. Errors: PT400.';
+  'that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';

@@ -52,6 +52,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads or writes streams
 begin
+  perform logloom_private.require_own_project();
   perform pg_advisory_xact_lock(logloom_private.lock_key('streams'), 0);
   return query
   with due as (
@@ -89,4 +90,5 @@ $$;
 
 comment on function public.claim_log_streams(integer) is
   'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One '
-  'of which nothing is heard in time is due again. Errors: PT400.';
+  'of which nothing is heard in time is due again. Errors: PT400, PT409 (another project''s '
+  'database).';

@@ -77,6 +77,11 @@ begin
         '`p_tenant_id`.'),
     ('callers.tenant_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
       null, 'It is not a valid tenant id.'),
+    ('callers.project_is_another', 409,
+      'This database is of the project %s and gives functions of %s no work',
+      'If it is a copy: see A copy of the database in docs/guides/operations.md.',
+      'What the functions that send and archive ask for. Until '
+        '[`begin_anew()`](../guides/operations.md#a-copy-of-the-database) a copy sends nothing.'),
     ('callers.role_is_missing', 403, 'This requires the role %s',
       'Ask an owner of the tenant; list_tenant_members says who that is.',
       'The caller''s role in the tenant is too low: `member`, `admin`, `owner` '

@@ -147,7 +147,13 @@ async function checkKeys(sql: postgres.Sql): Promise<Finding> {
 }
 
 async function checkRestored(sql: postgres.Sql): Promise<Finding> {
-  const [{ is_restored }] = await sql`select logloom_private.is_restored() as is_restored`;
-  if (!is_restored) return ok("installation", "complete");
-  return wrong("installation", "restored from a dump, and not repaired", repair);
+  const [{ is_restored, is_copied }] = await sql`
+    select logloom_private.is_restored() as is_restored, logloom_private.is_copied() as is_copied`;
+  if (is_restored) return wrong("installation", "restored from a dump, and not repaired", repair);
+  if (!is_copied) return ok("installation", "complete");
+  return wrong(
+    "installation",
+    "a copy of another project's database: it sends and archives nothing",
+    "See A copy of the database in docs/guides/operations.md.",
+  );
 }

@@ -1,0 +1,68 @@
+-- The project of the edge function that calls, as it says itself. Null: it is of release 1.0.0, or
+-- nobody calls by HTTP.
+create function logloom_private.calling_project()
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
+end;
+$$;
+
+-- Refuses work to functions of another project than those that this database worked with before:
+-- then it is a copy, and the first project does that work itself. Remembers the first that asks.
+create function logloom_private.require_own_project()
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_calling constant text := logloom_private.calling_project();
+  v_own text;
+begin
+  if v_calling is null then
+    return;
+  end if;
+  update logloom_private.installation i set project_url = v_calling where i.project_url is null;
+  select i.project_url into v_own from logloom_private.installation i;
+  if v_own <> v_calling then
+    perform logloom_private.refuse('callers.project_is_another', v_own, v_calling);
+  end if;
+end;
+$$;
+
+-- Notes whether the function that calls is of another project: health and the canary ask later.
+create function logloom_private.note_project()
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes what is noted of the installation
+declare
+  v_calling constant text := logloom_private.calling_project();
+begin
+  -- A replica notes nothing.
+  if v_calling is not null and current_setting('transaction_read_only') = 'off' then
+    update logloom_private.installation i
+    set other_url = nullif(v_calling, coalesce(i.project_url, v_calling))
+    where i.other_url is distinct from nullif(v_calling, coalesce(i.project_url, v_calling));
+  end if;
+end;
+$$;
+
+-- Whether this database was copied with all of its files, and begin_anew() was not called since.
+create function logloom_private.is_copied()
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select from logloom_private.installation i where i.other_url <> i.project_url
+  );
+end;
+$$;
