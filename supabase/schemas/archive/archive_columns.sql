@@ -62,7 +62,8 @@ begin
           n.*,
           -- A number of 8 bytes is printed in the same digits, by every reader.
           case
-            when abs(n.number) > 9007199254740991 or scale(n.number) > least(min_scale(n.number), 60)
+            when abs(n.number) > 9007199254740991
+              or scale(n.number) > least(min_scale(n.number), 60)
               then false
             -- Without a look: 15 digits are always the same.
             when scale(n.number) = 0 or scale(n.number) <= 6 and abs(n.number) < 1000000000
