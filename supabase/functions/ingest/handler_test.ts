@@ -481,6 +481,7 @@ Deno.test("nothing secret is logged when something fails", async () => {
     msg: "database refused the call",
     call: "ingest_text",
     status: 400,
+    why: "The database refused to answer (22P02)",
     code: "22P02",
   }]);
 });
