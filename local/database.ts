@@ -129,8 +129,12 @@ async function describeStack(stack: Stack): Promise<void> {
       update logloom_private.notify_endpoint
       set url = ${`${stack.internalUrl}/functions/v1/logloom-notify`}, secret = ${notifySecret}
       where singleton`;
-    // Whatever its ports were before, the stack is the same.
-    await sql`update logloom_private.installation set project_url = null where singleton`;
+    // Whatever its ports were before, the stack is the same. Version 1.0.0 remembers no address.
+    await sql.unsafe(`do $$
+      begin
+        update logloom_private.installation set project_url = null where singleton;
+      exception when undefined_column then null;
+      end $$`);
     await describeArchive(sql, stack);
     await sql`update logloom_private.settings set api_pool_size = ${apiPoolSize} where singleton`;
     // pg_cron misses jobs that are committed while it reads the list of them.
