@@ -62,7 +62,7 @@ async function blockedEvaluator(db: Database): Promise<number> {
   return await eventually("an evaluator waits", async () => {
     const [row] = await db`
       select pid from pg_stat_activity
-      where query like '%evaluate_alerts%' and wait_event_type = 'Lock'
+      where query like '%logloom_private.work(''send'')%' and wait_event_type = 'Lock'
         and wait_event <> 'advisory' and pid <> pg_backend_pid()`;
     return row?.pid as number | undefined;
   }, { every: 10 });
