@@ -28,7 +28,7 @@ Deno.test("letters are found that keep known patterns busy", () => {
 });
 
 Deno.test("a regular expression is found wherever it stands in a file", () => {
-  const { found, imports } = patternsIn(
+  const { found, imports, hasMade } = patternsIn(
     "supabase/functions/a/b.ts",
     [
       'import { c } from "../_shared/c.ts";',
@@ -45,5 +45,5 @@ Deno.test("a regular expression is found wherever it stands in a file", () => {
     { place: "supabase/functions/a/b.ts:5", source: "y+", flags: "" },
   ]);
   assert.deepEqual(imports, ["supabase/functions/_shared/c.ts"]);
-  assert.throws(() => patternsIn("a.ts", "new RegExp(read())"), /cannot be read/);
+  assert.ok(!hasMade && patternsIn("a.ts", "new RegExp(read())").hasMade);
 });

@@ -59,6 +59,9 @@ const undated = [
   `\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?!\\d|:)`,
 ].map((form) => new RegExp(form, "yi"));
 
+/** For the test of what patterns cost at worst. */
+export const patterns = [...dated, ...undated];
+
 /** A name of one word, or no letters, lead to the first digits; only a number in one piece has no colon. */
 const nearClock = /^(?:[A-Za-z]{3,9}[, ]|\d)[^:]{0,24}:\d\d|^\d{8}T?\d{6}/;
 const afterTime = /(?=$|[\s\])>}|,;:"'-])/y;
