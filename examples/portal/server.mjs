@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { env } from "node:process";
 
 const { PORT = "3000", PORTAL_URL = "http://127.0.0.1:54321/portal.html" } = env;
-const origin = `http://localhost:${PORT}`;
+const json = { "Content-Type": "application/json", "Content-Profile": "public" };
 const files = {
   "/": ["./page.html", "text/html"],
   "/page.css": ["./page.css", "text/css"],
@@ -17,15 +17,11 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 const sessionFor = (customer) =>
   fetch(`${env.SUPABASE_URL}/rest/v1/rpc/create_log_portal_session`, {
     method: "POST",
-    headers: {
-      apikey: env.SUPABASE_SECRET_KEY,
-      "Content-Profile": "public",
-      "Content-Type": "application/json",
-    },
+    headers: { apikey: env.SUPABASE_SECRET_KEY, ...json },
     body: JSON.stringify({
       p_tenant_id: env.TENANT ?? "demo",
       p_query_dsl: `@customer:${customer}`,
-      p_origins: [origin],
+      p_origins: [`http://localhost:${PORT}`],
       p_expires_in: 900,
     }),
   }).catch((error) => Response.json({ message: error.message }, { status: 502 }));

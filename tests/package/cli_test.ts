@@ -433,7 +433,7 @@ Deno.test("keys are made, listed, replaced and revoked", async () => {
   assert.equal(unknown.code, 1);
   assert.equal(
     (await home.run(["keys", "revoke", key])).err,
-    "logloom: name the key's id, not the key: list shows it.\n",
+    "logloom: name the key's name or id, not the key: list shows them.\n",
   );
 });
 
