@@ -128,12 +128,12 @@ const hoursAlone = / ?(?:UTC|GMT)([+-])(\d{1,2})()(?![\d:])/yi;
 const shortOffset = /([+-])(\d\d)()(?![\d:-])| ([+-])(\d\d)()(?= \[|$|[\])])/y;
 /** What repeats an offset: `(CET)`, `[Europe/Berlin]`, Go's ` EET` and ` m=+0.012`. */
 const repeated =
-  /(?: ?\((?:[A-Z][A-Za-z]+(?: [A-Z]?[A-Za-z]+){0,5}|[A-Z]{1,5})\)|\[(?:UTC|GMT|Z|[A-Z][A-Za-z_]+(?:\/[\w+-]+)+)\])/y;
+  /(?: ?\((?:[A-Z][A-Za-z]+(?: [A-Z]?[A-Za-z]+){0,5}|[A-Z]{1,5})\)|\[(?:UTC|GMT|Z|[A-Z][A-Za-z_]+(?:\/[\w+-]+){1,4})\])/y;
 const abbreviation =
   / (?:UTC|GMT|ACDT|ACST|ADT|AEDT|AEST|AKDT|AKST|AST|AWST|BST|CAT|CDT|CEST|CET|CST|ChST|EAT|EDT|EEST|EET|EST|HDT|HKT|HST|IDT|IST|JST|KST|MDT|MEST|MET|MSD|MSK|MST|NDT|NST|NZDT|NZST|PDT|PHT|PKT|PST|SAST|SGT|SST|WAST|WAT|WEST|WET|WIB|WIT|WITA|[+-]\d\d(?:\d\d)?)(?![A-Za-z\d])/y;
 const monotonic = / m=[+-]\d+\.\d+/y;
 const region =
-  / ?\[?((?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific|US|Canada|Etc)\/[A-Za-z_]+(?:[/+-][A-Za-z_\d]+)*)\]?/y;
+  / ?\[?((?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific|US|Canada|Etc)\/[A-Za-z_]+(?:[/+-][A-Za-z_\d]+){0,6})\]?/y;
 
 /** The zone after a clock, and where it ends. The offset is undefined if the zone is not known. */
 function zoneAt(text: string, at: number): {

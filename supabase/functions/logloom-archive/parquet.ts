@@ -219,7 +219,9 @@ function digitsOf(scale: number): (value: bigint | Uint8Array) => string {
     const units = (bytes.getBigInt64(0) << 64n) + bytes.getBigUint64(8);
     const digits = String(units < 0n ? -units : units).padStart(scale + 1, "0");
     const point = digits.length - scale;
-    const fraction = `.${digits.slice(point)}`.replace(/\.?0*$/, "");
+    let end = digits.length;
+    while (end > point && digits[end - 1] === "0") end--;
+    const fraction = end > point ? `.${digits.slice(point, end)}` : "";
     return (units < 0n ? "-" : "") + digits.slice(0, point) + fraction;
   };
 }
