@@ -7635,7 +7635,7 @@ declare
   v_error pg_catalog.text;
 begin
   begin
-    -- The project's may have days of 23 hours, and dates that are read as another zone's.
+    -- The project may have another time zone or another style of dates.
     perform
       pg_catalog.set_config('timezone', 'UTC', true),
       pg_catalog.set_config('datestyle', 'ISO', true);
@@ -7691,7 +7691,8 @@ begin
     return;
   end if;
   loop
-    -- Whoever waited for a lock sees what was done meanwhile: a project may have another level.
+    -- A step that waited for a lock must see what was committed meanwhile. The project may have
+    -- another default level.
     commit;
     set transaction isolation level read committed;
     exit when pg_catalog.clock_timestamp() > v_deadline
@@ -7705,7 +7706,7 @@ begin
         - pg_catalog.clock_timestamp() as rest
     ) r
     where j.name = any (v_names) and not j.is_paused
-    -- A job that is not due for longer than it ever rests is due: the clock went back.
+    -- A job whose next time is further away than it ever rests is due: the clock went back.
     order by r.rest > j.every + '1 minute'::pg_catalog.interval desc, r.rest
     limit 1;
     v_rest := coalesce(v_next[pg_catalog.array_position(v_names, v_job.name)], v_job.next_at)

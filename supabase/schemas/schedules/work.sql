@@ -1,8 +1,8 @@
--- Runs a step of a job and notes how it went: always where something changed, else every five
--- seconds, so that an idle service writes little. p_next_at: when it is due again, null where it is
--- noted. p_rest: what the step returned. No set clause and not definer: a procedure that has one
--- cannot commit. Every name and every type is qualified, since one of that name in pg_temp would
--- come first; so in the procedures below.
+-- Runs one step of a job and commits it. The job's row is written when its state changes, else
+-- every five seconds, so that an idle service writes little.
+-- p_next_at: when the job is due again; null: its row says so. p_rest: what the step returned.
+-- A procedure with a set clause, or of a definer, cannot commit. So the procedures of this file
+-- qualify every name and type; a caller's pg_temp would otherwise come first.
 create procedure logloom_private.run_step(
   p_job logloom_private.jobs,
   inout p_next_at pg_catalog.timestamptz default null,
@@ -16,7 +16,7 @@ declare
   v_error pg_catalog.text;
 begin
   begin
-    -- The project's may have days of 23 hours, and dates that are read as another zone's.
+    -- The project may have another time zone or another style of dates.
     perform
       pg_catalog.set_config('timezone', 'UTC', true),
       pg_catalog.set_config('datestyle', 'ISO', true);
@@ -44,8 +44,8 @@ begin
 end;
 $$;
 
--- How long a run of pg_cron goes on. It is one statement, commits or not: at statement_timeout all
--- of it is cancelled.
+-- How long a run of pg_cron may take. A run is one statement, so statement_timeout would cancel all
+-- of it.
 create function logloom_private.run_time()
 returns interval
 language plpgsql
@@ -89,7 +89,8 @@ begin
     return;
   end if;
   loop
-    -- Whoever waited for a lock sees what was done meanwhile: a project may have another level.
+    -- A step that waited for a lock must see what was committed meanwhile. The project may have
+    -- another default level.
     commit;
     set transaction isolation level read committed;
     exit when pg_catalog.clock_timestamp() > v_deadline
@@ -103,7 +104,7 @@ begin
         - pg_catalog.clock_timestamp() as rest
     ) r
     where j.name = any (v_names) and not j.is_paused
-    -- A job that is not due for longer than it ever rests is due: the clock went back.
+    -- A job whose next time is further away than it ever rests is due: the clock went back.
     order by r.rest > j.every + '1 minute'::pg_catalog.interval desc, r.rest
     limit 1;
     v_rest := coalesce(v_next[pg_catalog.array_position(v_names, v_job.name)], v_job.next_at)
