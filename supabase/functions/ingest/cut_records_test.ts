@@ -23,30 +23,28 @@ function cut(
 
 /** The one event, as it is stored. */
 function stored(event: unknown, limit = maxBytes, maxValues?: number) {
-  const { batch, sent } = cut([event], limit, maxValues);
-  const { p_ts: _, p_cut: count, p_level: _level, ...columns } = JSON.parse(
-    sent,
-  );
+  const { sent } = cut([event], limit, maxValues);
+  const { count, columns } = sentColumns(sent);
   const record = Object.fromEntries(
-    Object.entries(columns as Record<string, unknown[]>).map((
-      [name, [value]],
-    ) => [
-      name.slice(2),
-      value,
-    ]),
+    Object.entries(columns).map(([name, [value]]) => [name.slice(2), value]),
   );
-  return { record, count, bytes: bytesOf(batch) };
+  return { record, count, bytes: bytesOf(sent) };
+}
+
+function sentColumns(sent: string): { count?: number; columns: Record<string, unknown[]> } {
+  const { p_ts: _, p_cut: count, p_level: _level, ...columns } = JSON.parse(sent);
+  return { count, columns };
 }
 
 /** How long the database finds the first record, but for its level and its times. */
-function bytesOf(batch: Batch): number {
-  const { p_ts: _, p_cut: _count, p_level: _level, ...columns } = JSON.parse(
-    batchJson(batch, {}),
-  );
-  return Object.values(columns as Record<string, unknown[]>)
+function bytesOf(sent: string): number {
+  const { columns } = sentColumns(sent);
+  return Object.values(columns)
     .map(([value]) => jsonbLength(value)).reduce((a, b) => a + b, 0) +
     4 * (8 - Object.keys(columns).length) + bare;
 }
+
+const encoder = new TextEncoder();
 
 function jsonbLength(value: unknown): number {
   if (Array.isArray(value)) {
@@ -61,7 +59,8 @@ function jsonbLength(value: unknown): number {
       members.length > 0 ? 0 : 2,
     );
   }
-  return new TextEncoder().encode(JSON.stringify(value)).length;
+  const json = JSON.stringify(value);
+  return typeof value === "string" ? encoder.encode(json).length : json.length;
 }
 
 Deno.test("a record that is not too long stays as it is", () => {
@@ -220,6 +219,9 @@ Deno.test("a database that names no number of values bounds none", () => {
   assert.equal(count, undefined);
 });
 
+/** Shapes that are also cut to the limit that the database has: it takes as long as ten others. */
+const cutToMaxBytes = new Set(["numbers", "keys", "deep", "all fields", "empty arrays"]);
+
 /** Shapes that make a record long, each in its own way. */
 const shapes: Record<string, () => unknown> = {
   "numbers": () => ({ n: Array(590_000).fill(1e300) }),
@@ -294,7 +296,10 @@ const shapes: Record<string, () => unknown> = {
 
 Deno.test("whatever makes it long, a record fits, says so, and can be stored", () => {
   for (const [name, shape] of Object.entries(shapes)) {
-    for (const [limit, maxValues] of [[65_536, 4096], [maxBytes, 80_000]]) {
+    const limits = cutToMaxBytes.has(name)
+      ? [[65_536, 4096], [maxBytes, 80_000]]
+      : [[65_536, 4096]];
+    for (const [limit, maxValues] of limits) {
       const { record, count, bytes } = stored(shape(), limit, maxValues);
       assert.equal(count, 1, name);
       assert.ok(bytes <= limit, `${name}: ${bytes} of ${limit}`);
@@ -364,7 +369,8 @@ Deno.test("a record has room for a guessed time that becomes an attribute again"
   for (let letters = 950; letters < 1150; letters++) {
     const { batch } = cut([{ date, msg: "m".repeat(letters) }], 1200, 200);
     const attrs = { ...batch.p_attrs?.[0], ...batch.p_guessed?.[1] };
-    assert.ok(bytesOf({ ...batch, p_guessed: undefined, p_attrs: [attrs] }) <= 1200, `${letters}`);
+    const sent = batchJson({ ...batch, p_guessed: undefined, p_attrs: [attrs] }, {});
+    assert.ok(bytesOf(sent) <= 1200, `${letters}`);
   }
 });
 
