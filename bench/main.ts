@@ -4,21 +4,12 @@ import { Failure } from "../local/failure.ts";
 const names = [
   "alerts",
   "archive",
-  "bodies",
   "console",
-  "export",
-  "growth",
   "ingest",
-  "messages",
-  "neighbour",
   "read",
-  "receivers",
-  "rpc",
   "scale",
   "sealed",
   "search",
-  "soak",
-  "streams",
 ];
 
 const [name, ...args] = Deno.args;

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { mixedLoad, tenantName } from "../../bench/support/mixed.ts";
+import { mixedLoad, tenantName } from "./mixed.ts";
 import { stack } from "../support/stack.ts";
 import { newUser } from "../support/users.ts";
 
-// npm run bench -- rpc does the same for a minute.
 const seconds = 10;
 const least = 1000;
 
