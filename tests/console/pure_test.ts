@@ -9,7 +9,7 @@ import {
   untyped,
   wider,
 } from "../../console/src/address/range.ts";
-import { courseOf, recordsOf } from "../../console/src/incidents/incidents.ts";
+import { courseOf, recordsOf } from "../../console/src/alerts/incidents.ts";
 import { ParentPage } from "../../console/src/portal/parent-page.ts";
 import { createPortalService } from "../../console/src/portal/portal-service.ts";
 import { PortalSession } from "../../console/src/portal/portal-session.ts";

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { change, useAddress } from "../address/address.ts";
-import { IncidentView } from "../incidents/incident-view.tsx";
-import { IncidentsTab } from "../incidents/incidents-tab.tsx";
+import { IncidentView } from "./incident-view.tsx";
+import { IncidentsTab } from "./incidents-tab.tsx";
 import type { AlertRule } from "../service/logloom.ts";
 import { ScreenHead } from "../shared/controls.tsx";
 import { Tabs } from "../shared/tabs.tsx";

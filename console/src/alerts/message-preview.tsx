@@ -1,7 +1,7 @@
 import { lazy, Suspense } from "react";
 import { messageOf } from "../../../supabase/functions/logloom-notify/message.ts";
 import type { Comparison } from "../service/logloom.ts";
-import { loadPart } from "../app/update.ts";
+import { loadPart } from "../shared/update.ts";
 import { useSession } from "../service/session.ts";
 import { plain } from "../shared/plain.ts";
 import { say } from "../shared/words.ts";

@@ -1,7 +1,7 @@
 import { type MouseEvent, useId, useRef } from "react";
 import { go, type Screen, useAddress, writeAddress } from "../address/address.ts";
 import { usePlaces } from "../address/places.ts";
-import { useIsNarrow } from "../search/use-is-narrow.ts";
+import { useIsNarrow } from "../shared/use-is-narrow.ts";
 import { useOperation } from "../service/hooks.ts";
 import { useMay } from "../service/role.ts";
 import { IconButton } from "../shared/controls.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { IconButton } from "../shared/controls.tsx";
-import { wasUpdated } from "./update.ts";
+import { wasUpdated } from "../shared/update.ts";
 import { say } from "../shared/words.ts";
 
 /** Says why the page reloaded by itself. */

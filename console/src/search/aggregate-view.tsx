@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from "react";
-import { loadPart } from "../app/update.ts";
+import { loadPart } from "../shared/update.ts";
 import type { Mode } from "../language/edit.ts";
 import { groupKeys, splitQuery } from "../language/edit.ts";
 import { marksOld, useOperation } from "../service/hooks.ts";

@@ -8,7 +8,7 @@ import {
   type Zone,
   zoneWords,
 } from "../address/range.ts";
-import { loadPart } from "../app/update.ts";
+import { loadPart } from "../shared/update.ts";
 import { say } from "../shared/words.ts";
 
 const RangeCalendar = lazy(() => loadPart(() => import("./range-calendar.tsx")));

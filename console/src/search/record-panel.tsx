@@ -6,7 +6,7 @@ import { ErrorNote, IconButton, Skeleton } from "../shared/controls.tsx";
 import { say } from "../shared/words.ts";
 import { Detail } from "./detail.tsx";
 import { closeRecord, placeOf } from "./open-record.ts";
-import { useIsNarrow } from "./use-is-narrow.ts";
+import { useIsNarrow } from "../shared/use-is-narrow.ts";
 
 /** The record of the address, at the side of the list; on a phone over it. */
 export function RecordPanel({ id, ts, onFilter }: {

@@ -1,7 +1,7 @@
 import { seconds } from "../shared/numbers.ts";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { useShortcuts } from "../app/shortcuts.ts";
+import { useShortcuts } from "../shared/shortcuts.ts";
 import { IconButton } from "../shared/controls.tsx";
 import { say } from "../shared/words.ts";
 

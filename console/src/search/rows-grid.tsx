@@ -9,11 +9,11 @@ import {
   useState,
 } from "react";
 import { useAddress } from "../address/address.ts";
-import { useShortcuts } from "../app/shortcuts.ts";
+import { useShortcuts } from "../shared/shortcuts.ts";
 import { marksOld } from "../service/hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { useIsNarrow } from "./use-is-narrow.ts";
+import { useIsNarrow } from "../shared/use-is-narrow.ts";
 import { columnsOf } from "./columns.ts";
 import { closeRecord, useOpenRecord } from "./open-record.ts";
 import { Row, RowsHead } from "./row.tsx";

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from "react";
 import { useAddress } from "../address/address.ts";
-import { loadPart } from "../app/update.ts";
+import { loadPart } from "../shared/update.ts";
 import { displayOf } from "../saved/display.ts";
 import { SavedDialog } from "../saved/saved-dialog.tsx";
 import { IconButton } from "../shared/controls.tsx";

@@ -1,6 +1,6 @@
 import { useCallback, useRef, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
-import { useShortcuts } from "../app/shortcuts.ts";
+import { useShortcuts } from "../shared/shortcuts.ts";
 import { type Mode, withClause } from "../language/edit.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { ErrorNote } from "../shared/controls.tsx";

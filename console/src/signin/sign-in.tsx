@@ -1,6 +1,6 @@
 import { Said } from "../shared/said.tsx";
 import { lazy, Suspense, useState } from "react";
-import { loadPart } from "../app/update.ts";
+import { loadPart } from "../shared/update.ts";
 import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
 import { TokenSession } from "../service/token-session.ts";

@@ -1,6 +1,6 @@
 import { change, go } from "../address/address.ts";
-import { standingOf } from "../alerts/deliveries.ts";
-import { signs } from "../alerts/rules.ts";
+import { standingOf } from "./deliveries.ts";
+import { signs } from "./rules.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { AlertDelivery, AlertIncidentDetails } from "../service/logloom.ts";
 import { useMembers } from "../service/role.ts";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { change, go, useAddress } from "../address/address.ts";
-import { signs } from "../alerts/rules.ts";
+import { signs } from "./rules.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { AlertIncident } from "../service/logloom.ts";
 import { Badge, ErrorNote } from "../shared/controls.tsx";
