@@ -42,10 +42,16 @@ export function awayMessage(code: string): string {
   return code === "PGRST106" ? publicIsHidden : databaseAway;
 }
 
+/** Of package.json, which a deploy leaves behind. */
+export const version = "1.0.0";
+/** Tells our requests from others in the project's logs. */
+export const userAgent = `logloom/${version}`;
+
 /** The headers of a call as service_role. */
 export function serviceHeaders(serviceKey: string): Record<string, string> {
   return {
     apikey: serviceKey,
+    "User-Agent": userAgent,
     // Otherwise PostgREST takes the first schema that the project exposes.
     "Content-Profile": "public",
     // A secret key is not a token: the gateway replaces it by one, unless another token is sent.

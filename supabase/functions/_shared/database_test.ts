@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type CallDatabase, createDatabase } from "./database.ts";
+import { type CallDatabase, createDatabase, userAgent } from "./database.ts";
 import type { Failure } from "./errors.ts";
 import { closedUrl, startPeer } from "./testing.ts";
 
@@ -33,6 +33,7 @@ Deno.test("a call is a POST with the service role's key, and its answer passes a
   assert.equal(request.headers.get("apikey"), "service-key");
   assert.equal(request.headers.get("Content-Type"), "application/json");
   assert.equal(request.headers.get("Content-Profile"), "public");
+  assert.equal(request.headers.get("User-Agent"), userAgent);
   assert.equal(request.headers.get("X-Logloom-Project"), null);
 });
 

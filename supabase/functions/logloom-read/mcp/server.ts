@@ -1,4 +1,5 @@
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
+import { version } from "../../_shared/database.ts";
 import { describeError, logFailure } from "../../_shared/errors.ts";
 import type { Reader } from "../caller.ts";
 import type { ReadDatabase } from "../database.ts";
@@ -66,7 +67,7 @@ export function serverFor(reader: Reader, callDatabase: ReadDatabase): McpServer
     }
   };
   const server = new McpServer(
-    { name: "logloom", version: "1.0.0" },
+    { name: "logloom", version },
     // Nothing changes while a client is there.
     {
       capabilities: {
