@@ -134,8 +134,8 @@ function functionProcess(
       // The memory of a hosted function.
       "--v8-flags=--max-old-space-size=256",
       net,
-      // @lezer/lr asks for LOG when it is loaded.
-      `--allow-env=${[...Object.keys(env), "LOG"].join(",")}`,
+      // @lezer/lr asks for LOG when it is loaded, ingest for what a hosted function has.
+      `--allow-env=${[...Object.keys(env), "LOG", "DENO_DEPLOYMENT_ID"].join(",")}`,
       program(stack, name),
     ],
     env: {

@@ -3,6 +3,8 @@ import { parse } from "smol-toml";
 import { exists } from "../../local/files.ts";
 import { checkout, functionNames } from "../../local/stack.ts";
 import { walk } from "../../local/walk.ts";
+import { userAgent } from "../../supabase/functions/_shared/database.ts";
+import { createOwnTraffic } from "../../supabase/functions/ingest/own_traffic.ts";
 
 const documents = async () => [
   "README.md",
@@ -58,4 +60,17 @@ Deno.test("db push says that it means the linked project wherever it is said", a
     [...text.matchAll(/supabase\s+db\s+push(?!\s+--remote)/g)].map(() => path)
   );
   assert.deepEqual(local, []);
+});
+
+Deno.test("drains leave out what the functions are asked, and what they ask the database", async () => {
+  assert.equal(userAgent, `logloom/${JSON.parse(await read("package.json")).version}`);
+  const { isOwn } = createOwnTraffic()("");
+  const stays = (path: string) =>
+    !isOwn({ metadata: { request: { path, headers: { user_agent: userAgent } } } }, "");
+  assert.deepEqual(functionNames.filter((name) => stays(`/functions/v1/${name}`)), ["health"]);
+  const paths = (await walk(["supabase/functions"])).filter((path) => /(?<!test)\.ts$/.test(path));
+  const texts = (await Promise.all(paths.map(read))).join("");
+  const calls = [...texts.matchAll(/(?:callDatabase\(\s*"|\/rpc\/)(\w+)/g)].map(([, call]) => call);
+  assert.ok(calls.length > 15);
+  assert.deepEqual(calls.filter((call) => stays(`/rest/v1/rpc/${call}`)), []);
 });

@@ -39,7 +39,8 @@ export type Caller =
   };
 
 /** A text that identifies the caller uniquely. */
-export function callerKey(caller: Caller): string {
+export function callerKey(caller: Caller | Project): string {
+  if (caller.kind === "project") return "project";
   return caller.kind === "api_key" ? `key ${caller.keyDigest}` : `tenant ${caller.tenantId}`;
 }
 

@@ -9,6 +9,7 @@ import {
   setMember,
   ShapeCount,
 } from "./json.ts";
+import { createOwnTraffic, type DrainSender } from "./own_traffic.ts";
 import { unmarkNumbers } from "../_shared/numbers.ts";
 
 type TextColumns = { readonly [Field in TextField as `p_${Field}`]?: readonly Text[] };
@@ -44,6 +45,7 @@ export class TooManyEvents extends Error {}
 /** Thrown if copying shared parts into each event would take far too much memory. */
 export class TooMuchShared extends Error {}
 
+const anySender = createOwnTraffic()("");
 /** Of an answer. */
 export const maxErrors = 100;
 /** The attribute by which a log stream knows what it does not pass on any further. */
@@ -60,6 +62,9 @@ export class EventCollector {
   haveOwnTimes = true;
   /** For protocols that answer for each event. */
   listsAllErrors = false;
+
+  /** Who sends, as far as Supabase's drains are concerned. */
+  sender: DrainSender = anySender;
 
   readonly #maxEvents: number;
   readonly #hops: number | undefined;
@@ -81,6 +86,7 @@ export class EventCollector {
   /** Whether events of others stand between these. */
   #isPart = false;
   #count = 0;
+  #own = 0;
   #rejected = 0;
 
   /** `contentLength`: the size of the source. `hops`: how often log streams passed on its events. */
@@ -99,6 +105,19 @@ export class EventCollector {
   leaveOut(): void {
     if (this.#count >= this.#maxEvents) throw new TooManyEvents();
     this.#count++;
+  }
+
+  /** Leaves an event of Supabase's drains out if Logloom's own work caused it. */
+  leaveOutOwn(event: JsonObject, message: unknown): boolean {
+    if (!this.sender.isOwn(event, message)) return false;
+    this.leaveOut();
+    this.#own++;
+    return true;
+  }
+
+  /** Whether there are events, and Logloom caused them all. */
+  get areOwn(): boolean {
+    return this.#own > 0 && this.#own === this.#count;
   }
 
   get rejected(): number {

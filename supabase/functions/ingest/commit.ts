@@ -35,6 +35,18 @@ export interface Committed {
 /** The longest total wait for an unreachable database. */
 const patienceMs = [300, 700, 1000];
 
+/** How long a key counts as known where nothing is to be stored. */
+const knownMs = 60_000;
+
+/** Where all events are Logloom's own traffic it calls once a minute: Supabase's drain would deliver each call's line. */
+export async function commitUnlessOwn(request: Request, commit: Commit): Promise<Committed> {
+  const { events, body } = request;
+  if (events.areOwn && events.sender.knownUntil > Date.now()) return nothing(body.length);
+  const committed = await commitEvents(request, commit);
+  if (committed.failure === undefined) events.sender.knownUntil = Date.now() + knownMs;
+  return committed;
+}
+
 /** Commits the events of a request, slice by slice; the first refused slice ends it. */
 export async function commitEvents(request: Request, commit: Commit): Promise<Committed> {
   const { caller, events, body } = request;
@@ -73,9 +85,9 @@ export async function commitEvents(request: Request, commit: Commit): Promise<Co
   };
 }
 
-/** Nothing was committed, for this reason. */
-export function refusedAll(failure: Failure, bytes: number): Committed {
-  return { outcome: new Answers([], bytes), failure, events: 0, notes: failure.notes };
+/** Nothing was committed, for this reason if one is given. */
+export function nothing(bytes: number, failure?: Failure): Committed {
+  return { outcome: new Answers([], bytes), failure, events: 0, notes: failure?.notes };
 }
 
 function callerParameters(caller: Caller): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import type { Failure, Notes } from "../_shared/errors.ts";
 import { type EventError, maxErrors, sendAgain } from "./collector.ts";
-import { commitEvents, type Committed, refusedAll, type Request } from "./commit.ts";
+import { commitEvents, type Committed, nothing, type Request } from "./commit.ts";
 import type { Commit } from "./group_commit.ts";
 import type { Outcome } from "./protocol.ts";
 import type { TenantEvents, TenantPart } from "./tenant_events.ts";
@@ -38,7 +38,7 @@ export async function commitForTenants(
       const bytes = Math.round(body.length * part.length / length);
       const caller = { kind: "tenant", tenantId: tenant } as const;
       const committed = away !== undefined && now() - began > patienceMs
-        ? refusedAll(away, body.length)
+        ? nothing(body.length, away)
         : await commitEvents({ ...request, caller, events: part, bytes }, commit);
       if (committed.failure?.status === 503) away = committed.failure;
       parts[n] = { tenant, events: part, committed };

@@ -1,4 +1,5 @@
 import type { Authenticate, Caller, Credentials, Project } from "../_shared/auth.ts";
+import { callerKey } from "../_shared/auth.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { findCredentials, whereKeysGo } from "../_shared/credentials.ts";
 import {
@@ -23,7 +24,7 @@ import { besideBody, readParameters } from "./beside_body.ts";
 import { type Body, readBody } from "./body.ts";
 import type { Bytes } from "./bytes.ts";
 import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
-import { askWhoCalls, commitEvents, type Committed } from "./commit.ts";
+import { askWhoCalls, type Committed, commitUnlessOwn } from "./commit.ts";
 import { commitForTenants } from "./commit_for_tenants.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createHolds, type Holds } from "./holds.ts";
@@ -39,6 +40,7 @@ import {
   type Reading,
   type Reply,
 } from "./protocol.ts";
+import { createOwnTraffic, type DrainSender } from "./own_traffic.ts";
 import { pathBelowIngest, protocolOf } from "./routes.ts";
 import { TenantEvents, tenantOfHeader } from "./tenant_events.ts";
 
@@ -47,6 +49,8 @@ export interface IngestDependencies {
   readonly callDatabase: CallDatabase;
   /** Called when pg_cron seems to have stopped. Must return at once. */
   readonly wakeWriter: () => void;
+  /** Of this function, where the platform gives one. */
+  readonly deploymentId?: string;
   /** The time limit for a body; for tests. */
   readonly bodyTimeoutMs?: number;
 }
@@ -56,6 +60,7 @@ interface Context {
   readonly authenticate: Authenticate;
   readonly commit: Commit;
   readonly holds: Holds;
+  readonly senderOf: (key: string) => DrainSender;
   readonly bodyTimeoutMs: number;
 }
 
@@ -63,12 +68,14 @@ interface Context {
 type Answer = { readonly reply: Reply; readonly notes?: Notes } | { readonly failure: Failure };
 
 export function createIngestHandler(
-  { authenticate, callDatabase, wakeWriter, bodyTimeoutMs = timeForBodies }: IngestDependencies,
+  { authenticate, callDatabase, wakeWriter, deploymentId, bodyTimeoutMs = timeForBodies }:
+    IngestDependencies,
 ): (request: Request) => Promise<Response> {
   const context: Context = {
     authenticate,
     commit: createGroupCommit(callDatabase),
     holds: createHolds(),
+    senderOf: createOwnTraffic(deploymentId),
     bodyTimeoutMs,
   };
   return takingBodies(async (request) => {
@@ -216,6 +223,7 @@ async function ingest(
       hops,
     )
     : new EventCollector(protocol.maxEvents, length, hops);
+  events.sender = context.senderOf(callerKey(caller.value));
   const content = "problem" in body.value
     ? failure(body.value.status, body.value.problem)
     : read(incoming, protocol, new Content(body.value.bytes), events);
@@ -238,7 +246,7 @@ async function ingest(
   if (caller.value.kind === "project") {
     committed = await commitForTenants({ ...sent, events: events as TenantEvents }, commit);
   } else {
-    committed = await commitEvents({ ...sent, caller: caller.value, events }, commit);
+    committed = await commitUnlessOwn({ ...sent, caller: caller.value, events }, commit);
     holds.remember(caller.value, committed.notes);
   }
   const { outcome, notes } = committed;

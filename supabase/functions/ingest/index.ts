@@ -22,4 +22,5 @@ Deno.serve(createIngestHandler({
   }),
   callDatabase,
   wakeWriter: createGuardian(callDatabase),
+  deploymentId: Deno.env.get("DENO_DEPLOYMENT_ID"),
 }));

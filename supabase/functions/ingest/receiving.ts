@@ -21,6 +21,7 @@ export interface Receiving {
   readonly body?: BodyInit;
   /** Instead of the key in X-API-Key. */
   readonly credentials?: Record<string, string>;
+  readonly deploymentId?: string;
   /** Stands for the database; it takes everything when it says nothing. */
   readonly database?: (request: PeerRequest, call: number) => Response | undefined;
 }
@@ -46,7 +47,7 @@ export async function receive(path: string, receiving: Receiving = {}): Promise<
     const { p_rejected: rejected = 0, p_errors: errors, p_cut: cut } = sent;
     return Response.json({ success: true, ingested: count, rejected, cut, errors });
   });
-  await using ingest = startIngest(peer.url);
+  await using ingest = startIngest(peer.url, undefined, undefined, receiving.deploymentId);
   const response = await fetch(`${ingest.url}${path}`, {
     method: receiving.method ?? "POST",
     headers: { ...(receiving.credentials ?? { "X-API-Key": apiKey }), ...receiving.headers },
@@ -70,7 +71,8 @@ function isColumn(name: string): boolean {
   return eventFields.some((field) => field !== "ts" && name === `p_${field}`);
 }
 
-function eventsOf(call: Record<string, unknown>): Record<string, unknown>[] {
+/** The events of a call, each with its fields that are not null. */
+export function eventsOf(call: Record<string, unknown>): Record<string, unknown>[] {
   if (!Array.isArray(call.p_ts)) return [];
   return call.p_ts.map((_, at) => {
     const event: Record<string, unknown> = {};

@@ -70,12 +70,14 @@ export function startIngest(
   databaseUrl: string,
   wakeWriter = () => {},
   bodyTimeoutMs?: number,
+  deploymentId?: string,
 ): Ingest {
   const handler = createIngestHandler({
     authenticate: createAuthenticator({ jwksUrl: `${closedUrl()}/jwks`, jwtSecret: secret }),
     callDatabase: createDatabase({ url: databaseUrl, serviceKey: "key", timeoutMs: 60_000 }),
     wakeWriter,
     bodyTimeoutMs,
+    deploymentId,
   });
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, handler);
   const { port } = server.addr;

@@ -4,10 +4,10 @@ import type { Envelope } from "../draft.ts";
 import { isObject, type JsonObject, scalarText } from "../json.ts";
 import { levelOfStatus } from "../levels.ts";
 import { type Content, counts, errorReply, json, type Protocol, receiver } from "../protocol.ts";
+import { supabaseEnvelope } from "../supabase_events.ts";
 import { addJson, defaultsOf } from "./lines.ts";
 import { addInvocation } from "./workers.ts";
 import { addLogplex } from "./logplex.ts";
-import { isOfIngest } from "./own_traffic.ts";
 
 /** Adds an event of a drain in the form of its platform. */
 type AddEvent = (event: JsonObject, envelope: Envelope, events: EventCollector) => void;
@@ -51,21 +51,9 @@ const verification: Protocol["greet"] = ({ method, query }) => {
 const plainDrain = drain((event, envelope, events) => events.add(event, envelope));
 
 const supabaseDrain = drain((event, envelope, events) => {
-  if (isOfIngest(event)) {
-    events.leaveOut();
-    return;
-  }
-  const metadata = isObject(event.metadata) ? event.metadata : {};
-  const parsed = isObject(metadata.parsed) ? metadata.parsed : {};
-  const request = isObject(metadata.request) ? metadata.request : {};
-  const response = isObject(metadata.response) ? metadata.response : {};
-  const path = scalarText(request.path);
-  events.add(event, {
-    ...envelope,
-    fallbackLevel: metadata.level ?? parsed.error_severity ??
-      levelOfStatus(scalarText(response.status_code)),
-    defaults: { ...path !== undefined && { route: path }, ...envelope.defaults },
-  });
+  if (events.leaveOutOwn(event, event.event_message)) return;
+  const { fallbackLevel, defaults } = supabaseEnvelope(event);
+  events.add(event, { fallbackLevel, defaults: { ...defaults, ...envelope.defaults } });
 });
 
 /** Cloudflare's Logpush of requests, or of a Worker's invocations. */

@@ -23,7 +23,7 @@ import {
 } from "../protocol.ts";
 import { closingQuote, matchAt } from "../scan.ts";
 import { MalformedSnappy, SnappyTooLong, unsnappy } from "../snappy.ts";
-import { isOfIngest } from "./own_traffic.ts";
+import { supabaseEnvelope } from "../supabase_events.ts";
 import {
   delimited,
   eachField,
@@ -256,15 +256,11 @@ function addEntry(
   const parsed = typeof line === "string" && line.startsWith("{") ? content.parse(line) : undefined;
   const isEvent = isObject(parsed);
   // Before the labels are copied: skipping such an event is cheap.
-  const isOwn = labels.isOfSupabase && (isOfIngest({ event_message: line }) ||
-    isOfIngest(metadata) || (isEvent && isOfIngest(parsed)));
-  if (isOwn) {
-    events.leaveOut();
-    return;
-  }
+  if (labels.isOfSupabase && events.leaveOutOwn(metadata, line)) return;
+  const told = labels.isOfSupabase ? supabaseEnvelope(metadata) : undefined;
   const around = metadata;
   for (const key in labels.members) addMember(around, key, labels.members[key]);
-  const defaults: Record<string, string> = {};
+  const defaults: Record<string, string | undefined> = { ...told?.defaults };
   for (const [field, names] of Object.entries(labelFields)) {
     const name = names.find((key) => Object.hasOwn(around, key) && scalarText(around[key]));
     if (name === undefined) continue;
@@ -272,7 +268,7 @@ function addEntry(
     delete around[name];
   }
   const level = labelLevels.find((key) => Object.hasOwn(around, key));
-  const fallbackLevel = level === undefined ? undefined : around[level];
+  const fallbackLevel = level === undefined ? told?.fallbackLevel : around[level];
   if (level !== undefined) delete around[level];
 
   const members = isEvent ? parsed : around;

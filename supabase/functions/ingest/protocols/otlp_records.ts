@@ -9,8 +9,8 @@ import {
   setMember,
 } from "../json.ts";
 import { levelOf, otlpLevelOf } from "../levels.ts";
+import { supabaseEnvelope } from "../supabase_events.ts";
 import { isoFromText } from "../timestamps.ts";
-import { isOfIngest } from "./own_traffic.ts";
 
 /** A log record with its values as in JSON. */
 export interface OtlpRecord {
@@ -97,11 +97,10 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
       setMember(members, isTaken ? `attributes.${key}` : key, attributes[key]);
     }
   }
-  // Supabase's own drain.
-  if (origin.scope.name === "Logflare" && isOfIngest({ ...members, event_message: body })) {
-    events.leaveOut();
-    return;
-  }
+  const eventName = scalarText(record.eventName) || undefined;
+  const isDrain = origin.scope.name === "Logflare";
+  // Supabase's message is the body, or the event's name beside a body with all the rest.
+  if (isDrain && events.leaveOutOwn(members, eventName ?? body)) return;
   if (record.traceId !== undefined) addMember(members, "trace_id", record.traceId);
   if (record.spanId !== undefined) addMember(members, "span_id", record.spanId);
   if (origin.resource !== undefined) addMember(members, "resource", origin.resource);
@@ -118,16 +117,21 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
   for (const [key, value] of Object.entries(beside)) {
     if (value && value !== "0") addMember(members, key, value);
   }
-  const eventName = scalarText(record.eventName) || undefined;
-  if (eventName !== undefined) addMember(members, "event_name", eventName);
+  if (eventName !== undefined && !isDrain) addMember(members, "event_name", eventName);
   const exception = members["exception.message"];
   const fallback = eventName ?? (typeof exception === "string" ? exception : undefined);
+  const told = isDrain ? supabaseEnvelope(members) : undefined;
   events.add(members, {
     ...record.time !== undefined && { ts: record.time },
     ...severityOf(record),
     ...body !== undefined && body !== null && members !== body && { msg: body },
     sharedBytes: origin.sharedBytes,
-    defaults: fallback === undefined ? origin.defaults : { ...origin.defaults, msg: fallback },
+    fallbackLevel: told?.fallbackLevel,
+    defaults: {
+      ...told?.defaults,
+      ...origin.defaults,
+      ...fallback !== undefined && { msg: fallback },
+    },
   });
 }
 
