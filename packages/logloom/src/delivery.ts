@@ -1,4 +1,4 @@
-import { isPage, later, server, type WaitUntil, withoutKey } from "./host.ts";
+import { host, isPage, later, server, type WaitUntil, withoutKey } from "./host.ts";
 
 /** An event that the service refused, with the reason. */
 export interface Rejected {
@@ -55,7 +55,8 @@ const batchEvents = 500;
 const batchTenants = 100;
 // A page may go away at any time: each of its requests must outlive it.
 const batchBytes = isPage ? keepaliveBytes : 256 * 1024;
-const batchMs = 2000;
+/** In a terminal somebody waits to see what is logged; a function may end at any time. */
+const batchMs = server && !server.stdout?.isTTY && !host.EdgeRuntime ? 5000 : 2000;
 const queueEvents = server ? 50_000 : 10_000;
 const queueBytes = server ? 25_000_000 : 5_000_000;
 const firstDelayMs = 500;

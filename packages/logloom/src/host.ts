@@ -8,6 +8,7 @@ export interface Host {
     listenerCount: (event: string) => number;
     exit(code: number): never;
     readonly pid: number;
+    readonly stdout?: { readonly isTTY?: boolean };
     kill(pid: number, signal: string): unknown;
     prependListener?: (event: string, listener: () => unknown) => unknown;
   };
