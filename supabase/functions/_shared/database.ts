@@ -37,9 +37,21 @@ const decidedStatuses = new Set([400, 401, 403, 404, 409, 413, 429, 503]);
 const publicIsHidden =
   "The schema public is not exposed: add it to the project's exposed schemas (Data API settings)";
 
-/** The answer where PostgREST refuses a call by this code of its own. */
+/** What is known of a database that refuses a call by a code of PostgREST's or its own. */
+const knownReasons: Readonly<Record<string, string>> = {
+  PGRST106: publicIsHidden,
+  "25006": "The database is read-only, try again later",
+  "53100": "The disk of the database is full, try again later",
+};
+
+/** Whether this code says that no call is answered now. */
+export function isAway(code: string): boolean {
+  return code in knownReasons;
+}
+
+/** The answer where the database refuses a call by this code. */
 export function awayMessage(code: string): string {
-  return code === "PGRST106" ? publicIsHidden : databaseAway;
+  return knownReasons[code] ?? databaseAway;
 }
 
 /** Of package.json, which a deploy leaves behind. */
@@ -120,7 +132,7 @@ export function readAnswer(
 function whyAway(status: number, code: string): string {
   if (/^PGRST00\d$/.test(code)) return "PostgREST cannot reach the database";
   if (code === "57014") return "The database did not answer in time";
-  if (code === "PGRST106") return publicIsHidden;
+  if (isAway(code)) return knownReasons[code];
   if (/^(PGRST\d{3}|[0-9A-Z]{5})$/.test(code)) return `The database refused to answer (${code})`;
   return [502, 503, 504].includes(status)
     ? "PostgREST does not answer"

@@ -118,14 +118,23 @@ Deno.test("any other answer is 503, since it is no fault of the client", async (
   }
 });
 
-Deno.test("where the project does not expose the schema public, the answer says so", async () => {
-  await using peer = startPeer(() =>
-    Response.json({ code: "PGRST106", message: "Invalid schema: public" }, { status: 406 })
-  );
-  const said =
-    "The schema public is not exposed: add it to the project's exposed schemas (Data API settings)";
-  const { status, error, reason } = await failureOf(database(peer.url));
-  assert.deepEqual({ status, error, reason }, { status: 503, error: said, reason: said });
+Deno.test("what is known of the refusal, the answer says", async () => {
+  for (
+    const [code, told, said] of [
+      [
+        "PGRST106",
+        406,
+        "The schema public is not exposed: add it to the project's exposed schemas (Data API settings)",
+      ],
+      ["25006", 405, "The database is read-only, try again later"],
+      ["53100", 503, "The disk of the database is full, try again later"],
+    ] as const
+  ) {
+    await using peer = startPeer(() => Response.json({ code, message: "m" }, { status: told }));
+    const { status, error, reason, retryAfter } = await failureOf(database(peer.url));
+    assert.deepEqual({ status, error, reason }, { status: 503, error: said, reason: said });
+    assert.match(retryAfter ?? "", /^[3-5]$/);
+  }
 });
 
 Deno.test("a database that cannot be reached is 503", async () => {

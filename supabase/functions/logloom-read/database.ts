@@ -1,6 +1,7 @@
 import {
   awayMessage,
   type DatabaseOptions,
+  isAway,
   readError,
   readRetryAfter,
   serviceHeaders,
@@ -104,7 +105,7 @@ function refused(operation: string, answer: Response, text: string, isKey: boole
   const isOurs = code !== "not JSON" && code !== "none";
   // Of a key's request PostgREST sees our call, of which only the parameters can be at fault.
   const isAtFault = isOurs && answer.status < 500 && (!isKey || /^(22|PGRST102$)/.test(code));
-  if (!code.startsWith("PT") && (!isAtFault || code === "PGRST106")) {
+  if (!code.startsWith("PT") && (!isAtFault || isAway(code))) {
     logFailure("database refused the call", { call: operation, status: answer.status, code });
     // A statement that is wrong, or too large for PostgreSQL, is so the next time, too.
     return /^(42601$|54)/.test(code) ? problem(500, "This request cannot be answered") : away(code);

@@ -65,6 +65,10 @@ Deno.test("what is no error of the database is not passed on", async () => {
     assert.equal(answer.status, 503);
     assert.match(answer.text, /"The schema public is not exposed: add it to the project's exposed/);
     assert.equal(answer.asked[0].headers.get("content-profile"), "public");
+    const readOnly = { code: "25006", message: "cannot execute UPDATE in a read-only transaction" };
+    const later = await answered(() => Response.json(readOnly, { status: 405 }), reader);
+    assert.equal(later.status, 503);
+    assert.match(later.text, /"The database is read-only, try again later"/);
   }
   const ours = { code: "PT429", message: "Too many searches", details: null, hint: null };
   const busy = await answered(

@@ -1,0 +1,28 @@
+-- The check of the database: whether it takes writes. Its disk is full where a job found it so.
+create function logloom_private.database_health()
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_state constant text := case
+    when logloom_private.is_read_only() then 'read_only'
+    when exists (
+      select from logloom_private.jobs j where j.failures > 0 and j.last_error like '53100:%'
+    ) then 'full'
+    else 'writable'
+  end;
+  v_mend constant text := 'see A read-only or full database in docs/guides/operations.md';
+begin
+  return logloom_private.health_grade(
+    case v_state
+      when 'read_only' then
+        'The database is read-only: ingest refuses events and the jobs rest until it takes writes: '
+          || v_mend
+      when 'full' then 'The disk of the database is full: ' || v_mend
+    end,
+    null
+  ) || jsonb_build_object('state', v_state);
+end;
+$$;
