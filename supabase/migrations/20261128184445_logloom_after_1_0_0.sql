@@ -143,6 +143,9 @@ ALTER TABLE "logloom_private"."jobs"
 ALTER TABLE "logloom_private"."jobs"
   FORCE ROW LEVEL SECURITY;
 
+ALTER TABLE "logloom_private"."jobs"
+  SET (autovacuum_analyze_threshold=10000);
+
 ALTER TABLE "logloom"."alert_incidents"
   ADD COLUMN "end_told_at" timestamp WITH time zone;
 
@@ -963,6 +966,39 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.canary_call (
+  p_path text,
+  p_key  text,
+  p_body jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_status integer;
+  v_content text;
+begin
+  perform extensions.http_set_curlopt('CURLOPT_TIMEOUT_MS', '1000');
+  select r.status, r.content into v_status, v_content
+  from logloom_private.settings s
+  cross join extensions.http(
+    row(
+      'POST', rtrim(s.canary_url, '/') || '/functions/v1/' || p_path,
+      array[
+        extensions.http_header('X-API-Key', p_key),
+        extensions.http_header('Idempotency-Key', md5(p_body::text))
+      ],
+      'application/json', p_body::text
+    )::extensions.http_request
+  ) r;
+  if v_status is distinct from 200 then
+    raise exception '% answered %: %', p_path, v_status, left(v_content, 200);
+  end if;
+  return v_content::jsonb;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.canary_health (
   p_now timestamp with time zone
 )
@@ -1025,23 +1061,29 @@ CREATE OR REPLACE FUNCTION logloom_private.canary_step (
   p_round_id uuid,
   p_key      text
 )
-  RETURNS void
+  RETURNS logloom_private.canary_rounds
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  case p_step
-    when 'send' then perform logloom_private.send_canary(p_round_id, p_key);
-    when 'look' then perform logloom_private.look_for_canary(p_round_id, p_key);
-    when 'count' then perform logloom_private.count_canaries(p_round_id, p_key);
-  end case;
-exception
-  when query_canceled then
-    raise;
-  when others then
-    update logloom_private.canary_rounds r
-    set error = coalesce(r.error, left(format('%s: %s', p_step, sqlerrm), 500))
-    where r.round_id = p_round_id;
+  begin
+    case p_step
+      when 'send' then perform logloom_private.send_canary(p_round_id, p_key);
+      when 'look' then perform logloom_private.look_for_canary(p_round_id, p_key);
+      when 'count' then perform logloom_private.count_canaries(p_round_id, p_key);
+    end case;
+  exception
+    when query_canceled then
+      raise;
+    when others then
+      update logloom_private.canary_rounds r
+      set error = coalesce(r.error, left(format('%s: %s', p_step, sqlerrm), 500))
+      from logloom_private.settings s
+      where r.round_id = p_round_id and (
+        sqlerrm !~ 'timed? ?out' or r.sent_at < clock_timestamp() - s.queue_degraded_age
+      );
+  end;
+  return (select r from logloom_private.canary_rounds r where r.round_id = p_round_id);
 end;
 $function$;
 
@@ -1634,16 +1676,22 @@ begin
     if logloom_private.advance_alert_groups(p_round, clock_timestamp() + interval '1 second') then
       return;
     end if;
-  exception when query_canceled or others then
-    perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
+  exception
+    when lock_not_available or disk_full then
+      raise;
+    when query_canceled or others then
+      perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
   v_rule_ids := logloom_private.next_alert_rules(
     p_round.rules_through, (select s.alert_step_rules from logloom_private.settings s), p_round
   );
   begin
     perform logloom_private.judge_alert_rules(v_rule_ids, p_round, clock_timestamp());
-  exception when query_canceled or others then
-    perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
+  exception
+    when lock_not_available or disk_full then
+      raise;
+    when query_canceled or others then
+      perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
   -- After the last of them, all was evaluated that does not have to be read for itself.
   update logloom_private.alert_rounds r
@@ -1798,6 +1846,34 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.database_health()
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_state constant text := case
+    when logloom_private.is_read_only() then 'read_only'
+    when exists (
+      select from logloom_private.jobs j where j.failures > 0 and j.last_error like '53100:%'
+    ) then 'full'
+    else 'writable'
+  end;
+  v_mend constant text := 'see A read-only or full database in docs/guides/operations.md';
+begin
+  return logloom_private.health_grade(
+    case v_state
+      when 'read_only' then
+        'The database is read-only: ingest refuses events and the jobs rest until it takes writes: '
+          || v_mend
+      when 'full' then 'The disk of the database is full: ' || v_mend
+    end,
+    null
+  ) || jsonb_build_object('state', v_state);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.decode_cursor (
   p_cursor  text,
   p_pattern text
@@ -1852,6 +1928,75 @@ begin
   on conflict (object_key) do nothing;
   update logloom_private.archive_garbage g set next_attempt_at = clock_timestamp() where true;
   return (select count(*) from logloom_private.archive_garbage);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.delete_expired_of_day (
+  p_place logloom_private.retention_place
+)
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_tenants text[];
+  v_first record;
+  v_through text := p_place.tenant_through;
+  v_error text;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if exists (select from logloom.plans p where p.archive_days > 0) then
+    -- Nothing comes between the look at what is archived and the deletion.
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  end if;
+  v_tenants := logloom_private.expired_tenants(
+    p_place.day, p_place.today, p_place.tenant_through, v_settings.retention_step_tenants
+  );
+  if v_tenants = '{}' then
+    perform logloom_private.end_retention_day(p_place.day, null);
+    return interval '0';
+  end if;
+  perform logloom_private.note_stream_gaps(p_place.day, p_place.today, v_tenants);
+  -- As many tenants as have a step's records between them, and at least one.
+  select
+    array_agg(d.tenant_id order by d.tenant_id) filter (
+      where d.records_through <= v_settings.deletion_step_records
+    ) as tenant_ids,
+    (array_agg(d.tenant_id order by d.tenant_id))[1] as tenant_id
+  into v_first
+  from (
+    select e.tenant_id, sum(e.records) over (order by e.tenant_id) as records_through
+    from logloom_private.expired_days(
+      v_tenants, p_place.day, v_settings.deletion_step_records
+    ) e
+  ) d;
+  if v_first.tenant_id is null then
+    perform logloom_private.leave_days(v_tenants, array[p_place.day]);
+    v_through := v_tenants[cardinality(v_tenants)];
+  elsif v_first.tenant_ids is not null then
+    v_error := logloom_private.forget_expired(
+      v_first.tenant_ids, p_place.day, p_place.today
+    );
+    if v_error is not null then
+      -- Its turn comes again the next time.
+      v_through := v_first.tenant_ids[cardinality(v_first.tenant_ids)];
+    end if;
+  else
+    begin
+      perform logloom_private.delete_expired(v_first.tenant_id, p_place.day, p_place.today);
+    exception
+      when lock_not_available or disk_full then
+        raise;
+      when others then
+        v_error := format('%s: %s', sqlstate, sqlerrm);
+        v_through := v_first.tenant_id;
+    end;
+  end if;
+  update logloom_private.retention_place p
+  set tenant_through = v_through, error = coalesce(p.error, v_error)
+  where p.singleton;
+  return case when v_first.tenant_id is null then interval '0' else v_settings.deletion_pause end;
 end;
 $function$;
 
@@ -2095,7 +2240,9 @@ begin
   select r.* into v_round
   from logloom_private.alert_rounds r
   where r.finished_at is null and r.staged_by = pg_backend_pid()
-    and to_regclass('pg_temp.alert_writes') is not null;
+    and (
+      r.write_seq_from = r.write_seq_to or to_regclass('pg_temp.alert_writes') is not null
+    );
   if not found then
     v_round := logloom_private.begin_alert_round(
       clock_timestamp(),
@@ -2353,6 +2500,48 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.forget_expired (
+  p_tenant_ids text[],
+  p_day        date,
+  p_today      date
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_forgotten record;
+  v_error text;
+begin
+  begin
+    v_forgotten := logloom_private.forget_tenants_day(p_tenant_ids, p_day);
+    perform logloom_private.note_deletions(
+      v_forgotten.tenant_ids, v_forgotten.records,
+      (
+        not logloom_private.partition_exists(p_day)
+        and not logloom_private.day_is_kept(p_day, p_today)
+      )::integer,
+      p_today
+    );
+    return null;
+  exception
+    when lock_not_available or disk_full then
+      raise;
+    when others then
+      v_error := format('%s: %s', sqlstate, sqlerrm);
+  end;
+  if cardinality(p_tenant_ids) > 1 then
+    v_error := null;
+    for v_at in 1..cardinality(p_tenant_ids) loop
+      v_error := coalesce(
+        v_error, logloom_private.forget_expired(p_tenant_ids[v_at:v_at], p_day, p_today)
+      );
+    end loop;
+  end if;
+  return v_error;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.granted_functions()
   RETURNS TABLE (
     roles text,
@@ -2489,6 +2678,132 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.ingest (
+  p_request logloom_private.ingest_request,
+  p_state   logloom_private.ingest_state
+)
+  RETURNS logloom_private.ingest_answer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_plan constant logloom.plans := p_state.plan;
+  v_has_rate constant boolean :=
+    num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
+  -- The first slice decides for its request: what follows is taken, and waited for by the next one.
+  v_is_let_in constant boolean := coalesce(p_request.p_slice > 0, false);
+  v_answer logloom_private.ingest_answer;
+  v_earlier_answer json;
+begin
+  if p_request.p_ts is null then
+    return row(
+      json_build_object(
+        'authenticated', true,
+        -- Of a time of receipt that is as long as they come.
+        'max_event_bytes', p_state.max_record_bytes
+          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
+        'max_event_values', p_state.max_record_values
+      ),
+      logloom_private.quota_headers(p_state, 0), 0
+    );
+  end if;
+  if v_has_rate and not v_is_let_in then
+    -- Without a lock: a request that is refused here holds nobody up and writes nothing.
+    perform logloom_private.check_rate(p_state, b)
+    from logloom_private.rate_buckets b
+    where b.tenant_id = p_state.tenant_id;
+  end if;
+  if cardinality(p_request.p_ts) > p_state.batch_max_events
+    or p_request.p_bytes > p_state.batch_max_bytes
+  then
+    perform logloom_private.refuse(
+      'ingest.request_is_too_large', p_state.batch_max_events::text, p_state.batch_max_bytes::text
+    );
+  end if;
+  -- A repeat gets the first answer, also once a limit is reached.
+  if p_request.p_idempotency_key is not null then
+    v_earlier_answer := logloom_private.first_answer(
+      p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
+    );
+  end if;
+  if v_earlier_answer ->> 'takes_to' is not null then
+    -- Its list is made again, as it was.
+    p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
+    p_state.takes_to := v_earlier_answer ->> 'takes_to';
+  end if;
+  if p_state.keeps_from > any (p_request.p_ts) or p_state.takes_to < any (p_request.p_ts)
+    or p_state.service <> any (p_request.p_service)
+  then
+    p_request := logloom_private.reject_events(p_request, p_state);
+  end if;
+  v_answer.ingested := coalesce(cardinality(p_request.p_ts), 0);
+  if p_state.service is not null then
+    p_request.p_service := array_fill(p_state.service, array[v_answer.ingested]);
+  end if;
+  v_answer.headers := logloom_private.quota_headers(p_state, v_answer.ingested);
+  v_answer.body := json_strip_nulls(json_build_object(
+    'success', v_answer.ingested > 0 or coalesce(p_request.p_rejected, 0) = 0,
+    'ingested', v_answer.ingested,
+    'rejected', coalesce(p_request.p_rejected, 0),
+    'cut', nullif(p_request.p_cut, 0),
+    'errors', case when p_request.p_rejected > 0 then coalesce(p_request.p_errors, '[]') end
+  ));
+
+  if not p_state.is_provisioned and num_nonnulls(p_request.p_key_digest, p_request.p_claims) = 0
+    and not (select s.provision_by_secret_key from logloom_private.settings s)
+  then
+    perform logloom_private.refuse('ingest.tenant_is_not_known', p_state.tenant_id);
+  end if;
+  -- A first slice decides also where its own events were all rejected.
+  if not v_is_let_in and v_earlier_answer is null
+    and (v_answer.ingested > 0 or p_request.p_slice = 0)
+  then
+    perform logloom_private.check_month(p_state);
+  end if;
+  if v_answer.ingested > 0 and v_earlier_answer is null then
+    if logloom_private.is_read_only() then
+      -- As if the insert had met it.
+      raise read_only_sql_transaction;
+    end if;
+    if p_state.queue_is_full then
+      perform logloom_private.refuse_with_headers(
+        logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
+        'ingest.queue_is_full'
+      );
+    end if;
+    if not p_state.is_provisioned then
+      perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
+    end if;
+    -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
+    -- event of its plan.
+    if p_request.p_idempotency_key is not null then
+      v_earlier_answer := logloom_private.first_answer(
+        p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice,
+        case when p_request.p_all_errors
+          then logloom_private.without_errors(p_state, v_answer.body) else v_answer.body end
+      );
+    end if;
+  end if;
+  if v_earlier_answer is not null then
+    if v_earlier_answer ->> 'takes_to' is not null then
+      v_earlier_answer := (
+        v_answer.body::jsonb || v_earlier_answer::jsonb - '{keeps_from,takes_to}'::text[]
+      )::json;
+    end if;
+    return row(v_earlier_answer, logloom_private.quota_headers(p_state, 0), 0);
+  end if;
+  if v_has_rate then
+    v_answer.headers := v_answer.headers || logloom_private.take_rate(
+      p_state, v_answer.ingested, v_is_let_in
+    );
+  end if;
+  if v_answer.ingested > 0 then
+    perform logloom_private.enqueue(p_state, p_request);
+  end if;
+  return v_answer;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.ingest_state (
   p_tenant_id  text,
   p_key_digest text,
@@ -2568,6 +2883,19 @@ CREATE OR REPLACE FUNCTION logloom_private.is_copied()
 begin
   return exists (
     select from logloom_private.installation i where i.other_url <> i.project_url
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.is_read_only()
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return 'on' in (
+    current_setting('transaction_read_only'), current_setting('default_transaction_read_only')
   );
 end;
 $function$;
@@ -3197,30 +3525,29 @@ CREATE OR REPLACE FUNCTION logloom_private.look_for_canary (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_round logloom_private.canary_rounds;
+  v_is_searched constant boolean := (
+    select r.searched_at is not null
+    from logloom_private.canary_rounds r
+    where r.round_id = p_round_id
+  );
   v_query constant text := format('req_id:%s', p_round_id);
-begin
-  select r.* into v_round from logloom_private.canary_rounds r where r.round_id = p_round_id;
-  if v_round.searched_at is null and jsonb_path_exists(
-    logloom_private.canary_call(
-      'logloom-read/v1/search_logs', p_key, jsonb_build_object('p_query_dsl', v_query)
-    ),
-    '$.logs[*] ? (@.msg == $msg)', jsonb_build_object('msg', 'canary ' || p_round_id)
-  ) then
-    v_round.searched_at := clock_timestamp();
-  end if;
-  if v_round.tailed_at is null and jsonb_path_exists(
-    logloom_private.canary_call(
+  v_answer constant jsonb := case
+    when v_is_searched then logloom_private.canary_call(
       'logloom-read/v1/tail_logs', p_key,
       jsonb_build_object('p_query_dsl', v_query, 'p_backlog', 10)
-    ),
-    '$.logs[*] ? (@.msg == $msg)', jsonb_build_object('msg', 'canary ' || p_round_id)
-  ) then
-    v_round.tailed_at := clock_timestamp();
-  end if;
+    )
+    else logloom_private.canary_call(
+      'logloom-read/v1/search_logs', p_key, jsonb_build_object('p_query_dsl', v_query)
+    )
+  end;
+begin
   update logloom_private.canary_rounds r
-  set searched_at = v_round.searched_at, tailed_at = v_round.tailed_at
-  where r.round_id = p_round_id;
+  set searched_at = coalesce(r.searched_at, clock_timestamp()),
+    tailed_at = case when v_is_searched then clock_timestamp() end
+  where r.round_id = p_round_id and jsonb_path_exists(
+    v_answer, '$.logs[*] ? (@.msg == $msg)',
+    jsonb_build_object('msg', 'canary ' || p_round_id)
+  );
 end;
 $function$;
 
@@ -3493,6 +3820,41 @@ when query_canceled or others then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.note_key_read (
+  p_key_digest text,
+  p_operation  text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key constant logloom.api_keys := logloom_private.key_of_digest(p_key_digest);
+  v_day constant date := logloom_private.utc_day(now());
+begin
+  if v_key.key_id is null then
+    perform logloom_private.refuse('callers.key_is_unknown');
+  end if;
+  perform logloom_private.note_key_use(v_key);
+  update logloom_private.key_reads r
+  set reads = r.reads + 1
+  where r.ctid = (
+    select f.ctid
+    from logloom_private.key_reads f
+    where f.key_id = v_key.key_id and f.day = v_day and f.operation = p_operation
+    limit 1
+    for no key update skip locked
+  );
+  if not found then
+    insert into logloom_private.key_reads (key_id, day, operation, reads)
+    values (v_key.key_id, v_day, p_operation, 1);
+  end if;
+exception when read_only_sql_transaction or disk_full then
+  -- An answer is worth more than its note.
+  null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.note_project()
   RETURNS void
   LANGUAGE plpgsql
@@ -3510,6 +3872,42 @@ begin
     set other_url = nullif(v_calling, coalesce(i.project_url, v_calling))
     where i.other_url is distinct from nullif(v_calling, coalesce(i.project_url, v_calling));
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.note_session_use (
+  p_session logloom.portal_sessions
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first timestamptz;
+begin
+  if p_session.last_used_at >= date_trunc('minute', now()) then
+    return;
+  end if;
+  -- Skips a locked row: whoever holds it must not hold up requests, and another one will do.
+  update logloom.portal_sessions s
+  set first_used_at = coalesce(s.first_used_at, now()), last_used_at = now()
+  where s.session_id = (
+    select u.session_id
+    from logloom.portal_sessions u
+    where u.session_id = p_session.session_id
+    for no key update skip locked
+  )
+  returning s.first_used_at into v_first;
+  if v_first = now() then
+    insert into logloom.audit_events (tenant_id, actor, action, subject)
+    values (
+      p_session.tenant_id, 'portal ' || p_session.session_id, 'portal_session.first_used',
+      p_session.session_id::text
+    );
+  end if;
+exception when read_only_sql_transaction or disk_full then
+  -- An answer is worth more than its note.
+  null;
 end;
 $function$;
 
@@ -3637,6 +4035,88 @@ begin
         or g.filled_from > n.needed_from
         or (g.filled_from = n.needed_from and g.filled_id is not null)
     end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.plan_alert_rules (
+  p_now   timestamp with time zone,
+  p_limit integer
+)
+  RETURNS uuid[]
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rule logloom.alert_rules;
+  v_query logloom_private.compiled_query;
+  v_group logloom_private.alert_groups;
+  v_updated_at timestamptz;
+  v_planned uuid[] := '{}';
+begin
+  for v_rule in
+    select r.*
+    from logloom.alert_rules r
+    where r.enabled
+      and not exists (
+        select from logloom_private.planned_alert_rules p where p.rule_id = r.rule_id
+      )
+    -- In turn, so that a tenant's many rules keep nobody waiting.
+    order by row_number() over (partition by r.tenant_id order by r.rule_id), r.rule_id
+    limit p_limit
+  loop
+    delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
+    -- Before the view is read: a change meanwhile is planned anew.
+    v_updated_at := (
+      select v.updated_at from logloom.log_views v where v.view_id = v_rule.view_id
+    );
+    begin
+      v_group := null;
+      v_query := logloom_private.compile_rule(
+        v_rule.tenant_id, v_rule.query_dsl, v_rule.view_id, p_now
+      );
+      if logloom_private.has_partials(v_query) then
+        v_group.filter := v_query.filter;
+        v_group.number_sql := logloom_private.alert_number_sql(v_query);
+      end if;
+      v_group.digest := sha256(convert_to(
+        case
+          when v_group.filter is null
+            then jsonb_build_array('window', v_rule.query_dsl, v_rule.window_minutes)
+              || coalesce(to_jsonb(v_rule.view_id), '[]')
+          else jsonb_build_array(v_group.filter, v_group.number_sql)
+        end::text,
+        'UTF8'
+      ));
+      insert into logloom_private.alert_groups (tenant_id, digest, filter, number_sql)
+      values (v_rule.tenant_id, v_group.digest, v_group.filter, v_group.number_sql)
+      on conflict (tenant_id, digest) do nothing;
+      insert into logloom_private.alert_plans (
+        rule_id, query_dsl, window_minutes, aggregate, group_id, view_id, view_updated_at
+      )
+      select
+        v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes,
+        coalesce(v_query.aggregate, 'count'), g.group_id, v_rule.view_id, v_updated_at
+      from logloom_private.alert_groups g
+      where g.tenant_id = v_rule.tenant_id and g.digest = v_group.digest;
+    exception
+      when lock_not_available or disk_full then
+        raise;
+      when others then
+        insert into logloom_private.alert_plans (
+          rule_id, query_dsl, window_minutes, refusal, view_id, view_updated_at
+        )
+        values (
+          v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes, sqlerrm, v_rule.view_id,
+          v_updated_at
+        );
+    end;
+    v_planned := v_planned || v_rule.rule_id;
+  end loop;
+  if cardinality(v_planned) < p_limit then
+    delete from logloom_private.alert_groups g
+    where not exists (select from logloom_private.alert_plans p where p.group_id = g.group_id);
+  end if;
+  return v_planned;
 end;
 $function$;
 
@@ -4812,6 +5292,7 @@ declare
   v_is_restored constant boolean := logloom_private.is_restored();
   v_is_copied constant boolean := logloom_private.is_copied();
   v_checks constant jsonb := jsonb_build_object(
+    'database', logloom_private.database_health(),
     'queue', logloom_private.queue_health(v_queue, v_now),
     'writer', logloom_private.writer_health(v_now),
     'partitions', logloom_private.partition_health(v_now),
@@ -6145,9 +6626,12 @@ begin
 
   begin
     v_outcome := logloom_private.drop_expired_day(v_day, v_place.today);
-  exception when others then
-    v_outcome := 'failed';
-    v_error := format('%s: %s', sqlstate, sqlerrm);
+  exception
+    when lock_not_available or disk_full then
+      raise;
+    when others then
+      v_outcome := 'failed';
+      v_error := format('%s: %s', sqlstate, sqlerrm);
   end;
   if v_outcome in ('kept', 'dropped') then
     -- No tenant''s name comes before the empty one.
@@ -6166,6 +6650,43 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.rewrite_step()
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_block logloom_private.blocks;
+begin
+  -- As the condition of blocks_older_format_idx, which is empty most of the time.
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
+    array(select d.day from logloom_private.sealing_days d where d.differences > 0)
+  )
+  order by c.block_id
+  limit 1;
+  if v_block.block_id is null then
+    return false;
+  end if;
+  begin
+    perform logloom_private.rewrite_blocks(v_block.tenant_id, array[v_block.block_id]);
+  exception
+    when query_canceled or lock_not_available or disk_full then
+      raise;
+    when others then
+      insert into logloom_private.sealing_days as d (day, checked_at, differences, last_error)
+      values (
+        logloom_private.utc_day(v_block.first_ts), clock_timestamp(), 1,
+        format('%s: %s', sqlstate, sqlerrm)
+      )
+      on conflict (day) do update
+      set differences = d.differences + 1, last_error = excluded.last_error;
+  end;
+  return true;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.run_canary()
   RETURNS interval
   LANGUAGE plpgsql
@@ -6174,6 +6695,7 @@ CREATE OR REPLACE FUNCTION logloom_private.run_canary()
 declare
   v_key constant text := nullif(current_setting('logloom.canary_key', true), '');
   v_round logloom_private.canary_rounds;
+  v_next logloom_private.canary_rounds;
   v_begun record;
 begin
   select r.* into v_round
@@ -6194,10 +6716,15 @@ begin
       select s.queue_degraded_age from logloom_private.settings s
     )
   then
-    perform logloom_private.canary_step('look', v_round.round_id, v_key);
-    return '250 milliseconds';
+    v_next := logloom_private.canary_step('look', v_round.round_id, v_key);
+    return case
+      when v_next is distinct from v_round then interval '0' else interval '250 milliseconds'
+    end;
   end if;
-  perform logloom_private.canary_step('count', v_round.round_id, v_key);
+  v_next := logloom_private.canary_step('count', v_round.round_id, v_key);
+  if v_next.counted_at is null and v_next.error is null then
+    return '0';
+  end if;
   delete from logloom.api_keys k where k.key_id = v_round.key_id;
   perform set_config('logloom.canary_key', '', false);
   return null;
@@ -6231,8 +6758,8 @@ begin
   begin
     v_more := logloom_private.deletion_step(v_run_id);
   exception
-  when connection_exception or admin_shutdown then
-    -- The node that has the records is away: it goes on from its place when that is back.
+  when connection_exception or admin_shutdown or lock_not_available or disk_full then
+    -- The database cannot do it now, or a node: it goes on from its place when it can.
     raise;
   when query_canceled or others then
     v_more := false;
@@ -6276,6 +6803,9 @@ declare
   v_moved integer := 0;
   v_step integer;
 begin
+  if logloom_private.is_read_only() then
+    return row(0, true);
+  end if;
   perform logloom_private.meter_queue();
   loop
     v_step := logloom_private.write_step();
@@ -6356,6 +6886,76 @@ begin
   loop
     perform cron.unschedule(v_job_id);
   end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.seal_day_step (
+  p_day date,
+  p_now timestamp with time zone
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_state logloom_private.sealing_days;
+  v_tenant_id text;
+  v_together record;
+  v_span integer;
+  v_records integer := 0;
+begin
+  insert into logloom_private.sealing_days (day) values (p_day) on conflict do nothing;
+  select d.* into v_state from logloom_private.sealing_days d where d.day = p_day for update;
+  if logloom_private.partition_exists(p_day) then
+    execute format(
+      'select min(l.tenant_id) from only logloom.%I l where $1 is null or l.tenant_id > $1',
+      logloom_private.partition_name(p_day)
+    )
+    into v_tenant_id
+    using v_state.checked_through;
+  end if;
+  if v_tenant_id is null then
+    update logloom_private.sealing_days d
+    set checked_at = p_now, checked_through = null
+    where d.day = p_day;
+    return false;
+  end if;
+  v_together := logloom_private.days_to_seal_together(v_tenant_id, p_day, p_now);
+  begin
+    if v_together.days is not null then
+      v_records := logloom_private.seal_block(
+        v_tenant_id, v_together.days, v_together.are_small
+      );
+    end if;
+    -- The last of a day, what came late, or a week in its month.
+    if v_records > 0 then
+      v_span := case
+        when v_together.are_small
+          then logloom_private.block_days(logloom_private.retention_days(v_tenant_id))
+        else 1
+      end;
+      perform logloom_private.merge_small_blocks(
+        v_tenant_id, logloom_private.span_start(p_day, v_span), v_span, v_together.are_small
+      );
+      perform logloom_private.leave_days(array[v_tenant_id], v_together.days);
+    end if;
+  exception
+    when query_canceled or lock_not_available or disk_full then
+      raise;
+    when others then
+      -- It stays rows; the next pass tries again.
+      update logloom_private.sealing_days d
+      set differences = d.differences + (sqlstate = 'LL001')::integer,
+        last_error = format('%s: %s', sqlstate, sqlerrm)
+      where d.day = p_day;
+      v_records := 0;
+  end;
+  if v_records = 0 then
+    update logloom_private.sealing_days d
+    set checked_through = v_tenant_id
+    where d.day = p_day;
+  end if;
+  return true;
 end;
 $function$;
 
@@ -6674,8 +7274,11 @@ begin
       begin
         v_has_fired := logloom_private.fire_alert(v_rule, v_window, p_now);
         v_fired := v_fired + v_has_fired::integer;
-      exception when others then
-        v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
+      exception
+        when lock_not_available or disk_full then
+          raise;
+        when others then
+          v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
       end;
     end loop;
     continue when v_told.error is not null;
@@ -6685,8 +7288,11 @@ begin
         array(select s."group" from unnest(v_told.seen) s where s."group" is not null),
         array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now
       );
-    exception when others then
-      v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
+    exception
+      when lock_not_available or disk_full then
+        raise;
+      when others then
+        v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
     end;
   end loop;
 
@@ -6851,6 +7457,87 @@ begin
     perform logloom_private.release_stream(v_stream);
   end if;
   return v_stream.claim_id is not null and p_release is not true;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.split_long_block (
+  p_place logloom_private.retention_place
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant record;
+  v_through text;
+  v_block_id bigint;
+  v_error text;
+begin
+  -- Tenant by tenant: the blocks may be on other nodes.
+  for v_tenant in
+    select k.tenant_id, logloom_private.block_days(p_place.today - k.first_kept_day) as days
+    from logloom_private.first_kept_days(p_place.today) k
+    where k.tenant_id > p_place.spans_through
+    order by k.tenant_id
+    limit (select s.retention_step_tenants from logloom_private.settings s)
+  loop
+    select min(c.block_id) into v_block_id
+    from logloom_private.blocks c
+    where c.tenant_id = v_tenant.tenant_id and c.holds_counts
+      and logloom_private.utc_day(c.last_ts) - logloom_private.utc_day(c.first_ts) >= v_tenant.days;
+    if v_block_id is not null then
+      begin
+        perform logloom_private.rewrite_blocks(
+          v_tenant.tenant_id, array[v_block_id], v_tenant.days
+        );
+        v_through := coalesce(v_through, p_place.spans_through);
+      exception
+        when lock_not_available or disk_full then
+          raise;
+        when others then
+          -- Its turn comes again the next time.
+          v_error := format('%s: %s', sqlstate, sqlerrm);
+          v_through := v_tenant.tenant_id;
+      end;
+      exit;
+    end if;
+    v_through := v_tenant.tenant_id;
+  end loop;
+  update logloom_private.retention_place p
+  set spans_through = v_through, error = coalesce(p.error, v_error)
+  where p.singleton;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stage_alert_writes (
+  p_round logloom_private.alert_rounds,
+  p_from  timestamp with time zone
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET enable_seqscan TO 'off'
+  AS $function$
+declare
+  -- In a variable, because the checker takes a table that it does not find for an error.
+  v_staged constant text := 'pg_temp.alert_writes';
+begin
+  delete from logloom_private.alert_round_writes a where true;
+  if p_round.write_seq_from = p_round.write_seq_to then
+    -- Nothing arrived, and making a table writes to a dozen catalogs.
+    return;
+  end if;
+  -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
+  perform logloom_private.empty_staging_table(v_staged);
+  execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
+    || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '
+    || format(
+      'and l.write_seq > %s and l.write_seq <= %s and l.ts >= %L::timestamptz',
+      p_round.write_seq_from, p_round.write_seq_to, p_from
+    );
+  execute 'analyze ' || v_staged;
+  execute 'insert into logloom_private.alert_round_writes (tenant_id, first_ts, records) '
+    || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
 end;
 $function$;
 
@@ -7054,6 +7741,47 @@ begin
     ('streams.tested_just_now', 429, 'The log stream was tested just now',
       'Wait %s seconds between two tests.', 'One test in `notification_test_interval`.')
   ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.take_portal_read (
+  p_tenant_id text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_minute constant timestamptz := date_trunc('minute', now());
+  v_limit constant integer := (logloom_private.plan_of(p_tenant_id)).portal_requests_per_minute;
+begin
+  if (
+    select coalesce(sum(r.reads), 0)
+    from logloom_private.portal_reads r
+    where r.tenant_id = p_tenant_id and r.minute = v_minute
+  ) >= v_limit
+  then
+    perform logloom_private.refuse_for_now(
+      ceil(extract(epoch from v_minute + interval '1 minute' - now()))::integer,
+      'portal.too_many_requests', v_limit::text
+    );
+  end if;
+  update logloom_private.portal_reads r
+  set reads = r.reads + 1
+  where r.ctid = (
+    select f.ctid
+    from logloom_private.portal_reads f
+    where f.tenant_id = p_tenant_id and f.minute = v_minute
+    limit 1
+    for no key update skip locked
+  );
+  if not found then
+    insert into logloom_private.portal_reads (tenant_id, minute, reads)
+    values (p_tenant_id, v_minute, 1);
+  end if;
+exception when read_only_sql_transaction or disk_full then
+  -- An answer is worth more than its note.
+  null;
 end;
 $function$;
 
@@ -7325,6 +8053,71 @@ begin
     return trim_scale(p_text::numeric);
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.unhealthy_checks (
+  p_checks jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select jsonb_object_agg(
+      c.key, jsonb_strip_nulls(jsonb_build_object(
+        'status', c.value -> 'status', 'reason', c.value -> 'reason', 'state', c.value -> 'state'
+      ))
+    )
+    from jsonb_each(p_checks) c
+    where c.value ->> 'status' <> 'healthy'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.verify_block (
+  p_block logloom_private.blocks,
+  OUT     is_intact boolean,
+  OUT     detail text
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_found record;
+begin
+  is_intact := logloom_private.block_is_intact(p_block);
+  if not is_intact then
+    detail := 'its checksum differs';
+    return;
+  end if;
+  select
+    count(*) as records, min(r.ts) as first_ts, max(r.ts) as last_ts,
+    count(distinct r.id) as ids
+  into v_found
+  from logloom_private.sealed_records(p_block, null, null) r;
+  detail := case
+    when v_found.records <> p_block.records
+      then format('%s records instead of %s', v_found.records, p_block.records)
+    when v_found.first_ts <> p_block.first_ts or v_found.last_ts <> p_block.last_ts
+      then format('records from %s to %s', v_found.first_ts, v_found.last_ts)
+    when v_found.ids <> v_found.records
+      then format('%s ids of %s records', v_found.ids, v_found.records)
+  end;
+exception
+  when query_canceled or lock_not_available or disk_full then
+    raise;
+  -- Whatever a damaged value makes of its decoding: the next block is verified all the same.
+  when others then
+    detail := format('%s: %s', sqlstate, sqlerrm);
+    -- The disk's own errors; another one, as of a lock or of memory, says nothing about the block.
+    if sqlstate like 'XX%' then
+      is_intact := false;
+    end if;
 end;
 $function$;
 
@@ -7614,8 +8407,7 @@ begin
     if not found then
       raise exception 'No row of logloom_private.jobs is named %', p_name;
     end if;
-    v_job.last_succeeded_at := null;
-    call logloom_private.run_step(v_job, v_next_at, v_rest);
+    call logloom_private.run_step(v_job, '0', v_next_at, v_rest);
     exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
     perform pg_catalog.pg_sleep(extract(epoch from v_rest));
   end loop;
@@ -7624,6 +8416,7 @@ $procedure$;
 
 CREATE OR REPLACE PROCEDURE logloom_private.run_step (
   IN    p_job logloom_private.jobs,
+  IN    p_noted_every interval,
   INOUT p_next_at timestamp with time zone DEFAULT NULL::timestamp WITH time zone,
   INOUT p_rest interval                    DEFAULT NULL::interval
 )
@@ -7634,11 +8427,15 @@ declare
   v_answer pg_catalog.text;
   v_error pg_catalog.text;
 begin
-  begin
+  perform
     -- The project may have another time zone or another style of dates.
-    perform
-      pg_catalog.set_config('timezone', 'UTC', true),
-      pg_catalog.set_config('datestyle', 'ISO', true);
+    pg_catalog.set_config('timezone', 'UTC', true),
+    pg_catalog.set_config('datestyle', 'ISO', true),
+    -- A step that waits for a lock holds up its lane: it fails, and is tried again.
+    pg_catalog.set_config(
+      'lock_timeout', case p_job.lane when 'tend' then '5s' else '2s' end, true
+    );
+  begin
     execute pg_catalog.format('select logloom_private.%I()::pg_catalog.text', p_job.step)
     into v_answer;
     p_rest := case when v_answer <> '' then v_answer::pg_catalog.interval end;
@@ -7647,17 +8444,24 @@ begin
     p_rest := null;
   end;
   p_next_at := case
+    -- A try that finds the disk full takes some of the little that is left.
+    when v_error like '53100:%' then pg_catalog.clock_timestamp() + '10 seconds'
     when v_error is not null then pg_catalog.clock_timestamp() + greatest(
       '1 second'::pg_catalog.interval, least(p_job.every, '1 minute'::pg_catalog.interval)
     )
     when p_rest is not null then pg_catalog.clock_timestamp() + p_rest
     else v_started_at + p_job.every
   end;
-  if v_error is not null or p_job.failures > 0 or p_job.last_succeeded_at is null
-    or pg_catalog.abs(extract(epoch from v_started_at - p_job.last_succeeded_at)) > 5
+  if v_error is not null or p_job.failures > 0
+    or (v_started_at - p_job.last_succeeded_at between -p_noted_every and p_noted_every) is not true
   then
-    perform logloom_private.record_job(p_job.name, v_started_at, v_error, p_next_at);
-    p_next_at := null;
+    begin
+      perform logloom_private.record_job(p_job.name, v_started_at, v_error, p_next_at);
+      p_next_at := null;
+    exception when lock_not_available or disk_full then
+      -- The next step writes it.
+      null;
+    end;
   end if;
   commit;
 end;
@@ -7675,17 +8479,17 @@ declare
   v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
   v_migrated_at constant pg_catalog.timestamptz :=
     (select i.migrated_at from logloom_private.installation i);
-  v_names constant pg_catalog.text[] :=
-    array(select j.name from logloom_private.jobs j where j.lane = p_lane);
-  -- When each is due, where the table does not say it.
-  v_next pg_catalog.timestamptz[] := pg_catalog.array_fill(
-    null::pg_catalog.timestamptz, array[pg_catalog.cardinality(v_names)]
-  );
-  v_job logloom_private.jobs;
+  -- When a job is due, by name, where the table does not say it.
+  v_next pg_catalog.jsonb := '{}';
+  v_due pg_catalog.record;
   v_next_at pg_catalog.timestamptz;
   v_rest pg_catalog.interval;
 begin
-  if not pg_catalog.pg_try_advisory_lock(
+  if logloom_private.is_read_only() then
+    -- No step can write. The next call, in a session of its own, looks again.
+    perform pg_catalog.pg_sleep(extract(epoch from least(logloom_private.run_time(), '10 s')));
+    return;
+  elsif not pg_catalog.pg_try_advisory_lock(
     logloom_private.lock_key('lane'), pg_catalog.hashtext(p_lane)
   ) then
     return;
@@ -7699,24 +8503,29 @@ begin
       or v_migrated_at is distinct from (
         select i.migrated_at from logloom_private.installation i
       );
-    select j.* into v_job
+    select
+      j,
+      -- A job whose next time is further away than it ever rests is due: the clock went back.
+      case when r.rest <= j.every + '1 minute'::pg_catalog.interval then r.rest else '-1 day' end
+        as rest
+    into v_due
     from logloom_private.jobs j
     cross join lateral (
-      select coalesce(v_next[pg_catalog.array_position(v_names, j.name)], j.next_at)
+      select coalesce((v_next ->> j.name)::pg_catalog.timestamptz, j.next_at)
         - pg_catalog.clock_timestamp() as rest
     ) r
-    where j.name = any (v_names) and not j.is_paused
-    -- A job whose next time is further away than it ever rests is due: the clock went back.
-    order by r.rest > j.every + '1 minute'::pg_catalog.interval desc, r.rest
+    where j.lane = p_lane and not j.is_paused
+    order by rest
     limit 1;
-    v_rest := coalesce(v_next[pg_catalog.array_position(v_names, v_job.name)], v_job.next_at)
-      - pg_catalog.clock_timestamp();
-    if v_rest between '0' and v_job.every + '1 minute'::pg_catalog.interval or v_rest is null then
-      v_rest := coalesce(least(v_rest, v_sleep_max), v_sleep_max);
+    v_rest := least(v_due.rest, v_sleep_max);
+    if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      call logloom_private.run_step(v_job, v_next_at, v_rest);
-      v_next[pg_catalog.array_position(v_names, v_job.name)] := v_next_at;
+      -- Often enough for its limit of silence.
+      call logloom_private.run_step(
+        v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
+      );
+      v_next := v_next || pg_catalog.jsonb_build_object((v_due.j).name, v_next_at);
     end if;
   end loop;
   perform pg_catalog.pg_advisory_unlock(
@@ -7773,7 +8582,7 @@ COMMENT ON COLUMN "logloom_private"."jobs"."is_paused" IS 'It rests within a sec
 
 COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs of a lane run one after the other, so that nothing slow delays the writer: write, send (what may wait for HTTP) and tend. ingest: run by the edge function while pg_cron is away.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When it is due; now() runs it at once. Written, like the columns after it, when something changes, else every five seconds.';
+COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When it is due; now() runs it at once. Written, like the columns after it, when something changes, else a dozen times within silence, or every 30 seconds.';
 
 COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded when its last success, or made_at before the first, is longer ago.';
 

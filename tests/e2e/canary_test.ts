@@ -9,6 +9,7 @@ import {
   removeRecords,
   stopJob,
 } from "../support/database.ts";
+import { pause } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 
 interface Round {
@@ -83,6 +84,29 @@ Deno.test("a canary goes the whole way, and health says what became of it", asyn
     String((await canary()).reason),
     /The last two records of the canary were not found/,
   );
+
+  {
+    // Stores the record and answers late, once.
+    let calls = 0;
+    await using slow = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (
+      request,
+    ) => {
+      const { pathname } = new URL(request.url);
+      const answer = await fetch(`${stack.url}${pathname}`, {
+        method: "POST",
+        headers: request.headers,
+        body: await request.text(),
+      });
+      if (++calls === 1) await pause(1_500);
+      return answer;
+    });
+    await queueIsEmpty(sql);
+    await removeRecords(sql, "l.tenant_id = 'logloom-canary'");
+    await sql`delete from logloom_private.canary_rounds`;
+    await sql`update logloom_private.settings
+      set canary_url = ${`http://127.0.0.1:${slow.addr.port}`}, queue_degraded_age = default`;
+    assert.deepEqual(await round(sql), { ...found, missing: "0" });
+  }
 
   await sql`insert into logloom.tenant_members (tenant_id, user_id, role)
     values ('logloom-canary', 'somebody', 'owner')`;

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { type Database, openDatabase } from "../support/database.ts";
-import { eventually } from "../support/eventually.ts";
+import { apiKey, call, createKey, health, ingest, isReady, newTenant } from "../support/client.ts";
+import { callAsOwner, type Database, openDatabase } from "../support/database.ts";
+import { becomes, eventually } from "../support/eventually.ts";
+import { complete, outcomeOf, Sender } from "../support/sender.ts";
 
 const lanes = ["write", "send", "tend"];
 
@@ -67,4 +69,75 @@ Deno.test("with a short statement_timeout runs end before it", async () => {
   } finally {
     await db.unsafe("alter role postgres reset statement_timeout");
   }
+});
+
+Deno.test("a step that waits for a lock fails and is tried again, while its lane goes on", async () => {
+  await using db = openDatabase();
+  await using holder = openDatabase(undefined, 1);
+  const job = async (name: string) => {
+    const [row] = await db`
+      select last_succeeded_at as at, failures, left(last_error, 5) as code
+      from logloom_private.jobs where name = ${name}`;
+    return row;
+  };
+  // Its row is written each second, so that it shows how it goes on.
+  await db`update logloom_private.jobs set silence = '12 s' where name = 'evaluate_alerts'`;
+  await holder.begin(async (held) => {
+    await held`lock table logloom_private.notifications in access exclusive mode`;
+    const { at } = await job("evaluate_alerts");
+    await eventually("send_notifications fails", async () => {
+      const { failures, code } = await job("send_notifications");
+      return failures > 0 && code === "55P03";
+    });
+    await eventually("the alerts go on", async () => (await job("evaluate_alerts")).at > at);
+  });
+  await eventually("it goes on", async () => (await job("send_notifications")).failures === 0);
+  await db`update logloom_private.jobs set silence = '3 minutes' where name = 'evaluate_alerts'`;
+});
+
+const readOnly = "The database is read-only, try again later";
+
+Deno.test("a read-only database: ingest refuses, searches go on, jobs rest; then all goes on", async () => {
+  await using db = openDatabase();
+  const tenant = await newTenant();
+  const { key_value } = await createKey(tenant, { p_scopes: ["ingest", "read"] });
+  const sender = new Sender(tenant);
+  await sender.send(3);
+  // As a hosted project does it.
+  await db`alter system set default_transaction_read_only = on`;
+  try {
+    await db`select pg_reload_conf()`;
+    sender.start();
+    const refused = await eventually("an event is refused", async () => {
+      const answer = await ingest(apiKey(key_value), [{ msg: "no" }]);
+      return answer.status === 503 && answer;
+    });
+    assert.deepEqual(refused.body, { error: readOnly });
+    assert.match(String(refused.headers.get("retry-after")), /^[3-5]$/);
+    const { status, body } = await health("/ready");
+    const { database } = body.checks as { database: Record<string, string> };
+    assert.deepEqual([status, database.status, database.state], [503, "unhealthy", "read_only"]);
+    await becomes([200, 300], async () => {
+      const found = await call<{ logs: unknown[] }>("/functions/v1/logloom-read/v1/search_logs", {
+        method: "POST",
+        headers: { "content-type": "application/json", ...apiKey(key_value) },
+        body: JSON.stringify({ p_limit: 500 }),
+      });
+      return [found.status, found.body.logs?.length];
+    });
+    // Those that began before work until their end. pg_cron cannot start others, unless it notes no runs.
+    await db`select pg_terminate_backend(p) from unnest(${[
+      ...(await workers(db)).values(),
+    ]}::integer[]) p`;
+    await using called = openDatabase(undefined, 1);
+    await called`set statement_timeout = '1s'`;
+    await callAsOwner(called, "call logloom_private.work('write')");
+  } finally {
+    await db`alter system reset default_transaction_read_only`;
+    await db`select pg_reload_conf()`;
+  }
+  await isReady();
+  await sender.stop();
+  assert.ok(sender.repeats > 0);
+  assert.deepEqual(await outcomeOf(db, tenant), complete(sender));
 });

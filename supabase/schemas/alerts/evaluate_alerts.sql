@@ -99,16 +99,22 @@ begin
     if logloom_private.advance_alert_groups(p_round, clock_timestamp() + interval '1 second') then
       return;
     end if;
-  exception when query_canceled or others then
-    perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
+  exception
+    when lock_not_available or disk_full then
+      raise;
+    when query_canceled or others then
+      perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
   v_rule_ids := logloom_private.next_alert_rules(
     p_round.rules_through, (select s.alert_step_rules from logloom_private.settings s), p_round
   );
   begin
     perform logloom_private.judge_alert_rules(v_rule_ids, p_round, clock_timestamp());
-  exception when query_canceled or others then
-    perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
+  exception
+    when lock_not_available or disk_full then
+      raise;
+    when query_canceled or others then
+      perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
   -- After the last of them, all was evaluated that does not have to be read for itself.
   update logloom_private.alert_rounds r
@@ -136,7 +142,9 @@ begin
   select r.* into v_round
   from logloom_private.alert_rounds r
   where r.finished_at is null and r.staged_by = pg_backend_pid()
-    and to_regclass('pg_temp.alert_writes') is not null;
+    and (
+      r.write_seq_from = r.write_seq_to or to_regclass('pg_temp.alert_writes') is not null
+    );
   if not found then
     v_round := logloom_private.begin_alert_round(
       clock_timestamp(),

@@ -58,14 +58,17 @@ begin
         coalesce(v_query.aggregate, 'count'), g.group_id, v_rule.view_id, v_updated_at
       from logloom_private.alert_groups g
       where g.tenant_id = v_rule.tenant_id and g.digest = v_group.digest;
-    exception when others then
-      insert into logloom_private.alert_plans (
-        rule_id, query_dsl, window_minutes, refusal, view_id, view_updated_at
-      )
-      values (
-        v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes, sqlerrm, v_rule.view_id,
-        v_updated_at
-      );
+    exception
+      when lock_not_available or disk_full then
+        raise;
+      when others then
+        insert into logloom_private.alert_plans (
+          rule_id, query_dsl, window_minutes, refusal, view_id, view_updated_at
+        )
+        values (
+          v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes, sqlerrm, v_rule.view_id,
+          v_updated_at
+        );
     end;
     v_planned := v_planned || v_rule.rule_id;
   end loop;

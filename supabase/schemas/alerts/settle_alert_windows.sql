@@ -74,8 +74,11 @@ begin
       begin
         v_has_fired := logloom_private.fire_alert(v_rule, v_window, p_now);
         v_fired := v_fired + v_has_fired::integer;
-      exception when others then
-        v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
+      exception
+        when lock_not_available or disk_full then
+          raise;
+        when others then
+          v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
       end;
     end loop;
     continue when v_told.error is not null;
@@ -85,8 +88,11 @@ begin
         array(select s."group" from unnest(v_told.seen) s where s."group" is not null),
         array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now
       );
-    exception when others then
-      v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
+    exception
+      when lock_not_available or disk_full then
+        raise;
+      when others then
+        v_errors := v_errors || jsonb_build_object(v_told.rule_id, sqlerrm);
     end;
   end loop;
 

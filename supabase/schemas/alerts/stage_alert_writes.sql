@@ -12,6 +12,11 @@ declare
   -- In a variable, because the checker takes a table that it does not find for an error.
   v_staged constant text := 'pg_temp.alert_writes';
 begin
+  delete from logloom_private.alert_round_writes a where true;
+  if p_round.write_seq_from = p_round.write_seq_to then
+    -- Nothing arrived, and making a table writes to a dozen catalogs.
+    return;
+  end if;
   -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
@@ -21,7 +26,6 @@ begin
       p_round.write_seq_from, p_round.write_seq_to, p_from
     );
   execute 'analyze ' || v_staged;
-  delete from logloom_private.alert_round_writes a where true;
   execute 'insert into logloom_private.alert_round_writes (tenant_id, first_ts, records) '
     || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
 end;

@@ -1,5 +1,6 @@
 -- A request to an edge function by the round's key, as a sender or a reader makes it: the answer's
--- body. An answer other than 200 is an error.
+-- body. An answer other than 200 is an error, and so is none within a second, since all that sends
+-- waits for it.
 create function logloom_private.canary_call(p_path text, p_key text, p_body jsonb)
 returns jsonb
 language plpgsql
@@ -9,13 +10,17 @@ declare
   v_status integer;
   v_content text;
 begin
-  perform extensions.http_set_curlopt('CURLOPT_TIMEOUT_MS', '5000');
+  perform extensions.http_set_curlopt('CURLOPT_TIMEOUT_MS', '1000');
   select r.status, r.content into v_status, v_content
   from logloom_private.settings s
   cross join extensions.http(
     row(
       'POST', rtrim(s.canary_url, '/') || '/functions/v1/' || p_path,
-      array[extensions.http_header('X-API-Key', p_key)], 'application/json', p_body::text
+      array[
+        extensions.http_header('X-API-Key', p_key),
+        extensions.http_header('Idempotency-Key', md5(p_body::text))
+      ],
+      'application/json', p_body::text
     )::extensions.http_request
   ) r;
   if v_status is distinct from 200 then

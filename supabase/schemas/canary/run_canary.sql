@@ -56,37 +56,36 @@ begin
 end;
 $$;
 
--- Notes when a search and a tail first found the round's record.
+-- Notes when a search first found the round's record, and then when a tail did. One call at a time.
 create function logloom_private.look_for_canary(p_round_id uuid, p_key text)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_round logloom_private.canary_rounds;
+  v_is_searched constant boolean := (
+    select r.searched_at is not null
+    from logloom_private.canary_rounds r
+    where r.round_id = p_round_id
+  );
   v_query constant text := format('req_id:%s', p_round_id);
-begin
-  select r.* into v_round from logloom_private.canary_rounds r where r.round_id = p_round_id;
-  if v_round.searched_at is null and jsonb_path_exists(
-    logloom_private.canary_call(
-      'logloom-read/v1/search_logs', p_key, jsonb_build_object('p_query_dsl', v_query)
-    ),
-    '$.logs[*] ? (@.msg == $msg)', jsonb_build_object('msg', 'canary ' || p_round_id)
-  ) then
-    v_round.searched_at := clock_timestamp();
-  end if;
-  if v_round.tailed_at is null and jsonb_path_exists(
-    logloom_private.canary_call(
+  v_answer constant jsonb := case
+    when v_is_searched then logloom_private.canary_call(
       'logloom-read/v1/tail_logs', p_key,
       jsonb_build_object('p_query_dsl', v_query, 'p_backlog', 10)
-    ),
-    '$.logs[*] ? (@.msg == $msg)', jsonb_build_object('msg', 'canary ' || p_round_id)
-  ) then
-    v_round.tailed_at := clock_timestamp();
-  end if;
+    )
+    else logloom_private.canary_call(
+      'logloom-read/v1/search_logs', p_key, jsonb_build_object('p_query_dsl', v_query)
+    )
+  end;
+begin
   update logloom_private.canary_rounds r
-  set searched_at = v_round.searched_at, tailed_at = v_round.tailed_at
-  where r.round_id = p_round_id;
+  set searched_at = coalesce(r.searched_at, clock_timestamp()),
+    tailed_at = case when v_is_searched then clock_timestamp() end
+  where r.round_id = p_round_id and jsonb_path_exists(
+    v_answer, '$.logs[*] ? (@.msg == $msg)',
+    jsonb_build_object('msg', 'canary ' || p_round_id)
+  );
 end;
 $$;
 
@@ -128,25 +127,33 @@ begin
 end;
 $$;
 
--- Does one step of a round; an error ends the round and is noted.
+-- Does one step of a round, and returns the round. An error ends it and is noted; but a function
+-- that does not answer in time may be starting, and is asked again: it knows a record that it was
+-- sent before.
 create function logloom_private.canary_step(p_step text, p_round_id uuid, p_key text)
-returns void
+returns logloom_private.canary_rounds
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  case p_step
-    when 'send' then perform logloom_private.send_canary(p_round_id, p_key);
-    when 'look' then perform logloom_private.look_for_canary(p_round_id, p_key);
-    when 'count' then perform logloom_private.count_canaries(p_round_id, p_key);
-  end case;
-exception
-  when query_canceled then
-    raise;
-  when others then
-    update logloom_private.canary_rounds r
-    set error = coalesce(r.error, left(format('%s: %s', p_step, sqlerrm), 500))
-    where r.round_id = p_round_id;
+  begin
+    case p_step
+      when 'send' then perform logloom_private.send_canary(p_round_id, p_key);
+      when 'look' then perform logloom_private.look_for_canary(p_round_id, p_key);
+      when 'count' then perform logloom_private.count_canaries(p_round_id, p_key);
+    end case;
+  exception
+    when query_canceled then
+      raise;
+    when others then
+      update logloom_private.canary_rounds r
+      set error = coalesce(r.error, left(format('%s: %s', p_step, sqlerrm), 500))
+      from logloom_private.settings s
+      where r.round_id = p_round_id and (
+        sqlerrm !~ 'timed? ?out' or r.sent_at < clock_timestamp() - s.queue_degraded_age
+      );
+  end;
+  return (select r from logloom_private.canary_rounds r where r.round_id = p_round_id);
 end;
 $$;
 
@@ -161,6 +168,7 @@ as $$
 declare
   v_key constant text := nullif(current_setting('logloom.canary_key', true), '');
   v_round logloom_private.canary_rounds;
+  v_next logloom_private.canary_rounds;
   v_begun record;
 begin
   select r.* into v_round
@@ -181,10 +189,15 @@ begin
       select s.queue_degraded_age from logloom_private.settings s
     )
   then
-    perform logloom_private.canary_step('look', v_round.round_id, v_key);
-    return '250 milliseconds';
+    v_next := logloom_private.canary_step('look', v_round.round_id, v_key);
+    return case
+      when v_next is distinct from v_round then interval '0' else interval '250 milliseconds'
+    end;
   end if;
-  perform logloom_private.canary_step('count', v_round.round_id, v_key);
+  v_next := logloom_private.canary_step('count', v_round.round_id, v_key);
+  if v_next.counted_at is null and v_next.error is null then
+    return '0';
+  end if;
   delete from logloom.api_keys k where k.key_id = v_round.key_id;
   perform set_config('logloom.canary_key', '', false);
   return null;

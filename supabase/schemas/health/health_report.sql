@@ -1,4 +1,4 @@
--- Of the checks that are not healthy, status and reason. Null where all are.
+-- Of the checks that are not healthy, status, reason and state. Null where all are.
 create function logloom_private.unhealthy_checks(p_checks jsonb)
 returns jsonb
 language plpgsql
@@ -8,7 +8,9 @@ as $$
 begin
   return (
     select jsonb_object_agg(
-      c.key, jsonb_build_object('status', c.value -> 'status', 'reason', c.value -> 'reason')
+      c.key, jsonb_strip_nulls(jsonb_build_object(
+        'status', c.value -> 'status', 'reason', c.value -> 'reason', 'state', c.value -> 'state'
+      ))
     )
     from jsonb_each(p_checks) c
     where c.value ->> 'status' <> 'healthy'
@@ -55,6 +57,7 @@ declare
   v_is_restored constant boolean := logloom_private.is_restored();
   v_is_copied constant boolean := logloom_private.is_copied();
   v_checks constant jsonb := jsonb_build_object(
+    'database', logloom_private.database_health(),
     'queue', logloom_private.queue_health(v_queue, v_now),
     'writer', logloom_private.writer_health(v_now),
     'partitions', logloom_private.partition_health(v_now),

@@ -116,6 +116,10 @@ begin
     perform logloom_private.check_month(p_state);
   end if;
   if v_answer.ingested > 0 and v_earlier_answer is null then
+    if logloom_private.is_read_only() then
+      -- As if the insert had met it.
+      raise read_only_sql_transaction;
+    end if;
     if p_state.queue_is_full then
       perform logloom_private.refuse_with_headers(
         logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),

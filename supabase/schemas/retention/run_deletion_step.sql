@@ -192,8 +192,8 @@ begin
   begin
     v_more := logloom_private.deletion_step(v_run_id);
   exception
-  when connection_exception or admin_shutdown then
-    -- The node that has the records is away: it goes on from its place when that is back.
+  when connection_exception or admin_shutdown or lock_not_available or disk_full then
+    -- The database cannot do it now, or a node: it goes on from its place when it can.
     raise;
   when query_canceled or others then
     v_more := false;

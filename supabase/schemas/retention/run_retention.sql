@@ -104,8 +104,11 @@ begin
       p_today
     );
     return null;
-  exception when others then
-    v_error := format('%s: %s', sqlstate, sqlerrm);
+  exception
+    when lock_not_available or disk_full then
+      raise;
+    when others then
+      v_error := format('%s: %s', sqlstate, sqlerrm);
   end;
   if cardinality(p_tenant_ids) > 1 then
     v_error := null;
@@ -173,9 +176,12 @@ begin
   else
     begin
       perform logloom_private.delete_expired(v_first.tenant_id, p_place.day, p_place.today);
-    exception when others then
-      v_error := format('%s: %s', sqlstate, sqlerrm);
-      v_through := v_first.tenant_id;
+    exception
+      when lock_not_available or disk_full then
+        raise;
+      when others then
+        v_error := format('%s: %s', sqlstate, sqlerrm);
+        v_through := v_first.tenant_id;
     end;
   end if;
   update logloom_private.retention_place p
@@ -242,9 +248,12 @@ begin
 
   begin
     v_outcome := logloom_private.drop_expired_day(v_day, v_place.today);
-  exception when others then
-    v_outcome := 'failed';
-    v_error := format('%s: %s', sqlstate, sqlerrm);
+  exception
+    when lock_not_available or disk_full then
+      raise;
+    when others then
+      v_outcome := 'failed';
+      v_error := format('%s: %s', sqlstate, sqlerrm);
   end;
   if v_outcome in ('kept', 'dropped') then
     -- No tenant''s name comes before the empty one.

@@ -29,10 +29,13 @@ begin
           v_tenant.tenant_id, array[v_block_id], v_tenant.days
         );
         v_through := coalesce(v_through, p_place.spans_through);
-      exception when others then
-        -- Its turn comes again the next time.
-        v_error := format('%s: %s', sqlstate, sqlerrm);
-        v_through := v_tenant.tenant_id;
+      exception
+        when lock_not_available or disk_full then
+          raise;
+        when others then
+          -- Its turn comes again the next time.
+          v_error := format('%s: %s', sqlstate, sqlerrm);
+          v_through := v_tenant.tenant_id;
       end;
       exit;
     end if;

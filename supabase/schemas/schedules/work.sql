@@ -1,10 +1,11 @@
--- Runs one step of a job and commits it. The job's row is written when its state changes, else
--- every five seconds, so that an idle service writes little.
+-- Runs one step of a job and commits it. The job's row is written when its state changes, else when
+-- what it says is older than p_noted_every, so that an idle service writes little.
 -- p_next_at: when the job is due again; null: its row says so. p_rest: what the step returned.
 -- A procedure with a set clause, or of a definer, cannot commit. So the procedures of this file
 -- qualify every name and type; a caller's pg_temp would otherwise come first.
 create procedure logloom_private.run_step(
   p_job logloom_private.jobs,
+  p_noted_every pg_catalog.interval,
   inout p_next_at pg_catalog.timestamptz default null,
   inout p_rest pg_catalog.interval default null
 )
@@ -15,11 +16,15 @@ declare
   v_answer pg_catalog.text;
   v_error pg_catalog.text;
 begin
-  begin
+  perform
     -- The project may have another time zone or another style of dates.
-    perform
-      pg_catalog.set_config('timezone', 'UTC', true),
-      pg_catalog.set_config('datestyle', 'ISO', true);
+    pg_catalog.set_config('timezone', 'UTC', true),
+    pg_catalog.set_config('datestyle', 'ISO', true),
+    -- A step that waits for a lock holds up its lane: it fails, and is tried again.
+    pg_catalog.set_config(
+      'lock_timeout', case p_job.lane when 'tend' then '5s' else '2s' end, true
+    );
+  begin
     execute pg_catalog.format('select logloom_private.%I()::pg_catalog.text', p_job.step)
     into v_answer;
     p_rest := case when v_answer <> '' then v_answer::pg_catalog.interval end;
@@ -28,17 +33,24 @@ begin
     p_rest := null;
   end;
   p_next_at := case
+    -- A try that finds the disk full takes some of the little that is left.
+    when v_error like '53100:%' then pg_catalog.clock_timestamp() + '10 seconds'
     when v_error is not null then pg_catalog.clock_timestamp() + greatest(
       '1 second'::pg_catalog.interval, least(p_job.every, '1 minute'::pg_catalog.interval)
     )
     when p_rest is not null then pg_catalog.clock_timestamp() + p_rest
     else v_started_at + p_job.every
   end;
-  if v_error is not null or p_job.failures > 0 or p_job.last_succeeded_at is null
-    or pg_catalog.abs(extract(epoch from v_started_at - p_job.last_succeeded_at)) > 5
+  if v_error is not null or p_job.failures > 0
+    or (v_started_at - p_job.last_succeeded_at between -p_noted_every and p_noted_every) is not true
   then
-    perform logloom_private.record_job(p_job.name, v_started_at, v_error, p_next_at);
-    p_next_at := null;
+    begin
+      perform logloom_private.record_job(p_job.name, v_started_at, v_error, p_next_at);
+      p_next_at := null;
+    exception when lock_not_available or disk_full then
+      -- The next step writes it.
+      null;
+    end;
   end if;
   commit;
 end;
@@ -73,17 +85,17 @@ declare
   v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
   v_migrated_at constant pg_catalog.timestamptz :=
     (select i.migrated_at from logloom_private.installation i);
-  v_names constant pg_catalog.text[] :=
-    array(select j.name from logloom_private.jobs j where j.lane = p_lane);
-  -- When each is due, where the table does not say it.
-  v_next pg_catalog.timestamptz[] := pg_catalog.array_fill(
-    null::pg_catalog.timestamptz, array[pg_catalog.cardinality(v_names)]
-  );
-  v_job logloom_private.jobs;
+  -- When a job is due, by name, where the table does not say it.
+  v_next pg_catalog.jsonb := '{}';
+  v_due pg_catalog.record;
   v_next_at pg_catalog.timestamptz;
   v_rest pg_catalog.interval;
 begin
-  if not pg_catalog.pg_try_advisory_lock(
+  if logloom_private.is_read_only() then
+    -- No step can write. The next call, in a session of its own, looks again.
+    perform pg_catalog.pg_sleep(extract(epoch from least(logloom_private.run_time(), '10 s')));
+    return;
+  elsif not pg_catalog.pg_try_advisory_lock(
     logloom_private.lock_key('lane'), pg_catalog.hashtext(p_lane)
   ) then
     return;
@@ -97,24 +109,29 @@ begin
       or v_migrated_at is distinct from (
         select i.migrated_at from logloom_private.installation i
       );
-    select j.* into v_job
+    select
+      j,
+      -- A job whose next time is further away than it ever rests is due: the clock went back.
+      case when r.rest <= j.every + '1 minute'::pg_catalog.interval then r.rest else '-1 day' end
+        as rest
+    into v_due
     from logloom_private.jobs j
     cross join lateral (
-      select coalesce(v_next[pg_catalog.array_position(v_names, j.name)], j.next_at)
+      select coalesce((v_next ->> j.name)::pg_catalog.timestamptz, j.next_at)
         - pg_catalog.clock_timestamp() as rest
     ) r
-    where j.name = any (v_names) and not j.is_paused
-    -- A job whose next time is further away than it ever rests is due: the clock went back.
-    order by r.rest > j.every + '1 minute'::pg_catalog.interval desc, r.rest
+    where j.lane = p_lane and not j.is_paused
+    order by rest
     limit 1;
-    v_rest := coalesce(v_next[pg_catalog.array_position(v_names, v_job.name)], v_job.next_at)
-      - pg_catalog.clock_timestamp();
-    if v_rest between '0' and v_job.every + '1 minute'::pg_catalog.interval or v_rest is null then
-      v_rest := coalesce(least(v_rest, v_sleep_max), v_sleep_max);
+    v_rest := least(v_due.rest, v_sleep_max);
+    if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      call logloom_private.run_step(v_job, v_next_at, v_rest);
-      v_next[pg_catalog.array_position(v_names, v_job.name)] := v_next_at;
+      -- Often enough for its limit of silence.
+      call logloom_private.run_step(
+        v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
+      );
+      v_next := v_next || pg_catalog.jsonb_build_object((v_due.j).name, v_next_at);
     end if;
   end loop;
   perform pg_catalog.pg_advisory_unlock(
@@ -141,8 +158,7 @@ begin
     if not found then
       raise exception 'No row of logloom_private.jobs is named %', p_name;
     end if;
-    v_job.last_succeeded_at := null;
-    call logloom_private.run_step(v_job, v_next_at, v_rest);
+    call logloom_private.run_step(v_job, '0', v_next_at, v_rest);
     exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
     perform pg_catalog.pg_sleep(extract(epoch from v_rest));
   end loop;

@@ -22,7 +22,7 @@ begin
   begin
     perform logloom_private.rewrite_blocks(v_block.tenant_id, array[v_block.block_id]);
   exception
-    when query_canceled then
+    when query_canceled or lock_not_available or disk_full then
       raise;
     when others then
       insert into logloom_private.sealing_days as d (day, checked_at, differences, last_error)

@@ -48,7 +48,7 @@ begin
       perform logloom_private.leave_days(array[v_tenant_id], v_together.days);
     end if;
   exception
-    when query_canceled then
+    when query_canceled or lock_not_available or disk_full then
       raise;
     when others then
       -- It stays rows; the next pass tries again.

@@ -32,7 +32,7 @@ begin
       then format('%s ids of %s records', v_found.ids, v_found.records)
   end;
 exception
-  when query_canceled then
+  when query_canceled or lock_not_available or disk_full then
     raise;
   -- Whatever a damaged value makes of its decoding: the next block is verified all the same.
   when others then

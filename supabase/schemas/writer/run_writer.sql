@@ -18,6 +18,9 @@ declare
   v_moved integer := 0;
   v_step integer;
 begin
+  if logloom_private.is_read_only() then
+    return row(0, true);
+  end if;
   perform logloom_private.meter_queue();
   loop
     v_step := logloom_private.write_step();

@@ -31,7 +31,7 @@ select is_empty(
     where not coalesce(proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}'
       and signature not in (
         'logloom_private.work(text)', 'logloom_private.run_job(text)',
-        'logloom_private.run_step(logloom_private.jobs,timestamp with time zone,interval)',
+        'logloom_private.run_step(logloom_private.jobs,interval,timestamp with time zone,interval)',
         'logloom_private.verify()',
         'logloom_private.check_request()', 'logloom_private.call_host_pre_request()'
       )$$,
