@@ -19,11 +19,18 @@ export async function schemaTexts(): Promise<{ path: string; text: string }[]> {
   })));
 }
 
+/** The body is a text, or standard SQL: an expression, or statements. */
+const definition =
+  /^create (?:or replace )?(?:function|procedure) (\w+\.\w+)([^]*?)\n(?:as (\$\w*\$)([^]*?)\3;|(return [^]*?;|begin atomic\n[^]*?\nend;)$)/gm;
+
 export function functionsOf(files: { path: string; text: string }[]): SchemaFunction[] {
   return files.flatMap(({ path, text }) =>
-    [...text.matchAll(
-      /^create (?:or replace )?(?:function|procedure) (\w+\.\w+)([\s\S]*?)\nas (\$\w*\$)([\s\S]*?)\3;/gm,
-    )].map(([, name, head, , body]) => ({ name, file: path, head, body }))
+    [...text.matchAll(definition)].map(([, name, head, , quoted, standard]) => ({
+      name,
+      file: path,
+      head,
+      body: quoted ?? standard,
+    }))
   );
 }
 

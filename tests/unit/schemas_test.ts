@@ -13,6 +13,37 @@ Deno.test("no file of the schemas is longer than 300 lines", () => {
   assert.deepEqual(long, []);
 });
 
+Deno.test("a function is read with its own body, a text or standard SQL", () => {
+  const text = `create function a.one(p integer)
+returns integer
+language sql
+return case
+  when p > 0 then b.x(p)
+end;
+
+create or replace function a.two()
+returns setof a.t
+language sql
+begin atomic
+  select 1; select b.y();
+end;
+
+create function a.three()
+returns void
+language plpgsql
+as $$
+begin
+  return;
+end;
+$$;
+`;
+  assert.deepEqual(functionsOf([{ path: "f.sql", text }]).map(({ name, body }) => [name, body]), [
+    ["a.one", "return case\n  when p > 0 then b.x(p)\nend;"],
+    ["a.two", "begin atomic\n  select 1; select b.y();\nend;"],
+    ["a.three", "\nbegin\n  return;\nend;\n"],
+  ]);
+});
+
 Deno.test("no function of the schemas is longer than 120 lines", () => {
   assert.ok(functions.length > 500);
   const long = functions.map(({ name, body }) => ({ name, lines: body.split("\n").length - 2 }))
