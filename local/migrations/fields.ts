@@ -164,6 +164,8 @@ export function pageWithFields(page: string, fields: RecordField[]): string {
 function moduleOf(fields: RecordField[], levels: Record<string, string[]>): string {
   const named = (members: { name: string }[]) => JSON.stringify(members.map(({ name }) => name));
   const sent = fields.filter((field) => field.sent);
+  const lists = (all: [name: string, words: string[]][]) =>
+    `{${all.map(([name, words]) => `"${name}": ${JSON.stringify(words.join(" "))}.split(" ")`)}}`;
   return `// Written from supabase/schemas/foundations/record_fields.sql by npm run migration: change it there.
 
 /** The fields of an event in the order of their columns. */
@@ -207,12 +209,10 @@ export const remarks: Readonly<Record<string, string>> = ${
  * field's own name is not listed: it always wins.
  */
 export const aliases = ${
-    JSON.stringify(
-      Object.fromEntries(sent.flatMap(({ name, aliases }) => aliases ? [[name, aliases]] : [])),
-    )
-  } as const;
+    lists(sent.flatMap(({ name, aliases }) => aliases ? [[name, aliases]] : []))
+  };
 
 /** Words for levels in libraries and protocols, in lower case: those of supabase/schemas/query/literals.sql. */
-export const levelWords = ${JSON.stringify(levels)} as const;
+export const levelWords = ${lists(Object.entries(levels))};
 `;
 }

@@ -55,133 +55,36 @@ export const remarks: Readonly<Record<string, string>> = {
  * field's own name is not listed: it always wins.
  */
 export const aliases = {
-  "ts": [
-    "@timestamp",
-    "timestamp",
-    "time",
-    "_time",
-    "dt",
-    "date",
-    "datetime",
-    "t",
-    "eventTime",
-    "EdgeStartTimestamp",
-    "asctime",
-    "@t",
-    "Timestamp",
-    "__REALTIME_TIMESTAMP",
-  ],
-  "level": [
-    "severity",
-    "status",
-    "log.level",
-    "severity_text",
-    "loglevel",
-    "levelname",
-    "lvl",
-    "@level",
-    "level_name",
-    "error_severity",
-    "@l",
-    "Level",
-    "LogLevel",
-    "PRIORITY",
-  ],
-  "msg": [
-    "message",
-    "event_message",
-    "log",
-    "short_message",
-    "body",
-    "text",
-    "line",
-    "@message",
-    "@m",
-    "Message",
-    "RenderedMessage",
-    "fields.message",
-    "MESSAGE",
-    "@mt",
-    "MessageTemplate",
-  ],
-  "service": [
-    "service.name",
-    "service_name",
-    "app",
-    "application",
-    "projectName",
-    "SYSLOG_IDENTIFIER",
-    "name",
-  ],
-  "env": ["environment", "deployment.environment.name", "deployment.environment"],
-  "req_id": [
-    "request_id",
-    "requestId",
-    "reqId",
-    "req.id",
-    "http.request.id",
-    "x_request_id",
-    "correlation_id",
-    "RayID",
-  ],
-  "user_id": ["userId", "user.id", "enduser.id", "usr.id"],
-  "route": ["http.route", "url.path", "path", "ClientRequestPath", "proxy.path"],
-  "host": ["hostname", "host.name", "server", "_HOSTNAME"],
-} as const;
+  "ts":
+    "@timestamp timestamp time _time dt date datetime t eventTime EdgeStartTimestamp asctime @t Timestamp __REALTIME_TIMESTAMP"
+      .split(" "),
+  "level":
+    "severity status log.level severity_text loglevel levelname lvl @level level_name error_severity @l Level LogLevel PRIORITY"
+      .split(" "),
+  "msg":
+    "message event_message log short_message body text line @message @m Message RenderedMessage fields.message MESSAGE @mt MessageTemplate"
+      .split(" "),
+  "service": "service.name service_name app application projectName SYSLOG_IDENTIFIER name".split(
+    " ",
+  ),
+  "env": "environment deployment.environment.name deployment.environment".split(" "),
+  "req_id": "request_id requestId reqId req.id http.request.id x_request_id correlation_id RayID"
+    .split(" "),
+  "user_id": "userId user.id enduser.id usr.id".split(" "),
+  "route": "http.route url.path path ClientRequestPath proxy.path".split(" "),
+  "host": "hostname host.name server _HOSTNAME".split(" "),
+};
 
 /** Words for levels in libraries and protocols, in lower case: those of supabase/schemas/query/literals.sql. */
 export const levelWords = {
-  "debug": [
-    "debug",
-    "trace",
-    "finest",
-    "finer",
-    "fine",
-    "silly",
-    "verbose",
-    "http",
-    "notset",
-    "dbg",
-    "dbug",
-    "debg",
-    "trc",
-    "trce",
-    "vrb",
-    "debug1",
-    "debug2",
-    "debug3",
-    "debug4",
-    "debug5",
-  ],
-  "info": [
-    "info",
-    "information",
-    "informational",
-    "notice",
-    "log",
-    "ok",
-    "default",
-    "audit",
-    "config",
-    "inf",
-    "success",
-  ],
-  "warn": ["warn", "warning", "wrn"],
-  "error": [
-    "error",
-    "err",
-    "severe",
-    "critical",
-    "crit",
-    "fatal",
-    "panic",
-    "alert",
-    "emerg",
-    "emergency",
-    "fail",
-    "dpanic",
-    "ftl",
-    "erro",
-    "eror",
-  ],
-} as const;
+  "debug":
+    "debug trace finest finer fine silly verbose http notset dbg dbug debg trc trce vrb debug1 debug2 debug3 debug4 debug5"
+      .split(" "),
+  "info": "info information informational notice log ok default audit config inf success".split(
+    " ",
+  ),
+  "warn": "warn warning wrn".split(" "),
+  "error":
+    "error err severe critical crit fatal panic alert emerg emergency fail dpanic ftl erro eror"
+      .split(" "),
+};
