@@ -3,6 +3,14 @@ import type { ReadDatabase } from "../database.ts";
 import { exact, rewrites } from "../exact.ts";
 import { Refusal, refuse } from "./refusal.ts";
 
+/** Of log_stats. */
+export interface Row {
+  readonly group: Readonly<Record<string, string | null>>;
+  readonly value: number | null;
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly total_groups: number;
+}
+
 /** Calls a reading operation and throws what it refuses. */
 export type Ask = <T>(operation: string, parameters: Record<string, unknown>) => Promise<T>;
 

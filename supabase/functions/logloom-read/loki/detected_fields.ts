@@ -2,7 +2,7 @@ import { jsonOf, labelsOfJson, labelsOfLogfmt } from "./line_parsers.ts";
 import type { LogQuery } from "./logql_query.ts";
 import { nameOfField, recordField, streamFields } from "./names.ts";
 import { limitOf, type Request } from "./query.ts";
-import { Refusal } from "./refusal.ts";
+import { unlessRefused } from "./refusal.ts";
 import { asked, cardinalitiesOf } from "./selected.ts";
 import { recordsOf } from "./streams.ts";
 import type { TimeRange } from "./times.ts";
@@ -37,9 +37,7 @@ export async function detectedFields(request: Request): Promise<unknown> {
       !(streamFields as readonly string[]).includes(field)
   ).slice(0, limit);
   // More than the frequent values that are listed: those are counted.
-  const many = fields.filter(({ values }) => values.length >= listedValues).map(({ field }) =>
-    field
-  );
+  const many = fields.flatMap(({ field, values }) => values.length < listedValues ? [] : [field]);
   const counts = await cardinalitiesOf(many, logs, p, request.ask);
   const ofRecords = fields.map(({ field, type, values }): Detected => ({
     label: field === "level" ? "detected_level" : nameOfField(field),
@@ -76,16 +74,11 @@ export async function membersOfLines(
 ): Promise<Members> {
   const asked = parameters.get("line_limit");
   const limit = asked ? Math.min(1000, limitOf(new URLSearchParams({ limit: asked }), 100)) : 100;
-  let lines: string[] = [];
-  try {
-    const { found } = await recordsOf(logs, range, { limit, direction: "backward" }, ask);
-    lines = found.map(({ entry }) => entry.line);
-  } catch (error) {
-    // A view may be closed to records, while their fields are open.
-    if (!(error instanceof Refusal) || error.status !== 403) throw error;
-  }
+  const asking = recordsOf(logs, range, { limit, direction: "backward" }, ask);
+  // A view may be closed to records, while their fields are open.
+  const { found } = await unlessRefused(asking, [403], () => ({ found: [], isCut: false }));
   const values: Members = new Map();
-  for (const line of lines) {
+  for (const { entry: { line } } of found) {
     const json = jsonOf(line);
     const parser = json === undefined ? "logfmt" : "json";
     const members = json === undefined ? labelsOfLogfmt(line) : labelsOfJson(json);

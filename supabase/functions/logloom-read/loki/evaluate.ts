@@ -150,7 +150,7 @@ class Computation {
         const evaluated = sides.filter((side) => typeof side !== "number");
         evaluated.forEach(({ series }) => this.#spend(series));
         const [left, right] = sides.map((side) => typeof side === "number" ? side : side.series);
-        const found = arithmetic(metric.operator, metric.matching, left, right, this.steps);
+        const found = arithmetic(metric.operator, metric.matching, left, right);
         return typeof found === "number"
           ? found
           : { series: found, isCut: evaluated.some(({ isCut }) => isCut) };

@@ -11,7 +11,7 @@ import {
   recordField,
   segmentsOf,
 } from "./names.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, unlessRefused } from "./refusal.ts";
 import { type LogRecord, membersIn, recordsOfPage } from "./streams.ts";
 import { stringOf } from "./texts.ts";
 import { parametersOfRange, type TimeRange, wholeSeconds } from "./times.ts";
@@ -149,17 +149,11 @@ async function isMissing(
   range: Record<string, string>,
   ask: Ask,
 ): Promise<boolean> {
-  try {
-    const { logs, next_cursor } = await ask<{ logs: readonly unknown[]; next_cursor: unknown }>(
-      "search_logs",
-      { p_query_dsl: all([selection, `-${field}:*`]), ...range, p_limit: 1 },
-    );
-    return logs.length > 0 || next_cursor !== null;
-  } catch (error) {
-    // A view may be closed to it. Of what is hidden the query itself is refused.
-    if (!(error instanceof Refusal) || ![400, 403].includes(error.status)) throw error;
-    return error.status === 403;
-  }
+  const parameters = { p_query_dsl: all([selection, `-${field}:*`]), ...range, p_limit: 1 };
+  const asked = ask<{ logs: unknown[]; next_cursor: unknown }>("search_logs", parameters)
+    .then(({ logs, next_cursor }) => logs.length > 0 || next_cursor !== null);
+  // A view may be closed to it. Of what is hidden the query itself is refused.
+  return await unlessRefused(asked, [400, 403], (status) => status === 403);
 }
 
 /** With whatever characters, of as many records as one page has. */
@@ -168,18 +162,11 @@ async function fieldsOfNewest(
   range: Record<string, string>,
   ask: Ask,
 ): Promise<string[]> {
-  try {
-    const { logs } = await ask<{ logs: readonly LogRecord[] }>("search_logs", {
-      p_query_dsl: selection,
-      ...range,
-      p_limit: recordsOfPage,
-    });
-    return [...new Set(logs.flatMap(({ attrs }) => membersIn(attrs).map(([field]) => field)))];
-  } catch (error) {
-    // A view may be closed to it. Then names are those that were asked for one by one.
-    if (error instanceof Refusal && error.status === 403) return [];
-    throw error;
-  }
+  const parameters = { p_query_dsl: selection, ...range, p_limit: recordsOfPage };
+  const asked = ask<{ logs: readonly LogRecord[] }>("search_logs", parameters);
+  // A view may be closed to it. Then names are those that were asked for one by one.
+  const { logs } = await unlessRefused(asked, [403], () => ({ logs: [] }));
+  return [...new Set(logs.flatMap(({ attrs }) => membersIn(attrs).map(([field]) => field)))];
 }
 
 function attributesIn(node: Node): string[] {

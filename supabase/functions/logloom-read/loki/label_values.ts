@@ -1,9 +1,10 @@
+import type { Row } from "./ask.ts";
 import { membersOfLines } from "./detected_fields.ts";
 import type { LogQuery } from "./logql_query.ts";
 import { isInternal, streamFields, textOf } from "./names.ts";
 import { limitOf, type Request } from "./query.ts";
-import { Refusal, refuse } from "./refusal.ts";
-import { asked, cardinalitiesOf, cut, type Row, stats } from "./selected.ts";
+import { refuse, unlessRefused } from "./refusal.ts";
+import { asked, cardinalitiesOf, cut, stats } from "./selected.ts";
 import { labelsOf } from "./streams.ts";
 
 type Answer = Promise<unknown>;
@@ -66,13 +67,11 @@ export async function series(request: Request): Answer {
   let warnings: string[] = [];
   for (const selector of selectors.length === 0 ? [""] : selectors) {
     const { p, logs } = await asked(request, selector);
-    const rows = await countedBy(streamFields, logs, p, request)
+    const rows = await unlessRefused(countedBy(streamFields, logs, p, request), [400], async () => {
       // Where a field is hidden from the reader, the others are what a stream has.
-      .catch(async (error) => {
-        if (!(error instanceof Refusal) || error.status !== 400) throw error;
-        const shown = await cardinalitiesOf(streamFields, logs, p, request.ask);
-        return await countedBy([...shown.keys()], logs, p, request);
-      });
+      const shown = await cardinalitiesOf(streamFields, logs, p, request.ask);
+      return await countedBy([...shown.keys()], logs, p, request);
+    });
     for (const { group } of rows) {
       const labels = labelsOf(group);
       found.set(JSON.stringify(labels), labels);

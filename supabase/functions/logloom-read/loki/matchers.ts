@@ -86,24 +86,17 @@ function ofLevel(isRegex: boolean, value: string, withoutLevel: string): string 
   return any([...found.length === 0 ? [] : [some], ...isNone ? ["-level:*"] : []]);
 }
 
+const lineFilters: Record<string, (value: string) => string> = {
+  "=": containing,
+  "~": ofLineRegex,
+  ">": ofPattern,
+};
+
 /** What a line filter finds: part of the text, with its letter case. */
 export function ofLine(operator: string, value: string): string {
-  switch (operator) {
-    case "|=":
-      return containing(value);
-    case "!=":
-      return not(containing(value));
-    case "|~":
-      return ofLineRegex(value);
-    case "!~":
-      return not(ofLineRegex(value));
-    case "|>":
-      return ofPattern(value);
-    case "!>":
-      return not(ofPattern(value));
-    default:
-      return refuse(`line filter ${operator} is not supported`);
-  }
+  const made = lineFilters[operator.slice(1)] ??
+    refuse(`line filter ${operator} is not supported`);
+  return operator.startsWith("!") ? not(made(value)) : made(value);
 }
 
 function containing(value: string): string {
@@ -156,16 +149,10 @@ export function ofQuantity(field: string, operator: string, literal: string): st
   const bytes = bytesOf(literal);
   const literals = bytes === undefined ? [literal] : [literal, bytes];
   const exact = any(literals.map((bound) => `${field}:[${bound} TO ${bound}]`));
-  switch (operator) {
-    case "=":
-    case "==":
-      return exact;
-    case "!=":
-      // Loki does not let through what lacks the label.
-      return `${field}:* -${exact}`;
-    default:
-      return any(literals.map((bound) => `${field}:${operator}${bound}`));
-  }
+  if (operator === "=" || operator === "==") return exact;
+  // Loki does not let through what lacks the label.
+  if (operator === "!=") return `${field}:* -${exact}`;
+  return any(literals.map((bound) => `${field}:${operator}${bound}`));
 }
 
 const prefixes = ["", "k", "m", "g", "t", "p"];

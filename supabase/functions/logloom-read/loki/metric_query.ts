@@ -42,23 +42,14 @@ function numberOf({ text }: Node): number {
     : refuse("parse error: a number is out of range");
 }
 
-const precedences: Record<string, number> = {
-  "or": 1,
-  "and": 2,
-  "unless": 2,
-  "==": 3,
-  "!=": 3,
-  ">": 3,
-  ">=": 3,
-  "<": 3,
-  "<=": 3,
-  "+": 4,
-  "-": 4,
-  "*": 5,
-  "/": 5,
-  "%": 5,
-  "^": 6,
-};
+const precedences = [
+  ["or"],
+  ["and", "unless"],
+  ["==", "!=", ">", ">=", "<", "<="],
+  ["+", "-"],
+  ["*", "/", "%"],
+  ["^"],
+];
 
 interface Operator {
   readonly sign: string;
@@ -113,7 +104,8 @@ function computed(
     let left = values[next];
     while (next < operators.length) {
       const { sign: operator, matching } = operators[next];
-      const precedence = precedences[operator] ?? refuse(`${operator} is not supported`);
+      const precedence = precedences.findIndex((signs) => signs.includes(operator));
+      if (precedence === -1) refuse(`${operator} is not supported`);
       if (precedence < least) break;
       next += 1;
       // Only ^ binds to the right.
@@ -122,7 +114,7 @@ function computed(
     }
     return left;
   };
-  return from(1);
+  return from(0);
 }
 
 function aggregationOf(node: Node, context: Context): Metric {

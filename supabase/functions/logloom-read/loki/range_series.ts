@@ -1,8 +1,8 @@
-import type { Ask } from "./ask.ts";
+import type { Ask, Row } from "./ask.ts";
 import type { Range } from "./metrics.ts";
 import { textOf } from "./names.ts";
 import { refuse } from "./refusal.ts";
-import { isoOf } from "./times.ts";
+import { nanosecondsOfSeconds, parametersOfRange } from "./times.ts";
 import type { Evaluated } from "./vectors.ts";
 
 /** Of all steps, as many as Loki takes of those. */
@@ -26,7 +26,7 @@ function widthOf(seconds: number): string {
     : refuse(`${seconds}s is too long, or no whole number of hours`);
 }
 
-type Group = Record<string, string | null>;
+type Group = Row["group"];
 
 type Buckets = Map<number, number>;
 
@@ -74,11 +74,8 @@ function joined({ joins, aggregate, by }: Range, a: number, b: number): number {
   return joins === "sum" ? a + b : Math[joins](a, b);
 }
 
-interface Row {
-  readonly group: Group;
-  readonly value: number | null;
-  readonly values?: Readonly<Record<string, number | null>>;
-  readonly total_groups: number;
+function between(from: number, to: number) {
+  return parametersOfRange({ start: nanosecondsOfSeconds(from), end: nanosecondsOfSeconds(to) });
 }
 
 /** As many as log_stats answers. */
@@ -90,8 +87,7 @@ export async function atOnce(range: Range, at: number, ask: Ask): Promise<Evalua
   const isSum = range.aggregate?.startsWith("sum(");
   const rows = await ask<Row[]>("log_stats", {
     p_query_dsl: seriesDsl(range, undefined, isSum ? " as s, count() as n" : ""),
-    p_ts_from: isoOfSeconds(end - range.seconds),
-    p_ts_to: isoOfSeconds(end),
+    ...between(end - range.seconds, end),
     p_limit: rowsAtOnce,
   });
   const found = new Found(range);
@@ -167,8 +163,7 @@ async function largestOf(range: Range, { first, last, width }: Cut, ask: Ask) {
   for (let from = first; from < last; from += width * bucketsOfCall) {
     const { series } = await ask<LogSeries>("log_series", {
       p_query_dsl: seriesDsl(range, width),
-      p_ts_from: isoOfSeconds(from),
-      p_ts_to: isoOfSeconds(Math.min(last, from + width * bucketsOfCall)),
+      ...between(from, Math.min(last, from + width * bucketsOfCall)),
     });
     for (const { group, points } of series) {
       if (group === null) isCut = true;
@@ -186,8 +181,7 @@ async function allOf(range: Range, { first, last, width }: Cut, ask: Ask): Promi
     const to = Math.min(last, from + width * buckets);
     const rows = await ask<Row[]>("log_stats", {
       p_query_dsl: seriesDsl(range, width),
-      p_ts_from: isoOfSeconds(from),
-      p_ts_to: isoOfSeconds(to),
+      ...between(from, to),
       p_limit: rowsAtOnce,
     });
     const total = rows[0]?.total_groups ?? 0;
@@ -254,8 +248,4 @@ function isNothing({ aggregate }: Range, value: number): boolean {
 
 function divisor(a: number, b: number): number {
   return b === 0 ? a : divisor(b, a % b);
-}
-
-function isoOfSeconds(seconds: number): string {
-  return isoOf(BigInt(Math.round(Math.max(0, seconds) * 1e6)) * 1000n);
 }

@@ -9,6 +9,20 @@ export class Refusal extends Error {
   }
 }
 
+/** What is done instead where an operation is refused with one of the statuses. */
+export async function unlessRefused<T>(
+  asked: Promise<T>,
+  statuses: readonly number[],
+  otherwise: (status: number) => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof Refusal) || !statuses.includes(error.status)) throw error;
+    return otherwise(error.status);
+  }
+}
+
 export function refuse(message: string): never {
   throw new Refusal(400, message);
 }

@@ -5,7 +5,7 @@ import type { Range, Sampled } from "./metrics.ts";
 import { refuse } from "./refusal.ts";
 import { labelOf } from "./stages.ts";
 import { type Found, pagesOf, passed } from "./streams.ts";
-import { goSecondsOf } from "./times.ts";
+import { goSecondsOf, nanosecondsOfSeconds, nanosecondsOfTs } from "./times.ts";
 import { type Evaluated, joins } from "./vectors.ts";
 
 /** What one query reads record by record: some seconds, and some tens of megabytes. */
@@ -62,7 +62,7 @@ async function samplesOf(
 ): Promise<Samples[]> {
   const found = new Map<string, Samples>();
   let records = 0;
-  const times = { start: nanoseconds(from), end: nanoseconds(to) };
+  const times = { start: nanosecondsOfSeconds(from), end: nanosecondsOfSeconds(to) };
   const pages = pagesOf(range.logs, times, { limit: maxRecords + 1, order: "asc" }, ask);
   let isWhole = false;
   for await (const { logs, isLast } of pages) {
@@ -79,7 +79,7 @@ async function samplesOf(
       const key = JSON.stringify(labels);
       const samples: Samples = found.get(key) ?? { labels, times: [], values: [] };
       found.set(key, samples);
-      samples.times.push(secondsOfTs(record.ts));
+      samples.times.push(Number(nanosecondsOfTs(record.ts)) / 1e9);
       samples.values.push(value);
     }
   }
@@ -90,15 +90,6 @@ async function samplesOf(
     );
   }
   return [...found.values()];
-}
-
-function nanoseconds(seconds: number): bigint {
-  return BigInt(Math.round(Math.max(0, seconds) * 1e6)) * 1000n;
-}
-
-function secondsOfTs(ts: string): number {
-  const fraction = /\.(\d+)/.exec(ts)?.[1] ?? "";
-  return Date.parse(ts.replace(/\.\d+/, "")) / 1000 + Number(`0.${fraction || "0"}`);
 }
 
 /** Undefined where a record has no such number. */

@@ -1,16 +1,10 @@
+import type { Row } from "./ask.ts";
 import { namesFor } from "./found_names.ts";
 import { LogQuery } from "./logql_query.ts";
 import type { Request } from "./query.ts";
 import { Refusal, refuse } from "./refusal.ts";
 import { parseLogql } from "./syntax_tree.ts";
 import { parametersOfRange, rangeOf } from "./times.ts";
-
-export interface Row {
-  readonly group: Record<string, string | null>;
-  readonly value: number;
-  readonly values?: Record<string, unknown>;
-  readonly total_groups?: number;
-}
 
 /** What a request asks about: a range, the records of a selector, all where there is none, and more names. */
 export async function asked(

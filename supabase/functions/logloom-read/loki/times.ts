@@ -81,6 +81,11 @@ export function nanosecondsOfTs(ts: string): bigint | undefined {
   return BigInt(ms) * 1_000_000n + BigInt(fraction.slice(0, 9).padEnd(9, "0"));
 }
 
+/** Of seconds since 1970, to the microsecond. */
+export function nanosecondsOfSeconds(seconds: number): bigint {
+  return BigInt(Math.round(Math.max(0, seconds) * 1e6)) * 1000n;
+}
+
 /** A time that a record can have, whose last place is a microsecond: the first one from `ns` on. */
 export function isoOf(ns: bigint): string {
   const us = (ns + 999n) / 1000n;

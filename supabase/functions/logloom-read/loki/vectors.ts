@@ -114,13 +114,11 @@ export function arithmetic(
   { isBool, labels: matched }: Matching,
   left: Operand,
   right: Operand,
-  steps: readonly number[],
 ): Series[] | number {
-  const isSet = ["and", "or", "unless"].includes(operator);
-  if (isSet) {
+  if (["and", "or", "unless"].includes(operator)) {
     return typeof left === "number" || typeof right === "number"
       ? refuse(`${operator} needs series on both sides`)
-      : setOf(operator, matched, left, right, steps);
+      : setOf(operator, matched, left, right);
   }
   const comparison = comparisons[operator];
   const one = (a: number, b: number, kept: number) => {
@@ -174,26 +172,16 @@ function setOf(
   matched: Matching["labels"],
   left: readonly Series[],
   right: readonly Series[],
-  steps: readonly number[],
 ): Series[] {
-  const keysAt = (series: readonly Series[]) => {
-    const keyed = series.map(({ labels, points }) => ({
-      key: keyOf(matchedBy(labels, matched)),
-      points,
-    }));
-    return new Map(steps.map((step) => [
-      step,
-      new Set(keyed.flatMap(({ key, points }) => points.has(step) ? [key] : [])),
-    ]));
-  };
-  const others = keysAt(operator === "or" ? left : right);
+  const others = new Map<string, Set<number>>();
+  for (const { labels, points } of operator === "or" ? left : right) {
+    const key = keyOf(matchedBy(labels, matched));
+    others.set(key, new Set([...others.get(key) ?? [], ...points.keys()]));
+  }
   const kept = (series: readonly Series[], isThere: boolean) =>
     series.flatMap((member) => {
-      const key = keyOf(matchedBy(member.labels, matched));
-      return mapped(
-        [member],
-        (value, step) => others.get(step)?.has(key) === isThere ? value : undefined,
-      );
+      const steps = others.get(keyOf(matchedBy(member.labels, matched))) ?? new Set();
+      return mapped([member], (value, step) => steps.has(step) === isThere ? value : undefined);
     });
   if (operator !== "or") return kept(left, operator === "and");
   return merged([...left, ...kept(right, false)]);
