@@ -14,7 +14,12 @@ const records = [
 ];
 
 /** The database's answer with a batch of these records. */
-function answerWith(kind: string, config: Record<string, string>, attempt = 0): string {
+function answerWith(
+  kind: string,
+  config: Record<string, string>,
+  attempt = 0,
+  of: readonly string[] = records,
+): string {
   const batch = {
     stream_id: "s",
     tenant_id: "acme",
@@ -26,9 +31,9 @@ function answerWith(kind: string, config: Record<string, string>, attempt = 0): 
     attempt,
     is_test: false,
     hops: 2,
-    records: records.length,
+    records: of.length,
   };
-  return `{"batch":${JSON.stringify(batch)},"records":[\n${records.join(",\n")}\n]}`;
+  return `{"batch":${JSON.stringify(batch)},"records":[\n${of.join(",\n")}\n]}`;
 }
 
 /** What stands at a path of field numbers: texts, halves of a fixed64, or bytes that are no text. */
@@ -44,27 +49,30 @@ function fieldsOf(bytes: Uint8Array, [field, ...path]: number[]): string[] {
   return found;
 }
 
-/** What a kind sends, and what it makes of an answer. */
+type Answer = Partial<OutgoingAnswer> & { text?: string };
+
+/** What a kind sends, and what it makes of an answer, or of the last one of several. */
 async function sent(
   kind: string,
   config: Record<string, string>,
   secrets: Record<string, string> = {},
-  answer: Partial<OutgoingAnswer> & { text?: string } = {},
+  answers: Answer | readonly Answer[] = {},
   attempt = 0,
-): Promise<{ request: OutgoingRequest; body: string; outcome: Outcome }> {
-  const batch = readBatch(answerWith(kind, config, attempt));
+  of?: readonly string[],
+): Promise<
+  { requests: OutgoingRequest[]; request: OutgoingRequest; body: string; outcome: Outcome }
+> {
+  const batch = readBatch(answerWith(kind, config, attempt, of));
   assert.ok(batch);
-  let request: OutgoingRequest | undefined;
+  const requests: OutgoingRequest[] = [];
   const outcome = await sendBatch(batch, secrets, (made) => {
-    request = made;
-    return Promise.resolve({
-      status: answer.status ?? 200,
-      headers: answer.headers ?? new Map(),
-      body: new TextEncoder().encode(answer.text ?? ""),
-    });
+    const { status = 200, headers = new Map(), body, text = "" } =
+      [answers].flat()[requests.length];
+    requests.push(made);
+    return Promise.resolve({ status, headers, body: body ?? new TextEncoder().encode(text) });
   }, () => new Date("2026-11-25T22:32:01Z"));
-  assert.ok(request);
-  return { request, body: new TextDecoder().decode(request.body), outcome };
+  const [request] = requests;
+  return { requests, request, body: new TextDecoder().decode(request.body), outcome };
 }
 
 const url = "https://example.com/in?x=1";
@@ -235,88 +243,52 @@ Deno.test("OTLP carries numbers as they are, and tells how many it left out", as
 });
 
 Deno.test("OTLP is sent in protobuf where the stream says so, or the receiver wants it", async () => {
-  const receive = async (config: Record<string, string>, statuses: number[], body = "") => {
-    const batch = readBatch(answerWith("otlp", { url, ...config }));
-    assert.ok(batch);
-    const requests: OutgoingRequest[] = [];
-    const outcome = await sendBatch(batch, {}, (request) => {
-      requests.push(request);
-      return Promise.resolve({
-        status: statuses[requests.length - 1],
-        headers: new Map([["content-type", "application/x-protobuf"]]),
-        body: Uint8Array.from(body, (c) => c.charCodeAt(0)),
-      });
-    }, () => new Date());
-    return { types: requests.map(({ headers }) => headers["Content-Type"]), requests, outcome };
+  const typesOf = async (config: Record<string, string>, ...statuses: number[]) => {
+    const answers = statuses.map((status) => ({ status }));
+    const { requests } = await sent("otlp", { url, ...config }, {}, answers);
+    return requests.map(({ headers }) => headers["Content-Type"]);
   };
   const json = "application/json";
   const protobuf = "application/x-protobuf";
-  assert.deepEqual((await receive({}, [200])).types, [json]);
-  assert.deepEqual((await receive({ encoding: "json" }, [415])).types, [json]);
-  assert.deepEqual((await receive({}, [415, 200])).types, [json, protobuf]);
-  const { types, requests: [{ body }], outcome } = await receive(
-    { encoding: "protobuf" },
-    [200],
-    "\x0a\x06\x08\x01\x12\x02no",
+  assert.deepEqual(await typesOf({}, 200), [json]);
+  assert.deepEqual(await typesOf({ encoding: "json" }, 415), [json]);
+  assert.deepEqual(await typesOf({}, 415, 200), [json, protobuf]);
+  assert.deepEqual(await typesOf({ encoding: "protobuf" }, 200), [protobuf]);
+  const { request: { body = new Uint8Array() }, outcome } = await sent(
+    "otlp",
+    { url, encoding: "protobuf" },
+    {},
+    {
+      headers: new Map([["content-type", protobuf]]),
+      text: "\x0a\x06\x08\x01\x12\x02no",
+    },
   );
-  assert.deepEqual(types, [protobuf]);
-  assert.deepEqual([outcome.outcome, outcome.outcome === "delivered" && outcome.rejected], [
-    "delivered",
-    1,
-  ]);
-  assert.deepEqual(fieldsOf(body ?? new Uint8Array(), [1, 1, 1, 2, 1]), ["shop"]);
-  const records = fieldsOf(body ?? new Uint8Array(), [1, 2, 2]);
-  assert.equal(records.length, 2);
+  assert.equal(outcome.outcome === "delivered" && outcome.rejected, 1);
+  assert.deepEqual(fieldsOf(body, [1, 1, 1, 2, 1]), ["shop"]);
+  assert.equal(fieldsOf(body, [1, 2, 2]).length, 2);
   // The time to the nanosecond, and an attribute's double.
   const time = 1795645910443170000n;
-  assert.deepEqual(
-    fieldsOf(body ?? new Uint8Array(), [1, 2, 2, 1]).slice(0, 1),
-    [`${time & 0xffffffffn}+${time >> 32n}`],
-  );
-  assert.deepEqual(fieldsOf(body ?? new Uint8Array(), [1, 2, 2, 5, 1]), ['a ,"attrs": b']);
-  assert.deepEqual(fieldsOf(body ?? new Uint8Array(), [1, 2, 2, 6, 1]), [
-    "logloom.id",
-    "n",
-    "f",
-    "list",
-    "logloom.id",
-  ]);
+  assert.equal(fieldsOf(body, [1, 2, 2, 1])[0], `${time & 0xffffffffn}+${time >> 32n}`);
+  assert.deepEqual(fieldsOf(body, [1, 2, 2, 5, 1]), ['a ,"attrs": b']);
+  assert.deepEqual(fieldsOf(body, [1, 2, 2, 6, 1]), ["logloom.id", "n", "f", "list", "logloom.id"]);
 });
 
 Deno.test("ids of traces and spans stand in their own members", async () => {
   const [trace, span] = ["5B8EFFF798038103D269B633813FC60C", "eee19b7ec3c1b174"];
   const recordOf = async (attrs: Record<string, unknown>) => {
-    const batch = readBatch(
-      answerWith("otlp", { url }).replace(
-        `"ts":"2026-11-25T22:31:52+00:00"}`,
-        `"ts":"2026-11-25T22:31:52+00:00","attrs":${JSON.stringify(attrs)}}`,
-      ),
-    );
-    assert.ok(batch);
-    let sent = "";
-    await sendBatch(batch, {}, ({ body }) => {
-      sent = new TextDecoder().decode(body);
-      return Promise.resolve({ status: 200, headers: new Map(), body: new Uint8Array() });
-    }, () => new Date());
-    const { traceId, spanId, attributes } = JSON.parse(sent).resourceLogs[1].scopeLogs[0]
-      .logRecords[0];
+    const record = `${records[1].slice(0, -1)},"attrs":${JSON.stringify(attrs)}}`;
+    const { body } = await sent("otlp", { url }, {}, {}, 0, [record]);
+    const [{ scopeLogs: [{ logRecords: [{ traceId, spanId, attributes }] }] }] =
+      JSON.parse(body).resourceLogs;
     return [traceId, spanId, attributes.slice(1).map(({ key }: { key: string }) => key)];
   };
-  assert.deepEqual(await recordOf({ trace_id: trace, span_id: span, n: 1 }), [
-    trace.toLowerCase(),
-    span,
-    ["n"],
-  ]);
-  assert.deepEqual(await recordOf({ trace_id: "t1", span_id: "0".repeat(16) }), [
-    undefined,
-    undefined,
-    ["trace_id", "span_id"],
-  ]);
-  assert.deepEqual(await recordOf({ trace_id: 12, span_id: null }), [
-    undefined,
-    undefined,
-    ["trace_id", "span_id"],
-  ]);
+  const both = ["trace_id", "span_id"];
+  const cases: [Record<string, unknown>, unknown[]][] = [
+    [{ trace_id: trace, span_id: span, n: 1 }, [trace.toLowerCase(), span, ["n"]]],
+    [{ trace_id: "t1", span_id: "0".repeat(16) }, [undefined, undefined, both]],
+    [{ trace_id: 12, span_id: null }, [undefined, undefined, both]],
+  ];
+  for (const [attrs, expected] of cases) assert.deepEqual(await recordOf(attrs), expected);
 });
 
 Deno.test("Loki, Splunk and Datadog get times and credentials as they want them", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { Buffer } from "node:buffer";
 import { PbfReader, PbfWriter } from "pbf";
-import { receive } from "../receiving.ts";
+import { receive, type Receiving } from "../receiving.ts";
 import { asJson, asProtobuf, type OtlpRequest } from "./otlp_requests.ts";
 
 const json = { "Content-Type": "application/json" };
@@ -11,9 +11,13 @@ const nanos = 1795264496123456000n;
 const time = "2026-11-21T12:34:56.123456Z";
 const traceId = "5b8efff798038103d269b633813fc60c";
 
+/** A text is JSON, bytes are protobuf. */
+const send = (body: string | Uint8Array<ArrayBuffer>, more: Receiving = {}) =>
+  receive("/v1/logs", { headers: typeof body === "string" ? json : protobuf, body, ...more });
+
 async function inBothForms(request: OtlpRequest) {
-  const asText = await receive("/v1/logs", { headers: json, body: asJson(request) });
-  const asBytes = await receive("/v1/logs", { headers: protobuf, body: asProtobuf(request) });
+  const asText = await send(asJson(request));
+  const asBytes = await send(asProtobuf(request));
   assert.equal(asText.status, 200, asText.text);
   assert.equal(asBytes.status, 200, asBytes.text);
   assert.deepEqual(asBytes.events, asText.events);
@@ -136,9 +140,9 @@ Deno.test("without a body the event's name or its exception is the message", asy
 
 Deno.test("answers are in the request's own form, whole or partial", async () => {
   const request: OtlpRequest = { records: [{ nanos, body: "a" }] };
-  const all = await receive("/v1/logs", { headers: json, body: asJson(request) });
+  const all = await send(asJson(request));
   assert.deepEqual([all.headers.get("content-type"), all.text], ["application/json", "{}"]);
-  const bytes = await receive("/v1/logs", { headers: protobuf, body: asProtobuf(request) });
+  const bytes = await send(asProtobuf(request));
   assert.deepEqual(
     [bytes.headers.get("content-type"), bytes.bytes.length],
     ["application/x-protobuf", 0],
@@ -150,15 +154,11 @@ Deno.test("answers are in the request's own form, whole or partial", async () =>
       rejected: 1,
       errors: [{ index: 0, code: "ts_out_of_range", message: "too old" }],
     });
-  const part = await receive("/v1/logs", { headers: json, body: asJson(request), database });
+  const part = await send(asJson(request), { database });
   assert.deepEqual(JSON.parse(part.text), {
     partialSuccess: { rejectedLogRecords: "1", errorMessage: "record 0: too old" },
   });
-  const partBytes = await receive("/v1/logs", {
-    headers: protobuf,
-    body: asProtobuf(request),
-    database,
-  });
+  const partBytes = await send(asProtobuf(request), { database });
   const partial: unknown[] = [];
   const pbf = new PbfReader(partBytes.bytes);
   pbf.readFields((field, _, inner) => {
@@ -172,7 +172,7 @@ Deno.test("answers are in the request's own form, whole or partial", async () =>
 
 Deno.test("an empty request is taken; what drains try at their set-up too", async () => {
   for (const body of ["{}", '{"resourceLogs":[]}']) {
-    assert.equal((await receive("/v1/logs", { headers: json, body })).text, "{}");
+    assert.equal((await send(body)).text, "{}");
   }
   const empty = await receive("/v1/logs", {
     headers: { ...protobuf, "Content-Encoding": "gzip" },
@@ -185,7 +185,7 @@ Deno.test("an empty request is taken; what drains try at their set-up too", asyn
 });
 
 Deno.test("failures are a Status in the request's own form", async () => {
-  const refused = await receive("/v1/logs", { headers: json, body: "{", credentials: {} });
+  const refused = await send("{", { credentials: {} });
   assert.deepEqual([refused.status, refused.text], [
     401,
     '{"message":"Missing authorization header: No API key or token: send the key as X-API-Key, or as ' +
@@ -208,7 +208,7 @@ Deno.test("failures are a Status in the request's own form", async () => {
     assert.deepEqual([other.status, other.text], [404, '{"message":"Logs alone are taken here"}']);
   }
   const many = { records: Array.from({ length: 10_001 }, () => ({ nanos })) };
-  const over = await receive("/v1/logs", { headers: protobuf, body: asProtobuf(many) });
+  const over = await send(asProtobuf(many));
   assert.equal(over.status, 413);
 });
 
@@ -231,15 +231,12 @@ Deno.test("a large request is committed in slices, each once however often it is
     body: `event ${n} ${"x".repeat(200)}`,
   }));
   const body = asProtobuf({ records });
-  const { status, calls, events } = await receive("/v1/logs", { headers: protobuf, body });
+  const { status, calls, events } = await send(body);
   assert.equal(status, 200);
   assert.ok(calls.length >= 4, String(calls.length));
   assert.equal(calls.reduce((sum, { p_bytes: bytes }) => sum + Number(bytes), 0), body.length);
-  assert.deepEqual(
-    events.map(({ msg }) => msg),
-    records.map((record) => record.body),
-  );
-  const again = await receive("/v1/logs", { headers: protobuf, body });
+  assert.deepEqual(events.map(({ msg }) => msg), records.map((record) => record.body));
+  const again = await send(body);
   assert.deepEqual(
     again.calls.map(({ p_idempotency_key: key }) => key),
     calls.map(({ p_idempotency_key: key }) => key),
@@ -268,23 +265,18 @@ Deno.test("ids are hexadecimal, whichever of their forms a sender writes", async
   for (const [sent, stored] of traces) {
     const expected = stored === undefined ? undefined : { trace_id: stored };
     const request = { records: [{ nanos, traceId: sent }] };
-    const text = await receive("/v1/logs", { headers: json, body: asJson(request) });
+    const text = await send(asJson(request));
     assert.deepEqual(text.events, [
       { ts: time, ...stored && { req_id: stored, attrs: expected } },
     ], sent);
-    const bytes = await receive("/v1/logs", {
-      headers: protobuf,
-      body: asProtobuf({ records: [{ nanos, traceId: ascii(sent) }] }),
-    });
+    const bytes = await send(asProtobuf({ records: [{ nanos, traceId: ascii(sent) }] }));
     // Sixteen letters are sixteen bytes.
     if (sent.length !== 16) assert.deepEqual(bytes.events, text.events, sent);
   }
   for (const sent of [spanId, spanId.toUpperCase(), base64(spanId)]) {
     for (const id of [sent, ascii(sent)]) {
       const request = { records: [{ nanos, spanId: id }] };
-      const { events } = typeof id === "string"
-        ? await receive("/v1/logs", { headers: json, body: asJson(request) })
-        : await receive("/v1/logs", { headers: protobuf, body: asProtobuf(request) });
+      const { events } = await send(typeof id === "string" ? asJson(request) : asProtobuf(request));
       assert.deepEqual(events, [{ ts: time, attrs: { span_id: spanId } }], sent);
     }
   }
@@ -323,10 +315,7 @@ Deno.test("JSON of another shape is refused with its fault, not taken for an emp
       { resourceSpans: [] },
       "resourceLogs is missing, where resourceSpans is: logs alone are taken here",
     ],
-    [
-      { logs: [record] },
-      "resourceLogs is missing, where logs is: logs alone are taken here",
-    ],
+    [{ logs: [record] }, "resourceLogs is missing, where logs is: logs alone are taken here"],
     [{ resourceLogs: [{ scope_logs: [] }] }, "OTLP's JSON has scopeLogs, not scope_logs"],
     [
       { resourceLogs: [{ resource: {}, instrumentationLibraryLogs: [] }] },
@@ -343,10 +332,7 @@ Deno.test("JSON of another shape is refused with its fault, not taken for an emp
     [{ resourceLogs: {} }, "resourceLogs is no array"],
   ];
   for (const [body, message] of refused) {
-    const { status, text, events } = await receive("/v1/logs", {
-      headers: json,
-      body: JSON.stringify(body),
-    });
+    const { status, text, events } = await send(JSON.stringify(body));
     assert.deepEqual([status, JSON.parse(text)], [400, { message }]);
     assert.deepEqual(events, []);
   }
@@ -366,10 +352,9 @@ Deno.test("an event of another shape is kept with what it holds", async () => {
     [{ attributes: [{ key: "m", value: { kvlistValue: {} } }] }, { attrs: { m: {} } }],
   ];
   const logRecords = kept.map(([record]) => record);
-  const { status, events } = await receive("/v1/logs", {
-    headers: json,
-    body: JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }], newMember: 1 }),
-  });
+  const { status, events } = await send(
+    JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }], newMember: 1 }),
+  );
   assert.equal(status, 200);
   assert.deepEqual(events, kept.map(([, event]) => event));
 });
@@ -377,38 +362,24 @@ Deno.test("an event of another shape is kept with what it holds", async () => {
 Deno.test("spans and metrics in protobuf are refused where logs are taken", async () => {
   for (const id of [traceId, Buffer.from("requests").toString("hex")]) {
     const writer = new PbfWriter();
-    writer.writeMessage(
+    const within = (field: number, write: () => void) =>
+      writer.writeMessage(field, write, undefined);
+    within(
       1,
-      () =>
-        writer.writeMessage(
-          2,
-          () =>
-            writer.writeMessage(2, () =>
-              writer.writeBytesField(1, Buffer.from(id, "hex")), undefined),
-          undefined,
-        ),
-      undefined,
+      () => within(2, () => within(2, () => writer.writeBytesField(1, Buffer.from(id, "hex")))),
     );
-    const { status, text } = await receive("/v1/logs", {
-      headers: protobuf,
-      body: new Uint8Array(writer.finish()),
-    });
+    const { status, text } = await send(new Uint8Array(writer.finish()));
     assert.equal(status, 400);
     assert.match(text, /spans or metrics: logs alone are taken here/);
   }
 });
 
 Deno.test("a severity that is a word, or unknown, is not lost", async () => {
-  const body = JSON.stringify({
-    resourceLogs: [{
-      scopeLogs: [{
-        logRecords: ["ERROR", "SEVERITY_NUMBER_WARN2", "loud", 99].map((severityNumber) => ({
-          severityNumber,
-        })),
-      }],
-    }],
-  });
-  const { events } = await receive("/v1/logs", { headers: json, body });
+  const logRecords = ["ERROR", "SEVERITY_NUMBER_WARN2", "loud", 99]
+    .map((severityNumber) => ({ severityNumber }));
+  const { events } = await send(
+    JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }),
+  );
   assert.deepEqual(events, [
     { level: "error", attrs: { original_level: "ERROR" } },
     { level: "warn" },
