@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(34);
+select plan(38);
 
 select pg_temp.add_records($$[
   {"ts": "2026-03-01T10:00:00Z", "level": "error"},
@@ -10,7 +10,11 @@ select pg_temp.add_records($$[
   {"ts": "2026-03-01T10:01:00Z", "level": "debug"},
   {"ts": "2026-03-01T10:03:20Z", "msg": "no level"},
   {"ts": "2026-03-01T10:03:30Z", "level": "error"},
-  {"ts": "2026-03-01T10:02:00Z", "level": "error", "tenant": "umbrella"}
+  {"ts": "2026-03-01T10:02:00Z", "level": "error", "tenant": "umbrella"},
+  {"ts": "2026-03-15T12:00:00Z"},
+  {"ts": "2026-03-16T00:00:00Z"},
+  {"ts": "2026-03-18T12:00:00Z"},
+  {"ts": "2026-03-22T12:00:00Z"}
 ]$$);
 select pg_temp.act_as_user('acme', 'alice');
 
@@ -115,6 +119,43 @@ from unnest(array[0, 1001, -1]) b;
 select throws_ok(
   $$select public.log_histogram('* | count() by level')$$, 'PT400',
   'Invalid p_query_dsl: this operation returns records, not count()', 'an aggregate'
+);
+
+-- Weeks begin on Monday, wherever records are counted by week.
+create function pg_temp.counts(p_query_dsl text)
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select string_agg(s.group ->> 'ts' || ' ' || s.value, '; ' order by s.group ->> 'ts')
+    from public.log_stats(p_query_dsl, '2026-03-09T00:00:00Z', '2026-04-06T00:00:00Z') s
+  );
+end;
+$$;
+select is(
+  pg_temp.counts('| count() by (1w)'), '2026-03-09T00:00:00Z 1; 2026-03-16T00:00:00Z 3',
+  'rows of log_stats'
+);
+select is(
+  (
+    select jsonb_path_query_array(s.series[1].points, 'strict $[*] ? (@[1] > 0)')
+    from public.log_series('| count() by (1w)', '2026-03-09T00:00:00Z', '2026-04-06T00:00:00Z') s
+  ),
+  '[["2026-03-09T00:00:00Z", 1], ["2026-03-16T00:00:00Z", 3]]', 'points of log_series'
+);
+select is(
+  pg_temp.counts('| count() by (1d)'),
+  '2026-03-15T00:00:00Z 1; 2026-03-16T00:00:00Z 1; 2026-03-18T00:00:00Z 1; 2026-03-22T00:00:00Z 1',
+  'days begin where they did'
+);
+select is(
+  (
+    select string_agg(to_char(b.ts at time zone 'UTC', 'Dy DD'), ' ' order by b.ts)
+    from public.log_histogram('', '2026-03-09T00:00:00Z', '2026-04-06T00:00:00Z', 4) h,
+      unnest(h.buckets) b
+  ),
+  'Mon 09 Mon 16 Mon 23 Mon 30', 'buckets of log_histogram that are a week wide'
 );
 
 select * from finish();
