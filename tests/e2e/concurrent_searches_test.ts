@@ -44,6 +44,13 @@ function fly(requests: Promise<Answer>[]): Flight {
   return { answers, all: Promise.all(requests.map(async (r) => answers.push(await r))) };
 }
 
+function assertBusy({ status, headers, body }: Answer, what: string): void {
+  assert.deepEqual(
+    [status, body.code, body.message, headers.get("retry-after")],
+    [429, "PT429", `Too many ${what}`, "1"],
+  );
+}
+
 const search = ({ token }: Tenant) => rpc(token, "search_logs", { p_query_dsl: "anything" });
 
 /** With an API key, or the token of a portal session. */
@@ -114,14 +121,7 @@ Deno.test("a tenant with too many searches is refused at once, and others are se
       "all but four are refused",
       async () => await Promise.resolve(flight.answers.length === 24),
     );
-    for (const { status, headers, body } of flight.answers) {
-      assert.deepEqual([status, body.code, body.message, headers.get("retry-after")], [
-        429,
-        "PT429",
-        "Too many searches of this tenant are running",
-        "1",
-      ]);
-    }
+    for (const answer of flight.answers) assertBusy(answer, "searches of this tenant are running");
     const sent = { success: true, ingested: 1, rejected: 0 };
     assertAnswer(await ingest(quiet.headers, [{ msg: "one" }]), 200, sent);
     assert.equal((await rpc(quiet.token, "list_alert_rules")).status, 200);
@@ -135,9 +135,7 @@ Deno.test("a tenant with too many searches is refused at once, and others are se
 Deno.test("a key is refused where a user's search has the slot, and a user where a key's has it", async () => {
   await using db = openDatabase();
   const [tenant, other] = [await newTenant("doors"), await newTenant("other")];
-  for (const one of [tenant, other]) {
-    await putOnPlan(db, one, { concurrent_searches: 1 });
-  }
+  for (const one of [tenant, other]) await putOnPlan(db, one, { concurrent_searches: 1 });
   const keys = await Promise.all(
     [tenant, other].map((one) => createKey(one, { p_scopes: ["read"] })),
   );
@@ -149,13 +147,7 @@ Deno.test("a key is refused where a user's search has the slot, and a user where
       await using _held = await holdSearches(db);
       flights.push(fly([holder()]));
       await eventually("the first holds the slot", async () => (await slotsHeld(db)) === 1);
-      const { status, headers, body } = await refused();
-      assert.deepEqual([status, body.code, body.message, headers.get("retry-after")], [
-        429,
-        "PT429",
-        "Too many searches of this tenant are running",
-        "1",
-      ]);
+      assertBusy(await refused(), "searches of this tenant are running");
       // A key of another tenant has that one's slot.
       flights.push(fly([byKey(keys[1])]));
       await eventually("another tenant has one, too", async () => (await slotsHeld(db)) === 2);
@@ -201,10 +193,7 @@ Deno.test("a tenant's first search has the parallel workers of its plan, those b
     const [row] = await sql.unsafe("show max_parallel_workers_per_gather");
     return row.max_parallel_workers_per_gather;
   };
-  const seen = await db.begin(async (first) => [
-    await workers(first),
-    await db.begin(workers),
-  ]);
+  const seen = await db.begin(async (first) => [await workers(first), await db.begin(workers)]);
   assert.deepEqual(seen, ["1", "0"]);
   assert.equal(await db.begin(workers), "1");
   await putOnPlan(db, tenant, { concurrent_scans: 1 });
@@ -232,11 +221,7 @@ Deno.test("of a tenant's slow searches one reads on, the others wait for their t
     assert.equal(flight.answers.length, 0);
   });
   await flight!.all;
-  assert.deepEqual(flight!.answers.map(counted), [
-    [200, 5000],
-    [200, 5000],
-    [200, 5000],
-  ]);
+  assert.deepEqual(flight!.answers.map(counted), Array(3).fill([200, 5000]));
 });
 
 Deno.test("ten slow requests of a view's key leave half of the slots, and the owner is answered", async () => {
@@ -262,13 +247,8 @@ Deno.test("ten slow requests of a view's key leave half of the slots, and the ow
       async () => (await waiting(db)) === 2 && flight.answers.length === 8,
     );
     const refusals = [...flight.answers, await readBy(String(session.token), ...countAll)];
-    for (const { status, headers, body } of refusals) {
-      assert.deepEqual([status, body.code, body.message, headers.get("retry-after")], [
-        429,
-        "PT429",
-        "Too many searches in the views and portals of this tenant are running",
-        "1",
-      ]);
+    for (const answer of refusals) {
+      assertBusy(answer, "searches in the views and portals of this tenant are running");
     }
     const own = await Promise.all([count(tenant), count(tenant)]);
     assert.deepEqual(own.map(counted), [[200, 5000], [200, 5000]]);
@@ -307,15 +287,9 @@ Deno.test("all tenants' searches leave connections free, and the last are for wh
   const [noisy, second, third, fourth] = await Promise.all(
     ["noisy", "second", "third", "fourth"].map((name) => newTenant(name)),
   );
-  for (const tenant of [noisy, second]) {
-    await putOnPlan(db, tenant, { concurrent_searches: 100 });
-  }
+  for (const tenant of [noisy, second]) await putOnPlan(db, tenant, { concurrent_searches: 100 });
   const flights: Flight[] = [];
-  const refused = { code: "PT429", message: "Too many searches are running" };
-  const isRefused = ({ status, body: { code, message } }: Answer) => {
-    assert.equal(status, 429);
-    assert.deepEqual({ code, message }, refused);
-  };
+  const isRefused = (answer: Answer) => assertBusy(answer, "searches are running");
   {
     await using _held = await holdSearches(db);
     flights.push(fly(Array.from({ length: 12 }, () => search(noisy))));
@@ -354,14 +328,7 @@ Deno.test("a tenant has two queries validated at once; forty at once hurt nobody
   });
   await held.promise;
   const answers = await Promise.all(Array.from({ length: 40 }, () => validate(noisy)));
-  for (const { status, headers, body } of answers) {
-    assert.deepEqual([status, body.code, body.message, headers.get("retry-after")], [
-      429,
-      "PT429",
-      "Too many queries of this tenant are being validated",
-      "1",
-    ]);
-  }
+  for (const answer of answers) assertBusy(answer, "queries of this tenant are being validated");
   assert.equal((await validate(quiet)).status, 200);
   assert.equal((await search(noisy)).status, 200);
   const save = ({ token }: Tenant, p_query_dsl: string) =>

@@ -49,14 +49,18 @@ interface Reader {
   readonly headers: Record<string, string>;
 }
 
-async function withRecords(name: string): Promise<Reader> {
+async function withRecords(name: string, events: readonly object[] = records): Promise<Reader> {
   const tenant = await newTenant(name);
-  await ingest(tenant.headers, records);
+  await ingest(tenant.headers, events);
   await using db = openDatabase();
-  await recordsOf(db, tenant.id, records.length);
+  await recordsOf(db, tenant.id, events.length);
   const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
   return { tenant, headers: { authorization: `Basic ${btoa(`grafana:${key_value}`)}` } };
 }
+
+let shared: Promise<Reader> | undefined;
+/** Of the records above, for what only reads. */
+const sharedReader = () => shared ??= withRecords("loki");
 
 const range = { start: ns(0), end: ns(180) };
 
@@ -199,8 +203,7 @@ Deno.test("names are those of the records that a query selects, numbers their ow
 });
 
 Deno.test("Grafana reads labels, records and series of its tenant alone", async () => {
-  const reader = await withRecords("loki");
-  const stranger = await withRecords("loki-stranger");
+  const reader = await sharedReader();
   const other = await newTenant("loki-other");
   const { key_value } = await createKey(other, { p_scopes: ["read"] });
   const empty = await ask({ headers: apiKey(key_value) }, "query_range", {
@@ -211,7 +214,6 @@ Deno.test("Grafana reads labels, records and series of its tenant alone", async 
     status: "success",
     data: { resultType: "streams", result: [], stats: {} },
   });
-  assert.notEqual(reader.tenant.id, stranger.tenant.id);
 
   const info = await ask(reader, "status/buildinfo");
   assert.equal(info.body.version, "3.5.0");
@@ -237,7 +239,7 @@ Deno.test("Grafana reads labels, records and series of its tenant alone", async 
 });
 
 Deno.test("records come as streams, with their attributes as structured metadata", async () => {
-  const reader = await withRecords("loki-streams");
+  const reader = await sharedReader();
   const labels = {
     env: "prod",
     host: "web-1",
@@ -286,7 +288,7 @@ Deno.test("records come as streams, with their attributes as structured metadata
 });
 
 Deno.test("selectors, line filters and label filters find what they find in Loki", async () => {
-  const reader = await withRecords("loki-filters");
+  const reader = await sharedReader();
   const [refused, served, quoted, json, logfmt] = records.map(({ msg }) => msg);
   const cases: [string, string[]][] = [
     ['{service="api"}', [refused, served, quoted]],
@@ -328,7 +330,6 @@ Deno.test("selectors, line filters and label filters find what they find in Loki
 });
 
 Deno.test("a label's value may hold any character, and a range has its first instant alone", async () => {
-  const tenant = await newTenant("loki-values");
   const services = [
     'we"ird\\ va*lue?',
     "(a|b) OR level:error",
@@ -339,14 +340,10 @@ Deno.test("a label's value may hold any character, and a range has its first ins
     "{x}",
     "a, b",
   ];
-  await ingest(
-    tenant.headers,
+  const reader = await withRecords(
+    "loki-values",
     services.map((service, n) => ({ ts: at(n), msg: `m${n}`, service, attrs: { own: service } })),
   );
-  await using db = openDatabase();
-  await recordsOf(db, tenant.id, services.length);
-  const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
-  const reader = { tenant, headers: apiKey(key_value) };
   const found = await ask(reader, "label/service/values", range);
   const names: string[] = found.body.data;
   assert.equal(names.length, services.length);
@@ -378,31 +375,26 @@ Deno.test("a label's value may hold any character, and a range has its first ins
 });
 
 Deno.test("metrics over time and at once have exact values", async () => {
-  const reader = await withRecords("loki-metrics");
-  assert.deepEqual(
-    await matrixOf(reader, 'sum by (level, detected_level) (count_over_time({service="api"}[1m]))'),
-    [
+  const reader = await sharedReader();
+  const overTime: [string, unknown][] = [
+    ['sum by (level, detected_level) (count_over_time({service="api"}[1m]))', [
       [{ level: "info", detected_level: "info" }, [[60, "1"], [120, "1"]]],
       [{ level: "error", detected_level: "error" }, [[60, "1"]]],
-    ],
-  );
-  assert.deepEqual(await matrixOf(reader, 'sum(count_over_time({service=~".+"}[2m]))'), [
-    [{}, [[60, "2"], [120, "4"], [180, "3"]]],
-  ]);
-  assert.deepEqual(await matrixOf(reader, 'sum(rate({service=~".+"}[1m])) * 60'), [
-    [{}, [[60, "2"], [120, "2"], [180, "1"]]],
-  ]);
-  assert.deepEqual(
-    await matrixOf(
-      reader,
-      'quantile_over_time(0.5, {service="api"} | unwrap took [1m]) by (service)',
-    ),
-    [[{ service: "api" }, [[60, "15"], [120, "30"]]]],
-  );
-  assert.deepEqual(
-    await matrixOf(reader, 'sum(sum_over_time({service="api"} | unwrap took | __error__="" [1m]))'),
-    [[{}, [[60, "30"], [120, "30"]]]],
-  );
+    ]],
+    ['sum(count_over_time({service=~".+"}[2m]))', [
+      [{}, [[60, "2"], [120, "4"], [180, "3"]]],
+    ]],
+    ['sum(rate({service=~".+"}[1m])) * 60', [[{}, [[60, "2"], [120, "2"], [180, "1"]]]]],
+    ['quantile_over_time(0.5, {service="api"} | unwrap took [1m]) by (service)', [
+      [{ service: "api" }, [[60, "15"], [120, "30"]]],
+    ]],
+    ['sum(sum_over_time({service="api"} | unwrap took | __error__="" [1m]))', [
+      [{}, [[60, "30"], [120, "30"]]],
+    ]],
+  ];
+  for (const [query, expected] of overTime) {
+    assert.deepEqual(await matrixOf(reader, query), expected, query);
+  }
   const three = "[3m]";
   const cases: [string, unknown][] = [
     [`sum by (service_name) (count_over_time({service=~".+"}${three}))`, [
@@ -423,9 +415,7 @@ Deno.test("metrics over time and at once have exact values", async () => {
     [`sum by (n) (count_over_time({service="worker"} | json | n=7 ${three}))`, [[{ n: "7" }, "1"]]],
     [
       `sum(count_over_time({level="error"}${three})) / sum(count_over_time({service="api"}${three}))`,
-      [
-        [{}, "0.3333333333333333"],
-      ],
+      [[{}, "0.3333333333333333"]],
     ],
     [`2 + 3 * sum(count_over_time({level="error"}${three})) - 1`, [[{}, "4"]]],
     [`sum(count_over_time({level="error"}${three})) > 1`, []],
@@ -477,10 +467,7 @@ Deno.test("what dashboards compute has exact values", async () => {
     [
       `sum by (service, host) (count_over_time(${api}[3m])) / on (host) ` +
       `sum by (host) (count_over_time(${api}[3m]))`,
-      [[{ host: "web-1" }, [[60, "1"], [120, "1"], [180, "1"]]], [
-        { host: "web-2" },
-        [[60, "1"], [120, "1"], [180, "1"]],
-      ]],
+      ["web-1", "web-2"].map((host) => [{ host }, [[60, "1"], [120, "1"], [180, "1"]]]),
     ],
     [
       `sum by (service) (count_over_time({service=~".+"}[1m])) unless ` +
@@ -513,14 +500,13 @@ Deno.test("what dashboards compute has exact values", async () => {
       .then((found) => found.map(([{ service }]: [Record<string, string>]) => service)[0]),
     "api",
   );
-  for (const zero of ['sum(sum_over_time({service="worker"} | unwrap took [3m]))']) {
-    assert.deepEqual(await vectorOf(reader, zero), [], zero);
-  }
+  const none = 'sum(sum_over_time({service="worker"} | unwrap took [3m]))';
+  assert.deepEqual(await vectorOf(reader, none), []);
   assert.deepEqual(await vectorOf(reader, "vector(1) / vector(0)"), [[{}, "NaN"]]);
 });
 
 Deno.test("line_format, label_format, json and __error__ make what Loki makes", async () => {
-  const reader = await withRecords("loki-stages");
+  const reader = await sharedReader();
   const streamOf = async (query: string) =>
     (await answerOf(reader, "query_range", { query })).data.result;
   assert.deepEqual(
@@ -559,12 +545,11 @@ Deno.test("line_format, label_format, json and __error__ make what Loki makes", 
     ['{service="worker"} | drop level | level=""', [json, logfmt]],
   ];
   for (const [query, lines] of cases) assert.deepEqual(await linesOf(reader, query), lines, query);
-  const { body } = await ask(reader, "detected_fields", {
-    ...range,
+  const { fields } = await answerOf(reader, "detected_fields", {
     query: '{service="worker"} | json',
   });
   assert.deepEqual(
-    body.fields.filter(({ parsers }: { parsers: unknown }) => parsers !== null),
+    fields.filter(({ parsers }: { parsers: unknown }) => parsers !== null),
     [
       { label: "n", type: "int", cardinality: 2, parsers: ["logfmt"] },
       { label: "size", type: "string", cardinality: 1, parsers: ["logfmt"] },
@@ -574,7 +559,7 @@ Deno.test("line_format, label_format, json and __error__ make what Loki makes", 
 });
 
 Deno.test("values of a field that only lines have are those of the lines", async () => {
-  const reader = await withRecords("loki-lines");
+  const reader = await sharedReader();
   const valuesOf = async (name: string, query: string) =>
     (await answerOf(reader, `detected_field/${name}/values`, { query })).values;
   assert.deepEqual(await valuesOf("n", '{service="worker"}'), ["7", "8"]);
@@ -584,17 +569,12 @@ Deno.test("values of a field that only lines have are those of the lines", async
 });
 
 Deno.test("sizes are compared with numbers and with texts", async () => {
-  const tenant = await newTenant("loki-sizes");
-  await ingest(tenant.headers, [
+  const reader = await withRecords("loki-sizes", [
     { ts: at(1), msg: "number", service: "s", size: 2_000_000 },
     { ts: at(2), msg: "text", service: "s", size: "3 MB" },
     { ts: at(3), msg: "small", service: "s", size: 999 },
     { ts: at(4), msg: "none", service: "s" },
   ]);
-  await using db = openDatabase();
-  await recordsOf(db, tenant.id, 4);
-  const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
-  const reader = { tenant, headers: apiKey(key_value) };
   const cases: [string, string[]][] = [
     ["size > 1MB", ["number", "text"]],
     ["size <= 1KB", ["small"]],
@@ -608,42 +588,24 @@ Deno.test("sizes are compared with numbers and with texts", async () => {
 });
 
 Deno.test("what is cut says so, and what is computed is whole", async () => {
-  const tenant = await newTenant("loki-cuts");
   // The 30th host has most at the second minute and little in all.
-  const many = Array.from({ length: 30 }, (_, n) => [
-    ...Array.from({ length: n === 29 ? 1 : 4 }, () => ({ ts: at(1), service: "s", host: `h${n}` })),
-    ...Array.from(
-      { length: n === 29 ? 2 : 0 },
-      () => ({ ts: at(61), service: "s", host: `h${n}` }),
-    ),
-  ]).flat();
+  const many = Array.from({ length: 30 }, (_, n) =>
+    (n === 29 ? [1, 61, 61] : [1, 1, 1, 1])
+      .map((second) => ({ ts: at(second), service: "s", host: `h${n}` }))).flat();
   const hosts = Array.from(
     { length: 1010 },
     (_, n) => ({ ts: at(2), service: "u", host: `u${n}` }),
   );
-  await ingest(tenant.headers, [...many, ...hosts]);
-  await using db = openDatabase();
-  await recordsOf(db, tenant.id, many.length + hosts.length);
-  const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
-  const reader = { tenant, headers: apiKey(key_value) };
-  const found = await matrixOf(
-    reader,
-    'topk(1, sum by (host) (count_over_time({service="s"}[1m])))',
-  );
+  const reader = await withRecords("loki-cuts", [...many, ...hosts]);
+  const query = 'sum by (host) (count_over_time({service="s"}[1m]))';
+  const found = await matrixOf(reader, `topk(1, ${query})`);
   assert.deepEqual(
     found.find(([{ host }]: [{ host: string }]) => host === "h29"),
     [{ host: "h29" }, [[120, "2"]]],
   );
-  assert.deepEqual(
-    await matrixOf(reader, 'count(sum by (host) (count_over_time({service="s"}[1m])))'),
-    [[{}, [[60, "30"], [120, "1"]]]],
-  );
-  const shown = await ask(reader, "query_range", {
-    ...range,
-    step: "60s",
-    query: 'sum by (host) (count_over_time({service="s"}[1m]))',
-  });
-  assert.deepEqual([shown.body.data.result.length, shown.body.warnings?.length], [20, 1]);
+  assert.deepEqual(await matrixOf(reader, `count(${query})`), [[{}, [[60, "30"], [120, "1"]]]]);
+  const shown = await answerOf(reader, "query_range", { query, step: "60s" });
+  assert.deepEqual([shown.data.result.length, shown.warnings?.length], [20, 1]);
   for (
     const [path, parameters] of [
       ["series", { "match[]": '{service="u"}' }],
@@ -651,30 +613,26 @@ Deno.test("what is cut says so, and what is computed is whole", async () => {
       ["detected_field/host/values", { query: '{service="u"}' }],
     ] as const
   ) {
-    const { body } = await ask(reader, path, { ...range, ...parameters });
+    const body = await answerOf(reader, path, parameters);
     assert.match(body.warnings?.[0] ?? "", /^Only 1000 of 10\d\d /, path);
   }
-  const { body: { detectedLabels } } = await ask(reader, "detected_labels", range);
+  const { detectedLabels } = await answerOf(reader, "detected_labels");
   assert.equal(
     detectedLabels.find(({ label }: { label: string }) => label === "host").cardinality,
     1040,
   );
-  const byLabel = await ask(reader, "index/volume", {
-    ...range,
+  const { data } = await answerOf(reader, "index/volume", {
     query: '{service="s"}',
     aggregateBy: "labels",
   });
   assert.deepEqual(
-    byLabel.body.data.result.map(({ metric, value }: { metric: object; value: string[] }) => [
-      metric,
-      value[1],
-    ]),
+    data.result.map(({ metric, value }: { metric: object; value: string[] }) => [metric, value[1]]),
     [[{ host: "" }, `${many.length}`], [{ service: "" }, `${many.length}`]],
   );
 });
 
 Deno.test("what cannot be answered is refused in words, with a status", async () => {
-  const reader = await withRecords("loki-refusals");
+  const reader = await sharedReader();
   const cases: [string, number, RegExp][] = [
     ['{service="api"', 400, /^parse error at line 1, col 15: syntax error/],
     ["", 400, /^parse error/],
@@ -735,7 +693,7 @@ Deno.test("Save & test is right about the key, and so is all that reads no recor
 });
 
 Deno.test("what Grafana looks at before it asks: fields, volumes, patterns, limits", async () => {
-  const reader = await withRecords("loki-metadata");
+  const reader = await sharedReader();
   const get = (path: string, parameters: Record<string, string> = {}) =>
     answerOf(reader, path, parameters);
   assert.deepEqual((await get("detected_labels")).detectedLabels, [
@@ -785,7 +743,7 @@ Deno.test("what Grafana looks at before it asks: fields, volumes, patterns, limi
 });
 
 Deno.test("nothing that Grafana sends by itself is refused", async () => {
-  const reader = await withRecords("loki-grafana");
+  const reader = await sharedReader();
   for (const { source, path, parameters } of grafanaRequests) {
     const { status, text } = await ask(reader, path, parameters);
     assert.equal(status, 200, `${source}: ${path} ${parameters.query}: ${text}`);
@@ -793,7 +751,7 @@ Deno.test("nothing that Grafana sends by itself is refused", async () => {
 });
 
 Deno.test("each query of the dashboard and of the guide is answered", async () => {
-  const reader = await withRecords("loki-dashboard");
+  const reader = await sharedReader();
   const { panels } = JSON.parse(await Deno.readTextFile("examples/grafana/logloom.json"));
   const guide = await Deno.readTextFile("docs/guides/grafana.md");
   const [, examples] = /```\n(\{service[^`]+)```/.exec(guide) ?? [];
