@@ -13,11 +13,13 @@ export interface DeliveryOptions {
   /** The event that says how many were dropped, as JSON text. */
   noteOf(dropped: number): string;
   /** Whether a 401 may pass: a user signs in. */
-  mayPass401: boolean;
+  mayPass401: unknown;
   onRejected(rejected: Rejected): void;
   onError(error: Error): void;
   /** Keeps the runtime alive until the queue is empty; must not throw. */
   waitUntil: WaitUntil;
+  /** How long to send at a time: what waits when a worker's request ends waits for ever. */
+  timeout(): number;
 }
 
 export interface Delivery {
@@ -36,7 +38,11 @@ interface Queued {
 }
 
 interface Batch {
-  readonly events: Queued[];
+  readonly texts: string[];
+  /** A repeat has the same. */
+  readonly key: string;
+  /** How many events it has, without what it reports. */
+  readonly size: number;
   readonly bytes: number;
   /** How many events it reports as dropped, by an event at its start. */
   readonly dropped: number;
@@ -78,6 +84,8 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   let sending: Promise<void> | undefined;
   let isDrained: (() => void) | undefined;
   let warnAt = 0;
+  /** What there was no time for: the next flush begins with it. */
+  let left: Batch | undefined;
   const waiting = new Set<() => void>();
 
   const isFull = () => queue.length >= batchEvents || bytes >= batchBytes;
@@ -102,10 +110,12 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   function next(): void {
     if (isFull()) send();
     else if (queue.length > 0) timer ??= later(send, batchMs);
-    else if (!sending) {
-      isDrained?.();
-      isDrained = undefined;
-    }
+    else if (!sending) end();
+  }
+
+  function end(): void {
+    isDrained?.();
+    isDrained = undefined;
   }
 
   /** Sends what is in the queue by now. */
@@ -114,50 +124,53 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     timer = undefined;
     return sending ??= sendQueue().catch(options.onError).finally(() => {
       sending = undefined;
-      next();
+      left ? end() : next();
     });
   }
 
   async function sendQueue(): Promise<void> {
-    let left = queue.length;
-    while (left > 0 && queue.length > 0) {
-      const batch = take(batchBytes);
-      left -= batch.events.length;
-      await deliver(batch);
+    let count = queue.length;
+    while (left || count > 0 && queue.length > 0) {
+      if (!left) {
+        left = take(batchBytes);
+        count -= left.size;
+      }
+      if (await deliver(left)) return;
+      left = undefined;
     }
   }
 
   function take(most: number): Batch {
     let count = 0;
-    let size = 0;
+    let total = 0;
     const tenants = new Set<string | undefined>();
     while (count < queue.length && count < batchEvents) {
       const { bytes: one, tenant } = queue[count];
       tenants.add(tenant);
-      if (count > 0 && (size + one > most || tenants.size > batchTenants)) break;
-      size += one;
+      if (count > 0 && (total + one > most || tenants.size > batchTenants)) break;
+      total += one;
       count++;
     }
-    const batch = { events: queue.splice(0, count), bytes: size, dropped };
-    bytes -= size;
+    const texts = queue.splice(0, count).map(({ text }) => text);
+    if (dropped > 0) texts.unshift(options.noteOf(dropped));
+    // randomUUID is missing on pages over plain HTTP.
+    const key = `${Math.random()}-${Math.random()}`;
+    const batch = { texts, key, size: count, bytes: total, dropped };
+    bytes -= total;
     dropped = 0;
     return batch;
   }
 
-  async function deliver(batch: Batch): Promise<void> {
-    const texts = batch.events.map(({ text }) => text);
-    if (batch.dropped > 0) texts.unshift(options.noteOf(batch.dropped));
-    const body = `[${texts.join()}]`;
-    // randomUUID is missing on pages over plain HTTP.
-    const key = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  /** True where there was no time for it; otherwise it was sent, refused or lost. */
+  async function deliver(batch: Batch): Promise<true | void> {
     const began = performance.now();
     onTheWay += batch.bytes;
     try {
       for (let tries = 0; !isRefused; tries++) {
-        const [status, answer, reason, retryAfterMs] = await exchange(body, key, batch.bytes);
+        const [status, answer, reason, retryAfterMs] = await exchange(batch);
         if (status === 200) {
           for (const { index, code, message } of answer.errors ?? []) {
-            options.onRejected({ event: JSON.parse(texts[index]), code, message });
+            options.onRejected({ event: parsed(batch.texts[index]), code, message });
           }
           return;
         }
@@ -170,8 +183,8 @@ export function createDelivery(options: DeliveryOptions): Delivery {
         }
         const passes = status >= 500 || [0, 401, 408, 429].includes(status);
         if (!passes || status !== 401 && performance.now() - began >= patienceMs) {
-          dropped += batch.dropped + batch.events.length;
-          options.onError(new Error(`${reason}: ${batch.events.length} events are lost`));
+          dropped += batch.dropped + batch.size;
+          options.onError(new Error(`${reason}: ${batch.size} events are lost`));
           return;
         }
         if (performance.now() >= warnAt) {
@@ -179,7 +192,9 @@ export function createDelivery(options: DeliveryOptions): Delivery {
           options.onError(new Error(`${reason}: trying again`));
         }
         const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** tries) * (1 + Math.random()) / 2;
-        await pause(Math.min(patienceMs, Math.max(delay, retryAfterMs)));
+        const wait = Math.min(patienceMs, Math.max(delay, retryAfterMs));
+        if (performance.now() - began + wait > options.timeout()) return true;
+        await pause(wait);
       }
     } finally {
       onTheWay -= batch.bytes;
@@ -187,12 +202,14 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   }
 
   async function exchange(
-    body: string,
-    key: string,
-    size: number,
+    batch: Batch,
   ): Promise<[status: number, answer: Answer, reason: string, retryAfterMs: number]> {
     try {
-      const response = await options.post(body, key, size <= keepaliveBytes);
+      const response = await options.post(
+        `[${batch.texts.join()}]`,
+        batch.key,
+        batch.bytes <= keepaliveBytes,
+      );
       const answer = parsed(await response.text());
       // What is no answer of the service, a sign-in page of a network for example, acknowledges nothing.
       // Nor does a redirect, which is not followed.
@@ -218,23 +235,22 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
-        clearTimeout(timer);
         waiting.delete(wake);
         resolve();
       };
-      const timer = later(wake, ms);
       waiting.add(wake);
+      later(wake, ms);
     });
   }
 
   async function flush(withinMs?: number): Promise<boolean> {
     // A timer would keep a program that has ended alive, again and again.
-    if (!sending && queue.length === 0) return true;
+    if (!sending && queue.length === 0 && !left) return true;
     // What is being sent first, then what came meanwhile.
     const all = async () => {
       await sending;
-      if (queue.length > 0) await send();
-      return true;
+      await send();
+      return !left;
     };
     if (withinMs === undefined) return all();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -247,9 +263,9 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   }
 
   function hurry(): void {
-    for (const wake of [...waiting]) wake();
+    for (const wake of waiting) wake();
     const room = keepaliveBytes - onTheWay;
-    if (queue.length > 0 && queue[0].bytes <= room) {
+    if (queue[0]?.bytes <= room) {
       deliver(take(room)).catch(options.onError).finally(next);
     }
   }
@@ -257,7 +273,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   return { add, flush, hurry };
 }
 
-function parsed(text: string): Answer {
+function parsed(text: string): Answer & Record<string, unknown> {
   try {
     return Object(JSON.parse(text));
   } catch {

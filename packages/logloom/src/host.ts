@@ -41,9 +41,8 @@ export const server: Host["process"] = isForPages || isPage ? undefined : host.p
 
 /** The runtime's own, before anybody replaced it. */
 export const warn: (text: string) => void = host.console.warn.bind(host.console);
-export const showError: (error: unknown) => void = /* @__PURE__ */ host.console.error.bind(
-  host.console,
-);
+export const showError: (error: unknown) => void =
+  /* @__PURE__ */ (() => host.console.error.bind(host.console))();
 
 /** A text of which no more is shown where a key begins. */
 export const withoutKey = (text: string): string => text.replace(/(?:ll\w?|sb)_[^]*/, "…");

@@ -16,7 +16,7 @@ export interface LoggerOptions extends Omit<SenderOptions, "service"> {
 }
 
 const levels: readonly Level[] = ["debug", "info", "warn", "error"];
-const fieldNames = ["msg", "ts", "service", "env", "req_id", "user_id", "route", "host"];
+const fieldNames = "msg ts service env req_id user_id route host".split(" ");
 const disposal: typeof Symbol.asyncDispose = Symbol.asyncDispose ??
   Symbol.for("Symbol.asyncDispose");
 

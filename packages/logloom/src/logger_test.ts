@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { captureConsole } from "./console.ts";
 import { createLogger, type Level } from "./index.ts";
-import { receiver, trial } from "./testing.ts";
+import { accepted, type Event, receiver, trial, withoutWaiting } from "./testing.ts";
 
 Deno.test("levels, samples and fields that follow", async () => {
   await using to = receiver();
@@ -296,4 +296,30 @@ Deno.test("what a request logs is sent in its own time, though a logger is of th
     await waited.at(-1);
     assert.equal(to.events().at(-1)?.route, path);
   }
+});
+
+Deno.test("what a request cannot send while the service is away the next one sends, with its key", async () => {
+  using _time = withoutWaiting();
+  let away = true;
+  await using to = receiver((_before, events) =>
+    away ? Response.json({ error: "busy" }, { status: 503 }) : accepted(events.length)
+  );
+  await using from = trial(to.url);
+  for (const path of ["/a", "/b"]) {
+    const waited: Promise<unknown>[] = [];
+    const request = new Request(`http://x.example${path}`);
+    await from.log.withRequest(request, () => new Response(), {
+      waitUntil: (promise) => void waited.push(promise),
+    });
+    // All of it ends, else the runtime would break it off.
+    await Promise.all(waited);
+    away = false;
+  }
+  const [last, ...others] = to.requests.toReversed();
+  assert.ok(others.length > 2, `${others.length}`);
+  assert.equal(new Set(others.map(({ idempotencyKey }) => idempotencyKey)).size, 1);
+  assert.deepEqual(
+    [others[0], last].map(({ body }) => JSON.parse(body).map(({ route }: Event) => route)),
+    [["/a"], ["/b"]],
+  );
 });

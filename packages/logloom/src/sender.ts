@@ -38,12 +38,14 @@ export interface Sender {
   fail(error: unknown): void;
   /** Makes plain JSON of what a program gives. */
   plain(members: Record<string, unknown>): Record<string, unknown>;
-  /** Uses another `waitUntil` from now on. */
+  /** Uses a request's `waitUntil` from now on. */
   useWaitUntil(waitUntil: WaitUntil): void;
 }
 
 const timeoutMs = 30_000;
 const exitMs = 10_000;
+/** A worker ends at most thirty seconds after its request: the last try may take as long again. */
+const requestMs = 10_000;
 /** The console is told of each failure, and of twenty at most, once in so long. */
 const repeatMs = 59_000;
 
@@ -59,6 +61,7 @@ export function createSender(
   let said: string[] = [];
   let saidUntil = 0;
   let waitUntil = options.waitUntil ?? foundWaitUntil;
+  let withinMs = Infinity;
 
   function fail(error: unknown): void {
     const known = error instanceof Error ? error : new Error(String(error));
@@ -99,7 +102,7 @@ export function createSender(
       body,
       // Else the key and the events would go wherever it leads.
       redirect: "manual",
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(Math.min(timeoutMs, withinMs)),
       ...isPage && isSmall && { keepalive: true },
     });
     if (response.status !== 401 || !token) return settled(response, body);
@@ -118,10 +121,11 @@ export function createSender(
         msg: `logloom: ${dropped} events were dropped`,
         attrs: { dropped },
       }),
-    mayPass401: Boolean(rest || token),
+    mayPass401: rest || token,
     onRejected: (rejected) => guarded(() => onRejected?.(rejected)),
     onError: fail,
     waitUntil: (promise) => guarded(() => waitUntil(promise)),
+    timeout: () => withinMs,
   });
 
   const isUrl = /^https?:\/\/[^/?#]+$/.test(project);
@@ -174,6 +178,9 @@ export function createSender(
     },
     fail,
     plain,
-    useWaitUntil: (other) => waitUntil = other,
+    useWaitUntil(other) {
+      waitUntil = other;
+      withinMs = requestMs;
+    },
   };
 }

@@ -17,7 +17,7 @@ const redacted = "[redacted]";
 
 export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: ValueOptions): Plain {
   const patterns = redact.filter((one) => one instanceof RegExp)
-    .map((one) => new RegExp(one, one.flags.replace("g", "") + "g"));
+    .map((one) => one.global ? one : new RegExp(one, one.flags + "g"));
   const paths = redact.filter((one) => typeof one === "string")
     .map((one) => one.toLowerCase().split("."));
 
@@ -126,9 +126,7 @@ function membersOf(value: object): Iterable<[unknown, unknown]> {
   const hasOthers = [Error, Response, Request].some((one) => value instanceof one);
   return Object.entries(copied(
     value,
-    hasOthers
-      ? ["name", "message", "stack", "cause", "errors", "method", "status", "statusText", "url"]
-      : [],
+    hasOthers ? "name message stack cause errors method status statusText url".split(" ") : [],
   ));
 }
 
