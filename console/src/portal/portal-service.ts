@@ -9,6 +9,8 @@ import type { PortalSession } from "./portal-session.ts";
 /** How long the page waits to hear which parts it has; a new token may take ten seconds of it. */
 const mostWaitMs = 15_000;
 const operations = "/functions/v1/logloom-read/v1";
+/** Every plan that Logloom brings has so many searches at once for customers: more would be refused at first. */
+const mostAtOnce = 2;
 
 /** The service as a session reads it. */
 export interface PortalService extends Service {
@@ -32,7 +34,7 @@ export function createPortalService(
     if (session.reader !== one) throw new Error("another reader");
     return session.token();
   };
-  const asReader: typeof fetch = async (input, init) => {
+  const asReader = inTurn(async (input, init) => {
     const send = (held: string | null) => {
       const headers = new Headers(init?.headers);
       if (held !== null) headers.set("Authorization", `Bearer ${held}`);
@@ -49,7 +51,7 @@ export function createPortalService(
     const response = await send(held);
     if (response.status !== 401 || !(await session.refused(held))) return response;
     return await send(token());
-  };
+  });
   const reader = createReader({ url, token, operations, fetch: asReader }, {
     parse: parseExactly,
     patienceMs: 4000,
@@ -66,4 +68,22 @@ export function createPortalService(
     return Array.isArray(answer?.operations) ? new Set<string>(answer.operations) : null;
   };
   return { ...reader, url, away, seal, openOperations };
+}
+
+/** Lets a few requests be under way, the others wait in order. */
+function inTurn(send: typeof fetch): typeof fetch {
+  const waiting: (() => void)[] = [];
+  let underWay = 0;
+  return async (input, init) => {
+    if (underWay === mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    else underWay += 1;
+    try {
+      return await send(input, init);
+    } finally {
+      // The next one has its place.
+      const next = waiting.shift();
+      if (next) next();
+      else underWay -= 1;
+    }
+  };
 }
