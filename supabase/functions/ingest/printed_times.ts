@@ -213,32 +213,17 @@ function offsetAtMoment(zone: string, ms: number): number | undefined {
     if (formats.size === maxFormats) formats.clear();
     formats.set(zone, formatOf(zone));
   }
-  const parts = formats.get(zone)?.formatToParts(ms);
-  if (parts === undefined) return undefined;
-  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
-  const shown = Date.UTC(
-    part("year"),
-    part("month") - 1,
-    part("day"),
-    part("hour"),
-    part("minute"),
-    part("second"),
-  );
-  return Math.round((shown - Math.floor(ms / 1000) * 1000) / 1000);
+  const shown = formats.get(zone)?.format(ms);
+  if (shown === undefined) return undefined;
+  // 11/28/2026, GMT+01:00; without digits at 0.
+  const [, sign, hours = 0, minutes = 0, seconds = 0] =
+    /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(shown) ?? [];
+  return (sign === "-" ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds));
 }
 
 function formatOf(timeZone: string): Intl.DateTimeFormat | undefined {
   try {
-    return new Intl.DateTimeFormat("en-US", {
-      timeZone,
-      hourCycle: "h23",
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
-    });
+    return new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
   } catch {
     return undefined;
   }
