@@ -104,26 +104,7 @@ from unnest(array['short', 'long', 'sealed']) t;
 
 -- A tail whose searches are cancelled looks at some records by themselves.
 select pg_temp.act_as_postgres();
-alter function logloom_private.log_tail_sql(
-  text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint, boolean
-) rename to log_tail_sql_in_time;
-create function logloom_private.log_tail_sql(
-  p_tenant_id text, p_query logloom_private.compiled_query, p_limit integer, p_first bigint,
-  p_id uuid, p_last bigint, p_bytes bigint, p_fits boolean
-)
-returns text
-language plpgsql
-stable
-as $$
-begin
-  if p_query.filter <> 'true' then
-    raise sqlstate '57014' using message = 'canceling statement due to statement timeout';
-  end if;
-  return logloom_private.log_tail_sql_in_time(
-    p_tenant_id, p_query, p_limit, p_first, p_id, p_last, p_bytes, p_fits
-  );
-end;
-$$;
+\ir ../search/cancelled_tails.psql
 update logloom_private.settings set tail_page_time = '0', max_page_bytes = 7000 where singleton;
 select pg_temp.act_as_service_role();
 select is(

@@ -3,27 +3,7 @@ begin;
 \ir records.psql
 select plan(10);
 
--- Every search for what matches is cancelled; to look at records by themselves is not.
-alter function logloom_private.log_tail_sql(
-  text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint, boolean
-) rename to log_tail_sql_in_time;
-create function logloom_private.log_tail_sql(
-  p_tenant_id text, p_query logloom_private.compiled_query, p_limit integer, p_first bigint,
-  p_id uuid, p_last bigint, p_bytes bigint, p_fits boolean
-)
-returns text
-language plpgsql
-stable
-as $$
-begin
-  if p_query.filter <> 'true' then
-    raise sqlstate '57014' using message = 'canceling statement due to statement timeout';
-  end if;
-  return logloom_private.log_tail_sql_in_time(
-    p_tenant_id, p_query, p_limit, p_first, p_id, p_last, p_bytes, p_fits
-  );
-end;
-$$;
+\ir cancelled_tails.psql
 update logloom_private.settings set tail_page_time = '0' where singleton;
 
 -- In one write sequence more than a call looks at.

@@ -1,25 +1,8 @@
 -- Log streams: made, listed, changed, tested, deleted.
 begin;
 \ir ../actors.psql
+\ir ../by.psql
 select plan(57);
-
-create function pg_temp.by(p_user_id text, p_call text, p_tenant_id text default 'acme')
-returns text
-language plpgsql
-as $$
-declare
-  v_answer text;
-begin
-  perform pg_temp.act_as_user(p_tenant_id, p_user_id);
-  begin
-    execute 'select (' || p_call || ')::text' into v_answer;
-  exception when others then
-    v_answer := sqlstate || ' ' || sqlerrm;
-  end;
-  perform pg_temp.act_as_postgres();
-  return v_answer;
-end;
-$$;
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'free');
 insert into logloom.tenant_members (tenant_id, user_id, role)

@@ -1,26 +1,8 @@
 -- Who belongs to a tenant and what they may do there.
 begin;
 \ir ../actors.psql
+\ir ../by.psql
 select plan(52);
-
--- The answer of a call by a user of a tenant, or the refusal.
-create function pg_temp.by(p_user_id text, p_call text, p_tenant_id text default 'acme')
-returns text
-language plpgsql
-as $$
-declare
-  v_answer text;
-begin
-  perform pg_temp.act_as_user(p_tenant_id, p_user_id);
-  begin
-    execute 'select (' || p_call || ')::text' into v_answer;
-  exception when others then
-    v_answer := sqlstate || ' ' || sqlerrm;
-  end;
-  perform pg_temp.act_as_postgres();
-  return v_answer;
-end;
-$$;
 
 create temp table calls (least text, call text);
 insert into calls

@@ -1,6 +1,7 @@
 -- Who reads within a view: API keys and viewers.
 begin;
 \ir ../actors.psql
+\ir ../by.psql
 select plan(35);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free'), ('umbrella', 'free');
@@ -22,26 +23,6 @@ insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'a
 insert into logloom.tenant_members (tenant_id, user_id, role, view_id)
 select 'acme', 'v-' || v.name, 'viewer', v.view_id from views v where v.name <> 'theirs';
 
-create function pg_temp.by(p_user_id text, p_call text, p_claims jsonb default '{}')
-returns text
-language plpgsql
-as $$
-declare
-  v_answer text;
-begin
-  perform pg_temp.act_as(
-    'authenticated',
-    jsonb_build_object('role', 'authenticated', 'tenant_id', 'acme', 'sub', p_user_id) || p_claims
-  );
-  begin
-    execute 'select (' || p_call || ')::text' into v_answer;
-  exception when others then
-    v_answer := sqlstate || ' ' || sqlerrm;
-  end;
-  perform pg_temp.act_as_postgres();
-  return v_answer;
-end;
-$$;
 create function pg_temp.view_id(p_name text)
 returns text
 language sql
@@ -215,12 +196,15 @@ $$;
 select is(
   pg_temp.by(
     'tom', '(select count(*) from public.search_logs())',
-    pg_temp.as_viewer_of((select v.view_id::text from views v where v.name = 'all'))
+    p_claims => pg_temp.as_viewer_of((select v.view_id::text from views v where v.name = 'all'))
   ),
   '1', 'a token names role and view'
 );
 select is(
-  pg_temp.by('tom', '(select count(*) from public.search_logs())', pg_temp.as_viewer_of(w.view)),
+  pg_temp.by(
+    'tom', '(select count(*) from public.search_logs())',
+    p_claims => pg_temp.as_viewer_of(w.view)
+  ),
   'PT403 What this reader is bound to is not there', 'a token without one: ' || w.what
 )
 from (
@@ -233,7 +217,7 @@ from (
 select is(
   pg_temp.by(
     'v-counts', '(select 1 from public.search_logs())',
-    pg_temp.as_viewer_of((select v.view_id::text from views v where v.name = 'all'))
+    p_claims => pg_temp.as_viewer_of((select v.view_id::text from views v where v.name = 'all'))
   ),
   'PT403 search_logs is not open to this caller', 'the view of a row wins over that of a token'
 );

@@ -2,6 +2,7 @@
 -- evaluated in a view.
 begin;
 \ir ../actors.psql
+\ir ../by.psql
 select plan(25);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
@@ -16,26 +17,6 @@ select 'acme', 'v-' || v.name, 'viewer', v.view_id from views v
 union all
 values ('acme', 'ann', 'owner', null::uuid), ('acme', 'mia', 'member', null);
 
-create function pg_temp.by(p_user_id text, p_call text, p_claims jsonb default '{}')
-returns text
-language plpgsql
-as $$
-declare
-  v_answer text;
-begin
-  perform pg_temp.act_as(
-    'authenticated',
-    jsonb_build_object('role', 'authenticated', 'tenant_id', 'acme', 'sub', p_user_id) || p_claims
-  );
-  begin
-    execute 'select (' || p_call || ')::text' into v_answer;
-  exception when others then
-    v_answer := sqlstate || ' ' || sqlerrm;
-  end;
-  perform pg_temp.act_as_postgres();
-  return v_answer;
-end;
-$$;
 create function pg_temp.rule(p_name text, p_query_dsl text, p_view text)
 returns text
 language sql
@@ -103,7 +84,7 @@ select is(
   pg_temp.by(
     'mia',
     '(select json_agg(distinct r.notification_config::text) from public.list_alert_rules() r)',
-    '{"client_id": "c"}'
+    p_claims => '{"client_id": "c"}'
   ),
   '["{}"]', 'but not by an OAuth client'
 );

@@ -2,6 +2,7 @@
 -- view shows the same.
 begin;
 \ir ../actors.psql
+\ir ../by.psql
 select plan(17);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
@@ -36,23 +37,6 @@ insert into logloom.alert_history (
 select 'acme', r.rule_id, 2, 1, r.view_id, now() - interval '1 hour', '{"service": "shop"}'
 from logloom.alert_rules r where r.name = 'ann';
 
-create function pg_temp.by(p_user_id text, p_call text)
-returns text
-language plpgsql
-as $$
-declare
-  v_answer text;
-begin
-  perform pg_temp.act_as_user('acme', p_user_id);
-  begin
-    execute 'select (' || p_call || ')::text' into v_answer;
-  exception when others then
-    v_answer := sqlstate || ' ' || sqlerrm;
-  end;
-  perform pg_temp.act_as_postgres();
-  return v_answer;
-end;
-$$;
 create function pg_temp.enabled()
 returns text
 language sql
