@@ -26,11 +26,7 @@ export async function run(): Promise<void> {
     const events = await loadEvents(undefined);
     const send = async (some: Event[]) => {
       for (const body of makeBodies(some, 490_000)) {
-        const response = await post(
-          `${bench.state.url}/functions/v1/ingest`,
-          key,
-          body.stamped(),
-        );
+        const response = await post(`${bench.state.url}/functions/v1/ingest`, key, body.stamped());
         await response.body?.cancel();
       }
     };

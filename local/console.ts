@@ -30,12 +30,7 @@ export async function buildConsole(
   await Deno.mkdir(`${checkout}/.logloom`, { recursive: true });
   await installConsolePackages("build", progress, signal);
   await progress("Building the console");
-  await command([
-    "node",
-    "node_modules/vite/bin/vite.js",
-    "build",
-    "--logLevel=error",
-  ], {
+  await command(["node", "node_modules/vite/bin/vite.js", "build", "--logLevel=error"], {
     cwd: sources,
     env: { LOGLOOM_CONSOLE_OUT: consoleBuild },
     log,
@@ -60,10 +55,7 @@ export async function installConsolePackages(
 }
 
 /** Copies the build to where the gateway serves it, with a config.json for this machine. */
-export async function publishConsole(
-  system: System,
-  stack: Stack,
-): Promise<void> {
+export async function publishConsole(system: System, stack: Stack): Promise<void> {
   const folder = consoleFolder(system, stack);
   // Remove every file of an older build.
   await removeIfThere(system.outside(folder));
@@ -94,13 +86,8 @@ async function stamp(): Promise<string> {
   return hash.digest("hex");
 }
 
-async function* filesBelow(
-  folder: string,
-  prefix = "",
-): AsyncGenerator<string> {
-  for await (
-    const { name, isDirectory } of Deno.readDir(`${folder}/${prefix}`)
-  ) {
+async function* filesBelow(folder: string, prefix = ""): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(`${folder}/${prefix}`)) {
     if (isDirectory) yield* filesBelow(folder, `${prefix}${name}/`);
     else yield `${prefix}${name}`;
   }

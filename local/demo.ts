@@ -4,10 +4,7 @@ import { userToken } from "./keys.ts";
 import type { Stack } from "./stack.ts";
 
 export const demoTenant = "demo";
-const demoUsers = [
-  "11111111-1111-4111-8111-111111111111",
-  "22222222-2222-4222-8222-222222222222",
-];
+const demoUsers = ["11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"];
 
 /** A key for sending and two signed-in users, to try the stack. */
 export interface Demo {

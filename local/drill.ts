@@ -63,9 +63,7 @@ async function drill(system: System, stack: Stack, copy: Stack): Promise<number>
       `\n${count(records, "record")} of ${count(tenants, "tenant")} are restored, ` +
         `in rows and ${count(blocks, "block")}. ${count(waited, "event")} waited in the queue.`,
     );
-    console.log(
-      `${count(lost, "event")} acknowledged since the dump began are not in it.`,
-    );
+    console.log(`${count(lost, "event")} acknowledged since the dump began are not in it.`);
     for (const error of errors) console.log(error);
     console.log(`${count(differences, "difference")} found.`);
     for (const { kind, tenant_id, day, detail } of await differencesIn(target)) {

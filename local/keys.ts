@@ -15,11 +15,7 @@ const cliKey = {
   y: "P6IXMvA2WYXSHSOMTBH2jsw_9rrzGy89FjPf6oOsIxQ",
 };
 
-const secretKey = {
-  kty: "oct",
-  k: Buffer.from(jwtSecret).toString("base64url"),
-  alg: "HS256",
-};
+const secretKey = { kty: "oct", k: Buffer.from(jwtSecret).toString("base64url"), alg: "HS256" };
 
 /** The keys whose tokens the stack accepts: the shared secret and the CLI's key. */
 export const keySet = { keys: [secretKey, cliKey] };

@@ -28,10 +28,7 @@ Deno.test("npm that hangs when its work is done is killed and begun anew", async
 
 Deno.test("npm that hangs each time is given up after the third, and it is said", async () => {
   using folder = await folderWith("exec sleep 600");
-  const { status, output } = await npmCi(folder.path, [], {
-    program: folder.program,
-    within: 500,
-  });
+  const { status, output } = await npmCi(folder.path, [], { program: folder.program, within: 500 });
   assert.equal(status, null);
   assert.equal(output, "\nIt did not end within 0.5 s.");
   assert.equal(await runs(folder.path), 3);

@@ -146,10 +146,7 @@ async function build(
   }
 
   progress("Unpacking a small Debian for PostgreSQL (once a machine, about a minute)");
-  await command(
-    ["debootstrap", "--variant=minbase", release, draft],
-    failure("Unpacking Debian"),
-  );
+  await command(["debootstrap", "--variant=minbase", release, draft], failure("Unpacking Debian"));
 
   progress("Installing PostgreSQL 17, pg_cron, pg_partman, pgTAP and nginx in it");
   // These packages must not start services or create clusters.

@@ -197,12 +197,7 @@ async function keepEvents({ sql }: BenchStack, events: Event[]): Promise<void> {
 }
 
 /** Writes a day of all tenants: requests of up to 200 records, evenly over the day. */
-async function writeDay(
-  { sql }: BenchStack,
-  kinds: Kind[],
-  day: string,
-  n: number,
-): Promise<void> {
+async function writeDay({ sql }: BenchStack, kinds: Kind[], day: string, n: number): Promise<void> {
   await sql.begin(async (one) => {
     await one`set local role postgres`;
     await one`select logloom_private.create_partition(${day}::date)`;

@@ -107,12 +107,7 @@ function figures(without: Phase[], beside: Phase[], sealed: number): Figure[] {
   ].map((all) => all.map(({ duration }) => duration));
   const seconds = beside.flatMap(({ sealing }) => sealing)
     .reduce((sum, { began, ended }) => sum + (ended - began) / 1000, 0);
-  const compared = (
-    name: string,
-    [base, met]: number[][],
-    share: number,
-    most: number,
-  ): Figure => {
+  const compared = (name: string, [base, met]: number[][], share: number, most: number): Figure => {
     const [calm, loud] = [percentile(base, share), percentile(met, share)];
     return {
       name: `${name}, without and beside sealing`,
@@ -122,10 +117,7 @@ function figures(without: Phase[], beside: Phase[], sealed: number): Figure[] {
     };
   };
   return [
-    {
-      name: "requests a second, events of each",
-      value: `${requestsASecond}, ${eventsARequest}`,
-    },
+    { name: "requests a second, events of each", value: `${requestsASecond}, ${eventsARequest}` },
     {
       name: "records sealed meanwhile, and a second of the job's time",
       value: `${thousands(sealed)}, ${thousands(sealed / seconds)}`,

@@ -137,11 +137,7 @@ Deno.test("while a node is away its tenants are told so, not where it is, and he
       p_comparison: "gt",
       p_window_minutes: 5,
     }],
-    ["delete_logs", {
-      p_query_dsl: "*",
-      p_ts_from: daysAgo,
-      p_ts_to: new Date().toISOString(),
-    }],
+    ["delete_logs", { p_query_dsl: "*", p_ts_from: daysAgo, p_ts_to: new Date().toISOString() }],
     ["get_tenant_usage", {}],
     ["get_tenant_settings", {}],
     ["update_tenant_settings", { pipeline_config: { compression: true } }],
@@ -206,11 +202,7 @@ Deno.test("an erasure whose node goes away is carried out when it is back", asyn
     await sql`call logloom_private.run_job('run_deletions')`;
     return (await run())[0].status === "done";
   });
-  assert.deepEqual(await run(), [{
-    status: "done",
-    records: sender.acknowledged,
-    error: null,
-  }]);
+  assert.deepEqual(await run(), [{ status: "done", records: sender.acknowledged, error: null }]);
 });
 
 /** Processes of a node that have done such a statement and wait for a standby before they say so. */

@@ -157,10 +157,11 @@ Deno.test("all nodes come back as of one restore point, with what was acknowledg
   const before = load.senders.map(({ acknowledged }) => acknowledged);
   const point = await timed(() => sql`select citus_create_restore_point('nightly')`);
   const reached = load.senders.map(({ acknowledged }) => acknowledged);
-  await eventually("events came after it", () =>
-    Promise.resolve(
-      load.senders.every(({ acknowledged }, n) => acknowledged > reached[n] + 100),
-    ));
+  await eventually(
+    "events came after it",
+    () =>
+      Promise.resolve(load.senders.every(({ acknowledged }, n) => acknowledged > reached[n] + 100)),
+  );
   const summary = await load.end();
   for (const { port } of nodes) {
     await using node = onNode(port);

@@ -28,10 +28,7 @@ const questions: Question[] = [
     ["search_logs", { p_query_dsl: query }],
     ["search_logs", { p_query_dsl: query, p_order: "asc", p_limit: 7 }],
     ["log_histogram", { p_query_dsl: query }],
-    ...stages.map((stage): Question => [
-      "log_stats",
-      { p_query_dsl: `${query} | ${stage}` },
-    ]),
+    ...stages.map((stage): Question => ["log_stats", { p_query_dsl: `${query} | ${stage}` }]),
   ]),
   ["log_series", { p_query_dsl: "level:error | count() by service" }],
   ["log_series", { p_query_dsl: "* | avg(attrs.took)" }],

@@ -58,10 +58,7 @@ async function takeTurns(isSealed: boolean): Promise<void> {
     all = Promise.all(questions.map(async ([query], n) => answers[n] = await ask(noisy, query)));
     // A failure is reported where it is awaited.
     all.catch(() => {});
-    await eventually(
-      "they wait",
-      async () => await servers.waiting(noisy) === questions.length,
-    );
+    await eventually("they wait", async () => await servers.waiting(noisy) === questions.length);
     for (const [query, value] of questions) assert.equal(await ask(quiet, query), value);
     assert.deepEqual(answers, []);
   }

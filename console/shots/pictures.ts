@@ -36,17 +36,12 @@ export async function takePictures(names: string[]): Promise<void> {
   await publishConsole(await prepareSystem(progress), stack);
   progress("Sending a day of logs");
   const tenant = await furnishedTenant(state.url);
-  if (
-    wanted.some(({ name }) => ["alerts", "incident", "deliveries", "history"].includes(name))
-  ) {
+  if (wanted.some(({ name }) => ["alerts", "incident", "deliveries", "history"].includes(name))) {
     progress("Waiting for the rules to fire");
     await firedAlerts(tenant);
   }
 
-  const browser = await chromium.launch({
-    executablePath,
-    args: ["--no-sandbox"],
-  });
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
   const addresses = {
     member: () => `#token=${tenant.token}`,
     newcomer: () => `#token=${tenantOf(state.url, `new-${crypto.randomUUID()}`).token}`,
@@ -60,26 +55,14 @@ export async function takePictures(names: string[]): Promise<void> {
         progress(`Taking pictures, ${theme}, ${size.width} wide`);
         for (const shot of wanted) {
           const png = await picture(browser, shot, address(shot), theme, size);
-          await Deno.writeFile(
-            `${folder}/${shot.name}-${theme}-${size.width}.png`,
-            png,
-          );
+          await Deno.writeFile(`${folder}/${shot.name}-${theme}-${size.width}.png`, png);
         }
       }
     }
     for (const shot of wanted) {
       if (shot.document === undefined) continue;
-      const png = await picture(
-        browser,
-        shot,
-        address(shot),
-        "light",
-        documentSize,
-      );
-      await Deno.writeFile(
-        `${images}/${shot.document}.webp`,
-        await webp(browser, png),
-      );
+      const png = await picture(browser, shot, address(shot), "light", documentSize);
+      await Deno.writeFile(`${images}/${shot.document}.webp`, await webp(browser, png));
     }
   } finally {
     await browser.close();
@@ -94,11 +77,7 @@ async function picture(
   colorScheme: "light" | "dark",
   viewport: { width: number; height: number },
 ): Promise<Uint8Array> {
-  const context = await browser.newContext({
-    viewport,
-    colorScheme,
-    timezoneId: "UTC",
-  });
+  const context = await browser.newContext({ viewport, colorScheme, timezoneId: "UTC" });
   try {
     const page = await context.newPage();
     // A busy machine is no failure.
@@ -116,15 +95,11 @@ async function picture(
     }, shot.hash);
     await shot.then?.(page);
     // Wait for charts, counts and hover effects.
-    await page.waitForLoadState("networkidle", { timeout: 2500 }).catch(
-      () => {},
-    );
+    await page.waitForLoadState("networkidle", { timeout: 2500 }).catch(() => {});
     await page.waitForTimeout(400);
     return await page.screenshot();
   } catch (error) {
-    throw new Failure(
-      `${shot.name}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new Failure(`${shot.name}: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     await context.close();
   }
@@ -137,10 +112,7 @@ export async function webp(browser: Browser, png: Uint8Array): Promise<Uint8Arra
     const bitmap = await createImageBitmap(new Blob([Uint8Array.from(bytes)]));
     const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
     canvas.getContext("2d")?.drawImage(bitmap, 0, 0);
-    const blob = await canvas.convertToBlob({
-      type: "image/webp",
-      quality: 0.86,
-    });
+    const blob = await canvas.convertToBlob({ type: "image/webp", quality: 0.86 });
     return [...new Uint8Array(await blob.arrayBuffer())];
   }, [...png]);
   await page.close();

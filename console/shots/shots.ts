@@ -28,27 +28,15 @@ const refused = (page: Page) =>
   page.route("**/rest/v1/rpc/**", (route) =>
     route.fulfill({
       status: 408,
-      json: {
-        code: "PT408",
-        message: "The search took too long",
-        hint: "Narrow it.",
-      },
+      json: { code: "PT408", message: "The search took too long", hint: "Narrow it." },
     }));
 
 const away = (page: Page) =>
-  page.route(
-    "**/{rest,functions}/v1/**",
-    (route) => route.abort("connectionrefused"),
-  );
+  page.route("**/{rest,functions}/v1/**", (route) => route.abort("connectionrefused"));
 
 export const shots: Shot[] = [
   { name: "overview", hash: "/overview", then: table },
-  {
-    name: "search",
-    hash: "q=level:%3E=warn&from=now-1h",
-    then: rows,
-    document: "console-search",
-  },
+  { name: "search", hash: "q=level:%3E=warn&from=now-1h", then: rows, document: "console-search" },
   { name: "search-day", hash: "q=&from=now-24h", then: rows },
   {
     name: "record",
@@ -74,11 +62,7 @@ export const shots: Shot[] = [
     hash: "q=service:gateway&from=now-1h&cols=route,attrs.duration_ms,attrs.region",
     then: rows,
   },
-  {
-    name: "numbers",
-    hash: "q=%7C+count()+by+service&from=now-24h",
-    then: table,
-  },
+  { name: "numbers", hash: "q=%7C+count()+by+service&from=now-24h", then: table },
   {
     name: "lines",
     hash:
@@ -189,11 +173,7 @@ export const shots: Shot[] = [
       await dialog(page);
     },
   },
-  {
-    name: "saved",
-    hash: "/saved",
-    then: (page) => page.locator(".card").first().waitFor(),
-  },
+  { name: "saved", hash: "/saved", then: (page) => page.locator(".card").first().waitFor() },
   {
     name: "saved-dialog",
     hash: "/saved",
@@ -211,16 +191,8 @@ export const shots: Shot[] = [
       await dialog(page);
     },
   },
-  {
-    name: "usage",
-    hash: "/usage",
-    then: (page) => page.locator("main h2").first().waitFor(),
-  },
-  {
-    name: "health",
-    hash: "/health",
-    then: (page) => page.locator("main h2").first().waitFor(),
-  },
+  { name: "usage", hash: "/usage", then: (page) => page.locator("main h2").first().waitFor() },
+  { name: "health", hash: "/health", then: (page) => page.locator("main h2").first().waitFor() },
   {
     name: "settings",
     hash: "/settings",
@@ -258,11 +230,7 @@ export const shots: Shot[] = [
     },
   },
   ...["overview", "dashboards", "alerts", "saved", "keys", "usage", "settings", "members"].map(
-    (screen): Shot => ({
-      name: `${screen}-empty`,
-      hash: `/${screen}`,
-      as: "newcomer",
-    }),
+    (screen): Shot => ({ name: `${screen}-empty`, hash: `/${screen}`, as: "newcomer" }),
   ),
   { name: "keys-loading", hash: "/keys", before: held },
   { name: "sign-in", hash: "", as: "nobody" },

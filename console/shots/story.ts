@@ -1,19 +1,8 @@
 /** A day of a shop as its services logged it: quiet at night, and a card processor that fails for some minutes. */
 
 const minute = 60_000;
-const routes = [
-  "/",
-  "/search",
-  "/products/:id",
-  "/cart",
-  "/checkout",
-  "/login",
-];
-const methods: Record<string, string> = {
-  "/cart": "POST",
-  "/checkout": "POST",
-  "/login": "POST",
-};
+const routes = ["/", "/search", "/products/:id", "/cart", "/checkout", "/login"];
+const methods: Record<string, string> = { "/cart": "POST", "/checkout": "POST", "/login": "POST" };
 const regions = ["eu-west", "us-east"];
 
 /** Numbers that look random but are the same in every run. */
@@ -67,10 +56,7 @@ export function story(now: number): Event[] {
           status: fails ? 502 : 200,
           duration_ms: slow ? duration * 20 : duration,
           region: pick(regions),
-          http: {
-            method: methods[route] ?? "GET",
-            bytes: Math.floor(roll() * 30_000),
-          },
+          http: { method: methods[route] ?? "GET", bytes: Math.floor(roll() * 30_000) },
         },
       });
       if (slow) {
@@ -81,11 +67,7 @@ export function story(now: number): Event[] {
           service: "api",
           host: "api-2",
           msg: `slow query: select * from products where name ilike $1 (${duration * 18} ms)`,
-          attrs: {
-            duration_ms: duration * 18,
-            rows: Math.floor(roll() * 4000),
-            db: "replica-1",
-          },
+          attrs: { duration_ms: duration * 18, rows: Math.floor(roll() * 4000), db: "replica-1" },
         });
       }
       if (fails) {
@@ -97,11 +79,7 @@ export function story(now: number): Event[] {
           host: `checkout-${1 + Math.floor(roll() * 2)}`,
           msg: "card processor did not answer: connect ETIMEDOUT 203.0.113.7:443",
           attrs: {
-            order: {
-              id: 40_000 + Math.floor(roll() * 9000),
-              total: 120.5,
-              currency: "EUR",
-            },
+            order: { id: 40_000 + Math.floor(roll() * 9000), total: 120.5, currency: "EUR" },
             attempt: 1 + Math.floor(roll() * 3),
             error: {
               name: "TimeoutError",
@@ -118,10 +96,7 @@ export function story(now: number): Event[] {
           service: "checkout",
           host: "checkout-1",
           msg: "order paid",
-          attrs: {
-            order: { id: 40_000 + Math.floor(roll() * 9000), total: 59.9 },
-            attempt: 1,
-          },
+          attrs: { order: { id: 40_000 + Math.floor(roll() * 9000), total: 59.9 }, attempt: 1 },
         });
       } else if (route === "/login" && roll() < 0.1) {
         events.push({
@@ -131,10 +106,7 @@ export function story(now: number): Event[] {
           service: "auth",
           host: "auth-1",
           msg: "sign-in refused: wrong password",
-          attrs: {
-            ip: `198.51.100.${Math.floor(roll() * 200)}`,
-            region: pick(regions),
-          },
+          attrs: { ip: `198.51.100.${Math.floor(roll() * 200)}`, region: pick(regions) },
         });
       }
     }

@@ -19,10 +19,7 @@ export async function furnishedTenant(url: string): Promise<Tenant> {
   for (let from = 0; from < events.length; from += 1000) {
     const response = await fetch(`${url}/functions/v1/ingest`, {
       method: "POST",
-      headers: {
-        authorization: `Bearer ${tenant.token}`,
-        "content-type": "application/json",
-      },
+      headers: { authorization: `Bearer ${tenant.token}`, "content-type": "application/json" },
       body: JSON.stringify(events.slice(from, from + 1000)),
     });
     const text = await response.text();
@@ -50,11 +47,7 @@ async function addMembers({ token, call }: Tenant): Promise<void> {
     "member",
     "sam.long-name@acme.example",
   ]] as const;
-  await call("add_tenant_member", {
-    p_user_id: me,
-    p_role: "owner",
-    p_email: "kim@acme.example",
-  });
+  await call("add_tenant_member", { p_user_id: me, p_role: "owner", p_email: "kim@acme.example" });
   for (const [role, email] of others) {
     const id = crypto.randomUUID();
     await call("add_tenant_member", { p_user_id: id, p_role: role, p_email: email });
@@ -62,34 +55,20 @@ async function addMembers({ token, call }: Tenant): Promise<void> {
 }
 
 async function addKeys({ call }: Tenant): Promise<void> {
-  for (
-    const name of [
-      "gateway",
-      "checkout and worker",
-      "staging, until the move is over",
-    ]
-  ) {
+  for (const name of ["gateway", "checkout and worker", "staging, until the move is over"]) {
     await call("create_api_key", { p_name: name });
   }
   const day = 86_400_000;
   const expires = new Date(Date.now() + 30 * day).toISOString();
   await call("create_api_key", { p_name: "load test", p_expires_at: expires });
-  const old = await call("create_api_key", {
-    p_name: "laptop of Sam",
-  });
+  const old = await call("create_api_key", { p_name: "laptop of Sam" });
   await call("revoke_api_key", { p_key_id: old.key_id });
 }
 
 async function addSearches({ call }: Tenant): Promise<void> {
   const searches = [
     ["Errors", "level:error", "Every day", true, ["first-look"]],
-    [
-      "Slow requests",
-      "service:gateway attrs.duration_ms:>1000",
-      "Every day",
-      true,
-      ["speed"],
-    ],
+    ["Slow requests", "service:gateway attrs.duration_ms:>1000", "Every day", true, ["speed"]],
     ["Card processor", 'service:checkout "did not answer"', "Payments", true, [
       "incident",
       "cards",
@@ -154,13 +133,7 @@ async function addSilence({ call }: Tenant): Promise<void> {
 /** Some of these rules fire within the next minute. */
 async function addRules({ call }: Tenant): Promise<void> {
   const rules = [
-    [
-      "Payments fail",
-      'service:checkout level:error "did not answer"',
-      "gt",
-      3,
-      true,
-    ],
+    ["Payments fail", 'service:checkout level:error "did not answer"', "gt", 3, true],
     ["Any error at the gateway", "service:gateway level:error", "gte", 5, true],
     ["The worker is silent", "service:worker", "lt", 1, false],
   ] as const;
@@ -174,9 +147,7 @@ async function addRules({ call }: Tenant): Promise<void> {
       p_cooldown_minutes: 60,
       p_enabled: isEnabled,
       p_notification_destinations: name === "Payments fail" ? ["webhook"] : [],
-      p_notification_config: {
-        webhook_url: "https://hooks.acme.example/oncall",
-      },
+      p_notification_config: { webhook_url: "https://hooks.acme.example/oncall" },
     });
     if (name === "Payments fail") {
       await call("test_alert_rule", { p_rule_id: rule_id });
@@ -193,10 +164,7 @@ export async function firedAlerts({ call }: Tenant): Promise<void> {
   await call("acknowledge_alert", { p_alert_id: alerts[0].alert_id });
 }
 
-async function until<Result>(
-  what: string,
-  look: () => Promise<Result | false>,
-): Promise<Result> {
+async function until<Result>(what: string, look: () => Promise<Result | false>): Promise<Result> {
   const deadline = Date.now() + 150_000;
   while (Date.now() < deadline) {
     const found = await look();

@@ -1,11 +1,6 @@
 import { defineConfig } from "tsdown";
 
-const common = {
-  clean: false,
-  target: "es2022",
-  fixedExtension: false,
-  minify: true,
-};
+const common = { clean: false, target: "es2022", fixedExtension: false, minify: true };
 
 const library = {
   ...common,
@@ -24,9 +19,7 @@ export default defineConfig([
   { ...library, entry: "src/index.ts", define: { LOGLOOM_IS_PAGE: "true" } },
   { ...library, entry: { server: "src/index.ts" } },
   // Each entry is a file that stands alone, so that a page loads one.
-  ...["console", "pino", "read", "tenants", "viewer", "viewer-react", "winston"].map((
-    name,
-  ) => ({
+  ...["console", "pino", "read", "tenants", "viewer", "viewer-react", "winston"].map((name) => ({
     ...library,
     entry: `src/${name}.ts`,
   })),

@@ -193,10 +193,7 @@ export async function differencesOf(sql: Database, tenant: Tenant): Promise<stri
 
 /** Lets no failure wait for its next attempt, and no erasure for the next minute. */
 export async function hurry(sql: Database, tenant: Tenant): Promise<void> {
-  await callAsOwner(
-    sql,
-    "call logloom_private.run_job('run_deletions')",
-  );
+  await callAsOwner(sql, "call logloom_private.run_job('run_deletions')");
   await sql`
     update logloom_private.archive_passes set next_attempt_at = now()
     where tenant_id = ${tenant.id} and next_attempt_at > now()`;

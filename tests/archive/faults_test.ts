@@ -45,9 +45,7 @@ const faults: { name: string; fault: (times: () => number) => Fault; error: RegE
     name: "a key that may not write",
     fault: (times) => ({ method, key }) =>
       method === "PUT" && isFile(key) && times() < 1
-        ? Promise.resolve(
-          new Response("<Error><Code>AccessDenied</Code></Error>", { status: 403 }),
-        )
+        ? Promise.resolve(new Response("<Error><Code>AccessDenied</Code></Error>", { status: 403 }))
         : undefined,
     error: /may not have the bucket take an object/,
   },

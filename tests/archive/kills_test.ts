@@ -105,10 +105,7 @@ for (const one of archiving) {
       { archived: 1100, kept: 1100 },
     );
     await runRetention(sql);
-    assert.deepEqual(
-      await isAllThere(sql, bucket, tenant, accepted),
-      { archived: 1100, kept: 0 },
-    );
+    assert.deepEqual(await isAllThere(sql, bucket, tenant, accepted), { archived: 1100, kept: 0 });
     assert.equal(await restored(sql, tenant, day, day), 1100);
     assert.deepEqual(await storedRecords(sql, tenant), accepted);
   });

@@ -88,10 +88,7 @@ Deno.test("days that are back go when their time is over, and a plan limits them
   await isArchived(sql, tenant);
   await runRetention(sql);
   await refused(
-    client.call("restore_log_archive", {
-      p_from: `${days[2]}T00:00:00Z`,
-      p_to: after,
-    }),
+    client.call("restore_log_archive", { p_from: `${days[2]}T00:00:00Z`, p_to: after }),
     400,
     "Plan limit exceeded: restored days (max 2, would be 3)",
   );

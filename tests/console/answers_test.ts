@@ -16,10 +16,7 @@ import {
 } from "./steps.ts";
 
 const browser = await openBrowser();
-globalThis.addEventListener(
-  "unload",
-  () => void browser[Symbol.asyncDispose](),
-);
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
 /** Keeps back the answers to a query until they are let go. */
 async function holdAnswers(page: Page, query: string) {
@@ -59,17 +56,9 @@ inBrowser(
     await search(page, "service:api");
     await held.asked(3);
     assert.equal((await total(page).innerText()).trim(), "");
-    assert.equal(
-      await page.locator(".histogram .u-over").count(),
-      0,
-      "no bars",
-    );
+    assert.equal(await page.locator(".histogram .u-over").count(), 0, "no bars");
     assert.equal(await page.locator("[data-row]").count(), 0, "no rows");
-    assert.equal(
-      await page.locator(".fields .value").count(),
-      0,
-      "no counts of fields",
-    );
+    assert.equal(await page.locator(".fields .value").count(), 0, "no counts of fields");
 
     // Another query overtakes the one that is awaited: what comes late is shown nowhere.
     await search(page, "service:shop");
@@ -84,9 +73,7 @@ inBrowser(
 
 inBrowser("numbers of one aggregate do not stand under the next", async () => {
   const user = await withLogs();
-  await using tab = await browser.open(user.token, {
-    hash: "q=%7C+count()+by+service",
-  });
+  await using tab = await browser.open(user.token, { hash: "q=%7C+count()+by+service" });
   const { page } = tab;
   await page.getByRole("cell", { name: "shop" }).waitFor();
   const held = await holdAnswers(page, "by level");
@@ -289,27 +276,15 @@ inBrowser("an open record stays open when the search is run again", async () => 
   await page.getByRole("button", { name: "Run again (r)" }).click();
   await isSeen(page, "came after it was opened");
   assert.equal(await row.getAttribute("aria-selected"), "true");
-  assert.equal(
-    await page.locator(".detail[data-same]").count(),
-    1,
-    "the very same",
-  );
+  assert.equal(await page.locator(".detail[data-same]").count(), 1, "the very same");
   await page.locator(".detail .raw").waitFor();
-  assert.deepEqual(
-    (await boxOf(detail)).y,
-    place.y,
-    "in the same place",
-  );
+  assert.deepEqual((await boxOf(detail)).y, place.y, "in the same place");
 
   const again = page.waitForResponse((answer) => answer.url().endsWith("search_logs"));
   await page.getByLabel("Run repeatedly").selectOption("10");
   await again;
   await page.locator(".rows:not([data-old])").waitFor();
-  assert.equal(
-    await page.locator(".detail[data-same]").count(),
-    1,
-    "by itself, too",
-  );
+  assert.equal(await page.locator(".detail[data-same]").count(), 1, "by itself, too");
 });
 
 inBrowser(
@@ -334,21 +309,14 @@ inBrowser(
         await page.route("**/rpc/log_histogram", async (route) => {
           const answer = await route.fetch();
           if (isWhole) return await route.fulfill({ response: answer });
-          await route.fulfill({
-            response: answer,
-            json: { total: 4, buckets: [{}] },
-          });
+          await route.fulfill({ response: answer, json: { total: 4, buckets: [{}] } });
         });
       },
     });
     const { page } = tab;
     await isSeen(page, "card declined");
-    await page.getByRole("row").filter({
-      hasText: "This record cannot be shown",
-    }).waitFor();
-    const chart = page.getByRole("alert").filter({
-      hasText: "The chart cannot be shown",
-    });
+    await page.getByRole("row").filter({ hasText: "This record cannot be shown" }).waitFor();
+    const chart = page.getByRole("alert").filter({ hasText: "The chart cannot be shown" });
     await chart.waitFor();
     isWhole = true;
     await chart.getByRole("button", { name: "Try again" }).click();
@@ -377,11 +345,7 @@ inBrowser(
     await search(page, "* | count() by service, host");
     await page.getByRole("cell", { name: "zebra" }).waitFor();
     const cells = async (selector: string) => await page.locator(selector).allInnerTexts();
-    assert.deepEqual((await cells(".bars thead th")).slice(0, 3), [
-      "service",
-      "host",
-      "value",
-    ]);
+    assert.deepEqual((await cells(".bars thead th")).slice(0, 3), ["service", "host", "value"]);
     assert.deepEqual(
       await page.locator(".bars tbody tr").evaluateAll((rows) =>
         rows.map((row) => [...row.children].slice(0, 3).map((cell) => cell.textContent))
@@ -427,10 +391,7 @@ inBrowser("what changed since the range before is told, and narrows the query", 
 
 inBrowser("everything that was found is saved, and how much of it is said", async () => {
   const user = await newUser();
-  const events = Array.from(
-    { length: 2_310 },
-    (_, i) => ({ level: "info", msg: `event ${i}` }),
-  );
+  const events = Array.from({ length: 2_310 }, (_, i) => ({ level: "info", msg: `event ${i}` }));
   await store(user, events);
   await eventually("an export holds them", async () => {
     const { records } = await user.client.call("export_logs", {});

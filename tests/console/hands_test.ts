@@ -14,18 +14,13 @@ import {
 import { boxOf, boxText, completions, isGone, isSeen, search, withLogs } from "./steps.ts";
 
 const browser = await openBrowser();
-globalThis.addEventListener(
-  "unload",
-  () => void browser[Symbol.asyncDispose](),
-);
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
 const hash = (page: Page) => page.evaluate(() => decodeURIComponent(location.hash));
 
 inBrowser("times are typed in the zone that is shown, and the link has the instant", async () => {
   const user = await withLogs();
-  await using tab = await browser.open(user.token, {
-    timezone: "Asia/Kolkata",
-  });
+  await using tab = await browser.open(user.token, { timezone: "Asia/Kolkata" });
   const { page } = tab;
   await isSeen(page, "card declined");
   const choose = () => page.getByRole("button", { name: /Range:/ }).click();
@@ -34,28 +29,16 @@ inBrowser("times are typed in the zone that is shown, and the link has the insta
   await page.getByLabel("To").fill("2026-11-02");
   await page.getByRole("button", { name: "Use this range" }).click();
   await page.waitForFunction(() => location.hash.includes("from="));
-  assert.equal(
-    await hash(page),
-    "#from=2026-11-01T03:30:00.000Z&to=2026-11-01T18:30:00.000Z",
-  );
+  assert.equal(await hash(page), "#from=2026-11-01T03:30:00.000Z&to=2026-11-01T18:30:00.000Z");
   await choose();
-  assert.equal(
-    await page.getByLabel("From").inputValue(),
-    "2026-11-01T09:00",
-  );
+  assert.equal(await page.getByLabel("From").inputValue(), "2026-11-01T09:00");
   assert.equal(await page.getByLabel("To").inputValue(), "2026-11-02T00:00");
   await page.locator(".range-menu").getByLabel("UTC").check();
-  assert.equal(
-    await page.getByLabel("From").inputValue(),
-    "2026-11-01T03:30",
-  );
+  assert.equal(await page.getByLabel("From").inputValue(), "2026-11-01T03:30");
   await page.getByLabel("From").fill("2026-11-01T03:00");
   await page.getByRole("button", { name: "Use this range" }).click();
   await page.waitForFunction(() => location.hash.includes("03:00:00"));
-  assert.equal(
-    await hash(page),
-    "#from=2026-11-01T03:00:00.000Z&to=2026-11-01T18:30:00.000Z",
-  );
+  assert.equal(await hash(page), "#from=2026-11-01T03:00:00.000Z&to=2026-11-01T18:30:00.000Z");
   await page.evaluate(() => {
     location.hash = "/settings";
   });
@@ -94,11 +77,7 @@ inBrowser(
     assert.deepEqual(await accessibilityFaults(page), []);
     await page.keyboard.press("Escape");
     await field.waitFor({ state: "detached" });
-    assert.equal(
-      await page.getByTestId("key-value").innerText(),
-      key,
-      "it is still there",
-    );
+    assert.equal(await page.getByTestId("key-value").innerText(), key, "it is still there");
   },
 );
 
@@ -118,9 +97,7 @@ inBrowser(
   "the completion list: Esc closes it alone, and after a field its values are offered",
   async () => {
     const user = await withLogs();
-    await using tab = await browser.open(user.token, {
-      expected: /status (of )?400/,
-    });
+    await using tab = await browser.open(user.token, { expected: /status (of )?400/ });
     const { page } = tab;
     await isSeen(page, "card declined");
     await page.locator(".query-host").click();
@@ -195,10 +172,7 @@ inBrowser(
     const focused = () =>
       page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
     await star.click();
-    assert.equal(
-      await name.evaluate((field) => field === document.activeElement),
-      true,
-    );
+    assert.equal(await name.evaluate((field) => field === document.activeElement), true);
     await name.fill("Errors of today");
     await page.mouse.click(5, 5);
     assert.equal(await name.inputValue(), "Errors of today");
@@ -210,19 +184,14 @@ inBrowser(
     assert.equal(await focused(), "Save this search");
 
     // What opened it is gone: the focus is where the screen begins.
-    await user.client.call("create_saved_search", {
-      p_name: "Doomed",
-      p_query_dsl: "doomed",
-    });
+    await user.client.call("create_saved_search", { p_name: "Doomed", p_query_dsl: "doomed" });
     await page.evaluate(() => {
       location.hash = "/saved";
     });
     await page.getByRole("button", { name: "Delete Doomed" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" })
       .click();
-    await page.getByRole("button", { name: "Delete Doomed" }).waitFor({
-      state: "detached",
-    });
+    await page.getByRole("button", { name: "Delete Doomed" }).waitFor({ state: "detached" });
     await page.waitForFunction(() => document.activeElement?.id === "main");
   },
 );
@@ -239,10 +208,7 @@ const scrollTo = (what: Locator) =>
 
 inBrowser("at 400 % zoom everything can be scrolled to, and rows have a height", async () => {
   const user = await withLogs();
-  await using tab = await browser.open(user.token, {
-    width: 320,
-    height: 256,
-  });
+  await using tab = await browser.open(user.token, { width: 320, height: 256 });
   const { page } = tab;
   await page.getByRole("row").filter({ hasText: "card declined" }).first()
     .waitFor({ state: "attached" });

@@ -94,10 +94,7 @@ inBrowser("live shows what comes in; a search is saved, and found by a colleague
   await page.keyboard.press("l");
   await page.getByText("Following new records.").waitFor();
   await isSeen(page, "card declined");
-  await send(user.token, [{ level: "error", msg: "just now" }, {
-    level: "info",
-    msg: "not this",
-  }]);
+  await send(user.token, [{ level: "error", msg: "just now" }, { level: "info", msg: "not this" }]);
   await isSeen(page, "just now");
   assert.equal(await page.getByText("not this").count(), 0);
   await page.keyboard.press("l");

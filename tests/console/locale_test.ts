@@ -52,10 +52,7 @@ inBrowser("a threshold is shown and read as the reader's language writes it", as
     p_cooldown_minutes: 30,
     p_enabled: false,
   });
-  await using tab = await browser.open(user.token, {
-    hash: "/alerts?tab=rules",
-    locale: "de-DE",
-  });
+  await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules", locale: "de-DE" });
   const { page } = tab;
   let sent = 0;
   page.on("request", (request) => {

@@ -8,17 +8,10 @@ import type { Locator, Page } from "./browser.ts";
 export async function send(token: string, events: unknown[]): Promise<void> {
   const response = await fetch(`${stack.url}/functions/v1/ingest`, {
     method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-    },
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify(events),
   });
-  assert.deepEqual(await response.json(), {
-    success: true,
-    ingested: events.length,
-    rejected: 0,
-  });
+  assert.deepEqual(await response.json(), { success: true, ingested: events.length, rejected: 0 });
 }
 
 /**
@@ -47,9 +40,7 @@ export const isSeen = (page: Page, text: string) =>
 
 /** The box shows an example where it is empty: only rows count. */
 export const isGone = (page: Page, text: string) =>
-  page.getByRole("row").filter({ hasText: text }).first().waitFor({
-    state: "detached",
-  });
+  page.getByRole("row").filter({ hasText: text }).first().waitFor({ state: "detached" });
 
 /** Where something is drawn; what is drawn anew at that moment is nowhere, and asked again. */
 export const boxOf = (what: Locator) => eventually("it is drawn", () => what.boundingBox());
@@ -77,13 +68,7 @@ export async function withLogs(): Promise<User> {
   const user = await newUser();
   const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   await store(user, [
-    {
-      ts: at(40),
-      level: "info",
-      service: "api",
-      msg: "GET /users 200",
-      attrs: { status: 200 },
-    },
+    { ts: at(40), level: "info", service: "api", msg: "GET /users 200", attrs: { status: 200 } },
     {
       ts: at(30),
       level: "warn",
@@ -91,20 +76,8 @@ export async function withLogs(): Promise<User> {
       msg: "slow query",
       attrs: { status: 200, ms: 1520 },
     },
-    {
-      ts: at(2),
-      level: "error",
-      service: "shop",
-      msg: "card declined",
-      attrs: { status: 402 },
-    },
-    {
-      ts: at(1),
-      level: "error",
-      service: "api",
-      msg: "<img src=x onerror=alert(1)>",
-      attrs: {},
-    },
+    { ts: at(2), level: "error", service: "shop", msg: "card declined", attrs: { status: 402 } },
+    { ts: at(1), level: "error", service: "api", msg: "<img src=x onerror=alert(1)>", attrs: {} },
   ]);
   return user;
 }

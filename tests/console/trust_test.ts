@@ -63,10 +63,7 @@ inBrowser("a mistake is told once, and a button writes what was meant", async ()
 
   await search(page, "service = shop declined");
   await page.getByRole("button", { name: "Write service:shop" }).click();
-  await eventually(
-    "it is mended",
-    async () => await boxText(page) === "service:shop declined",
-  );
+  await eventually("it is mended", async () => await boxText(page) === "service:shop declined");
   await isSeen(page, "card declined");
   assert.deepEqual(await accessibilityFaults(page), []);
 });

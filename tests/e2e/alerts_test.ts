@@ -179,9 +179,7 @@ Deno.test("a receiver that fails three times gets the same webhook until it take
   const { secret } = await clientOf(tenant.token).call("rotate_alert_webhook_secret", {
     p_rule_id: rule.rule_id,
   });
-  const [test] = await clientOf(tenant.token).call("test_alert_rule", {
-    p_rule_id: rule.rule_id,
-  });
+  const [test] = await clientOf(tenant.token).call("test_alert_rule", { p_rule_id: rule.rule_id });
   const received = await receiver.wait(4);
   const [delivery] = await eventually("the delivery is settled", async () => {
     const deliveries = await clientOf(tenant.token).call("list_alert_deliveries", {

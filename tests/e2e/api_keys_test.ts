@@ -100,11 +100,7 @@ Deno.test("an expiry in the past and an unknown scope are refused", async () => 
     "Invalid p_expires_at: it is in the past",
   );
   for (const p_scopes of [["write"], [], ["ingest", "write"], [null]]) {
-    assertRpcError(
-      await create({ p_scopes }),
-      400,
-      "Invalid p_scopes: ingest, read, or both",
-    );
+    assertRpcError(await create({ p_scopes }), 400, "Invalid p_scopes: ingest, read, or both");
   }
   assert.equal((await create({ p_expires_at: "not a time" })).status, 400);
   assert.equal((await create({ p_scopes: ["ingest"] })).status, 200);
@@ -171,11 +167,7 @@ Deno.test("a key that is not there, or another tenant's, is 404", async () => {
     for (const p_key_id of [nobody, key_id]) {
       assertRpcError(await rpc(tenant.token, operation, { p_key_id }), 404, "API key not found");
     }
-    assertRpcError(
-      await rpc(tenant.token, operation),
-      400,
-      "Missing required parameter: p_key_id",
-    );
+    assertRpcError(await rpc(tenant.token, operation), 400, "Missing required parameter: p_key_id");
     assert.equal((await rpc(tenant.token, operation, { p_key_id: "no-uuid" })).status, 400);
   }
 });

@@ -42,9 +42,7 @@ Deno.test("a rotated key works beside its successor until the overlap ends", asy
   await using db = openDatabase();
   const tenant = await newTenant();
   const old = await createKey(tenant);
-  const body = await clientOf(tenant.token).call("rotate_api_key", {
-    p_key_id: old.key_id,
-  });
+  const body = await clientOf(tenant.token).call("rotate_api_key", { p_key_id: old.key_id });
   assert.equal(body.name, "test");
   for (const key of [old.key_value, body.key_value]) {
     assert.equal((await ingest(apiKey(key), {})).status, 200);

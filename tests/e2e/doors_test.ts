@@ -89,10 +89,7 @@ Deno.test("every operation is open by the doors that the docs name, and by no ot
       viewer: byViewer[0],
       session: isOpen(await read(bearer(session.body.token), operation), operation),
       service: isOpen(await rpc(serviceRole, operation, named), operation) ||
-        isOpen(
-          await rpc(serviceRole, operation, { ...named, p_tenant_id: tenant.id }),
-          operation,
-        ),
+        isOpen(await rpc(serviceRole, operation, { ...named, p_tenant_id: tenant.id }), operation),
     });
   }
   assert.deepEqual(found, all);

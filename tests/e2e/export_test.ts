@@ -116,10 +116,7 @@ Deno.test("the package's reader exports by a read key, each record once, over al
   assert.deepEqual(lines.map(({ ts }) => ts), lines.map(({ ts }) => ts).sort());
   await using db = openDatabase();
   const stored = await recordsOf(db, tenant.id, sent.length);
-  assert.deepEqual(
-    lines.map(({ id }) => id).sort(),
-    stored.map(({ id }) => id).sort(),
-  );
+  assert.deepEqual(lines.map(({ id }) => id).sort(), stored.map(({ id }) => id).sort());
 });
 
 Deno.test("a CSV has a header, quotes by RFC 4180, and no formulas", async () => {
@@ -142,10 +139,7 @@ Deno.test("a CSV has a header, quotes by RFC 4180, and no formulas", async () =>
     "",
   ]);
   const all = (await (await get(headers, { format: "csv" })).text()).split("\r\n")[0];
-  assert.equal(
-    all,
-    "ts,id,received_at,level,msg,service,env,req_id,user_id,route,host,attrs",
-  );
+  assert.equal(all, "ts,id,received_at,level,msg,service,env,req_id,user_id,route,host,attrs");
 });
 
 Deno.test("gzip is sent to who takes it", async () => {

@@ -95,9 +95,7 @@ Deno.test("while the database is away, the same members are shown that it shows"
       ),
     ) as Record<string, unknown>;
     // The detailed report leaves out what nobody but the database grades.
-    const here = Object.fromEntries(
-      Object.entries(checks).filter(([name]) => name in shown),
-    );
+    const here = Object.fromEntries(Object.entries(checks).filter(([name]) => name in shown));
     assert.deepEqual(membersOf(shown), membersOf(here), endpoint);
     if (endpoint !== "/detailed") assert.deepEqual(Object.keys(checks), Object.keys(shown));
   }

@@ -71,10 +71,7 @@ Deno.test("what was acknowledged is visible seconds later, with nobody's help", 
   const tenant = await newTenant();
   assertAnswer(await ingest(tenant.headers, [{ msg: "a" }, { msg: "b" }]), 200, accepted(2));
   await using db = openDatabase();
-  await eventually(
-    "both events are records",
-    async () => await countRecords(db, tenant.id) === 2,
-  );
+  await eventually("both events are records", async () => await countRecords(db, tenant.id) === 2);
 });
 
 Deno.test("an event without ts gets the time at which it was received", async () => {

@@ -57,11 +57,7 @@ Deno.test("a page sends with a token, by header or in a beacon's body, for one s
   assertAnswer(
     await ingest(bearer(token), [{ msg: "header", service: "shop" }, { msg: "none" }]),
     200,
-    {
-      success: true,
-      ingested: 2,
-      rejected: 0,
-    },
+    { success: true, ingested: 2, rejected: 0 },
   );
   assertAnswer(
     await beacon({ token, events: [{ msg: "beacon" }, { msg: "api", service: "api" }] }),

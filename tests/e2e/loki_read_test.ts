@@ -381,9 +381,7 @@ Deno.test("metrics over time and at once have exact values", async () => {
       [{ level: "info", detected_level: "info" }, [[60, "1"], [120, "1"]]],
       [{ level: "error", detected_level: "error" }, [[60, "1"]]],
     ]],
-    ['sum(count_over_time({service=~".+"}[2m]))', [
-      [{}, [[60, "2"], [120, "4"], [180, "3"]]],
-    ]],
+    ['sum(count_over_time({service=~".+"}[2m]))', [[{}, [[60, "2"], [120, "4"], [180, "3"]]]]],
     ['sum(rate({service=~".+"}[1m])) * 60', [[{}, [[60, "2"], [120, "2"], [180, "1"]]]]],
     ['quantile_over_time(0.5, {service="api"} | unwrap took [1m]) by (service)', [
       [{ service: "api" }, [[60, "15"], [120, "30"]]],

@@ -194,10 +194,7 @@ Deno.test("a caller of the database itself is told that a record is too large", 
         `"p_attrs": [{"n": 1${"0".repeat(900)}}], "p_msg": ["${"x".repeat(1_048_576)}"]`,
         "A record is longer than 1048576 bytes",
       ],
-      [
-        `"p_attrs": [{"n": [${Array(340_000).fill(1)}]}]`,
-        "A record has more than 160000 values",
-      ],
+      [`"p_attrs": [{"n": [${Array(340_000).fill(1)}]}]`, "A record has more than 160000 values"],
     ]
   ) {
     const request = `{"p_tenant_id": "long-records", "p_ts": [null], ${record}}`;

@@ -87,9 +87,7 @@ Deno.test("the aggregates of docs/reference/query-language.md answer what they s
 Deno.test("the warnings of docs/reference/query-language.md are given where they say", async () => {
   const tenant = await newTenant();
   for (const [query, position, suggestion] of rows("Probable mistakes")) {
-    const body = await clientOf(tenant.token).call("search_logs", {
-      p_query_dsl: query,
-    });
+    const body = await clientOf(tenant.token).call("search_logs", { p_query_dsl: query });
     const { position: found, suggestion: suggested } = body.warnings[0] ?? {};
     assert.deepEqual([found, suggested], [Number(position), suggestion], query);
     const { status } = await rpc(tenant.token, "create_alert_rule", {
@@ -108,9 +106,7 @@ Deno.test("each query of docs/guides/coming-from.md is right and means what it s
   for (const line of lines) {
     const query = line.slice(1, -1).split(/(?<!\\)\|/).at(-1)?.trim()
       .replace(/^`(.*)`$/, "$1").replaceAll("\\|", "|") ?? "";
-    const validity = await clientOf(tenant.token).call("validate_query", {
-      p_query_dsl: query,
-    });
+    const validity = await clientOf(tenant.token).call("validate_query", { p_query_dsl: query });
     assert.deepEqual(validity.warnings, [], query);
     const page = await rpc(tenant.token, "search_logs", { p_query_dsl: query });
     const isRows = `${page.body.message}`.startsWith(

@@ -177,9 +177,7 @@ Deno.test("delete_logs counts first, then deletes through the job, and says who 
     [false, "queued", 0, tenant.userId],
   );
   const done = await eventually("the deletion is done", async () => {
-    await db.unsafe(
-      "call logloom_private.run_job('run_deletions')",
-    );
+    await db.unsafe("call logloom_private.run_job('run_deletions')");
     const body = await clientOf(tenant.token).call("list_log_retention_runs", {
       p_kind: "erasure",
     });

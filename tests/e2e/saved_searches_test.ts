@@ -53,9 +53,7 @@ Deno.test("a saved search is kept, found, changed and deleted", async () => {
     updated_at: changed.updated_at,
   });
 
-  assert.deepEqual(await client.call("delete_saved_search", { p_id: id }), {
-    success: true,
-  });
+  assert.deepEqual(await client.call("delete_saved_search", { p_id: id }), { success: true });
   await refused(client.call("get_saved_search", { p_id: id }), 404, "Saved search not found");
   assert.deepEqual(await client.call("list_saved_searches", {}), []);
   assert.equal(await client.call("get_saved_search_count", {}), 0);
@@ -78,10 +76,7 @@ Deno.test("colleagues read what is shared and change nothing of it", async () =>
   const names = (searches: { name: string | null }[]) => searches.map(({ name }) => name);
   assert.deepEqual(names(await alice.client.call("list_saved_searches", {})), ["ours", "mine"]);
   assert.deepEqual(names(await bob.client.call("list_saved_searches", {})), ["ours"]);
-  assert.deepEqual(
-    await bob.client.call("list_saved_searches", { include_shared: false }),
-    [],
-  );
+  assert.deepEqual(await bob.client.call("list_saved_searches", { include_shared: false }), []);
   assert.deepEqual(await stranger.client.call("list_saved_searches", {}), []);
 
   assert.equal((await bob.client.call("get_saved_search", { p_id: ours })).name, "ours");

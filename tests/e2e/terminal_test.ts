@@ -144,11 +144,7 @@ Deno.test("search exports by an API key that reads, each event once, and by no o
   try {
     const path = `${home}/all.ndjson`;
     const done = await searchByKey(reads.key_value, home, "--export", path);
-    assert.deepEqual(done, {
-      code: 0,
-      out: "",
-      err: `logloom: 2,603 records are in ${path}.\n`,
-    });
+    assert.deepEqual(done, { code: 0, out: "", err: `logloom: 2,603 records are in ${path}.\n` });
     const lines = (await Deno.readTextFile(path)).split("\n");
     assert.equal(lines.pop(), "");
     const records = lines.map((line) => JSON.parse(line));

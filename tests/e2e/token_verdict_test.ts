@@ -85,9 +85,7 @@ const verdicts: [claims: () => Record<string, unknown>, status: 200 | 401][] = [
 ];
 
 async function bothDoors(claims: Record<string, unknown>): Promise<number[]> {
-  return await doorsOf(
-    await userToken({ tenant_id: `doors-${crypto.randomUUID()}`, ...claims }),
-  );
+  return await doorsOf(await userToken({ tenant_id: `doors-${crypto.randomUUID()}`, ...claims }));
 }
 
 async function doorsOf(token: string): Promise<number[]> {

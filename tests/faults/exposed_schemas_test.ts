@@ -19,10 +19,7 @@ async function expose(schemas: string, isSo: () => Promise<boolean>): Promise<As
   const { token } = await newTenant();
   return {
     [Symbol.asyncDispose]: () =>
-      set(
-        "reset pgrst.db_schemas",
-        async () => (await rpc(token, "list_api_keys")).status === 200,
-      ),
+      set("reset pgrst.db_schemas", async () => (await rpc(token, "list_api_keys")).status === 200),
   };
 }
 

@@ -119,10 +119,7 @@ Deno.test(`${kills} kills while days are sealed lose and double nothing`, async 
       signalIfThere(Number(pid), "SIGKILL");
     }
     await goOn();
-    await eventually(
-      "blocks are searched",
-      () => Promise.resolve(failure || searches.blocks > 0),
-    );
+    await eventually("blocks are searched", () => Promise.resolve(failure || searches.blocks > 0));
   } finally {
     stopped = true;
     await worked;

@@ -339,10 +339,7 @@ async function makeReaders({ sql, api }: Shop, made: Made): Promise<void> {
     // As the function logloom-read asks, which the shop does not serve.
     const answer = await fetch(`${api}/rpc/read_logs`, {
       method: "POST",
-      headers: {
-        "content-type": "application/json",
-        authorization: `Bearer ${serviceRoleKey}`,
-      },
+      headers: { "content-type": "application/json", authorization: `Bearer ${serviceRoleKey}` },
       body: JSON.stringify({ p_key_digest: sha256Hex(secret), p_operation: "search_logs" }),
     });
     assert.equal(answer.status, 200, await answer.text());

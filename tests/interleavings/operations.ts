@@ -46,9 +46,7 @@ const endings = [
 export async function readOperations(): Promise<Operation[]> {
   return await Promise.all(names.map(async (name) => {
     const text = await Deno.readTextFile(`${checkout}/tests/interleavings/operations/${name}.sql`);
-    const [, setUp, statements, afterwards] = text.split(
-      /^-- (?:set-up|operation|afterwards)$/m,
-    );
+    const [, setUp, statements, afterwards] = text.split(/^-- (?:set-up|operation|afterwards)$/m);
     return {
       name,
       setUp: setUp.trim(),

@@ -108,9 +108,7 @@ export function outcomesIn(text: string): Outcome[] {
         outcome.leftOut ??= { beginning, reason: `${step[0]} ${left[1]}` };
       }
       const failed = /(?:failed: |^step \w+ timed out|^)(?:ERROR: {2}(.*)|step .* timed out.*)$/
-        .exec(
-          line,
-        );
+        .exec(line);
       if (failed) outcome.fault ??= failed[1] ?? failed[0];
     }
     return outcome;

@@ -95,11 +95,7 @@ Deno.test("the README's sample reads as a user, where there is no WebSocket too"
       "errors.ts",
     ],
     cwd: project,
-    env: {
-      SUPABASE_URL: stack.url,
-      SUPABASE_PUBLISHABLE_KEY: stack.anonKey,
-      TOKEN: tenant.token,
-    },
+    env: { SUPABASE_URL: stack.url, SUPABASE_PUBLISHABLE_KEY: stack.anonKey, TOKEN: tenant.token },
   }).output();
   assert.equal(code, 0, new TextDecoder().decode(stderr));
   assert.match(new TextDecoder().decode(stdout), /^\S+ api card declined\n$/);

@@ -256,10 +256,7 @@ inBrowser("without records there is no file of them, and the host is told", asyn
   const { token } = await sessionOf(user, { p_view_id: view_id });
   await using tab = await open(token, { expected: /status of 403/ });
   await tab.frame.locator(".histogram canvas").first().waitFor();
-  await eventually(
-    "the error",
-    async () => (await tab.said()).some(([name]) => name === "error"),
-  );
+  await eventually("the error", async () => (await tab.said()).some(([name]) => name === "error"));
   const [, detail] = (await tab.said()).find(([name]) => name === "error") ?? [];
   assert.equal((detail as { status: number }).status, 403);
   assert.equal(await parts.export(tab.frame).count(), 0);
@@ -275,10 +272,7 @@ inBrowser("it wears the application's looks, and no style of an attacker", async
     const viewer = document.querySelector<HTMLElement>("logloom-viewer");
     viewer?.style.setProperty("--logloom-accent", "#c026d3");
     viewer?.style.setProperty("--logloom-radius", "12px");
-    viewer?.style.setProperty(
-      "--logloom-font",
-      'x; } * { background: url("https://evil.example")',
-    );
+    viewer?.style.setProperty("--logloom-font", 'x; } * { background: url("https://evil.example")');
     viewer?.setAttribute("theme", "dark");
     Object.assign(viewer ?? {}, { labels: { Run: "<b>Suchen</b>", Live: 7 } });
   });
@@ -365,10 +359,7 @@ inBrowser("everything is done by keyboard", async () => {
 inBrowser("a page of another origin can neither frame it nor make it ask for a token", async () => {
   const user = await withLogs();
   const { token } = await sessionOf(user);
-  await using refused = await open(token, {
-    at: foreign,
-    expected: /frame-ancestors|Framing/,
-  });
+  await using refused = await open(token, { at: foreign, expected: /frame-ancestors|Framing/ });
   await eventually(
     "the browser's own page",
     () =>

@@ -47,10 +47,11 @@ inBrowser("shortly before a token ends the next one is asked for, and nobody not
   const run = async () => {
     const before = tab.requests.length;
     await tab.frame.getByRole("button", { name: "Run", exact: true }).click();
-    return await eventually("a search", () =>
-      Promise.resolve(
-        tab.requests.slice(before).find(({ url }) => url.endsWith("/search_logs")),
-      ));
+    return await eventually(
+      "a search",
+      () =>
+        Promise.resolve(tab.requests.slice(before).find(({ url }) => url.endsWith("/search_logs"))),
+    );
   };
   await eventually(
     "a search with the second token",
@@ -224,9 +225,7 @@ inBrowser("a link shows the logs once, and its code is in no address", async () 
   const user = await withLogs();
   await using db = openDatabase();
   await db`update logloom_private.settings set portal_url = ${portal}`;
-  const { session_id, url } = await user.client.call("create_log_portal_session", {
-    p_link: true,
-  });
+  const { session_id, url } = await user.client.call("create_log_portal_session", { p_link: true });
   await db`update logloom_private.settings set portal_url = null`;
   assert.ok(url);
   const context = await browser.newContext();

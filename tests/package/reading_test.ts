@@ -79,10 +79,7 @@ Deno.test("every way of reading logs answers as its type says", async () => {
   assert.equal(series.interval_seconds, 60);
   assert.deepEqual(
     series.series.map(({ group, points }) => [group?.level, points.map(([, n]) => n)]),
-    [
-      ["error", [1, 1]],
-      ["info", [1, 0]],
-    ],
+    [["error", [1, 1]], ["info", [1, 0]]],
   );
   const histogram = await logs.histogram("", { ...range, buckets: 2 });
   assert.deepEqual(

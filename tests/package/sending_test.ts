@@ -177,9 +177,7 @@ setTimeout(() => { throw new TypeError("no such cart"); }, 10);
     env,
   );
   assert.deepEqual({ code, said }, { code: 7, said: "1 no such cart\n" });
-  assert.deepEqual((await records(tenant)).map(({ msg }) => msg), [
-    "uncaught error: no such cart",
-  ]);
+  assert.deepEqual((await records(tenant)).map(({ msg }) => msg), ["uncaught error: no such cart"]);
 });
 
 Deno.test("a service that is away does not keep a program from ending for longer than ten seconds", async () => {

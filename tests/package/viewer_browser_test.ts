@@ -305,10 +305,7 @@ inBrowser("the looks of the page's style sheet arrive, change, and are taken bac
   };
   await becomes(branded, () => looks(tab));
   await tab.page.emulateMedia({ colorScheme: "dark" });
-  await becomes(
-    { ...branded, background: dark, accent: "rgb(0, 204, 255)" },
-    () => looks(tab),
-  );
+  await becomes({ ...branded, background: dark, accent: "rgb(0, 204, 255)" }, () => looks(tab));
   await tab.page.emulateMedia({ colorScheme: "light" });
   await viewer(tab).evaluate((element) => {
     (element as HTMLElement).style.setProperty("--logloom-radius", "0");
@@ -394,10 +391,7 @@ inBrowser("a host without getToken answers token-needed by setting the token", a
     await sessionOf(user, { p_expires_in: 86_400 }),
   ];
   const inTime = { ...first, expires_at: Date.parse(first.expires_at) };
-  await using tab = await open([inTime, second.token], {
-    clock: true,
-    prepare: answersByProperty,
-  });
+  await using tab = await open([inTime, second.token], { clock: true, prepare: answersByProperty });
   const row = tab.row("card declined");
   await row.waitFor();
   assert.equal(await tokenOf(tab), first.token);

@@ -212,9 +212,7 @@ const near = fc.constantFrom<Json>(
   ...[5, "5", "5.0", "05", "10", 1000, "1e3", true, "true", null, "api", "API", 9007199254740992, [
     "api",
     5,
-  ], [[
-    "api",
-  ]]],
+  ], [["api"]]],
   ...["1.5s", "90s", "10MiB", "10.0.0.7", "10.0.0.7:443", "fe80::1:2", ["10.0.0.7"], "a api b"],
   ...["1e300", "-1.5E-300", "1e40", "1e39", 1e38, 1e40],
   ...[{ b: "api" }, { b: null }, { b: 5 }, { b: { a: "API" } }, [{ b: "api" }], "", [], {}, [null]],
@@ -584,10 +582,7 @@ const leaf = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: fieldWith(
-      fc.constant("any"),
-      fc.oneof(any(term), any(shortWord), quotedRegex),
-    ),
+    arbitrary: fieldWith(fc.constant("any"), fc.oneof(any(term), any(shortWord), quotedRegex)),
   },
   {
     weight: 2,
@@ -711,16 +706,10 @@ const recordStages = fc.array(
 const stages = fc.oneof(
   { weight: 4, arbitrary: aggregate },
   { weight: 2, arbitrary: extraction },
-  {
-    weight: 2,
-    arbitrary: fc.tuple(extraction, aggregate).map((parts) => parts.join(" | ")),
-  },
+  { weight: 2, arbitrary: fc.tuple(extraction, aggregate).map((parts) => parts.join(" | ")) },
   { weight: 1, arbitrary: recordStages },
   { weight: 1, arbitrary: fc.tuple(leaf, aggregate).map(([w, a]) => `where ${w} | ${a}`) },
-  {
-    weight: 1,
-    arbitrary: fc.tuple(extraction, recordStages).map((parts) => parts.join(" | ")),
-  },
+  { weight: 1, arbitrary: fc.tuple(extraction, recordStages).map((parts) => parts.join(" | ")) },
   { weight: 1, arbitrary: fc.constantFrom("patterns", "patterns | where count > 1 | limit 2") },
 );
 

@@ -285,11 +285,7 @@ interface Kept {
 
 function kept(answer: string): Kept {
   const alike = answer.replaceAll(/"(next_)?cursor":"[^"]*"/g, '"$1cursor":"…"');
-  return {
-    digest: digestOf(answer),
-    withoutCursors: digestOf(alike),
-    begins: alike.slice(0, 300),
-  };
+  return { digest: digestOf(answer), withoutCursors: digestOf(alike), begins: alike.slice(0, 300) };
 }
 
 function digestOf(text: string): string {

@@ -54,18 +54,12 @@ Deno.test(`a search over ${days} days locks at most 100 relations`, async (t) =>
         rows: kind === "rows" ? days : 0,
         stats: days,
       });
-      deepStrictEqual(await found(sql, "@n:10.0.0.0/8"), {
-        page: 0,
-        rows: 0,
-        stats: 0,
-      });
+      deepStrictEqual(await found(sql, "@n:10.0.0.0/8"), { page: 0, rows: 0, stats: 0 });
     });
     await t.step(`${kind}, until the transaction ends`, async () => {
       const held = await sql.begin(async (sql) => {
         await readAll(sql, "msg:day");
-        const [{ count }] = await sql.unsafe(
-          `select (${locks})::integer as count`,
-        );
+        const [{ count }] = await sql.unsafe(`select (${locks})::integer as count`);
         return count;
       });
       ok(held > 0 && held <= 100, `${held} locks`);

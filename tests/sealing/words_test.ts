@@ -94,9 +94,7 @@ Deno.test("words leave out what has none of them", async () => {
       await sql`select logloom_private.words_sql(pg_temp.leaf(${literal})) as test`;
     const [{ passes }] = await sql.unsafe(
       `select ${test} as passes from (select $1::text) l (words)`,
-      [
-        words,
-      ],
+      [words],
     );
     return passes;
   };

@@ -13,9 +13,7 @@ import {
 
 async function runBlock(trial: Trial, page: string, name: string): Promise<unknown> {
   const script = await blockOf(page, name);
-  return JSON.parse(
-    await runProgram({ program: "bash", args: ["-euc", script], env: trial.env }),
-  );
+  return JSON.parse(await runProgram({ program: "bash", args: ["-euc", script], env: trial.env }));
 }
 
 Deno.test("curl: lines of every kind, compressed", async () => {

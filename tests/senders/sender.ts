@@ -169,9 +169,7 @@ export interface Log {
 /** Waits until a search finds as many events as are wanted, and gives them back. */
 export async function found({ tenant }: Trial, query: string, count = 1): Promise<Log[]> {
   const search = async () => {
-    const body = await clientOf(tenant.token).call("search_logs", {
-      p_query_dsl: query,
-    });
+    const body = await clientOf(tenant.token).call("search_logs", { p_query_dsl: query });
     return body.logs;
   };
   await eventually(`${count} events of ${query}`, async () => (await search()).length >= count);

@@ -22,9 +22,7 @@ export function openDatabase(
     fetch_types: !isCut,
     ...isCut && { socket: socketThatIsCut },
   });
-  return Object.assign(sql, {
-    [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),
-  });
+  return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }) });
 }
 
 /**

@@ -19,13 +19,7 @@ export async function readState(commit: string): Promise<State> {
   const text = await Deno.readTextFile(file).catch(() => undefined);
   const earlier: State | undefined = text && JSON.parse(text);
   if (earlier?.commit === commit) return earlier;
-  return {
-    commit,
-    began: new Date().toISOString(),
-    seconds: 0,
-    reached: {},
-    disagreements: [],
-  };
+  return { commit, began: new Date().toISOString(), seconds: 0, reached: {}, disagreements: [] };
 }
 
 export async function writeState(state: State): Promise<void> {

@@ -23,12 +23,7 @@ Deno.test("a tool that says nothing is ended, and what it said is kept", async (
 });
 
 Deno.test("what a tool left behind does not hold up what comes after it", async () => {
-  const { code, text } = await output(
-    ["bash", "-c", "sleep 600 & echo $!"],
-    {},
-    quiet,
-    60_000,
-  );
+  const { code, text } = await output(["bash", "-c", "sleep 600 & echo $!"], {}, quiet, 60_000);
   assert.equal(code, 0);
   Deno.kill(Number(text));
 });

@@ -40,9 +40,7 @@ export function readAddress(hash: string): Address {
 
 export function writeAddress({ screen, parameters }: Address): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== "");
-  const text = given.map(([name, value]) => `${name}=${encode(value)}`).join(
-    "&",
-  );
+  const text = given.map(([name, value]) => `${name}=${encode(value)}`).join("&");
   if (text === "" && screen === home) return "#";
   if (text !== "" && screen === "search") return `#${text}`;
   return text === "" ? `#/${screen}` : `#/${screen}?${text}`;
@@ -109,10 +107,7 @@ export function go(address: Address, { replace = false } = {}): void {
 }
 
 /** Changes some parameters of the address; an empty text removes one. */
-export function change(
-  parameters: Record<string, string>,
-  options?: { replace?: boolean },
-): void {
+export function change(parameters: Record<string, string>, options?: { replace?: boolean }): void {
   const now = readAddress(location.hash);
   go({ ...now, parameters: { ...now.parameters, ...parameters } }, options);
 }

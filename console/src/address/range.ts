@@ -24,23 +24,13 @@ export const presets: { from: string; label: Words; minutes: number }[] = [
 
 export const standardRange: Range = { from: "now-1h", to: "now" };
 
-const unitSeconds: Record<string, number> = {
-  s: 1,
-  m: 60,
-  h: 3600,
-  d: 86400,
-  w: 604800,
-};
+const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
 
 /** The years 0 to 9999, of which everybody can write the times. */
 const times = [Date.parse("0000-01-01T00:00:00Z"), Date.parse("9999-12-31T23:59:59.999Z")] as const;
 
 /** Milliseconds since 1970, or null if the word is not a time. `zone` is used if it names none. */
-export function instant(
-  word: string,
-  now: number,
-  zone: Zone = "utc",
-): number | null {
+export function instant(word: string, now: number, zone: Zone = "utc"): number | null {
   const time = timeOf(word, now, zone);
   return time !== null && time >= times[0] && time <= times[1] ? time : null;
 }
@@ -57,9 +47,7 @@ function timeOf(word: string, now: number, zone: Zone): number | null {
   if (!written) return null;
   const [, day, rest = "00:00"] = written;
   const isZoned = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(rest);
-  const time = Date.parse(
-    `${day}T${rest}${isZoned || zone === "local" ? "" : "Z"}`,
-  );
+  const time = Date.parse(`${day}T${rest}${isZoned || zone === "local" ? "" : "Z"}`);
   return Number.isNaN(time) ? null : time;
 }
 
@@ -125,11 +113,7 @@ function parts(time: number, zone: Zone) {
     ? new Date(time)
     : new Date(time - new Date(time).getTimezoneOffset() * 60_000);
   const iso = Number.isNaN(shifted.getTime()) ? "" : shifted.toISOString();
-  return {
-    day: iso.slice(0, 10),
-    clock: iso.slice(11, 19),
-    thousandths: iso.slice(20, 23),
-  };
+  return { day: iso.slice(0, 10), clock: iso.slice(11, 19), thousandths: iso.slice(20, 23) };
 }
 
 export function dayOf(time: number, zone: Zone): string {

@@ -19,21 +19,9 @@ export const shownPlaces = {
 
 /** Channels whose addresses let anybody post there: secrets, by their names. */
 export const secretPlaces = {
-  slack: {
-    label: "Slack",
-    key: "slack_url",
-    sample: "https://hooks.slack.com/services/…",
-  },
-  discord: {
-    label: "Discord",
-    key: "discord_url",
-    sample: "https://discord.com/api/webhooks/…",
-  },
-  teams: {
-    label: "Teams",
-    key: "teams_url",
-    sample: "https://….logic.azure.com/workflows/…",
-  },
+  slack: { label: "Slack", key: "slack_url", sample: "https://hooks.slack.com/services/…" },
+  discord: { label: "Discord", key: "discord_url", sample: "https://discord.com/api/webhooks/…" },
+  teams: { label: "Teams", key: "teams_url", sample: "https://….logic.azure.com/workflows/…" },
   pagerduty: {
     label: "PagerDuty",
     key: "pagerduty_key",

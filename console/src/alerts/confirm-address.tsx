@@ -21,10 +21,7 @@ export function ConfirmAddress({ rule, rules, email }: {
   const isMailed = mail !== undefined && mail.status === "delivered";
   const [code, setCode] = useState("");
   const confirm = useChange("confirm_alert_address", ["list_alert_addresses"]);
-  const resend = useChange("test_alert_rule", [
-    "list_alert_addresses",
-    "list_alert_deliveries",
-  ]);
+  const resend = useChange("test_alert_rule", ["list_alert_addresses", "list_alert_deliveries"]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     resend.reset();

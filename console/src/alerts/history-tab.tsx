@@ -71,11 +71,7 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
   const look = () =>
     rule && go({
       screen: "search",
-      parameters: {
-        q: rule.query_dsl,
-        from: alert.window_start,
-        to: alert.window_end,
-      },
+      parameters: { q: rule.query_dsl, from: alert.window_start, to: alert.window_end },
     });
   const group = Object.entries(alert.group ?? {});
   return (

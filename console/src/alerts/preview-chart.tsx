@@ -27,10 +27,7 @@ export function PreviewChart({ draft, onThreshold }: {
   const condition = conditionOf(draft);
   const asked = useLater(condition);
   const isWhole = Object.values(asked).every((value) => value !== null && value !== "");
-  const answer = useOperation("preview_alert_rule", asked, {
-    enabled: isWhole,
-    keep: true,
-  });
+  const answer = useOperation("preview_alert_rule", asked, { enabled: isWhole, keep: true });
   const { data } = answer;
   // While you type, the chart still shows the condition before.
   const isOld = data !== undefined &&
@@ -77,9 +74,7 @@ export function PreviewChart({ draft, onThreshold }: {
                 most={top / 1.06}
                 label={say(
                   "Value of the query over the last 24 hours; the threshold is {threshold}",
-                  {
-                    threshold: `${signs[draft.comparison]} ${draft.threshold}`,
-                  },
+                  { threshold: `${signs[draft.comparison]} ${draft.threshold}` },
                 )}
               />
               {Number.isFinite(threshold) && (

@@ -8,10 +8,7 @@ export function timesOf(preview: AlertPreview | undefined): number[] {
 }
 
 /** The line of a rule, or the lines of its groups. */
-export function linesOf(
-  preview: AlertPreview | undefined,
-  keys: string[],
-): ChartSeries[] {
+export function linesOf(preview: AlertPreview | undefined, keys: string[]): ChartSeries[] {
   if (!preview?.groups) {
     const values = preview?.series.map(({ value }) => value) ?? [];
     return [{ label: "value", colour: "--series-1", values }];

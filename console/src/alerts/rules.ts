@@ -36,9 +36,7 @@ export function holds(value: number, comparison: Comparison, threshold: number):
 }
 
 /** The state of a rule after its last evaluation. */
-export function stateOf(
-  rule: AlertRule,
-): { word: Words; tone: "good" | "bad" | "warn" | "plain" } {
+export function stateOf(rule: AlertRule): { word: Words; tone: "good" | "bad" | "warn" | "plain" } {
   if (!rule.enabled) return { word: "off", tone: "plain" };
   if (rule.last_error) return { word: "cannot be evaluated", tone: "warn" };
   if (rule.last_evaluated_at === null) return { word: "not evaluated yet", tone: "plain" };

@@ -11,11 +11,7 @@ export function App({ config, session }: { config: Config; session: Session }) {
   useSyncExternalStore(session.subscribe, session.version);
   const claims = session.claims();
   const reader = readerOf(claims);
-  const service = useMemo(() => createService(config, session, reader), [
-    config,
-    session,
-    reader,
-  ]);
+  const service = useMemo(() => createService(config, session, reader), [config, session, reader]);
   return (
     <SessionContext value={session}>
       <ReaderScope key={reader} service={service}>

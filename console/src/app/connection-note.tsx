@@ -27,10 +27,7 @@ export function ConnectionNote() {
         return;
       }
       setAway(false);
-      void queries.refetchQueries({
-        type: "active",
-        predicate: (one) => one.state.error !== null,
-      });
+      void queries.refetchQueries({ type: "active", predicate: (one) => one.state.error !== null });
     }, 1500);
     return () => {
       clearInterval(timer);

@@ -111,10 +111,7 @@ function inFilter(context: CompletionContext, known: Known): CompletionResult | 
   if (value) return valueOptions(value.text, value.from, known);
   const word = context.matchBefore(/[\p{L}\p{N}_.]*$/u);
   if (!word || (word.text === "" && !context.explicit)) return null;
-  return {
-    from: word.from,
-    options: fieldOptions(known, takeField),
-  };
+  return { from: word.from, options: fieldOptions(known, takeField) };
 }
 
 function valueOptions(text: string, from: number, known: Known): CompletionResult | null {
@@ -140,12 +137,7 @@ function valueOptions(text: string, from: number, known: Known): CompletionResul
 }
 
 /** A field in a filter needs a value: its values are offered at once. */
-function takeField(
-  editor: EditorView,
-  entry: Completion,
-  from: number,
-  to: number,
-): void {
+function takeField(editor: EditorView, entry: Completion, from: number, to: number): void {
   editor.dispatch({
     ...insertCompletionText(editor.state, `${entry.label}:`, from, to),
     annotations: pickedCompletion.of(entry),
@@ -168,11 +160,7 @@ function fieldOptions(known: Known, apply?: Completion["apply"]): Completion[] {
   return options;
 }
 
-function afterBar(
-  context: CompletionContext,
-  rest: string,
-  known: Known,
-): CompletionResult | null {
+function afterBar(context: CompletionContext, rest: string, known: Known): CompletionResult | null {
   const word = context.matchBefore(/[\p{L}\p{N}_."-]*$/u);
   const from = word?.from ?? context.pos;
   if (/\(\s*[^()]*$/.test(rest) || /\bby\s+[^|]*$/.test(rest)) {

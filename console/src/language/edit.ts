@@ -41,10 +41,7 @@ export function filterOf(query: string): string {
 }
 
 /** The positions of characters that are neither quoted nor escaped. */
-function outside(
-  query: string,
-  isWanted: (character: string) => boolean,
-): number[] {
+function outside(query: string, isWanted: (character: string) => boolean): number[] {
   const places: number[] = [];
   let quoted = false;
   for (let i = 0; i < query.length; i++) {
@@ -85,12 +82,7 @@ export function clause(field: string, value: string, mode: Mode): string {
 }
 
 /** The query with one more condition; an opposite condition is removed. */
-export function withClause(
-  query: string,
-  field: string,
-  value: string,
-  mode: Mode,
-): string {
+export function withClause(query: string, field: string, value: string, mode: Mode): string {
   const wanted = clause(field, value, mode);
   const opposite = mode === "in"
     ? clause(field, value, "out")
@@ -115,23 +107,12 @@ export function withClause(
 }
 
 /** Whether the query requires the value by a condition of its own. */
-export function hasClause(
-  query: string,
-  field: string,
-  value: string,
-): boolean {
-  return placeOf(
-    topTerms(splitQuery(query).filter),
-    clause(field, value, "in"),
-  ) >= 0;
+export function hasClause(query: string, field: string, value: string): boolean {
+  return placeOf(topTerms(splitQuery(query).filter), clause(field, value, "in")) >= 0;
 }
 
 /** The query without that condition and its AND. */
-export function withoutClause(
-  query: string,
-  field: string,
-  value: string,
-): string {
+export function withoutClause(query: string, field: string, value: string): string {
   const { filter, rest } = splitQuery(query);
   const terms = topTerms(filter).map(({ text }) => text);
   const at = placeOf(topTerms(filter), clause(field, value, "in"));

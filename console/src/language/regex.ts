@@ -9,9 +9,7 @@ export function isRegex(source: string): boolean {
 
 /** Letters that may follow a backslash, besides punctuation. */
 const known = /[dwsDWSntr]/;
-const named = new Set(
-  "alpha digit alnum upper lower space blank punct xdigit word".split(" "),
-);
+const named = new Set("alpha digit alnum upper lower space blank punct xdigit word".split(" "));
 
 /** Each reader returns its end, or null if it refuses. */
 type End = number | null;

@@ -83,10 +83,7 @@ export default function MembersScreen() {
                     value={member.role}
                     disabled={set.isPending}
                     onChange={(event) =>
-                      set.mutate({
-                        p_user_id: member.user_id,
-                        p_role: event.target.value as Role,
-                      })}
+                      set.mutate({ p_user_id: member.user_id, p_role: event.target.value as Role })}
                   >
                     {member.role === "viewer" && <option value="viewer">{say("viewer")}</option>}
                     {roles.map((role) => <option key={role} value={role}>{say(role)}</option>)}

@@ -20,10 +20,7 @@ export function useNewcomer(isNothing: boolean): boolean {
       new Date(Date.parse(record.ts) + minutes * 60_000).toISOString()
     );
     const isRecent = Math.abs(Date.now() - Date.parse(record.ts)) < 3_000_000;
-    go({
-      screen: "search",
-      parameters: isRecent ? {} : { from: from ?? "", to: to ?? "" },
-    });
+    go({ screen: "search", parameters: isRecent ? {} : { from: from ?? "", to: to ?? "" } });
   }, [any.data, record, isNew, isNothing]);
   return isNew;
 }

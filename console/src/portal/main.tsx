@@ -35,9 +35,7 @@ try {
     );
   }
   const page = new ParentPage(config.portalOrigins, (said) => show(said));
-  const session = new PortalSession(
-    isLinked ? null : () => page.tell({ logloom: "token-needed" }),
-  );
+  const session = new PortalSession(isLinked ? null : () => page.tell({ logloom: "token-needed" }));
 
   const isNew = changes();
   const show = ({ token, renews, query, range, theme, labels, language }: Said) => {

@@ -14,10 +14,7 @@ export function propertiesOf(theme: Theme): Record<string, string> {
   const properties: Record<string, string> = {};
   const accent = colourOf(theme.accent);
   if (accent) {
-    const [light, dark] = [
-      readable(accent, backgrounds.light),
-      readable(accent, backgrounds.dark),
-    ];
+    const [light, dark] = [readable(accent, backgrounds.light), readable(accent, backgrounds.dark)];
     properties["--accent"] = `light-dark(${light}, ${dark})`;
     properties["--focus"] = properties["--accent"];
     properties["--series-1"] = properties["--accent"];

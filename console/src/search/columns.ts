@@ -25,9 +25,7 @@ export function valueOf(record: LogRecord, field: string): unknown {
 function descend(value: unknown, path: string[]): unknown {
   let now = value;
   for (const segment of path) {
-    if (
-      typeof now !== "object" || now === null || !Object.hasOwn(now, segment)
-    ) return undefined;
+    if (typeof now !== "object" || now === null || !Object.hasOwn(now, segment)) return undefined;
     now = (now as Record<string, unknown>)[segment];
   }
   return now;

@@ -34,9 +34,7 @@ export function Detail({ record, onFilter }: {
       })
     }`;
   const known = Object.fromEntries(
-    labels.filter((name) => record[name] !== null).map((
-      name,
-    ) => [name, record[name]]),
+    labels.filter((name) => record[name] !== null).map((name) => [name, record[name]]),
   );
   return (
     <div className="detail">

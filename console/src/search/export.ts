@@ -64,9 +64,7 @@ function cell(value: string | null): string {
 }
 
 function save(name: string, parts: (string | Blob)[]): void {
-  const url = URL.createObjectURL(
-    new Blob(parts, { type: "text/plain;charset=utf-8" }),
-  );
+  const url = URL.createObjectURL(new Blob(parts, { type: "text/plain;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

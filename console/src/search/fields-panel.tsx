@@ -22,10 +22,7 @@ export function FieldsPanel({ fields, total, query, onClose }: {
 }) {
   const [text, setText] = useState("");
   const [open, setOpen] = useState<Set<string>>(() => new Set(["level", "service"]));
-  const found = useMemo(() => sorted(fields.data ?? [], text), [
-    fields.data,
-    text,
-  ]);
+  const found = useMemo(() => sorted(fields.data ?? [], text), [fields.data, text]);
   const toggle = (name: string) => {
     const next = new Set(open);
     if (!next.delete(name)) next.add(name);

@@ -31,10 +31,7 @@ export function HistogramPanel({ run, onTotal }: {
   const total = answer.isPlaceholderData ? null : data?.total ?? null;
   useEffect(() => onTotal(total), [onTotal, total]);
   const series = useMemo(() => data ? seriesOf(data.buckets) : [], [data]);
-  const times = useMemo(
-    () => data?.buckets.map(({ ts }) => Date.parse(ts) / 1000) ?? [],
-    [data],
-  );
+  const times = useMemo(() => data?.buckets.map(({ ts }) => Date.parse(ts) / 1000) ?? [], [data]);
   const range = useRangeSeconds(run, times, data?.interval_seconds ?? 0);
 
   const [brushed, setBrushed] = useState<Range | null>(null);
@@ -122,10 +119,7 @@ function useRangeSeconds(
     if (!from || !to || times.length === 0) return undefined;
     // Bars begin at whole buckets: the first one may begin before the range.
     const end = endOf(times, interval);
-    return [
-      Math.min(times[0] ?? 0, Date.parse(from) / 1000),
-      Math.max(end, Date.parse(to) / 1000),
-    ];
+    return [Math.min(times[0] ?? 0, Date.parse(from) / 1000), Math.max(end, Date.parse(to) / 1000)];
   }, [from, to, times, interval]);
 }
 

@@ -55,12 +55,7 @@ export function QueryBar({ run, fields, ref }: {
   const start = (query: string) => {
     const wanted = query.trim();
     if (wanted !== "") {
-      prefer({
-        history: [wanted, ...history.filter((one) => one !== wanted)].slice(
-          0,
-          50,
-        ),
-      });
+      prefer({ history: [wanted, ...history.filter((one) => one !== wanted)].slice(0, 50) });
     }
     go(wanted);
   };

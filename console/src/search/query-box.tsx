@@ -15,9 +15,7 @@ import { say } from "../shared/words.ts";
 export function QueryBox(props: QueryBoxProps) {
   const [Editor, setEditor] = useState<
     ComponentType<QueryBoxProps & { hadFocus: boolean }> | null
-  >(
-    null,
-  );
+  >(null);
   const input = useRef<HTMLInputElement>(null);
   const hadFocus = useRef(false);
   useEffect(() => {

@@ -6,9 +6,7 @@ import { say } from "../shared/words.ts";
 import { mended, suggestionOf } from "./mend.ts";
 
 /** The service's verdict while you type: the error in place, with a suggestion. */
-export function useVerdict(
-  text: string,
-): { verdict: QueryValidity | null; of: string } {
+export function useVerdict(text: string): { verdict: QueryValidity | null; of: string } {
   const [asked, setAsked] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(text), 250);
@@ -17,14 +15,9 @@ export function useVerdict(
   const answer = useOperation(
     "validate_query",
     { p_query_dsl: asked },
-    {
-      enabled: asked.trim() !== "",
-    },
+    { enabled: asked.trim() !== "" },
   );
-  return {
-    verdict: asked.trim() === "" ? null : answer.data ?? null,
-    of: asked,
-  };
+  return { verdict: asked.trim() === "" ? null : answer.data ?? null, of: asked };
 }
 
 /** A mistake once, at its place, with a button that mends it. */

@@ -34,10 +34,7 @@ export function ResultRows({ run, onFields }: {
   // Also of rows that will be replaced.
   const hasMore = pages.data?.pages.at(-1)?.next_cursor != null;
   const isNothing = !run.isLive && pages.isSuccess && rows.length === 0;
-  const { isEmpty, isUnknown } = useFirstEvent(
-    run,
-    useFeatures().senders && isNothing,
-  );
+  const { isEmpty, isUnknown } = useFirstEvent(run, useFeatures().senders && isNothing);
 
   return (
     <section

@@ -104,9 +104,7 @@ function WholeRow(props: Props) {
         </span>
       ))}
       <span role="gridcell" className="cell-msg">
-        {lineText(
-          wrap ? (record.msg ?? "").slice(0, 2000) : oneLine(record.msg ?? ""),
-        )}
+        {lineText(wrap ? (record.msg ?? "").slice(0, 2000) : oneLine(record.msg ?? ""))}
         {!wrap && attributesOf(record)}
       </span>
     </div>

@@ -38,17 +38,7 @@ interface Props {
  * Rows of different heights, of which only the visible ones exist. One row has the focus; j, k and the arrows move it.
  */
 export function RowsGrid(
-  {
-    rows,
-    isOld,
-    open,
-    onToggle,
-    isLive,
-    isPaused,
-    onPause,
-    onEnd,
-    end,
-  }: Props,
+  { rows, isOld, open, onToggle, isLive, isPaused, onPause, onEnd, end }: Props,
 ) {
   const scroller = useRef<HTMLDivElement>(null);
   const { wrap, roomy } = usePreferences();
@@ -96,17 +86,11 @@ export function RowsGrid(
     const record = rows[at];
     if (record) toggle(record);
   };
-  useShortcuts({
-    j: () => move(1),
-    k: () => move(-1),
-    o: toggleActive,
-  });
+  useShortcuts({ j: () => move(1), k: () => move(-1), o: toggleActive });
   // The focus follows the active row once it is on the screen.
   useEffect(() => {
     if (wanted.current === null) return;
-    const row = scroller.current?.querySelector<HTMLElement>(
-      `[data-row="${wanted.current}"]`,
-    );
+    const row = scroller.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`);
     if (!row) return;
     row.focus({ preventScroll: true });
     wanted.current = null;

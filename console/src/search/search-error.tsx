@@ -47,9 +47,7 @@ export function SearchError({ error, run, retry }: {
     );
   }
   const narrower = error.status === 408 && run.instants
-    ? narrow(
-      (Date.parse(run.instants.to) - Date.parse(run.instants.from)) / 60_000,
-    )
+    ? narrow((Date.parse(run.instants.to) - Date.parse(run.instants.from)) / 60_000)
     : undefined;
   return (
     <div className="results-error">

@@ -43,10 +43,7 @@ export function SearchScreen() {
     },
   });
 
-  const edit = useCallback<EditQuery>(
-    (change) => bar.current?.edit(change),
-    [],
-  );
+  const edit = useCallback<EditQuery>((change) => bar.current?.edit(change), []);
   const filter = useCallback(
     (field: string, value: string, mode: Mode) =>
       edit((query) => withClause(query, field, value, mode)),

@@ -28,10 +28,7 @@ export function SeriesFigure({ query, instants, height = 160 }: {
     p_buckets: 90,
   }, { enabled: instants !== null && series !== null, keep: true });
   const lines = useMemo(() => answer.data?.series.slice(0, mostLines) ?? [], [answer.data]);
-  const times = useMemo(
-    () => lines[0]?.points.map(([ts]) => Date.parse(ts) / 1000) ?? [],
-    [lines],
-  );
+  const times = useMemo(() => lines[0]?.points.map(([ts]) => Date.parse(ts) / 1000) ?? [], [lines]);
   const all = useMemo<ChartSeries[]>(() => {
     const keys = groupKeys(series ?? "");
     return lines.map(({ group, points }, i) => ({

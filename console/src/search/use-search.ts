@@ -90,9 +90,5 @@ export function runQuery(query: string): void {
 }
 
 export function runRange(range: Range): void {
-  change({
-    from: range.from,
-    to: range.to === "now" ? "" : range.to,
-    live: "",
-  });
+  change({ from: range.from, to: range.to === "now" ? "" : range.to, live: "" });
 }

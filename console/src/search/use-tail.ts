@@ -18,20 +18,10 @@ export interface TailState {
   isStarted: boolean;
 }
 
-const start: TailState = {
-  rows: [],
-  isBehind: false,
-  dropped: 0,
-  error: null,
-  isStarted: false,
-};
+const start: TailState = { rows: [], isBehind: false, dropped: 0, error: null, isStarted: false };
 
 /** Follows new records, each once. While paused it asks for nothing; the cursor keeps the position. */
-export function useTail(
-  query: string,
-  isOn: boolean,
-  isPaused: boolean,
-): TailState {
+export function useTail(query: string, isOn: boolean, isPaused: boolean): TailState {
   const service = useService();
   const [{ of, state }, setKept] = useState({ of: query, state: start });
   const [cursor] = useState({ query: "", value: null as string | null });

@@ -16,11 +16,7 @@ export interface Service extends Reader {
 export type Sealer = "logloom-stream" | "logloom-notify";
 
 /** The service of one reader: what they began does not go on with the token of the next one. */
-export function createService(
-  config: Config,
-  session: Session,
-  reader: string | null,
-): Service {
+export function createService(config: Config, session: Session, reader: string | null): Service {
   const url = config.url === "" ? location.origin : config.url;
   const away = new Listeners();
   const token = async () => {
@@ -35,11 +31,7 @@ export function createService(
     // An answer to the last reader says nothing of this one's token.
     refused: async (why) => readerOf(session.claims()) === reader && await session.refused(why),
     fetch: (input, init) => fetch(input, { ...init, credentials: "omit" }),
-  }, {
-    parse: parseExactly,
-    patienceMs: 4000,
-    onRetry: (error) => error.isAway && away.tell(),
-  });
+  }, { parse: parseExactly, patienceMs: 4000, onRetry: (error) => error.isAway && away.tell() });
   return {
     ...operations,
     health: (_name, options) => operations.health(config.health, options),

@@ -33,14 +33,10 @@ export function readConfig(value: unknown): Config {
     Config
   >;
   if (typeof given.url !== "string") {
-    throw new StartError(
-      say('config.json lacks "url", the address of the project.'),
-    );
+    throw new StartError(say('config.json lacks "url", the address of the project.'));
   }
   if (given.auth !== "token" && given.auth !== "supabase") {
-    throw new StartError(
-      say('config.json lacks "auth": "supabase", or "token" on a local stack.'),
-    );
+    throw new StartError(say('config.json lacks "auth": "supabase", or "token" on a local stack.'));
   }
   return {
     url: given.url.replace(/\/+$/, ""),

@@ -64,9 +64,7 @@ export function useWholeList<Name extends ListName>(operation: Name, every: numb
 const queryOf = (parameters: unknown): unknown => Object(parameters).p_query_dsl;
 
 /** Marks a part of the page whose answer is to an earlier question. */
-export function marksOld(
-  isOld: boolean,
-): { "aria-busy"?: true; "data-old"?: "" } {
+export function marksOld(isOld: boolean): { "aria-busy"?: true; "data-old"?: "" } {
   return isOld ? { "aria-busy": true, "data-old": "" } : {};
 }
 

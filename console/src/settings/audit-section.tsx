@@ -8,9 +8,7 @@ import { say } from "../shared/words.ts";
 /** Changes of keys, members and settings, and requested deletions. */
 export function AuditSection() {
   const [limit, setLimit] = useState(20);
-  const events = useOperation("list_tenant_audit_events", { p_limit: limit }, {
-    keep: true,
-  });
+  const events = useOperation("list_tenant_audit_events", { p_limit: limit }, { keep: true });
   return (
     <section className="block">
       <h2>{say("Audit")}</h2>

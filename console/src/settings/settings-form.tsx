@@ -47,11 +47,7 @@ export function SettingsForm({ settings, mayChange }: {
       onSuccess: () => setEdits((now) => without(now, edits)),
     });
   };
-  const check = (
-    label: string,
-    isOn: boolean,
-    onChange: (isOn: boolean) => void,
-  ) => (
+  const check = (label: string, isOn: boolean, onChange: (isOn: boolean) => void) => (
     <label className="check">
       <input
         type="checkbox"

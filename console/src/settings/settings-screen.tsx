@@ -8,11 +8,7 @@ import { say } from "../shared/words.ts";
 import { StreamsTab } from "../streams/streams-tab.tsx";
 import { TenantTab } from "./tenant-tab.tsx";
 
-const tabs = [
-  ["tenant", "Tenant"],
-  ["streams", "Log streams"],
-  ["archive", "Archive"],
-] as const;
+const tabs = [["tenant", "Tenant"], ["streams", "Log streams"], ["archive", "Archive"]] as const;
 type Tab = (typeof tabs)[number][0];
 
 /** What the tenant keeps, where its records go on to, and what left the database. */

@@ -75,9 +75,7 @@ export function drawChart(element: HTMLElement, drawing: Drawing, handlers: Hand
       },
       scales: {
         x: { time: true, range: () => range },
-        y: {
-          range: (_plot, _min, max) => [least ?? 0, Math.max(most ?? 0, max || 1) * 1.06],
-        },
+        y: { range: (_plot, _min, max) => [least ?? 0, Math.max(most ?? 0, max || 1) * 1.06] },
       },
       axes: [
         {

@@ -9,9 +9,7 @@ interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
 }
 
 /** A button with only an icon; its name is its tooltip. */
-export function IconButton(
-  { icon, label, className = "", ...rest }: IconButtonProps,
-) {
+export function IconButton({ icon, label, className = "", ...rest }: IconButtonProps) {
   return (
     <button
       type="button"
@@ -60,10 +58,7 @@ export function Empty(
 export function Skeleton({ lines = 6 }: { lines?: number }) {
   return (
     <div className="skeleton" role="status" aria-label={say("Loading")}>
-      {Array.from(
-        { length: lines },
-        (_, i) => <span key={i} className={`bone bone-${i % 4}`} />,
-      )}
+      {Array.from({ length: lines }, (_, i) => <span key={i} className={`bone bone-${i % 4}`} />)}
     </div>
   );
 }

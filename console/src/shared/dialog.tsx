@@ -70,9 +70,7 @@ export function CancelButton({ onClose, isBusy }: { onClose: () => void; isBusy:
 /** If the opener is gone, the screen's beginning gets the focus. */
 function giveFocusBack(opener: Element | null): void {
   queueMicrotask(() => {
-    if (
-      document.querySelector("dialog[open]")?.contains(document.activeElement)
-    ) return;
+    if (document.querySelector("dialog[open]")?.contains(document.activeElement)) return;
     const isThere = opener instanceof HTMLElement && opener.isConnected &&
       opener !== document.body;
     if (isThere) opener.focus();

@@ -56,9 +56,7 @@ interface TableProps<Rows> {
 }
 
 /** A table; on a narrow screen each row is a card whose cells name their columns. */
-export function Table(
-  { label, columns, isOld = false, children }: TableProps<ReactNode>,
-) {
+export function Table({ label, columns, isOld = false, children }: TableProps<ReactNode>) {
   const body = useRef<HTMLTableSectionElement>(null);
   useLayoutEffect(() => {
     for (const row of body.current?.rows ?? []) {

@@ -15,11 +15,7 @@ export function PanelNote({ answer, isBusy, hasTimes = false, of }: {
 }) {
   const { zone } = usePreferences();
   const ms = tookOf(answer);
-  const parts = [
-    of,
-    ms !== undefined && took(ms),
-    hasTimes && zoneName(zone),
-  ].filter(Boolean);
+  const parts = [of, ms !== undefined && took(ms), hasTimes && zoneName(zone)].filter(Boolean);
   return (
     <span className="panel-note" aria-busy={isBusy || undefined}>
       {isBusy && <span className="busy" role="img" aria-label={say("Busy")} />}

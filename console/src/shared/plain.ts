@@ -22,13 +22,7 @@ interface Style {
   underline: boolean;
 }
 
-const none: Style = {
-  colour: null,
-  bold: false,
-  dim: false,
-  italic: false,
-  underline: false,
-};
+const none: Style = { colour: null, bold: false, dim: false, italic: false, underline: false };
 // deno-lint-ignore no-control-regex
 const escape = /\x1b(?:\[([\d;:]*)([A-Za-z])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>])/g;
 
@@ -68,9 +62,7 @@ function classes(style: Style): string | undefined {
 }
 
 /** The result of ANSI colours: spans of text with their classes. */
-export function ansiSpans(
-  text: string,
-): { text: string; className: string | undefined }[] {
+export function ansiSpans(text: string): { text: string; className: string | undefined }[] {
   if (!text.includes("\x1b")) {
     return [{ text: plain(text), className: undefined }];
   }
@@ -79,10 +71,7 @@ export function ansiSpans(
   let from = 0;
   const push = (to: number) => {
     if (to > from) {
-      spans.push({
-        text: plain(text.slice(from, to)),
-        className: classes(style),
-      });
+      spans.push({ text: plain(text.slice(from, to)), className: classes(style) });
     }
   };
   for (const match of text.matchAll(escape)) {

@@ -1,9 +1,7 @@
 import { useEffect, useRef } from "react";
 
 /** Single keys, unless somebody types or a dialog is open. */
-export function useShortcuts(
-  keys: Record<string, (event: KeyboardEvent) => void>,
-): void {
+export function useShortcuts(keys: Record<string, (event: KeyboardEvent) => void>): void {
   const latest = useRef(keys);
   latest.current = keys;
   useEffect(() => {

@@ -13,9 +13,7 @@ export function HeaderFields({ known, secrets, onChange }: {
   secrets: Secrets;
   onChange: (secrets: Secrets) => void;
 }) {
-  const [added, setAdded] = useState<string[]>(
-    known.length === 0 ? [standard] : [],
-  );
+  const [added, setAdded] = useState<string[]>(known.length === 0 ? [standard] : []);
   const [name, setName] = useState("");
   const names = [...new Set([...known, ...added])];
   const add = () => {

@@ -47,10 +47,7 @@ export default function UsageScreen() {
             <p className="about">
               {say(
                 "Stored: {compressed} compressed, {rows} as rows of days that are not compressed.",
-                {
-                  compressed: bytes(data.stored.sealed_bytes),
-                  rows: bytes(data.stored.hot_bytes),
-                },
+                { compressed: bytes(data.stored.sealed_bytes), rows: bytes(data.stored.hot_bytes) },
               )}
             </p>
             <Days days={data.days} />

@@ -139,9 +139,7 @@ Deno.test("without an address or a key nothing is sent, and the console says so 
   });
   log.info("a");
   assert.equal(await log.flush(), true);
-  assert.deepEqual(failures, [
-    "nothing is sent, url is not like https://<project>.supabase.co: ",
-  ]);
+  assert.deepEqual(failures, ["nothing is sent, url is not like https://<project>.supabase.co: "]);
   await using swapped = trial("ll_secret", { key: "https://abc.supabase.co" });
   assert.deepEqual(swapped.failures, [
     "nothing is sent, url is not like https://<project>.supabase.co: …",

@@ -68,9 +68,7 @@ Deno.test("events of all tenants share requests, each with its tenant", async ()
 
 Deno.test("transform does not change whose an event is", async () => {
   await using to = receiver((_before, events) => told(events));
-  await using from = trial(to.url, {
-    transform: (event) => ({ ...event, tenant_id: "globex" }),
-  });
+  await using from = trial(to.url, { transform: (event) => ({ ...event, tenant_id: "globex" }) });
   from.logs.forTenant("acme").info("a");
   await from.logs.flush();
   assert.deepEqual(sent(to.requests), [["acme: a"]]);
@@ -171,9 +169,7 @@ Deno.test("a tenant that there is not loses its events alone, and the caller is 
   from.logs.forTenant("gone").info("a");
   from.logs.forTenant("acme").info("b");
   assert.equal(await from.logs.flush(), true);
-  assert.deepEqual(from.failures, [
-    "tenant gone: 404 There is no tenant gone: 1 events are lost",
-  ]);
+  assert.deepEqual(from.failures, ["tenant gone: 404 There is no tenant gone: 1 events are lost"]);
 });
 
 Deno.test("what was dropped for want of room is said to the caller, since it belongs to nobody", async () => {

@@ -27,10 +27,7 @@ const claims = {
 const judged = { exp: claims.exp, sub: claims.sub, tenant_id: claims.tenant_id };
 const refused = {
   ok: false,
-  failure: {
-    status: 401,
-    error: "Invalid token, API key, or missing tenant_id",
-  },
+  failure: { status: 401, error: "Invalid token, API key, or missing tenant_id" },
 };
 
 /** Without what the header says of it, which has a test of its own. */
@@ -282,9 +279,7 @@ Deno.test("while the keys cannot be read, a token that needs them is 503 and not
 /** The project's keys as they change, and a clock that goes on while somebody waits. */
 async function startKeys(...names: string[]) {
   const pairs = new Map(
-    await Promise.all(
-      names.map(async (kid) => [kid, await generateKeyPair("ES256")] as const),
-    ),
+    await Promise.all(names.map(async (kid) => [kid, await generateKeyPair("ES256")] as const)),
   );
   let time = now.getTime();
   let published: string[] = [];

@@ -57,10 +57,7 @@ function ofAuthorization(authorization: string): Credentials {
     case "splunk":
       return { kind: "api_key", value };
     case "apikey":
-      return {
-        kind: "api_key",
-        value: hasKeyPrefix(value) ? value : keyOfPair(base64(value)),
-      };
+      return { kind: "api_key", value: hasKeyPrefix(value) ? value : keyOfPair(base64(value)) };
     default:
       // Another scheme leaves a value that equals no key and no token.
       return { kind: "jwt", value: "" };

@@ -29,10 +29,7 @@ export const unknownCaller = "Invalid token, API key, or missing tenant_id";
 
 /** The 401 of every door, and which fault of the credentials it is. */
 export function notKnown(refusal: string): Result<never> {
-  return {
-    ok: false,
-    failure: { status: 401, error: unknownCaller, refusal },
-  };
+  return { ok: false, failure: { status: 401, error: unknownCaller, refusal } };
 }
 
 /**

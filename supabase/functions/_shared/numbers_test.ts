@@ -29,23 +29,11 @@ function stored(source: string): string {
     .slice(1, -1);
 }
 
-const source = fc.stringMatching(
-  /^-?(0|[1-9]\d{0,30})(\.\d{1,30})?([eE][+-]?\d{1,3})?$/,
-);
+const source = fc.stringMatching(/^-?(0|[1-9]\d{0,30})(\.\d{1,30})?([eE][+-]?\d{1,3})?$/);
 
 Deno.test("a number's one text has no exponent and no zeros at the end of its fraction", () => {
   for (
-    const number of [
-      "0",
-      "-0",
-      "0.0",
-      "1e2",
-      "-1.50e1",
-      "12e-1",
-      "100e-2",
-      "0.010e1",
-      "1E+02",
-    ]
+    const number of ["0", "-0", "0.0", "1e2", "-1.50e1", "12e-1", "100e-2", "0.010e1", "1E+02"]
   ) {
     assert.equal(canonicalNumber(number), written(number), number);
   }
@@ -83,9 +71,7 @@ Deno.test("a double is written out by the same rule, from its shortest text", ()
 });
 
 Deno.test("marked numbers are told from other texts", () => {
-  const [marked] = JSON.parse(
-    markNumbers("[12345678901234567890]"),
-  ) as string[];
+  const [marked] = JSON.parse(markNumbers("[12345678901234567890]")) as string[];
   assert.equal(markedNumber(marked), "12345678901234567890");
   assert.equal(markedNumber("12345678901234567890"), undefined);
 });

@@ -172,10 +172,7 @@ async function writeAll(conn: Deno.Conn, bytes: Uint8Array): Promise<void> {
 }
 
 /** The answer, past interim ones; undefined if it is not HTTP. */
-async function readAnswer(
-  conn: Deno.Conn,
-  maxBytes: number,
-): Promise<OutgoingAnswer | undefined> {
+async function readAnswer(conn: Deno.Conn, maxBytes: number): Promise<OutgoingAnswer | undefined> {
   const buffer = new Uint8Array(headLimit);
   let filled = 0;
   while (filled < buffer.length) {
@@ -238,9 +235,7 @@ async function readBody(
 }
 
 function endsChunked(pieces: readonly Uint8Array[]): boolean {
-  return new TextDecoder("latin1").decode(joined(pieces.slice(-2)).slice(-7)).endsWith(
-    "0\r\n\r\n",
-  );
+  return new TextDecoder("latin1").decode(joined(pieces.slice(-2)).slice(-7)).endsWith("0\r\n\r\n");
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {

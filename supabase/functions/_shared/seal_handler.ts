@@ -168,9 +168,5 @@ async function findTenant(
 }
 
 function refused(status: number, error: string): Response {
-  return failureResponse({
-    status,
-    error,
-    retryAfter: status === 503 ? retrySoon() : undefined,
-  });
+  return failureResponse({ status, error, retryAfter: status === 503 ? retrySoon() : undefined });
 }

@@ -36,10 +36,7 @@ Deno.test("an admin's secrets come back sealed for their tenant, and the databas
   assert.equal(response.headers.get("Cache-Control"), "no-store");
   const { p_secrets } = await response.json() as { p_secrets: Record<string, string> };
   assert.deepEqual(Object.keys(p_secrets), ["token"]);
-  const opened = await secrets?.open(p_secrets.token, {
-    tenantId: "acme",
-    purpose: "log_stream",
-  });
+  const opened = await secrets?.open(p_secrets.token, { tenantId: "acme", purpose: "log_stream" });
   assert.equal(opened?.text, "s3cret");
   const [{ path, headers, body }] = peer.requests;
   assert.equal(path, "/rest/v1/rpc/get_log_secret_scope");

@@ -11,9 +11,7 @@ export interface PeerRequest {
   readonly body: string;
 }
 
-export function startPeer(
-  answer: (request: PeerRequest) => Response | Promise<Response>,
-): Peer {
+export function startPeer(answer: (request: PeerRequest) => Response | Promise<Response>): Peer {
   const requests: PeerRequest[] = [];
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },

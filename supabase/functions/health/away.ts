@@ -17,18 +17,8 @@ export type Views = Readonly<Record<string, View | undefined>>;
  */
 export function away(now: Date, why: string): Views {
   const reason = `Not known: ${why}`;
-  const queue = {
-    depth: null,
-    oldest_item_age_seconds: null,
-    dead_letters: null,
-    reason,
-  };
-  const writer = {
-    last_run: null,
-    last_duration_ms: null,
-    seconds_since_run: null,
-    reason,
-  };
+  const queue = { depth: null, oldest_item_age_seconds: null, dead_letters: null, reason };
+  const writer = { last_run: null, last_duration_ms: null, seconds_since_run: null, reason };
   const partitions = {
     current_partition: partitionName(now, 0),
     current_exists: null,
@@ -39,11 +29,7 @@ export function away(now: Date, why: string): Views {
   const status = "unhealthy";
   const database = { status, reason: why };
   return {
-    ready: view(false, {
-      database,
-      queue: { depth: null, reason },
-      writer: { status, reason },
-    }),
+    ready: view(false, { database, queue: { depth: null, reason }, writer: { status, reason } }),
     queue: view(true, { queue }),
     writer: view(true, { writer }),
     partitions: view(true, { partitions }),

@@ -44,24 +44,15 @@ export function createHealthHandler(
     const timestamp = now().toISOString();
     if (path === "") {
       const message = "Logloom is running";
-      return jsonText(
-        200,
-        JSON.stringify({ status: "healthy", timestamp, message }),
-      );
+      return jsonText(200, JSON.stringify({ status: "healthy", timestamp, message }));
     }
     const name = path?.slice(1) ?? "";
     // A request for an unknown path costs the database nothing.
     if (!endpoints.includes(name)) {
-      return jsonText(
-        404,
-        JSON.stringify({ error: "Unknown health endpoint" }),
-      );
+      return jsonText(404, JSON.stringify({ error: "Unknown health endpoint" }));
     }
     const { available, status, checks } = (await views())[name]!;
-    return jsonText(
-      available ? 200 : 503,
-      JSON.stringify({ status, timestamp, checks }),
-    );
+    return jsonText(available ? 200 : 503, JSON.stringify({ status, timestamp, checks }));
   }
 
   return takingBodies(async (request) => {

@@ -15,16 +15,11 @@ function reportOf(status: string) {
   });
   return {
     endpoints: {
-      ready: view(status === "healthy", {
-        queue: { depth: 7 },
-        writer: { status },
-      }),
+      ready: view(status === "healthy", { queue: { depth: 7 }, writer: { status } }),
       queue: view(true, { queue: { depth: 7 } }),
       writer: view(true, { writer: { last_run: "2026-12-31T23:28:00+00:00" } }),
       partitions: view(true, { partitions: { current_exists: true } }),
-      detailed: view(status !== "unhealthy", {
-        jobs: { write_logs: { status } },
-      }),
+      detailed: view(status !== "unhealthy", { jobs: { write_logs: { status } } }),
     },
   };
 }

@@ -26,10 +26,7 @@ export function readParameters(query: URLSearchParams): URLSearchParams {
  * What the records of a request are made of, its body aside; empty for JSON at the native address. A key in the path is
  * left out, since a repeat may come with a new one.
  */
-export function besideBody(
-  { path, query, headers }: Incoming,
-  ownKey: string | undefined,
-): string {
+export function besideBody({ path, query, headers }: Incoming, ownKey: string | undefined): string {
   const type = contentType(headers);
   const said = [
     path.replace(ownKey ?? "", ""),

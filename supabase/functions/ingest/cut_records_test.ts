@@ -48,10 +48,7 @@ const encoder = new TextEncoder();
 
 function jsonbLength(value: unknown): number {
   if (Array.isArray(value)) {
-    return value.reduce(
-      (sum, item) => sum + jsonbLength(item) + 2,
-      value.length > 0 ? 0 : 2,
-    );
+    return value.reduce((sum, item) => sum + jsonbLength(item) + 2, value.length > 0 ? 0 : 2);
   } else if (typeof value === "object" && value !== null) {
     const members = Object.entries(value);
     return members.reduce(
@@ -67,10 +64,7 @@ Deno.test("a record that is not too long stays as it is", () => {
   const event = { msg: "a".repeat(500_000), list: [1, 2], logloom_cut: "mine" };
   const { batch } = cut([event, { msg: "b" }]);
   assert.equal(batch.p_cut, undefined);
-  assert.deepEqual(batch.p_attrs, [
-    { list: [1, 2], logloom_cut: "mine" },
-    null,
-  ]);
+  assert.deepEqual(batch.p_attrs, [{ list: [1, 2], logloom_cut: "mine" }, null]);
   assert.deepEqual(batch.p_msg, ["a".repeat(500_000), "b"]);
 });
 
@@ -78,10 +72,7 @@ Deno.test("one is whole up to its last byte, and is cut from the next on", () =>
   const limit = 65_536;
   const room = limit - bare - 6 * "null".length - '""'.length - '{"a": ""}'.length;
   for (const [letters, count] of [[room, undefined], [room + 1, 1]] as const) {
-    const { record, count: found } = stored(
-      { msg: "", a: "x".repeat(letters) },
-      limit,
-    );
+    const { record, count: found } = stored({ msg: "", a: "x".repeat(letters) }, limit);
     assert.equal(found, count);
     if (count === undefined) {
       assert.deepEqual(record.attrs, { a: "x".repeat(room) });
@@ -100,51 +91,29 @@ Deno.test("the longest texts are cut, each to the same length, and no other", ()
   assert.ok(bytes <= maxBytes && bytes > 0.9 * maxBytes, String(bytes));
   const { small, error, logloom_cut } = record.attrs as Record<string, never>;
   const { stack, code } = error as { stack: string[]; code: number };
-  assert.deepEqual(logloom_cut, {
-    msg: 3_000_000,
-    "attrs.error.stack.1": 2_000_000,
-  });
-  assert.deepEqual([record.service, small, code, stack[0]], [
-    "api",
-    "s".repeat(20_000),
-    5,
-    "x",
-  ]);
+  assert.deepEqual(logloom_cut, { msg: 3_000_000, "attrs.error.stack.1": 2_000_000 });
+  assert.deepEqual([record.service, small, code, stack[0]], ["api", "s".repeat(20_000), 5, "x"]);
   assert.equal((record.msg as string).length, stack[1].length);
 });
 
 Deno.test("a text is cut at the end of a character, whatever its letters take", () => {
   for (const letter of ["🎈", "é", "日", "\u0001", '"', "\n", "\ud800"]) {
     for (const before of ["", "a", "ab", "abc"]) {
-      const { record, bytes } = stored(
-        { msg: before + letter.repeat(400_000) },
-        65_536,
-      );
+      const { record, bytes } = stored({ msg: before + letter.repeat(400_000) }, 65_536);
       const msg = record.msg as string;
       assert.ok(msg.isWellFormed());
       assert.ok(bytes <= 65_536 && bytes > 0.9 * 65_536, `${letter} ${bytes}`);
       const kept = letter.toWellFormed();
-      assert.equal(
-        msg,
-        before + kept.repeat((msg.length - before.length) / kept.length),
-      );
-      assert.deepEqual(record.attrs, {
-        logloom_cut: { msg: 400_000 + before.length },
-      });
+      assert.equal(msg, before + kept.repeat((msg.length - before.length) / kept.length));
+      assert.deepEqual(record.attrs, { logloom_cut: { msg: 400_000 + before.length } });
     }
   }
 });
 
 Deno.test("what a sender calls logloom_cut gives way where a record is cut", () => {
-  const { record } = stored({
-    msg: "m".repeat(2_000_000),
-    logloom_cut: { msg: 5 },
-  });
+  const { record } = stored({ msg: "m".repeat(2_000_000), logloom_cut: { msg: 5 } });
   assert.deepEqual(record.attrs, {
-    logloom_cut: {
-      msg: 2_000_000,
-      "attrs.logloom_cut": '{"msg": 5}'.length,
-    },
+    logloom_cut: { msg: 2_000_000, "attrs.logloom_cut": '{"msg": 5}'.length },
   });
 });
 
@@ -153,21 +122,15 @@ Deno.test("an array or object of too many small values keeps the first of them",
   const { record, bytes } = stored({ msg: "m", n: numbers, after: "x" });
   assert.ok(bytes <= maxBytes && bytes > 0.9 * maxBytes, String(bytes));
   const { n, after, logloom_cut } = record.attrs as Record<string, string[]>;
-  assert.deepEqual([record.msg, after, logloom_cut], ["m", "x", {
-    "attrs.n": 590_000,
-  }]);
+  assert.deepEqual([record.msg, after, logloom_cut], ["m", "x", { "attrs.n": 590_000 }]);
   assert.ok(n.length > 80_000);
   assert.equal(n[n.length - 1], "1e+300");
 
-  const keys = Object.fromEntries(
-    Array.from({ length: 100_000 }, (_, i) => [`a key ${i}`, i]),
-  );
+  const keys = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`a key ${i}`, i]));
   const { record: { attrs } } = stored({ host: "h", attrs: keys });
   const kept = Object.keys(attrs as object);
   assert.deepEqual(kept.slice(0, 2), ["a key 0", "a key 1"]);
-  assert.deepEqual((attrs as Record<string, unknown>).logloom_cut, {
-    attrs: 100_000,
-  });
+  assert.deepEqual((attrs as Record<string, unknown>).logloom_cut, { attrs: 100_000 });
   assert.ok(kept.length > 40_000);
 });
 
@@ -180,11 +143,7 @@ function valuesOf(value: unknown): number {
 Deno.test("one has as many values as it may, and is cut from the next on", () => {
   // Beside the elements: eleven each for two objects and an array, two members, an empty object.
   for (const [count, cut] of [[962, undefined], [963, 1]] as const) {
-    const { record, count: found } = stored(
-      { n: Array(count).fill(1), o: {} },
-      maxBytes,
-      1000,
-    );
+    const { record, count: found } = stored({ n: Array(count).fill(1), o: {} }, maxBytes, 1000);
     assert.equal(found, cut);
     if (cut === undefined) assert.equal(valuesOf(record.attrs), 1000);
   }
@@ -227,60 +186,34 @@ const shapes: Record<string, () => unknown> = {
   "numbers": () => ({ n: Array(590_000).fill(1e300) }),
   "numbers written out": () => ({ n: Array(300_000).fill(1e39) }),
   "keys": () =>
-    Object.fromEntries(
-      Array.from({ length: 100_000 }, (_, i) => [`key number ${i}`, 1]),
-    ),
+    Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`key number ${i}`, 1])),
   "deep": () =>
-    JSON.parse(
-      `${'{"a":['.repeat(3000)}"${"x".repeat(3_000_000)}"${"]}".repeat(3000)}`,
-    ),
+    JSON.parse(`${'{"a":['.repeat(3000)}"${"x".repeat(3_000_000)}"${"]}".repeat(3000)}`),
   "deep and wide": () =>
-    JSON.parse(
-      `${'{"a":1,"b":["x",'.repeat(60)}"${"x".repeat(3_000_000)}"${"]}".repeat(60)}`,
-    ),
+    JSON.parse(`${'{"a":1,"b":["x",'.repeat(60)}"${"x".repeat(3_000_000)}"${"]}".repeat(60)}`),
   "one text": () => ({ t: "x".repeat(8_000_000) }),
   "all fields": () => ({
-    ...Object.fromEntries(
-      textFields.map((name) => [name, "x".repeat(1_000_000)]),
-    ),
+    ...Object.fromEntries(textFields.map((name) => [name, "x".repeat(1_000_000)])),
     level: "info",
     ts: "2026-11-21T10:00:00.123456Z",
   }),
-  "control letters": () => ({
-    msg: "\u0001".repeat(3_000_000),
-    a: "\u0002".repeat(3_000_000),
-  }),
-  "long keys": () => ({
-    ["k".repeat(4_000_000)]: 1,
-    [`${"l".repeat(2_000_000)}`]: "x",
-    b: 2,
-  }),
-  "a long key above": () => ({
-    ["k".repeat(900_000)]: { t: "x".repeat(900_000) },
-  }),
+  "control letters": () => ({ msg: "\u0001".repeat(3_000_000), a: "\u0002".repeat(3_000_000) }),
+  "long keys": () => ({ ["k".repeat(4_000_000)]: 1, [`${"l".repeat(2_000_000)}`]: "x", b: 2 }),
+  "a long key above": () => ({ ["k".repeat(900_000)]: { t: "x".repeat(900_000) } }),
   "small texts": () => ({ l: Array(200_000).fill("a small text") }),
-  "texts of the least length": () => ({
-    l: Array(1000).fill("x".repeat(4090)),
-  }),
+  "texts of the least length": () => ({ l: Array(1000).fill("x".repeat(4090)) }),
   "texts above the least length": () =>
     Object.fromEntries(
-      Array.from(
-        { length: 1900 },
-        (_, i) => [`${i}.${"k".repeat(250)}`, "x".repeat(4200)],
-      ),
+      Array.from({ length: 1900 }, (_, i) => [`${i}.${"k".repeat(250)}`, "x".repeat(4200)]),
     ),
-  "small objects": () => ({
-    l: Array.from({ length: 100_000 }, (_, i) => ({ i, t: ["x"] })),
-  }),
+  "small objects": () => ({ l: Array.from({ length: 100_000 }, (_, i) => ({ i, t: ["x"] })) }),
   "arrays of arrays": () => ({ l: Array(300).fill(Array(2000).fill(1)) }),
   "empty arrays": () => ({ l: Array(390_000).fill([]) }),
   "many numbers": () => ({ n: Array(340_000).fill(1) }),
   "objects of a key": () => ({ l: Array(30_000).fill({ a: 1 }), m: "x" }),
   "many lists": () => ({ l: Array(2000).fill(Array(60).fill(1)) }),
   "objects below keys": () =>
-    Object.fromEntries(
-      Array.from({ length: 300 }, (_, i) => [i, { l: Array(2000).fill("x") }]),
-    ),
+    Object.fromEntries(Array.from({ length: 300 }, (_, i) => [i, { l: Array(2000).fill("x") }])),
   "a sender's logloom_cut": () => ({
     logloom_cut: { [`${"x".repeat(300)}`]: "y".repeat(2_000_000) },
   }),
@@ -288,10 +221,7 @@ const shapes: Record<string, () => unknown> = {
     msg: "x".repeat(2_000_000),
     logloom_cut: Array(200_000).fill(1),
   }),
-  "attrs beside": () => ({
-    attrs: { a: "x".repeat(2_000_000) },
-    b: Array(400_000).fill(true),
-  }),
+  "attrs beside": () => ({ attrs: { a: "x".repeat(2_000_000) }, b: Array(400_000).fill(true) }),
 };
 
 Deno.test("whatever makes it long, a record fits, says so, and can be stored", () => {
@@ -319,10 +249,7 @@ Deno.test("whatever makes it long, a record fits, says so, and can be stored", (
 
 Deno.test("what is cut is a beginning of what was sent, for any event", () => {
   const event = fc.dictionary(
-    fc.oneof(
-      fc.constantFrom("msg", "host", "a", "logloom_cut"),
-      fc.string({ unit: "binary" }),
-    ),
+    fc.oneof(fc.constantFrom("msg", "host", "a", "logloom_cut"), fc.string({ unit: "binary" })),
     fc.oneof(
       fc.string({ unit: "binary", minLength: 10, maxLength: 100 }).map((text) => text.repeat(600)),
       fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 9 })
@@ -350,12 +277,7 @@ Deno.test("of several only those that are too long are cut, and counted", () => 
   const long = { msg: "m".repeat(1_100_000) };
   const { batch } = cut([{ msg: "a" }, long, { a: 1 }, long]);
   assert.equal(batch.p_cut, 2);
-  assert.deepEqual(batch.p_msg?.map((msg) => msg?.[0]), [
-    "a",
-    "m",
-    undefined,
-    "m",
-  ]);
+  assert.deepEqual(batch.p_msg?.map((msg) => msg?.[0]), ["a", "m", undefined, "m"]);
   assert.deepEqual(batch.p_attrs, [
     null,
     { logloom_cut: { msg: 1_100_000 } },

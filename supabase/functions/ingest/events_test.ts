@@ -199,11 +199,7 @@ Deno.test("numbers and booleans in text fields become their text, a number alway
 Deno.test("members without a field move into attrs, where an existing one wins", () => {
   assert.deepEqual(
     read('{"msg":"m","status":200,"pid":null,"attrs":{"status":"kept","x":1},"span":{"id":1}}'),
-    {
-      p_ts: [null],
-      p_msg: ["m"],
-      p_attrs: [{ status: "kept", x: 1, pid: null, span: { id: 1 } }],
-    },
+    { p_ts: [null], p_msg: ["m"], p_attrs: [{ status: "kept", x: 1, pid: null, span: { id: 1 } }] },
   );
 });
 
@@ -352,10 +348,7 @@ Deno.test("a number that is no JSON number is invalid JSON, however long", () =>
       "--1e1",
     ]
   ) {
-    assert.deepEqual(
-      refusal(`{"attrs":{"a":${number}}}`),
-      invalidJson(15, "expected a value"),
-    );
+    assert.deepEqual(refusal(`{"attrs":{"a":${number}}}`), invalidJson(15, "expected a value"));
   }
 });
 
@@ -385,10 +378,7 @@ Deno.test("an error message never carries what Postgres cannot store", () => {
 
 Deno.test("attrs deeper than 64 levels continue as JSON text", () => {
   const nested = (levels: number) => '{"a":'.repeat(levels) + "1" + "}".repeat(levels);
-  assert.equal(
-    sent(`{"attrs":${nested(64)}}`),
-    `{"p_ts":[null],"p_attrs":[${nested(64)}]}`,
-  );
+  assert.equal(sent(`{"attrs":${nested(64)}}`), `{"p_ts":[null],"p_attrs":[${nested(64)}]}`);
   assert.equal(
     sent(`{"attrs":${nested(66)}}`),
     `{"p_ts":[null],"p_attrs":[${nested(64).replace("1", JSON.stringify('{"a":{"a":1}}'))}]}`,

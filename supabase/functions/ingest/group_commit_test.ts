@@ -7,11 +7,7 @@ const acme = { kind: "tenant", tenantId: "acme" } as const;
 const globex = { kind: "tenant", tenantId: "globex" } as const;
 
 /** Stands for the database: a call is answered when the test lets it be. */
-function startDatabase(
-  answer: (requests: number[]) => unknown,
-  now?: () => number,
-  returnMs = 0,
-) {
+function startDatabase(answer: (requests: number[]) => unknown, now?: () => number, returnMs = 0) {
   const arrivals: (() => void)[] = [];
   const waiting: (() => void)[] = [];
   const peer = startPeer(async ({ path, body }) => {
@@ -132,11 +128,7 @@ Deno.test("each gets the answer that is its own, with its headers", async () => 
     database,
     (commit) => [3, 4, 5].map((n) => commit(acme, request(n), true)),
   );
-  assert.deepEqual(accepted, {
-    ok: true,
-    value: "{}",
-    notes: { "x-ratelimit-remaining": "1" },
-  });
+  assert.deepEqual(accepted, { ok: true, value: "{}", notes: { "x-ratelimit-remaining": "1" } });
   assert.deepEqual(limited, {
     ok: false,
     failure: {
@@ -183,10 +175,7 @@ Deno.test("other callers, large requests and those that may not share never wait
     database.commit(acme, large, true),
   ];
   await Promise.all(arrived);
-  assert.deepEqual(
-    database.requests.map(({ body }) => bytesIn(body)).sort(),
-    [[1], [3], [4], [5]],
-  );
+  assert.deepEqual(database.requests.map(({ body }) => bytesIn(body)).sort(), [[1], [3], [4], [5]]);
   database.answerAll();
   assert.deepEqual((await Promise.all(answers)).map((answer) => answer.ok && answer.value), [
     "1",

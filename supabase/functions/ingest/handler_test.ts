@@ -214,9 +214,7 @@ Deno.test("512,000 bytes are taken, one more is 413, with a length or chunked", 
   const chunked = await post(ingest.url, withKey, chunks(over));
   assert.deepEqual([chunked.status, chunked.body], [413, tooLarge]);
   const large = await post(ingest.url, withKey, "x".repeat(3_000_000));
-  assert.deepEqual(large.body, {
-    error: "Request body too large: 3000000 bytes (max 512000)",
-  });
+  assert.deepEqual(large.body, { error: "Request body too large: 3000000 bytes (max 512000)" });
   const stored = peer.requests.filter(({ body }) => JSON.parse(body).p_ts !== undefined);
   assert.equal(stored.length, 2);
 });

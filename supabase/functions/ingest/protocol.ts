@@ -84,11 +84,7 @@ export interface Protocol {
   readonly ownKey?: (incoming: Incoming) => string | undefined;
   /** Whether the request may be one of `sendBeacon`, whose token stands in its body. */
   readonly isBeacon?: (incoming: Incoming) => boolean;
-  readonly read: (
-    incoming: Incoming,
-    content: Content,
-    events: EventCollector,
-  ) => Result<Reading>;
+  readonly read: (incoming: Incoming, content: Content, events: EventCollector) => Result<Reading>;
   readonly refused: (incoming: Incoming, failure: Failure) => Reply;
   /**
    * For senders that retry refused events but drop a request refused as a whole: a temporary refusal for each event.

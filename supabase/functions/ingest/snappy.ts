@@ -12,10 +12,7 @@ export class MalformedSnappy extends Error {}
  * Decompresses a Snappy block (format_description.txt of google/snappy) of at most `limit` bytes. The JavaScript
  * package loops forever on some blocks.
  */
-export function unsnappy(
-  block: Uint8Array<ArrayBuffer>,
-  limit: number,
-): Uint8Array<ArrayBuffer> {
+export function unsnappy(block: Uint8Array<ArrayBuffer>, limit: number): Uint8Array<ArrayBuffer> {
   let at = 0;
   const next = (): number => {
     if (at >= block.length) throw new MalformedSnappy("cut short");

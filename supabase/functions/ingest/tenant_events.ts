@@ -32,12 +32,7 @@ export class TenantEvents extends EventCollector {
   readonly #tenant: string | undefined;
   readonly #hops: number | undefined;
 
-  constructor(
-    maxEvents: number,
-    contentLength: number,
-    tenant: string | undefined,
-    hops?: number,
-  ) {
+  constructor(maxEvents: number, contentLength: number, tenant: string | undefined, hops?: number) {
     super(maxEvents, contentLength);
     this.#hops = hops;
     this.#maxEvents = maxEvents;

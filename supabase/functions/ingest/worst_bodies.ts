@@ -28,9 +28,7 @@ function field(number: number, inner: Uint8Array): Bytes {
 }
 
 function joined(parts: readonly Uint8Array[]): Bytes {
-  const all = new Uint8Array(
-    parts.reduce((sum, { length }) => sum + length, 0),
-  );
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
     all.set(part, at);
@@ -40,20 +38,14 @@ function joined(parts: readonly Uint8Array[]): Bytes {
 }
 
 const labels = (text: string) => (limit: number) =>
-  snappyLiteral(
-    field(1, field(1, encoder.encode(text.repeat(limit / text.length - 9)))),
-  );
+  snappyLiteral(field(1, field(1, encoder.encode(text.repeat(limit / text.length - 9)))));
 
 /** A record's attributes, each of a name of its own. */
 function attributes(limit: number): Bytes {
   const count = Math.min(limit / 20, 190_000);
   const parts = Array.from(
     { length: count },
-    (_, n) =>
-      field(
-        6,
-        joined([field(1, encoder.encode(`k${n}`)), new Uint8Array([0x12, 0])]),
-      ),
+    (_, n) => field(6, joined([field(1, encoder.encode(`k${n}`)), new Uint8Array([0x12, 0])])),
   );
   return field(1, field(2, field(2, joined(parts))));
 }
@@ -63,14 +55,7 @@ function scopes(limit: number): Bytes {
   const resource = joined(
     Array.from(
       { length: 1000 },
-      (_, n) =>
-        field(
-          1,
-          joined([
-            field(1, encoder.encode(`k${n}`)),
-            new Uint8Array([0x12, 0]),
-          ]),
-        ),
+      (_, n) => field(1, joined([field(1, encoder.encode(`k${n}`)), new Uint8Array([0x12, 0])])),
     ),
   );
   const empty = repeated([0x12, 0], Math.min(limit - 20_000, 800_000));
@@ -86,30 +71,10 @@ export const worstBodies: readonly Recipe[] = [
     between: "\n",
     most: 20_000,
   },
-  {
-    name: "labels without end",
-    path: "/loki/api/v1/push",
-    again: "",
-    bytes: labels("a"),
-  },
-  {
-    name: "labels of signs",
-    path: "/loki/api/v1/push",
-    again: "",
-    bytes: labels("a= "),
-  },
-  {
-    name: "labels that do not close",
-    path: "/loki/api/v1/push",
-    again: "",
-    bytes: labels('a="'),
-  },
-  {
-    name: "escapes in labels",
-    path: "/loki/api/v1/push",
-    again: "",
-    bytes: labels('\\"'),
-  },
+  { name: "labels without end", path: "/loki/api/v1/push", again: "", bytes: labels("a") },
+  { name: "labels of signs", path: "/loki/api/v1/push", again: "", bytes: labels("a= ") },
+  { name: "labels that do not close", path: "/loki/api/v1/push", again: "", bytes: labels('a="') },
+  { name: "escapes in labels", path: "/loki/api/v1/push", again: "", bytes: labels('\\"') },
   {
     name: "streams with labels of ever new names",
     path: "/loki/api/v1/push",
@@ -144,12 +109,7 @@ export const worstBodies: readonly Recipe[] = [
     after: "]}]}",
   },
   { name: "a pair without end", path: "/lines", before: 'a="', again: "\\a" },
-  {
-    name: "pairs of ever new names",
-    path: "/lines",
-    again: "k#=1",
-    between: " ",
-  },
+  { name: "pairs of ever new names", path: "/lines", again: "k#=1", between: " " },
   {
     name: "lines of pairs of ever new names",
     path: "/lines",
@@ -159,32 +119,13 @@ export const worstBodies: readonly Recipe[] = [
   },
   { name: "spaces", path: "/lines", again: " \t" },
   { name: "empty lines", path: "/lines", again: "\n" },
-  {
-    name: "a time without end",
-    path: "/lines",
-    before: "2026-11-21T12:34:56.",
-    again: "0",
-  },
+  { name: "a time without end", path: "/lines", before: "2026-11-21T12:34:56.", again: "0" },
   { name: "objects in a line", path: "/lines", again: "{}", most: 200_000 },
-  {
-    name: "lines that only begin as JSON",
-    path: "/lines",
-    again: '{"a":[1]}{',
-    between: "\n",
-  },
+  { name: "lines that only begin as JSON", path: "/lines", again: '{"a":[1]}{', between: "\n" },
   { name: "quotes", path: "/services/collector", again: '"' },
-  {
-    name: "escaped quotes",
-    path: "/services/collector",
-    before: '{"',
-    again: '\\"',
-  },
+  { name: "escaped quotes", path: "/services/collector", before: '{"', again: '\\"' },
   { name: "closing braces", path: "/services/collector", again: "}" },
-  {
-    name: "strings that open objects",
-    path: "/services/collector",
-    again: '{"',
-  },
+  { name: "strings that open objects", path: "/services/collector", again: '{"' },
   {
     name: "fields of ever new names",
     path: "/services/collector",
@@ -252,13 +193,7 @@ export const worstBodies: readonly Recipe[] = [
     after: "]}]}",
     most: 390_000,
   },
-  {
-    name: "the same in protobuf",
-    path: "/v1/logs",
-    headers: protobuf,
-    again: "",
-    bytes: scopes,
-  },
+  { name: "the same in protobuf", path: "/v1/logs", headers: protobuf, again: "", bytes: scopes },
   {
     name: "attributes of ever new names",
     path: "/v1/logs",
@@ -269,13 +204,7 @@ export const worstBodies: readonly Recipe[] = [
     after: "]}]}]}]}",
     most: 390_000,
   },
-  {
-    name: "those in protobuf",
-    path: "/v1/logs",
-    headers: protobuf,
-    again: "",
-    bytes: attributes,
-  },
+  { name: "those in protobuf", path: "/v1/logs", headers: protobuf, again: "", bytes: attributes },
   {
     name: "arrays in arrays",
     path: "/betterstack",
@@ -289,10 +218,7 @@ export const worstBodies: readonly Recipe[] = [
     headers: msgpack,
     again: "",
     bytes: (limit) => {
-      const items = repeated(
-        [0xd6, 0xff, 1, 2, 3, 4],
-        Math.min(limit - 9, 6 * 65_535),
-      );
+      const items = repeated([0xd6, 0xff, 1, 2, 3, 4], Math.min(limit - 9, 6 * 65_535));
       const count = items.length / 6;
       return joined([
         new Uint8Array([0x91, 0x81, 0xa1, 0x61, 0xdc, count >> 8, count & 255]),
@@ -300,12 +226,7 @@ export const worstBodies: readonly Recipe[] = [
       ]);
     },
   },
-  {
-    name: "frames of a letter",
-    path: "/drain/heroku",
-    again: "1 a",
-    most: 20_000,
-  },
+  { name: "frames of a letter", path: "/drain/heroku", again: "1 a", most: 20_000 },
   {
     name: "frames that are lines",
     path: "/drain/heroku",
@@ -327,13 +248,7 @@ export const worstBodies: readonly Recipe[] = [
     after: "]",
     most: 40,
   },
-  {
-    name: "NUL",
-    path: "/drain/cloudflare",
-    before: '[{"msg":"',
-    again: "\\u0000",
-    after: '"}]',
-  },
+  { name: "NUL", path: "/drain/cloudflare", before: '[{"msg":"', again: "\\u0000", after: '"}]' },
   {
     name: "meta that is text",
     path: "/logs/ingest",

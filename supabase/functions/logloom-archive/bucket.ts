@@ -59,9 +59,7 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
   return {
     get,
     put: async (key, body) => {
-      const answer = await s3.put(key, body, {
-        "Content-Type": "application/vnd.apache.parquet",
-      });
+      const answer = await s3.put(key, body, { "Content-Type": "application/vnd.apache.parquet" });
       if ("error" in answer) throw new BucketError(answer.error);
       if (answer.status !== 200) throw refused("take an object", answer);
       const version = answer.headers.get("x-amz-version-id");

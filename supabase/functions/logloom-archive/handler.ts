@@ -115,9 +115,6 @@ async function doNext(dependencies: ArchiveDependencies, wait: Wait): Promise<bo
     ...outcome === undefined ? [] : [`"p_details":${JSON.stringify(outcome.details)}`],
     ...outcome?.records === undefined ? [] : [`"p_records":${outcome.records}`],
   ];
-  const settled = await callDatabase(
-    "settle_log_archive_work",
-    `{${members.join(",")}}`,
-  );
+  const settled = await callDatabase("settle_log_archive_work", `{${members.join(",")}}`);
   return settled.ok && error === undefined;
 }

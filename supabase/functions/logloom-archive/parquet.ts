@@ -36,17 +36,8 @@ export function encodeFile(columns: Columns, label: FileLabel): Uint8Array {
   const instants = (values: readonly number[]) => values.map(BigInt);
   const columnData: Column[] = [
     { name: "id", data: [...columns.id], type: "UUID", nullable: false, encoding: "PLAIN" },
-    {
-      name: "ts",
-      data: instants(columns.ts),
-      nullable: false,
-      encoding: "DELTA_BINARY_PACKED",
-    },
-    {
-      name: "received_at",
-      data: instants(columns.received_at),
-      nullable: false,
-    },
+    { name: "ts", data: instants(columns.ts), nullable: false, encoding: "DELTA_BINARY_PACKED" },
+    { name: "received_at", data: instants(columns.received_at), nullable: false },
     ...textColumns.map((name): ColumnSource => ({
       name,
       data: [...columns[name]],
@@ -149,9 +140,7 @@ function schemaOf({ name, type, nullable, scale }: Column): SchemaElement {
   }
 }
 
-const parsers: Partial<ParquetParsers> = {
-  timestampFromMicroseconds: Number,
-};
+const parsers: Partial<ParquetParsers> = { timestampFromMicroseconds: Number };
 
 /** The records of a file that encodeFile has written. */
 export async function decodeFile(bytes: Uint8Array): Promise<Columns> {

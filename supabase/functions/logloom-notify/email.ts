@@ -137,11 +137,7 @@ function composeConfirmation({ code, hours }: Confirmation): Content {
     "If it was not, there is nothing to do: without the code no alerts are sent here.",
     "",
   ];
-  return {
-    subject: "[Logloom] Confirm this address",
-    text: text.join("\n"),
-    isNew: true,
-  };
+  return { subject: "[Logloom] Confirm this address", text: text.join("\n"), isNew: true };
 }
 
 const pauseReasons: Readonly<Record<string, string>> = {

@@ -21,15 +21,8 @@ const data = {
   triggered_at: "2026-11-21T12:05:07.000Z",
 };
 
-function body(
-  changes: Partial<typeof data> = {},
-  type = "alert.triggered",
-): string {
-  return JSON.stringify({
-    type,
-    timestamp: data.triggered_at,
-    data: { ...data, ...changes },
-  });
+function body(changes: Partial<typeof data> = {}, type = "alert.triggered"): string {
+  return JSON.stringify({ type, timestamp: data.triggered_at, data: { ...data, ...changes } });
 }
 
 interface Mail {
@@ -91,21 +84,14 @@ const test = (name: string, fn: () => Promise<void>) =>
 
 test("an email says what fired and why", async () => {
   await withServer({}, async (settings, mails) => {
-    const outcome = await deliverEmail(
-      { id, attempt, to, body: body() },
-      settings,
-      60_000,
-    );
+    const outcome = await deliverEmail({ id, attempt, to, body: body() }, settings, 60_000);
     assert.deepEqual(outcome, { outcome: "delivered", status: 250 });
     const [{ from, to: recipients, text }] = mails;
     assert.deepEqual([from, recipients], ["alerts@logloom.example", [to]]);
     assert.match(text, /^From: Logloom <alerts@logloom.example>\r$/m);
     assert.match(text, /^To: ops@example.com\r$/m);
     assert.match(text, /^Subject: \[Logloom\] Too many errors: 12.5\r$/m);
-    assert.match(
-      text,
-      new RegExp(`^Message-ID: <${id}@logloom.example>\r$`, "m"),
-    );
+    assert.match(text, new RegExp(`^Message-ID: <${id}@logloom.example>\r$`, "m"));
     assert.equal(
       text.slice(text.indexOf("\r\n\r\n") + 4).replaceAll("\r\n", "\n")
         .trimEnd(),
@@ -129,19 +115,12 @@ test("a mail with a code says nothing that a tenant wrote", async () => {
       hours: 24,
       data: { name: "Buy now", tenant_id: "spam.example" },
     });
-    const outcome = await deliverEmail(
-      { id, attempt, to, body: confirmation },
-      settings,
-      60_000,
-    );
+    const outcome = await deliverEmail({ id, attempt, to, body: confirmation }, settings, 60_000);
     assert.deepEqual(outcome, { outcome: "delivered", status: 250 });
     const [{ text }] = mails;
     assert.match(text, /^Subject: \[Logloom\] Confirm this address\r$/m);
     // Each attempt has another code: a mailbox must not take it for a repeat.
-    assert.match(
-      text,
-      new RegExp(`^Message-ID: <${attempt}@logloom.example>\r$`, "m"),
-    );
+    assert.match(text, new RegExp(`^Message-ID: <${attempt}@logloom.example>\r$`, "m"));
     assert.equal(
       text.slice(text.indexOf("\r\n\r\n") + 4).replaceAll("\r\n", "\n")
         .trimEnd(),
@@ -157,19 +136,9 @@ If it was not, there is nothing to do: without the code no alerts are sent here.
 
 test("a test is called one", async () => {
   await withServer({}, async (settings, mails) => {
-    await deliverEmail(
-      { id, attempt, to, body: body({}, "alert.test") },
-      settings,
-      60_000,
-    );
-    assert.match(
-      mails[0].text,
-      /^Subject: \[Logloom\] Test of Too many errors\r$/m,
-    );
-    assert.match(
-      mails[0].text,
-      /This is a test of the alert rule "Too many errors"/,
-    );
+    await deliverEmail({ id, attempt, to, body: body({}, "alert.test") }, settings, 60_000);
+    assert.match(mails[0].text, /^Subject: \[Logloom\] Test of Too many errors\r$/m);
+    assert.match(mails[0].text, /This is a test of the alert rule "Too many errors"/);
   });
 });
 
@@ -177,41 +146,25 @@ test("a rule's words are no headers and no recipients", async () => {
   const name = "x\r\nBcc: eve@example.com\r\n\r\nhello";
   const address = "ops@example.com";
   await withServer({}, async (settings, mails) => {
-    await deliverEmail(
-      { id, attempt, to: address, body: body({ name }) },
-      settings,
-      60_000,
-    );
+    await deliverEmail({ id, attempt, to: address, body: body({ name }) }, settings, 60_000);
     const [{ to: recipients, text }] = mails;
     assert.deepEqual(recipients, [address]);
     const head = text.slice(0, text.indexOf("\r\n\r\n"));
     assert.doesNotMatch(head, /^Bcc:/im);
-    assert.match(
-      head,
-      /^Subject: \[Logloom\] x Bcc: eve@example.com hello: 12.5\r?$/m,
-    );
+    assert.match(head, /^Subject: \[Logloom\] x Bcc: eve@example.com hello: 12.5\r?$/m);
   });
 });
 
 test("what the server answers decides what becomes of the delivery", async () => {
   const refuse = (code: number): SMTPServerOptions => ({
     onRcptTo(_address, _session, done) {
-      done(
-        Object.assign(new Error("secret words of the server"), {
-          responseCode: code,
-        }),
-      );
+      done(Object.assign(new Error("secret words of the server"), { responseCode: code }));
     },
   });
   for (
     const [code, expected] of [
       [550, { outcome: "failed", error: "SMTP 550", status: 550 }],
-      [451, {
-        outcome: "retry",
-        error: "SMTP 451",
-        status: 451,
-        retryAfter: undefined,
-      }],
+      [451, { outcome: "retry", error: "SMTP 451", status: 451, retryAfter: undefined }],
     ] as const
   ) {
     await withServer(refuse(code), async (settings) => {
@@ -234,11 +187,7 @@ test("a password goes over TLS or not at all", async () => {
   };
   await withServer(options, async (settings, mails) => {
     const withPassword = { ...settings, user: "logloom", password: "a secret" };
-    const outcome = await deliverEmail(
-      { id, attempt, to, body: body() },
-      withPassword,
-      60_000,
-    );
+    const outcome = await deliverEmail({ id, attempt, to, body: body() }, withPassword, 60_000);
     assert.equal(outcome.outcome, "retry");
     assert.deepEqual([asked, mails], [0, []]);
   });
@@ -262,16 +211,10 @@ test("a server that is away or silent is tried again", async () => {
   };
   // On a machine that stands still the time may be up before anybody comes.
   const accepted = silent.accept().catch(() => undefined);
-  assert.deepEqual(
-    await deliverEmail({ id, attempt, to, body: body() }, settings, 200),
-    expected,
-  );
+  assert.deepEqual(await deliverEmail({ id, attempt, to, body: body() }, settings, 200), expected);
   silent.close();
   (await accepted)?.close();
-  assert.deepEqual(
-    await deliverEmail({ id, attempt, to, body: body() }, settings, 200),
-    expected,
-  );
+  assert.deepEqual(await deliverEmail({ id, attempt, to, body: body() }, settings, 200), expected);
 });
 
 test("a server that talks on and on is left when the time is up", async () => {
@@ -304,11 +247,7 @@ test("a server that talks on and on is left when the time is up", async () => {
     password: undefined,
     from: "alerts@logloom.example",
   };
-  const outcome = await deliverEmail(
-    { id, attempt, to, body: body() },
-    settings,
-    200,
-  );
+  const outcome = await deliverEmail({ id, attempt, to, body: body() }, settings, 200);
   assert.deepEqual(outcome, {
     outcome: "retry",
     error: "The SMTP server cannot be reached",
@@ -324,11 +263,7 @@ test("without SMTP settings an email fails and says so", async () => {
   const settings = readSmtpSettings(() => undefined);
   assert.deepEqual(
     await deliverEmail({ id, attempt, to, body: body() }, settings, 200),
-    {
-      outcome: "failed",
-      error: "SMTP is not configured",
-      status: undefined,
-    },
+    { outcome: "failed", error: "SMTP is not configured", status: undefined },
   );
   const env: Record<string, string> = {
     LOGLOOM_SMTP_HOST: "smtp.example.com",

@@ -136,9 +136,7 @@ async function deliverAndSettle(
     if (completed === null) return;
     outcome = await deliver(completed);
   } catch (error) {
-    logFailure("a delivery failed unexpectedly", {
-      reason: describeError(error),
-    });
+    logFailure("a delivery failed unexpectedly", { reason: describeError(error) });
     outcome = retry("The delivery failed unexpectedly");
   }
   const parameters = JSON.stringify({

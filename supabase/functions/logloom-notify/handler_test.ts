@@ -14,26 +14,18 @@ class Outbox {
   failures = 0;
 
   constructor(count: number) {
-    this.#due = Array.from(
-      { length: count },
-      (_, index) => notification(`${index}`),
-    );
+    this.#due = Array.from({ length: count }, (_, index) => notification(`${index}`));
   }
 
   add(id: string, changes: Partial<Notification> = {}): void {
     this.#due.push({ ...notification(id), ...changes });
   }
 
-  call = (
-    name: string,
-    body: string,
-  ): Promise<Result<string>> => {
+  call = (name: string, body: string): Promise<Result<string>> => {
     const parameters = JSON.parse(body);
     if (name === "claim_alert_notifications") {
       this.claims.push(parameters.p_limit);
-      return Promise.resolve(
-        success(JSON.stringify(this.#due.splice(0, parameters.p_limit))),
-      );
+      return Promise.resolve(success(JSON.stringify(this.#due.splice(0, parameters.p_limit))));
     }
     assert.equal(name, "settle_alert_notification");
     if (this.failures-- > 0) return Promise.resolve(failure(503, "away"));
@@ -59,10 +51,7 @@ function notification(id: string): Notification {
 
 const delivered: Outcome = { outcome: "delivered", status: 200 };
 
-function handle(
-  outbox: Outbox,
-  changes: Partial<NotifyDependencies> = {},
-): {
+function handle(outbox: Outbox, changes: Partial<NotifyDependencies> = {}): {
   ask: (init?: RequestInit) => Promise<Response>;
   work: Promise<void>[];
   pauses: number[];
@@ -98,20 +87,10 @@ Deno.test("only who knows the secret starts a delivery", async () => {
   const outbox = new Outbox(1);
   const { ask, work } = handle(outbox);
   for (
-    const given of [
-      undefined,
-      "",
-      "a shared secre",
-      "a shared secret ",
-      "A shared secret",
-      "x",
-    ]
+    const given of [undefined, "", "a shared secre", "a shared secret ", "A shared secret", "x"]
   ) {
     const headers: Record<string, string> = given === undefined ? {} : {
-      "X-Logloom-Notify-Secret": `${given}.`.slice(
-        0,
-        given === "a shared secret " ? 17 : -1,
-      ),
+      "X-Logloom-Notify-Secret": `${given}.`.slice(0, given === "a shared secret " ? 17 : -1),
     };
     const response = await ask({ headers });
     assert.equal(response.status, 401, given);
@@ -125,9 +104,7 @@ Deno.test("without a secret of its own it starts none", async () => {
   const { ask, work } = handle(new Outbox(1), { secret: undefined });
   const response = await ask();
   assert.equal(response.status, 503);
-  assert.deepEqual(await response.json(), {
-    error: "Notifications are not configured",
-  });
+  assert.deepEqual(await response.json(), { error: "Notifications are not configured" });
   assert.deepEqual(work, []);
 });
 
@@ -181,12 +158,7 @@ Deno.test("one that hangs does not hold up the others", async () => {
   });
   await ask();
   await othersAreDone.promise;
-  hanging.resolve({
-    outcome: "retry",
-    error: "HTTP 500",
-    status: 500,
-    retryAfter: 7,
-  });
+  hanging.resolve({ outcome: "retry", error: "HTTP 500", status: 500, retryAfter: 7 });
   await Promise.all(work);
   assert.deepEqual(outbox.settled.at(-1), {
     p_notification_id: "0",
@@ -267,10 +239,7 @@ Deno.test("an error of our own is a failed attempt without its words", async () 
   await ask();
   await Promise.all(work);
   const [{ p_outcome: outcome, p_error: error }] = outbox.settled;
-  assert.deepEqual([outcome, error], [
-    "retry",
-    "The delivery failed unexpectedly",
-  ]);
+  assert.deepEqual([outcome, error], ["retry", "The delivery failed unexpectedly"]);
 });
 
 Deno.test("a claim that fails ends the work until somebody asks again", async () => {

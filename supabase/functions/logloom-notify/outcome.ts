@@ -9,11 +9,7 @@ export type Outcome =
     readonly retryAfter?: number;
   };
 
-export function retry(
-  error: string,
-  status?: number,
-  retryAfter?: number,
-): Outcome {
+export function retry(error: string, status?: number, retryAfter?: number): Outcome {
   return { outcome: "retry", error, status, retryAfter };
 }
 

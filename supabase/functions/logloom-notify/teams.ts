@@ -32,9 +32,7 @@ export function teamsPayload(message: Message) {
         type: "AdaptiveCard",
         version: "1.4",
         body: [
-          block([
-            run(cut(title, 200), { size: "Large", weight: "Bolder", color: colors[state] }),
-          ]),
+          block([run(cut(title, 200), { size: "Large", weight: "Bolder", color: colors[state] })]),
           block([run(cut(summary, 1000))]),
           ...facts.map(([name, value]) =>
             block([

@@ -26,9 +26,7 @@ function options(changes: Partial<WebhookOptions> = {}): WebhookOptions {
 Deno.test("a receiver with the library verifies what it gets", async () => {
   const verified: unknown[] = [];
   await using peer = startPeer(({ body, headers }) => {
-    verified.push(
-      new Webhook(secret).verify(body, Object.fromEntries(headers)),
-    );
+    verified.push(new Webhook(secret).verify(body, Object.fromEntries(headers)));
     return new Response(null, { status: 204 });
   });
   const outcome = await deliverWebhook({
@@ -52,18 +50,13 @@ Deno.test("while a secret is rotated the old one and the new one verify, and no 
   for (const one of secrets) {
     new Webhook(one).verify(body, Object.fromEntries(headers));
   }
-  const stranger = new Webhook(
-    `whsec_${btoa("a stranger's secret, 32 letters.")}`,
-  );
+  const stranger = new Webhook(`whsec_${btoa("a stranger's secret, 32 letters.")}`);
   assert.throws(() => stranger.verify(body, Object.fromEntries(headers)));
   assert.throws(() => new Webhook(secret).verify(`${body} `, Object.fromEntries(headers)));
 });
 
 Deno.test("what a receiver answers decides what becomes of the delivery", async () => {
-  const redirect = {
-    status: 302,
-    headers: { Location: "http://169.254.169.254/" },
-  };
+  const redirect = { status: 302, headers: { Location: "http://169.254.169.254/" } };
   const cases: [ResponseInit, unknown][] = [
     [{ status: 200 }, { outcome: "delivered", status: 200 }],
     [{ status: 202 }, { outcome: "delivered", status: 202 }],
@@ -73,17 +66,8 @@ Deno.test("what a receiver answers decides what becomes of the delivery", async 
       error: "HTTP 302: redirects are not followed",
       retryAfter: undefined,
     }],
-    [{ status: 400 }, {
-      outcome: "retry",
-      status: 400,
-      error: "HTTP 400",
-      retryAfter: undefined,
-    }],
-    [{ status: 410 }, {
-      outcome: "failed",
-      status: 410,
-      error: "HTTP 410: the receiver is gone",
-    }],
+    [{ status: 400 }, { outcome: "retry", status: 400, error: "HTTP 400", retryAfter: undefined }],
+    [{ status: 410 }, { outcome: "failed", status: 410, error: "HTTP 410: the receiver is gone" }],
     [{ status: 429, headers: { "retry-after": "120" } }, {
       outcome: "retry",
       status: 429,
@@ -94,19 +78,11 @@ Deno.test("what a receiver answers decides what becomes of the delivery", async 
       status: 503,
       // A time that is over.
       headers: { "Retry-After": "Sat, 21 Nov 2026 12:00:00 GMT" },
-    }, {
-      outcome: "retry",
-      status: 503,
-      error: "HTTP 503",
-      retryAfter: 0,
-    }],
+    }, { outcome: "retry", status: 503, error: "HTTP 503", retryAfter: 0 }],
   ];
   for (const [answer, expected] of cases) {
     await using peer = startPeer(() => new Response(null, answer));
-    assert.deepEqual(
-      await deliverWebhook({ ...message, url: peer.url }, options()),
-      expected,
-    );
+    assert.deepEqual(await deliverWebhook({ ...message, url: peer.url }, options()), expected);
     assert.equal(peer.requests.length, 1);
   }
 });

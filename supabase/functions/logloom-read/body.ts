@@ -13,9 +13,7 @@ export async function bodyText(request: Request): Promise<string | Response> {
   try {
     return utf8.decode(taken);
   } catch {
-    return problem(400, "The body is no JSON", {
-      hint: "Send the parameters as a JSON object.",
-    });
+    return problem(400, "The body is no JSON", { hint: "Send the parameters as a JSON object." });
   }
 }
 

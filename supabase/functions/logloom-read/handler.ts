@@ -30,9 +30,7 @@ async function answered(request: Request, dependencies: ReadDependencies): Promi
   const path = pathBelowFunction(pathname);
   const protocol = await protocolOf(path);
   if (protocol === undefined) {
-    return problem(404, "There is nothing at this path", {
-      hint: "Read by POST /v1/<operation>.",
-    });
+    return problem(404, "There is nothing at this path", { hint: "Read by POST /v1/<operation>." });
   }
   const { methods } = protocol;
   if (request.method === "OPTIONS") {

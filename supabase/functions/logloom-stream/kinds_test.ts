@@ -76,12 +76,7 @@ async function sent(
 }
 
 const url = "https://example.com/in?x=1";
-const bucket = {
-  endpoint: "https://s3.example.com",
-  region: "r",
-  bucket: "b",
-  access_key_id: "a",
-};
+const bucket = { endpoint: "https://s3.example.com", region: "r", bucket: "b", access_key_id: "a" };
 
 Deno.test("a batch keeps its records as texts", () => {
   const batch = readBatch(answerWith("webhook", { url }));
@@ -258,10 +253,7 @@ Deno.test("OTLP is sent in protobuf where the stream says so, or the receiver wa
     "otlp",
     { url, encoding: "protobuf" },
     {},
-    {
-      headers: new Map([["content-type", protobuf]]),
-      text: "\x0a\x06\x08\x01\x12\x02no",
-    },
+    { headers: new Map([["content-type", protobuf]]), text: "\x0a\x06\x08\x01\x12\x02no" },
   );
   assert.equal(outcome.outcome === "delivered" && outcome.rejected, 1);
   assert.deepEqual(fieldsOf(body, [1, 1, 1, 2, 1]), ["shop"]);

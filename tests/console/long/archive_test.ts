@@ -63,9 +63,7 @@ inBrowser("what is archived is told, and a day brought back after an estimate", 
     return restore?.status === "done";
   }, { every: 500 });
   const restored = page.getByRole("region", { name: "Days that are back" }).getByRole("row").filter(
-    {
-      hasText: "in 3 days",
-    },
+    { hasText: "in 3 days" },
   );
   await restored.getByText("done").waitFor();
   await restored.getByText("1,100").waitFor();

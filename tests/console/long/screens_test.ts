@@ -211,9 +211,7 @@ inBrowser("a token that runs out asks to sign in, and one is back where one was"
   await page.route(
     "**/rest/v1/rpc/**",
     (route) =>
-      route.continue({
-        headers: { ...route.request().headers(), authorization: `Bearer ${old}` },
-      }),
+      route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${old}` } }),
   );
   // Where a request of the first search was late, the session has ended already.
   await page.getByRole("button", { name: "Run", exact: true })

@@ -41,10 +41,7 @@ Deno.test("a head that takes longer than 30 seconds ends its connection, however
 
 Deno.test("an operation's body that takes longer than 30 seconds is a 408, whole or in chunks", async () => {
   const url = `${stack.url}/rest/v1/rpc/list_api_keys`;
-  const answers = await Promise.all([
-    trickle(url, {}, 1_000),
-    trickle(url, {}, 1_000, "chunked"),
-  ]);
+  const answers = await Promise.all([trickle(url, {}, 1_000), trickle(url, {}, 1_000, "chunked")]);
   for (const { status, body, took } of answers) {
     assert.deepEqual([status, JSON.parse(body)], [408, {
       code: "PT408",

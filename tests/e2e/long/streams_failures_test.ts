@@ -48,10 +48,7 @@ Deno.test("a batch is the same through an outage, a 429 and a killed function, a
   });
   // Whatever becomes of the test: the receiver waits for its answers when it is closed.
   using _release = { [Symbol.dispose]: () => killed.resolve() };
-  const stream = await newStream(tenant, {
-    p_kind: "webhook",
-    p_config: { url: receiver.url },
-  });
+  const stream = await newStream(tenant, { p_kind: "webhook", p_config: { url: receiver.url } });
   await send(tenant, ["a", "b", "c"]);
   const [first, second, third] = await receiver.wait(3);
   assert.ok(third.at - second.at >= 1000, "Retry-After is kept");

@@ -5,10 +5,7 @@ import { eventually } from "../../support/eventually.ts";
 import { killPart } from "../../support/processes.ts";
 import { receiveWebhooks } from "../../support/receivers.ts";
 
-async function createRule(
-  tenant: Tenant,
-  parameters: Record<string, unknown>,
-): Promise<string> {
+async function createRule(tenant: Tenant, parameters: Record<string, unknown>): Promise<string> {
   const body = await clientOf(tenant.token).call("create_alert_rule", {
     p_name: "faults",
     p_query_dsl: "ts:*",

@@ -24,10 +24,7 @@ const move = command("move", { to: fc.constantFrom(...roles) }, async ({ known, 
 const deeds = {
   search: { least: "viewer", try: ({ real }: At) => real.asOther.search("", { since: "1h" }) },
   fields: { least: "viewer", try: ({ real }: At) => real.asOther.fields("", { since: "1h" }) },
-  members: {
-    least: "member",
-    try: ({ real }: At) => real.asOther.call("list_tenant_members", {}),
-  },
+  members: { least: "member", try: ({ real }: At) => real.asOther.call("list_tenant_members", {}) },
   keys: { least: "member", try: ({ real }: At) => real.asOther.call("list_api_keys", {}) },
   settings: {
     least: "admin",
@@ -52,10 +49,7 @@ const deeds = {
   invite: {
     least: "owner",
     try: ({ real }: At) =>
-      real.asOther.call("add_tenant_member", {
-        p_user_id: crypto.randomUUID(),
-        p_role: "member",
-      }),
+      real.asOther.call("add_tenant_member", { p_user_id: crypto.randomUUID(), p_role: "member" }),
   },
 } as const;
 

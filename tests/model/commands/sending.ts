@@ -23,11 +23,7 @@ function requestOf({ known, model }: At, drawn: Draft[]) {
 }
 
 /** Sends what was drawn and has the model know what was acknowledged. */
-export async function send(
-  at: At,
-  headers: Record<string, string>,
-  drawn: Draft[],
-): Promise<void> {
+export async function send(at: At, headers: Record<string, string>, drawn: Draft[]): Promise<void> {
   const { known } = at;
   const { body, kept, refused } = requestOf(at, drawn);
   const idempotencyKey = crypto.randomUUID();

@@ -51,9 +51,7 @@ const erase = command("erase", { filter, days }, async (at, { filter, days }) =>
   assert.deepEqual([counted.status, counted.records], ["done", gone.length]);
   const { run_id } = await real.asOwner.call("delete_logs", { ...request, p_dry_run: false });
   const receipt = await eventually("the erasure is done", async () => {
-    await service.asOwner(
-      "call logloom_private.run_job('run_deletions')",
-    );
+    await service.asOwner("call logloom_private.run_job('run_deletions')");
     const runs = await real.asOwner.call("list_log_retention_runs", { p_kind: "erasure" });
     return runs.find((run) => run.run_id === run_id && !["queued", "running"].includes(run.status));
   });

@@ -41,11 +41,7 @@ export function queryOf(cli: Cli, words: readonly string[]): string {
 }
 
 export function rangeOf(cli: Cli, { since, until }: Range): RangeOptions {
-  return {
-    since: timeOf("--since", since),
-    until: timeOf("--until", until),
-    signal: cli.signal,
-  };
+  return { since: timeOf("--since", since), until: timeOf("--until", until), signal: cli.signal };
 }
 
 /** A query that means something else than was meant mostly finds nothing, and nobody would know why. */

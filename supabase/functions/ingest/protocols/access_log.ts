@@ -38,11 +38,7 @@ export function accessOf(line: string): Access | undefined {
     ...isSaid(forwardedFor) && { forwarded_for: forwardedFor },
   };
   const date = `${year}-${String(month + 1).padStart(2, "0")}-${day}`;
-  return {
-    ts: `${date}T${time}${zone}`,
-    level: levelOfStatus(status),
-    members,
-  };
+  return { ts: `${date}T${time}${zone}`, level: levelOfStatus(status), members };
 }
 
 const beginning =
@@ -81,10 +77,7 @@ function requestOf(request: string): JsonObject {
     return {};
   }
   const protocol = request.lastIndexOf(" HTTP/");
-  const target = request.slice(
-    methodEnd + 1,
-    protocol > methodEnd ? protocol : undefined,
-  );
+  const target = request.slice(methodEnd + 1, protocol > methodEnd ? protocol : undefined);
   const query = target.indexOf("?");
   const route = query === -1 ? target : target.slice(0, query);
   return { method, ...route !== "" && { route } };

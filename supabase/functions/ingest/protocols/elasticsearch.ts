@@ -108,11 +108,7 @@ interface Item {
   readonly reason: string | undefined;
 }
 
-function readBulk(
-  incoming: Incoming,
-  content: Content,
-  events: EventCollector,
-): Result<Reading> {
+function readBulk(incoming: Incoming, content: Content, events: EventCollector): Result<Reading> {
   events.listsAllErrors = true;
   const single = documentPath.exec(incoming.path)?.[1];
   if (single !== undefined) return readDocument(single, incoming, content, events);

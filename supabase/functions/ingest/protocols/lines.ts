@@ -140,12 +140,7 @@ type Parser = Pick<Content, "parse">;
 type Events = Pick<EventCollector, "add">;
 
 /** A line with one JSON object is an event, with several it is several, any other is a message. */
-export function addLine(
-  line: string,
-  content: Parser,
-  envelope: Envelope,
-  events: Events,
-): void {
+export function addLine(line: string, content: Parser, envelope: Envelope, events: Events): void {
   for (const event of eventsOf(line, content)) {
     if (event === undefined) addText(line, envelope, events);
     else events.add(event, envelope);

@@ -57,11 +57,7 @@ const reading: Reading = {
   }),
 };
 
-function readNative(
-  incoming: Incoming,
-  content: Content,
-  events: EventCollector,
-): Result<Reading> {
+function readNative(incoming: Incoming, content: Content, events: EventCollector): Result<Reading> {
   const { text } = content;
   if (text.trim() === "") return failure(400, emptyBody);
   const parsed = content.parse(text);

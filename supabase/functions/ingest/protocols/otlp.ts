@@ -32,11 +32,7 @@ export const otlpOther: Protocol = {
   greet: (incoming) => refused(incoming, { status: 404, error: "Logs alone are taken here" }),
 };
 
-function readOtlp(
-  incoming: Incoming,
-  content: Content,
-  events: EventCollector,
-): Result<Reading> {
+function readOtlp(incoming: Incoming, content: Content, events: EventCollector): Result<Reading> {
   const isJson = saysJson(incoming, content.bytes[0]);
   try {
     if (isJson) readOtlpJson(content, events);

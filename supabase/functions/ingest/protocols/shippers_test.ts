@@ -46,13 +46,7 @@ const ofVector = {
 /** What Filebeat's filestream input makes of a line, with the fields that it adds to each. */
 const filebeatEvent = {
   "@timestamp": "2026-11-21T12:34:56.123Z",
-  agent: {
-    ephemeral_id: "7f3f",
-    id: "e2a8",
-    name: "web-1",
-    type: "filebeat",
-    version: "8.15.0",
-  },
+  agent: { ephemeral_id: "7f3f", id: "e2a8", name: "web-1", type: "filebeat", version: "8.15.0" },
   ecs: { version: "8.0.0" },
   host: { name: "web-1" },
   input: { type: "filestream" },
@@ -255,10 +249,7 @@ const fixtures: Fixture[] = [
     path: "/loki/api/v1/push",
     headers: { ...json, ...basic, "User-Agent": "Fluent-Bit" },
     body: JSON.stringify({
-      streams: [{
-        stream: { job: "shop" },
-        values: [[String(nanos), '{"log":"card declined"}']],
-      }],
+      streams: [{ stream: { job: "shop" }, values: [[String(nanos), '{"log":"card declined"}']] }],
     }),
     status: 204,
     events: [{ ts: time, msg: "card declined", service: "shop" }],

@@ -91,10 +91,7 @@ function rangesOf(metric: Metric): Range[] {
 class Computation {
   #points = 0;
 
-  constructor(
-    readonly read: ReadonlyMap<Range, Evaluated>,
-    readonly steps: readonly number[],
-  ) {}
+  constructor(readonly read: ReadonlyMap<Range, Evaluated>, readonly steps: readonly number[]) {}
 
   seriesOf(metric: Metric): Evaluated {
     const found = this.#found(metric);
@@ -127,10 +124,7 @@ class Computation {
           );
         }
         this.#spend(series);
-        return {
-          series: vectorAggregation(metric, series, this.steps),
-          isCut: isCut && !isTop,
-        };
+        return { series: vectorAggregation(metric, series, this.steps), isCut: isCut && !isTop };
       }
       case "absent": {
         const [found] = this.seriesOf(metric.of).series;

@@ -34,12 +34,7 @@ const requests: readonly (readonly [string, string, string?, Record<string, stri
   [`${drilldown}/datasource.ts`, "drilldown-limits"],
   [`${drilldown}/datasource.ts`, "labels", undefined, iso],
   [`${drilldown}/datasource.ts`, "detected_labels", "", iso],
-  [
-    `${drilldown}/datasource.ts`,
-    "index/volume",
-    "{service_name=~`.+`}",
-    { limit: "5000", ...iso },
-  ],
+  [`${drilldown}/datasource.ts`, "index/volume", "{service_name=~`.+`}", { limit: "5000", ...iso }],
   [`${drilldown}/datasource.ts`, "patterns", '{service_name="api"}', { step: "10s", ...iso }],
   [`${drilldown}/datasource.ts`, "detected_fields", `{service_name="api"}      ${parsed} `, iso],
   [

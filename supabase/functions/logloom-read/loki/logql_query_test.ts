@@ -124,10 +124,7 @@ Deno.test("a query of LogQL becomes one of ours, with every value in quotes", as
     ['rate_counter({a="b"} | unwrap c [1m])', "400 rate_counter is not supported"],
     ['stddev_over_time({a="b"}[1m])', "400 stddev_over_time is not supported without unwrap"],
     ['sum(rate({a="b"}[1m])) and 1', "400 and needs series on both sides"],
-    [
-      'sum(rate({a="b"}[1m])) / on (x) group_left () vector(1)',
-      "400 group_left is not supported",
-    ],
+    ['sum(rate({a="b"}[1m])) / on (x) group_left () vector(1)', "400 group_left is not supported"],
   ];
   for (const [query, ...expected] of cases) {
     assert.deepEqual(await translated(query), expected, query);

@@ -30,12 +30,7 @@ export function not(filter: string): string {
  * What `field op "value"` of a label finds. Loki compares the whole value, and takes an absent label for an empty text.
  * `withoutLevel` is what a record without a level has for one.
  */
-export function ofLabel(
-  field: string,
-  operator: string,
-  value: string,
-  withoutLevel = "",
-): string {
+export function ofLabel(field: string, operator: string, value: string, withoutLevel = ""): string {
   const isNegative = operator.startsWith("!");
   const isRegex = operator.endsWith("~");
   if (

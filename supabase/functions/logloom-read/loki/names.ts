@@ -4,10 +4,7 @@ import type { Node } from "./syntax_tree.ts";
 export const streamFields = ["env", "host", "level", "route", "service"] as const;
 
 /** Names that Grafana's own queries have for our fields. */
-const aliases: Record<string, string> = {
-  detected_level: "level",
-  service_name: "service",
-};
+const aliases: Record<string, string> = { detected_level: "level", service_name: "service" };
 
 /** The detected_level of a record without a level, as Loki has it. */
 const unknownLevel = "unknown";

@@ -100,11 +100,7 @@ export async function query({ parameters, now, ask }: Request): Promise<unknown>
   const namesOf = await namesFor(tree, { start: time, end: time }, ask);
   const metric = metricOf(expression.metric, { namesOf, wanted: [] });
   const at = Number(time / 1_000_000n) / 1000;
-  const { series, isCut } = await evaluated(
-    metric,
-    { steps: [at], step: undefined },
-    ask,
-  );
+  const { series, isCut } = await evaluated(metric, { steps: [at], step: undefined }, ask);
   if (isNumber(metric)) {
     const result = [at, textOfValue(series[0]?.points.get(at))];
     return answered({ resultType: "scalar", result, stats: {} }, false);

@@ -224,9 +224,7 @@ Deno.test("what changed is passed on as the database tells it", async () => {
   const { calls, call } = await connected(() => Response.json(told));
   const range = { ts_from: "now-1h", ts_to: "now" };
   const answer = await call("what_changed", range);
-  assert.deepEqual(calls, [
-    ["log_changes", { p_limit: 20, p_ts_from: "now-1h", p_ts_to: "now" }],
-  ]);
+  assert.deepEqual(calls, [["log_changes", { p_limit: 20, p_ts_from: "now-1h", p_ts_to: "now" }]]);
   assert.deepEqual(structureOf(answer).untrusted, told);
 });
 
@@ -322,10 +320,7 @@ Deno.test("refusals say what Logloom says, and nothing from within", async () =>
     return textOf(answer);
   };
   assert.equal(await ask("search_logs", { query_dsl: "a:>" }), "Invalid query\nAt 3");
-  assert.equal(
-    await ask("log_stats", {}),
-    "The call was refused (400): look at its parameters.",
-  );
+  assert.equal(await ask("log_stats", {}), "The call was refused (400): look at its parameters.");
   assert.equal(await ask("log_series", {}), "The call failed: try again later.");
   assert.equal(calls.length, 3);
 });

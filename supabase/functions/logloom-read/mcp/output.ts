@@ -105,12 +105,7 @@ export const overview = objectOf({
 });
 
 export const fields = listOf(objectOf(
-  {
-    field: text,
-    type: text,
-    count: number,
-    values: listOf({ type: ["object", "string"] }),
-  },
+  { field: text, type: text, count: number, values: listOf({ type: ["object", "string"] }) },
 ));
 
 export const alerts = objectOf({

@@ -41,9 +41,7 @@ export async function parametersOf(request: Request): Promise<string | Response>
         });
     }
   } catch {
-    return problem(400, "The body is no JSON", {
-      hint: "Send the parameters as a JSON object.",
-    });
+    return problem(400, "The body is no JSON", { hint: "Send the parameters as a JSON object." });
   }
   return problem(400, "Invalid parameters: send a JSON object", {
     name: "reading.parameters_are_no_object",

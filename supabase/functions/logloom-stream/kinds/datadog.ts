@@ -7,13 +7,7 @@ export const datadog: Kind = {
   push(batch, secrets, send) {
     const body = batch.records.map((record) => objectOf(record, batch.config.tags)).join(",\n");
     const { api_key: key } = secrets;
-    return post(
-      batch,
-      secrets,
-      send,
-      `[${body}]`,
-      key === undefined ? {} : { "DD-API-KEY": key },
-    );
+    return post(batch, secrets, send, `[${body}]`, key === undefined ? {} : { "DD-API-KEY": key });
   },
 };
 

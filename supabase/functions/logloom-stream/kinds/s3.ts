@@ -11,11 +11,7 @@ export const s3: Kind = {
     if (secretAccessKey === undefined) {
       return Promise.resolve({ error: "The secret secret_access_key is not set", isFinal: true });
     }
-    const client = createS3(
-      { endpoint, region, bucket, accessKeyId, secretAccessKey },
-      send,
-      now,
-    );
+    const client = createS3({ endpoint, region, bucket, accessKeyId, secretAccessKey }, send, now);
     const made = new Date(batch.madeAt).toISOString();
     const key = [
       ...prefix === undefined ? [] : [prefix],

@@ -31,10 +31,7 @@ export function completion(cli: Cli): Command {
 function placesOf(command: Command, words: readonly string[] = []): Place[] {
   const place: Place = {
     words,
-    commands: command.commands.map((one) => ({
-      name: one.name(),
-      summary: one.description(),
-    })),
+    commands: command.commands.map((one) => ({ name: one.name(), summary: one.description() })),
     options: [
       ...command.options.map(({ long, description }) => ({
         name: long ?? "",

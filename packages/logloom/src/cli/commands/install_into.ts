@@ -113,9 +113,7 @@ export async function installInto(
     ),
   ].join("\n;\n");
   const { foreign, edited } = await filesInTheWay(`${folder}/functions`, manifest, files);
-  const operations = operationsIn(
-    await readText(`${source}/schemas/foundations/operations.sql`),
-  );
+  const operations = operationsIn(await readText(`${source}/schemas/foundations/operations.sql`));
   const folders = [...new Set(foreign.map((path) => path.split("/")[0]))];
   const sections = takenSections(config, functions);
   const taken = [

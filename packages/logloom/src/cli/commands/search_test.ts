@@ -143,11 +143,7 @@ Deno.test({
     const twice = "kill -INT $PPID; sleep 1; kill -INT $PPID; sleep 0.5";
     const { code, stdout } = await new Deno.Command("script", {
       args: ["-qec", `node ${checkout}local/run.mjs search x --limit 3`, "/dev/null"],
-      env: {
-        LOGLOOM_URL: peer.url,
-        LOGLOOM_TOKEN: "t",
-        PAGER: `wc -l; ${twice}; echo shown`,
-      },
+      env: { LOGLOOM_URL: peer.url, LOGLOOM_TOKEN: "t", PAGER: `wc -l; ${twice}; echo shown` },
     }).output();
     assert.match(new TextDecoder().decode(stdout), /\n3\r\nshown\r\n$/);
     assert.equal(code, 0);

@@ -176,10 +176,7 @@ async function openFile(name: string, path: string): Promise<FileHandle> {
   }
 }
 
-async function* counted(
-  file: FileHandle,
-  extent: Extent | undefined,
-): AsyncGenerator<Uint8Array> {
+async function* counted(file: FileHandle, extent: Extent | undefined): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { buffer, bytesRead } = await file.read(new Uint8Array(65_536), 0, 65_536, null);
     if (bytesRead === 0) return;

@@ -79,9 +79,7 @@ const transient = new Set(["40P01", "55P03", "57014", "XX000"]);
 export const archiveStep = "no file of the archive is forgotten";
 
 /** The statements of supabase/uninstall.sql, each with its purpose. */
-export async function uninstallSteps(
-  source: string,
-): Promise<{ title: string; sql: string }[]> {
+export async function uninstallSteps(source: string): Promise<{ title: string; sql: string }[]> {
   const text = await readText(`${source}/uninstall.sql`);
   return text.split(/^-- step: /m).slice(1).map((part) => {
     const [title, ...lines] = part.split("\n");

@@ -47,9 +47,7 @@ export async function supabaseFolder(project: string, ours: string): Promise<str
       return folder;
     }
   }
-  throw new Failure(
-    `There is no supabase/config.toml in ${project}; supabase init creates one.`,
-  );
+  throw new Failure(`There is no supabase/config.toml in ${project}; supabase init creates one.`);
 }
 
 export const readText = (path: string): Promise<string> => readFile(path, "utf8");
