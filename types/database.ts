@@ -1741,7 +1741,7 @@ export type Database = {
       "logloom_retention_run": {
         "run_id": string | null;
         "tenant_id": string | null;
-        "kind": "retention" | "erasure" | null;
+        "kind": "retention" | "erasure" | "storage" | null;
         "status": "queued" | "running" | "done" | "interrupted" | "failed" | null;
         "requested_by": string | null;
         "requested_at": string | null;

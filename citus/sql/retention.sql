@@ -92,6 +92,21 @@ begin
 end;
 $$;
 
+-- Of a table whose shards are on the nodes, those.
+create or replace function logloom_citus.relation_bytes(p_relation regclass)
+returns bigint
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if exists (select from pg_catalog.pg_dist_partition d where d.logicalrelid = p_relation) then
+    return citus_total_relation_size(p_relation, false);
+  end if;
+  return pg_total_relation_size(p_relation);
+end;
+$$;
+
 -- The archive reads a day's rows and blocks in one snapshot, which nodes do not share. Nothing is
 -- archived, and health says so by name.
 create or replace function logloom_citus.archive_reads_records()

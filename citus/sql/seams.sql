@@ -12,6 +12,7 @@ begin
     'forget_tenants_day(text[],date)',
     'hold_writers()', 'insert_records(smallint,bigint,bigint,integer,integer,bigint)',
     'last_sealed()', 'read_page(text)', 'reads_again(text,text)',
+    'relation_bytes(regclass)',
     'reads_sealed(text,timestamptz,timestamptz)', 'require_streams()', 'scanned_tenant_sql(text)'
   ];
 end;

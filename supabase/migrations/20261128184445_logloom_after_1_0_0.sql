@@ -54,11 +54,24 @@ SELECT cron.unschedule('logloom_verify_logs');
 
 SELECT cron.unschedule('logloom_write_logs');
 
+DROP INDEX "logloom"."retention_runs_retention_idx";
+
+DROP INDEX "logloom_private"."blocks_last_ts_idx";
+
 ALTER TABLE "logloom"."alert_incidents"
   DROP CONSTRAINT "alert_incidents_resolution_is_known";
 
 ALTER TABLE "logloom"."alert_incidents"
   DROP CONSTRAINT "alert_incidents_resolution_is_whole";
+
+ALTER TABLE "logloom"."audit_events"
+  DROP CONSTRAINT "audit_events_action_is_known";
+
+ALTER TABLE "logloom"."retention_runs"
+  DROP CONSTRAINT "retention_runs_erasure_has_query";
+
+ALTER TABLE "logloom"."retention_runs"
+  DROP CONSTRAINT "retention_runs_kind_is_known";
 
 DROP FUNCTION "logloom_private"."alert_needs"(logloom_private.alert_rounds);
 
@@ -107,6 +120,9 @@ DROP FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer
 DROP PROCEDURE "logloom_private"."run_retention"(date);
 
 ALTER TABLE "logloom_private"."settings"
+  ALTER COLUMN "queue_hard_limit_bytes" DROP DEFAULT;
+
+ALTER TABLE "logloom_private"."settings"
   DROP COLUMN "job_run_budget";
 
 ALTER TABLE "logloom_private"."settings"
@@ -146,6 +162,38 @@ ALTER TABLE "logloom_private"."jobs"
 ALTER TABLE "logloom_private"."jobs"
   SET (autovacuum_analyze_threshold=10000);
 
+CREATE TABLE "logloom_private"."storage_hours" (
+  "hour"        timestamp with time zone NOT NULL,
+  "measured_at" timestamp with time zone NOT NULL,
+  "bytes"       bigint                   NOT NULL,
+  CONSTRAINT "storage_hours_pkey" PRIMARY KEY (hour)
+);
+
+ALTER TABLE "logloom_private"."storage_hours"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."storage_hours"
+  FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE "logloom_private"."storage" (
+  "singleton"      boolean                  NOT NULL DEFAULT true,
+  "measured_at"    timestamp with time zone,
+  "bytes"          bigint                   NOT NULL DEFAULT 0,
+  "reusable_bytes" bigint                   NOT NULL DEFAULT 0,
+  "is_dropping"    boolean                  NOT NULL DEFAULT false,
+  "is_stuck"       boolean                  NOT NULL DEFAULT false,
+  "dropped_day"    date,
+  "told_percent"   integer                  NOT NULL DEFAULT 0,
+  CONSTRAINT "storage_has_one_row" CHECK (singleton),
+  CONSTRAINT "storage_pkey" PRIMARY KEY (singleton)
+);
+
+ALTER TABLE "logloom_private"."storage"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."storage"
+  FORCE ROW LEVEL SECURITY;
+
 ALTER TABLE "logloom"."alert_incidents"
   ADD COLUMN "end_told_at" timestamp WITH time zone;
 
@@ -182,8 +230,26 @@ ALTER TABLE "logloom_private"."installation"
 ALTER TABLE "logloom_private"."installation"
   ADD COLUMN "other_url" text;
 
+ALTER TABLE "logloom_private"."retention_place"
+  ADD COLUMN "limit_day" date;
+
+ALTER TABLE "logloom_private"."retention_place"
+  ADD COLUMN "overtakes_archive" boolean NOT NULL DEFAULT false;
+
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "stream_tells_after" interval NOT NULL DEFAULT '01:00:00'::interval;
+
+ALTER TABLE "logloom_private"."settings"
+  ADD COLUMN "max_storage_bytes" bigint;
+
+ALTER TABLE "logloom_private"."settings"
+  ADD COLUMN "operators_tenant" text;
+
+ALTER TABLE "logloom_private"."settings"
+  ADD COLUMN "storage_policy" text NOT NULL DEFAULT 'drop_oldest'::text;
+
+ALTER TABLE "logloom_private"."settings"
+  ALTER COLUMN "queue_hard_limit_bytes" DROP NOT NULL;
 
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "writer_guard_silence" SET DEFAULT '00:00:20'::interval;
@@ -192,6 +258,8 @@ ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
 
 
 SET local check_function_bodies = off;
+
+ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
@@ -651,6 +719,67 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.awaits_archive (
+  p_tenant_id text,
+  p_day       date,
+  p_today     date
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_first_day date;
+begin
+  if exists (
+    select
+    from logloom_private.retention_place p
+    where p.limit_day = p_day and p.overtakes_archive
+  ) then
+    return false;
+  elsif exists (
+    select
+    from logloom_private.kept_longer k
+    where k.tenant_id = p_tenant_id and k.kept_until > now()
+      and p_day between k.first_day and k.last_day
+  ) then
+    return true;
+  elsif not exists (
+    -- A tenant that is gone, or going, leaves no files.
+    select
+    from logloom.tenants t
+    join logloom.plans p on p.plan_id = t.plan_id
+    where t.tenant_id = p_tenant_id and p.archive_days > 0
+  ) or logloom_private.is_being_deleted(p_tenant_id) then
+    return false;
+  end if;
+  select s.* into v_settings from logloom_private.settings s;
+  if v_settings.archive_overtaken = 'drop'
+    and logloom_private.day_start(
+      p_day + logloom_private.retention_days(p_tenant_id) + 1
+    ) + v_settings.archive_grace <= logloom_private.day_start(p_today)
+  then
+    return false;
+  end if;
+  v_first_day := least(
+    p_day,
+    (
+      select logloom_private.utc_day(min(c.first_ts))
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= logloom_private.day_start(p_day)
+        and c.last_ts < logloom_private.day_start(p_day + 1)
+    )
+  );
+  return exists (
+    select
+    from generate_series(0, p_day - v_first_day) d (n)
+    where not logloom_private.is_archived(p_tenant_id, p_day - d.n)
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.begin_alert_round (
   p_now       timestamp with time zone,
   p_watermark timestamp with time zone
@@ -832,6 +961,87 @@ begin
     p_block, logloom_private.bit_positions(v_rest), p_tree
   );
   return v_bits[1] | logloom_private.position_bits(v_found, p_block.records);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.bound_storage()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_place constant logloom_private.retention_place :=
+    (select p from logloom_private.retention_place p);
+  v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
+  v_storage logloom_private.storage;
+  v_percent double precision;
+  v_mark integer;
+  v_day date;
+  v_overtakes_archive boolean;
+  v_is_news boolean;
+begin
+  if v_place.limit_day is not null then
+    return coalesce(logloom_private.retention_step(), '0');
+  end if;
+  select s.* into v_storage from logloom_private.storage s;
+  v_storage.measured_at := clock_timestamp();
+  select m.bytes, m.reusable_bytes
+  into v_storage.bytes, v_storage.reusable_bytes
+  from logloom_private.measure_storage() m;
+  v_percent := 100.0 * v_storage.bytes / v_settings.max_storage_bytes;
+
+  -- 1. Which day goes. One that retention works at comes first.
+  v_storage.is_dropping := v_settings.storage_policy = 'drop_oldest'
+    and coalesce(v_percent >= 100 or v_storage.is_dropping and v_percent > 95, false);
+  v_storage.is_stuck := v_storage.is_stuck and v_storage.is_dropping;
+  if v_storage.is_dropping and v_place.day is null then
+    select d.day, d.overtakes_archive
+    into v_day, v_overtakes_archive
+    from logloom_private.day_to_drop(logloom_private.utc_day(now())) d;
+    v_storage.is_stuck := v_day is null;
+    if v_overtakes_archive and v_percent < 100 then
+      v_day := null;
+    end if;
+  end if;
+
+  -- 2. What is known of it.
+  v_mark := case when v_percent >= 100 then 100 when v_percent >= 80 then 80 else 0 end;
+  v_is_news := v_mark > v_storage.told_percent;
+  v_storage.told_percent := case
+    when v_percent >= 70 then greatest(v_storage.told_percent, v_mark)
+    else 0
+  end;
+  update logloom_private.storage s
+  set (measured_at, bytes, reusable_bytes, is_dropping, is_stuck, told_percent) = (
+    v_storage.measured_at, v_storage.bytes, v_storage.reusable_bytes, v_storage.is_dropping,
+    v_storage.is_stuck, v_storage.told_percent
+  )
+  where s.singleton;
+  insert into logloom_private.storage_hours (hour, measured_at, bytes)
+  values (
+    date_trunc('hour', v_storage.measured_at, 'UTC'), v_storage.measured_at, v_storage.bytes
+  )
+  on conflict do nothing;
+  if v_is_news then
+    perform logloom_private.tell_operators(h ->> 'reason', h - 'reason')
+    from logloom_private.storage_health() h;
+  end if;
+
+  -- 3. It goes. One that was not dropped the last time is tried again a minute later.
+  if v_day is null then
+    return null;
+  end if;
+  delete from logloom_private.kept_longer k where k.last_day <= v_day;
+  update logloom_private.kept_longer k set first_day = v_day + 1 where k.first_day <= v_day;
+  -- Where no retention has run yet, that of yesterday has ended.
+  insert into logloom_private.retention_place as p (
+    today, finished_at, limit_day, overtakes_archive
+  )
+  values (logloom_private.utc_day(now()) - 1, now(), v_day, v_overtakes_archive)
+  on conflict (singleton) do update
+  set limit_day = excluded.limit_day, overtakes_archive = excluded.overtakes_archive, attempts = 0;
+  update logloom_private.storage s set dropped_day = v_day where s.singleton;
+  return case when v_day is distinct from v_storage.dropped_day then interval '0' end;
 end;
 $function$;
 
@@ -1874,6 +2084,68 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.day_is_kept (
+  p_day   date,
+  p_today date
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET enable_nestloop TO 'off'
+  AS $function$
+begin
+  return exists (
+    select
+    from logloom_private.day_tenants(p_day) d (tenant_id)
+    left join logloom_private.first_left_days(p_today) k on k.tenant_id = d.tenant_id
+    left join logloom_private.archiving_tenants() a (tenant_id) on a.tenant_id = d.tenant_id
+    where coalesce(k.first_kept_day, p_today) <= p_day
+      or a.tenant_id is not null
+        and logloom_private.awaits_archive(a.tenant_id, p_day, p_today)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.day_to_drop (
+  p_today date,
+  OUT     day date,
+  OUT     overtakes_archive boolean
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_day date;
+begin
+  loop
+    v_day := logloom_private.next_stored_day(v_day, p_today - 1);
+    overtakes_archive := v_day is null;
+    exit when v_day is null;
+    if exists (
+      select
+      from logloom_private.day_tenants(v_day) t (tenant_id)
+      where not logloom_private.awaits_archive(t.tenant_id, v_day, p_today)
+        -- What was brought back, the archive has.
+        or exists (
+          select
+          from logloom_private.kept_longer k
+          where k.tenant_id = t.tenant_id and k.kept_until > now()
+            and v_day between k.first_day and k.last_day
+        )
+    ) then
+      day := v_day;
+      exit;
+    end if;
+    if day is null and exists (select from logloom_private.day_tenants(v_day)) then
+      day := v_day;
+    end if;
+  end loop;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.decode_cursor (
   p_cursor  text,
   p_pattern text
@@ -1928,6 +2200,43 @@ begin
   on conflict (object_key) do nothing;
   update logloom_private.archive_garbage g set next_attempt_at = clock_timestamp() where true;
   return (select count(*) from logloom_private.archive_garbage);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.delete_expired (
+  p_tenant_id text,
+  p_day       date,
+  p_today     date
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rows text;
+  v_end logloom_private.log_key;
+  v_deleted integer;
+begin
+  if p_day >= logloom_private.first_kept_day(p_tenant_id, p_today)
+    and not exists (select from logloom_private.retention_place p where p.limit_day = p_day)
+  then
+    return 0;
+  end if;
+  -- Constants, so that one partition is looked at.
+  v_rows := logloom_private.tenant_rows_sql(
+    p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true'
+  );
+  v_end := logloom_private.rows_end(v_rows);
+  if v_end.ts is null then
+    return 0;
+  end if;
+  execute logloom_private.removed_records_sql(format(
+    'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
+    v_rows, v_end.ts, v_end.ts, v_end.id
+  ))
+  into v_deleted;
+  perform logloom_private.note_deletions(array[p_tenant_id], array[v_deleted], 0, p_today);
+  return v_deleted;
 end;
 $function$;
 
@@ -2191,6 +2500,35 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.end_retention_day (
+  p_day   date,
+  p_error text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- The receipts of a day that was dropped because storage is full.
+  with done as (
+    update logloom.retention_runs r
+    set status = 'done', finished_at = clock_timestamp()
+    where r.kind = 'storage' and r.status = 'running'
+    returning r.*
+  )
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select
+    d.tenant_id, d.requested_by, 'logs.day_dropped', p_day::text,
+    jsonb_build_object('run_id', d.run_id, 'records', d.records)
+  from done d;
+  update logloom_private.retention_place p
+  set done_through = case when p.limit_day is null then p_day else p.done_through end,
+    limit_day = null, overtakes_archive = false, day = null, tenant_through = null, attempts = 0,
+    error = coalesce(p.error, p_error)
+  where p.singleton;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.enqueue_recovery()
   RETURNS TRIGGER
   LANGUAGE plpgsql
@@ -2310,6 +2648,35 @@ begin
   p_tail.first := coalesce(v_first, p_tail.first);
   p_tail.id := v_id;
   return p_tail;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.expired_tenants (
+  p_day   date,
+  p_today date,
+  p_after text,
+  p_limit integer
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET enable_nestloop TO 'off'
+  AS $function$
+begin
+  return array(
+    select d.tenant_id
+    from logloom_private.day_tenants(p_day) d (tenant_id)
+    left join logloom_private.first_left_days(p_today) k on k.tenant_id = d.tenant_id
+    left join logloom_private.archiving_tenants() a (tenant_id) on a.tenant_id = d.tenant_id
+    where d.tenant_id > p_after and coalesce(k.first_kept_day, p_today) > p_day
+      and not (
+        a.tenant_id is not null
+        and logloom_private.awaits_archive(a.tenant_id, p_day, p_today)
+      )
+    order by d.tenant_id
+    limit p_limit
+  );
 end;
 $function$;
 
@@ -2446,6 +2813,28 @@ begin
   )
   on conflict (rule_id, window_end, (coalesce(md5("group"::text), ''))) do nothing;
   return found;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.first_left_days (
+  p_today date
+)
+  RETURNS TABLE (
+    tenant_id      text,
+    first_kept_day date
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    k.tenant_id,
+    greatest(
+      k.first_kept_day, (select p.limit_day + 1 from logloom_private.retention_place p)
+    )
+  from logloom_private.first_kept_days(p_today) k;
 end;
 $function$;
 
@@ -2770,6 +3159,12 @@ begin
         logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
         'ingest.queue_is_full'
       );
+    elsif p_state.storage_is_full then
+      -- It is measured once a minute.
+      perform logloom_private.refuse_with_headers(
+        logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '60'),
+        'ingest.storage_is_full'
+      );
     end if;
     if not p_state.is_provisioned then
       perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
@@ -2801,6 +3196,59 @@ begin
     perform logloom_private.enqueue(p_state, p_request);
   end if;
   return v_answer;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('ingest.idempotency_key_has_another_body', 409, 'Idempotency-Key was used with another body',
+      'Send a new key with a new body; repeat a key only with the same body.',
+      'A key repeats a request, body and all, for 24 hours.'),
+    ('ingest.monthly_events_are_used_up', 429, 'Monthly event limit reached: %s events',
+      'The limit is the plan''s, and starts anew with the next month (UTC).',
+      'The plan''s events of this UTC month are used up.'),
+    ('ingest.monthly_bytes_are_used_up', 429, 'Monthly byte limit reached: %s bytes',
+      'The limit is the plan''s, and starts anew with the next month (UTC).',
+      'The plan''s bytes of this UTC month are used up.'),
+    ('ingest.too_many_events', 429, 'Rate limit reached: %s events per second',
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+      'The plan allows no more for now.'),
+    ('ingest.too_many_requests', 429, 'Rate limit reached: %s requests per second',
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
+      'The plan allows no more for now.'),
+    ('ingest.tenant_is_not_known', 404, 'There is no tenant %s',
+      'Make it with add_tenant_member or create_api_key, or set provision_by_secret_key in '
+        'logloom_private.settings.',
+      'A request with the project''s secret key names a tenant that there is not, or that is being '
+        'deleted.'),
+    ('ingest.queue_is_full', 503, 'The queue is full, try again',
+      'The writer is behind: the endpoint health/queue tells how far.',
+      'The writer is far behind; `health/queue` says how far.'),
+    ('ingest.storage_is_full', 503, 'Storage is full, try again later',
+      'An operator can raise max_storage_bytes in logloom_private.settings; the endpoint '
+        'health/detailed tells how much is stored.',
+      'What is stored has reached `max_storage_bytes`; `health/detailed` says how far.'),
+    ('ingest.request_is_too_large', 413, 'Batch too large (max %s events, %s bytes)',
+      'Send it in parts. The function ingest does; the limits are in logloom_private.settings.',
+      null),
+    ('ingest.record_is_too_long', 413, 'A record is longer than %s bytes',
+      'Cut what is longest in it. The function ingest does; the limit is in '
+        'logloom_private.settings.',
+      null),
+    ('ingest.record_has_too_many_values', 413, 'A record has more than %s values',
+      'Shorten its largest arrays and objects. The function ingest does; the limit is in '
+        'logloom_private.settings.',
+      null)
+  ) e (name, status, message, hint, explanation);
 end;
 $function$;
 
@@ -2843,16 +3291,19 @@ begin
     -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
     pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
     + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
-      >= s.queue_hard_limit_bytes / 4096
+      >= l.bytes / 4096
     and pg_table_size('logloom_private.queue_slot_' || q.open_slot)
     + coalesce(pg_table_size('logloom_private.queue_slot_' || q.closed_slot), 0)
-      >= s.queue_hard_limit_bytes,
+      >= l.bytes,
     case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
       else '{"X-Logloom-Writer": "silent"}' end,
-    v_sender.service
+    v_sender.service,
+    t.bytes >= s.max_storage_bytes and (s.storage_policy = 'refuse' or t.is_stuck)
   into v_state
   from logloom_private.queue_pointer q
   cross join logloom_private.settings s
+  cross join logloom_private.queue_limit(s.queue_hard_limit_bytes, s.max_storage_bytes) l (bytes)
+  cross join logloom_private.storage t
   cross join logloom_private.queue_batch_id b
   left join logloom_private.jobs h on h.name = 'write_logs'
   cross join (
@@ -3620,6 +4071,41 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.measure_storage (
+  OUT bytes bigint,
+  OUT reusable_bytes bigint
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- What indexes, pages and TOAST add to blocks.bytes: 1.08 with 32,000 records a block, 1.31 with
+  -- a hundred.
+  v_factor constant numeric := 1.2;
+  v_sealed constant bigint := (
+    select coalesce(sum(c.bytes), 0) * v_factor from logloom_private.blocks c
+  );
+begin
+  select
+    coalesce(
+      sum(b.bytes) filter (
+        where i.inhparent in ('logloom.logs'::regclass, 'logloom_private.queue'::regclass)
+      ),
+      0
+    ) + v_sealed,
+    sum(b.bytes)
+  into bytes, reusable_bytes
+  from pg_catalog.pg_class c
+  left join pg_catalog.pg_inherits i on i.inhrelid = c.oid
+  cross join logloom_private.relation_bytes(c.oid) b (bytes)
+  where c.relnamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
+    and c.relkind = 'r';
+  reusable_bytes := greatest(reusable_bytes - bytes, 0);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.message_bits (
   p_block logloom_private.blocks,
   p_leaf  jsonb
@@ -3706,6 +4192,36 @@ begin
   return array[
     case when (v_template -> 'decides')::boolean then v_bits else v_none end, v_bits
   ];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.next_stored_day (
+  p_after  date,
+  p_before date
+)
+  RETURNS date
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select min(d.day)
+    from (
+      select p.day from unnest(logloom_private.partition_days()) p (day)
+      union all
+      -- A day that was dropped before all was done that follows.
+      select min(l.day)
+      from logloom_private.log_days l
+      where l.day > coalesce(p_after, '1970-01-01')
+      union all
+      -- A day that is sealed whole has no partition. A block of several days goes with the last.
+      select logloom_private.utc_day(min(c.last_ts))
+      from logloom_private.blocks c
+      where c.last_ts >= logloom_private.day_start(coalesce(p_after, '1970-01-01') + 1)
+    ) d
+    where d.day > coalesce(p_after, '-infinity') and d.day < p_before
+  );
 end;
 $function$;
 
@@ -3820,6 +4336,38 @@ when query_canceled or others then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.note_deletions (
+  p_tenant_ids text[],
+  p_records    bigint[],
+  p_partitions integer,
+  p_today      date
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET enable_hashjoin TO 'on'
+  SET enable_nestloop TO 'off'
+  AS $function$
+begin
+  insert into logloom.retention_runs as r (
+    tenant_id, kind, status, requested_by, ts_to, records, partitions
+  )
+  select
+    n.tenant_id, w.kind, 'running', w.kind,
+    logloom_private.day_start(k.first_kept_day), n.records, p_partitions
+  from unnest(p_tenant_ids, p_records) n (tenant_id, records)
+  join logloom_private.first_left_days(p_today) k on k.tenant_id = n.tenant_id
+  cross join (
+    select case when exists (
+      select from logloom_private.retention_place p where p.limit_day is not null
+    ) then 'storage' else 'retention' end as kind
+  ) w
+  where n.records > 0
+  on conflict (tenant_id, ts_to, kind) where kind <> 'erasure' and status = 'running' do update
+  set records = r.records + excluded.records, partitions = r.partitions + excluded.partitions;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.note_key_read (
   p_key_digest text,
   p_operation  text
@@ -3908,6 +4456,30 @@ begin
 exception when read_only_sql_transaction or disk_full then
   -- An answer is worth more than its note.
   null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.note_stream_gaps (
+  p_day        date,
+  p_today      date,
+  p_tenant_ids text[] DEFAULT NULL::text[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.note_gap(s, p_day)
+  from logloom.log_streams s
+  where s.position_seq <= logloom_private.last_write_seq()
+    and (
+      s.tenant_id = any (p_tenant_ids)
+      or p_tenant_ids is null
+      and (
+        p_day < logloom_private.first_kept_day(s.tenant_id, p_today)
+        or exists (select from logloom_private.retention_place p where p.limit_day = p_day)
+      )
+    );
 end;
 $function$;
 
@@ -4257,6 +4829,63 @@ begin
     end if;
   end if;
   return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.purge_old_rows()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_old record;
+  v_rows integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  for v_old in
+    select o.name::regclass as name, o.is_old, o.lifetime
+    from (
+      values
+        ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
+        ('logloom.archive_restores', 'r.finished_at < $1', v_settings.audit_lifetime),
+        ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
+        -- After its last alert.
+        ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
+        -- Listed for a while after their end.
+        ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
+        ('logloom_private.idempotency_keys', 'r.created_at < $1',
+          v_settings.idempotency_key_lifetime),
+        -- Counted for a minute from when they were made.
+        ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
+        ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
+        ('logloom_private.key_reads', 'r.day < $1', '31 days'),
+        -- Listed for a while after their end.
+        ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
+        ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
+        -- Unused for a day, a bucket is full.
+        ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
+        ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
+          v_settings.notification_history_lifetime),
+        ('logloom.log_stream_failures', 'r.occurred_at < $1', v_settings.stream_failure_lifetime),
+        ('logloom_private.notification_usage', 'r.hour < $1', '1 day'),
+        ('logloom_private.confirmation_mails', 'r.sent_at < $1', v_settings.confirmation_lifetime),
+        ('logloom_private.notification_addresses',
+          'r.code_expires_at < $1 and r.confirmed_at is null', '0')
+    ) o (name, is_old, lifetime)
+  loop
+    execute format(
+      'delete from %1$s d where d.ctid = any(array('
+        'select r.ctid from %1$s r where %2$s limit $2 for update skip locked))',
+      v_old.name, v_old.is_old
+    )
+    using now() - v_old.lifetime, v_settings.purge_step_rows;
+    get diagnostics v_rows = row_count;
+    if v_rows >= v_settings.purge_step_rows then
+      return v_settings.deletion_pause;
+    end if;
+  end loop;
+  return null;
 end;
 $function$;
 
@@ -5157,6 +5786,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.queue_limit (
+  p_hard_limit  bigint,
+  p_max_storage bigint
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return coalesce(
+    p_hard_limit,
+    case when p_max_storage is null then 1 << 30 else greatest(p_max_storage / 10, 64 << 20) end
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.range_sql (
   p_bounds       jsonb,
   p_value        text,
@@ -5304,6 +5950,7 @@ declare
     'canary', logloom_private.canary_health(v_now),
     'streams', logloom_private.stream_health(v_now),
     'archive', logloom_private.archive_health(v_now),
+    'storage', logloom_private.storage_health(),
     'pre_request', logloom_private.pre_request_health(),
     'installation', logloom_private.health_grade(
       case
@@ -5325,8 +5972,12 @@ declare
     'jobs', logloom_private.job_health(v_now)
   );
   v_status constant text := logloom_private.worst_status(v_checks);
-  -- Receivers are the tenants'; for those of one the service is no less ready for others.
-  v_ready constant text := logloom_private.worst_status(v_checks - 'streams');
+  -- Receivers are the tenants'; for those of one the service is no less ready for others. And it is
+  -- ready while storage fills up, until ingest is refused.
+  v_ready constant text := logloom_private.worst_status(
+    v_checks - 'streams'
+      - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
+  );
 begin
   return jsonb_build_object(
     'status', v_status,
@@ -6357,6 +7008,19 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.relation_bytes (
+  p_relation regclass
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return pg_total_relation_size(p_relation);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.renew_webhook_secret()
   RETURNS TRIGGER
   LANGUAGE plpgsql
@@ -6589,35 +7253,25 @@ begin
     return interval '100 milliseconds';
   end if;
   select p.* into v_place from logloom_private.retention_place p;
-  if v_place.today is null or v_place.finished_at is not null then
+  if v_place.limit_day is not null then
+    -- The place may be of a day long ago.
+    v_place.today := logloom_private.utc_day(now());
+  elsif v_place.today is null or v_place.finished_at is not null then
     if not logloom_private.retention_is_due(logloom_private.utc_day(now())) then
       return null;
     end if;
     perform logloom_private.begin_retention(logloom_private.utc_day(now()));
     return interval '0';
   end if;
-  if v_place.spans_through is not null then
+  if v_place.day is not null then
+    return logloom_private.delete_expired_of_day(v_place);
+  elsif v_place.limit_day is null and v_place.spans_through is not null then
     perform logloom_private.split_long_block(v_place);
     return interval '0';
-  elsif v_place.day is not null then
-    return logloom_private.delete_expired_of_day(v_place);
   end if;
-  v_day := (
-    select min(d.day)
-    from (
-      select p.day from unnest(logloom_private.partition_days()) p (day)
-      union all
-      -- A day that was dropped before all was done that follows.
-      select min(l.day)
-      from logloom_private.log_days l
-      where l.day > coalesce(v_place.done_through, '1970-01-01')
-      union all
-      -- A day that is sealed whole has no partition. A block of several days goes with the last.
-      select logloom_private.utc_day(min(c.last_ts))
-      from logloom_private.blocks c
-      where c.last_ts >= logloom_private.day_start(coalesce(v_place.done_through, '1970-01-01') + 1)
-    ) d
-    where d.day > coalesce(v_place.done_through, '-infinity') and d.day < v_place.today
+  v_day := coalesce(
+    v_place.limit_day,
+    logloom_private.next_stored_day(v_place.done_through, v_place.today)
   );
   if v_day is null then
     perform logloom_private.end_retention(v_place.error);
@@ -6852,6 +7506,7 @@ begin
       ('seal_logs', 'tend', 'seal_step', '1 minute', '1 hour'),
       ('run_retention', 'tend', 'retention_step', '1 minute', '1 hour'),
       ('run_deletions', 'tend', 'run_deletion_step', '1 minute', '10 minutes'),
+      ('bound_storage', 'tend', 'bound_storage', '1 minute', '10 minutes'),
       ('verify_logs', 'tend', 'verify_step', '1 minute', '1 hour'),
       ('purge_job_history', 'tend', 'purge_job_history', '1 hour', '4 hours'),
       ('purge_old_rows', 'tend', 'purge_old_rows', '1 hour', '4 hours')
@@ -7637,6 +8292,57 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.storage_health()
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_storage constant logloom_private.storage := (select s from logloom_private.storage s);
+  v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
+  v_limit constant bigint := v_settings.max_storage_bytes;
+  v_percent constant numeric := round(100.0 * v_storage.bytes / v_limit, 1);
+  v_refuses constant boolean := v_storage.bytes >= v_limit
+    and (v_settings.storage_policy = 'refuse' or v_storage.is_stuck);
+  v_sizes constant text := format(
+    '%s of %s', pg_size_pretty(v_storage.bytes), pg_size_pretty(v_limit)
+  );
+  v_bytes_per_day bigint;
+  v_days numeric;
+begin
+  select
+    (v_storage.bytes - h.bytes)
+      / (extract(epoch from v_storage.measured_at - h.measured_at) / 86400)
+  into v_bytes_per_day
+  from generate_series(1, 7) d
+  join logloom_private.storage_hours h on h.hour
+    = date_trunc('hour', v_storage.measured_at, 'UTC') - make_interval(hours => 24 * d)
+  order by h.hour
+  limit 1;
+  if v_bytes_per_day > 0 and v_storage.bytes < v_limit then
+    v_days := round((v_limit - v_storage.bytes)::numeric / v_bytes_per_day, 1);
+  end if;
+  return logloom_private.health_grade(
+    case when v_refuses then format('Storage is full (%s): ingest is refused', v_sizes) end,
+    case when v_percent >= 80 and not v_refuses then concat_ws(
+      ', ',
+      format('Storage is %s %% full (%s)', floor(v_percent), v_sizes),
+      'full in ' || v_days || ' days at this rate'
+    ) end
+  ) || jsonb_build_object(
+    'stored_bytes', v_storage.bytes,
+    'limit_bytes', v_limit,
+    'percent', v_percent,
+    'policy', v_settings.storage_policy,
+    'days_until_full', v_days,
+    'bytes_per_day', v_bytes_per_day,
+    'reusable_bytes', v_storage.reusable_bytes,
+    'measured_at', v_storage.measured_at
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.stream_config_members()
   RETURNS TABLE (
     name      text,
@@ -7851,6 +8557,34 @@ begin
     end,
     true
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.tell_operators (
+  p_message text,
+  p_attrs   jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_state logloom_private.ingest_state;
+  v_request logloom_private.ingest_request;
+begin
+  select t.tenant_id, s.max_record_bytes, s.max_record_values
+  into v_state.tenant_id, v_state.max_record_bytes, v_state.max_record_values
+  from logloom_private.settings s
+  join logloom.tenants t on t.tenant_id = s.operators_tenant;
+  if not found or logloom_private.is_being_deleted(v_state.tenant_id) then
+    return;
+  end if;
+  v_request.p_ts := array[clock_timestamp()];
+  v_request.p_level := array['warn'];
+  v_request.p_msg := array[p_message];
+  v_request.p_service := array['logloom'];
+  v_request.p_attrs := array[p_attrs];
+  perform logloom_private.enqueue(v_state, v_request);
 end;
 $function$;
 
@@ -8542,6 +9276,50 @@ ALTER TABLE "logloom"."alert_incidents"
   ADD CONSTRAINT "alert_incidents_resolution_is_whole"
     CHECK ((((resolved_at IS NULL) = (resolution IS NULL)) AND ((quiet_from IS NULL) OR (resolution = ANY (ARRAY['recovered'::text, 'still_absent'::text])))));
 
+ALTER TABLE "logloom"."audit_events"
+  ADD CONSTRAINT "audit_events_action_is_known"
+    CHECK
+    ((action = ANY (ARRAY['alert_rule.paused'::text, 'api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text, 'api_key.deleted'::text,
+    'alert_silence.created'::text,
+    'alert_silence.expired'::text,
+    'ingest_token.created'::text,
+    'portal_session.created'::text,
+    'portal_session.first_used'::text,
+    'portal_session.revoked'::text,
+    'member.added'::text,
+    'member.changed'::text,
+    'member.removed'::text,
+    'member.switched'::text,
+    'settings.changed'::text,
+    'plan.changed'::text,
+    'view.created'::text,
+    'view.changed'::text,
+    'view.deleted'::text,
+    'log_stream.created'::text,
+    'log_stream.changed'::text,
+    'log_stream.deleted'::text,
+    'dashboard.created'::text,
+    'dashboard.changed'::text,
+    'dashboard.deleted'::text,
+    'logs.deletion_requested'::text, 'logs.deletion_finished'::text, 'logs.day_dropped'::text, 'logs.restore_requested'::text, 'logs.restore_finished'::text])));
+
+ALTER TABLE "logloom"."retention_runs"
+  ADD CONSTRAINT "retention_runs_erasure_has_query" CHECK (((kind <> 'erasure'::text) OR ((query_dsl IS NOT NULL) AND (ts_from IS NOT NULL))));
+
+ALTER TABLE "logloom"."retention_runs"
+  ADD CONSTRAINT "retention_runs_kind_is_known" CHECK ((kind = ANY (ARRAY['retention'::text, 'erasure'::text, 'storage'::text])));
+
+ALTER TABLE "logloom_private"."settings"
+  ADD CONSTRAINT "settings_max_storage_bytes_is_positive" CHECK ((max_storage_bytes > 0));
+
+ALTER TABLE "logloom_private"."settings"
+  ADD CONSTRAINT "settings_storage_policy_is_known" CHECK ((storage_policy = ANY (ARRAY['drop_oldest'::text, 'refuse'::text])));
+
+CREATE UNIQUE INDEX retention_runs_retention_idx ON logloom.retention_runs USING btree (tenant_id, ts_to, kind)
+  WHERE ((kind <> 'erasure'::text) AND (status = 'running'::text));
+
+CREATE INDEX blocks_last_ts_idx ON logloom_private.blocks USING btree (last_ts) INCLUDE (bytes);
+
 CREATE TRIGGER alert_rules_renew_webhook_secret
   AFTER UPDATE OF notification_config ON logloom.alert_rules
   FOR EACH ROW
@@ -8588,7 +9366,31 @@ COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded when
 
 COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece. It returns how long to rest before the next; null: nothing is left, until every has passed.';
 
+COMMENT ON COLUMN "logloom_private"."retention_place"."limit_day" IS 'The day that is being dropped for every tenant because storage is full. It comes before the rest of the day''s retention, which then goes on. Null: none.';
+
+COMMENT ON COLUMN "logloom_private"."retention_place"."overtakes_archive" IS 'Whether limit_day does not wait for the archive.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."max_storage_bytes" IS 'How many bytes of records Logloom stores at most, of all tenants, measured once a minute. storage_policy says what happens then. Null: no limit.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."operators_tenant" IS 'The tenant that gets a record when storage fills up, for an alert rule to find. Null: none.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."queue_hard_limit_bytes" IS 'Ingest answers 503 while the slots that are filled and moved take more bytes on disk. Null: a tenth of max_storage_bytes, at least 64 MB, or 1 GB where that is null.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."storage_policy" IS 'At max_storage_bytes: drop_oldest deletes the oldest days of all tenants, refuse lets ingest answer 503.';
+
 COMMENT ON COLUMN "logloom_private"."settings"."stream_tells_after" IS 'How long a log stream fails before owners get a mail.';
+
+COMMENT ON COLUMN "logloom_private"."storage"."bytes" IS 'Partitions and queue as files, and what blocks hold.';
+
+COMMENT ON COLUMN "logloom_private"."storage"."dropped_day" IS 'The day that was dropped last.';
+
+COMMENT ON COLUMN "logloom_private"."storage"."is_dropping" IS 'settings.max_storage_bytes was reached, and days are dropped down to 95 % of it.';
+
+COMMENT ON COLUMN "logloom_private"."storage"."is_stuck" IS 'No day is left to be dropped: today and yesterday always stay. At the limit, ingest is refused.';
+
+COMMENT ON COLUMN "logloom_private"."storage"."reusable_bytes" IS 'The rest of Logloom''s tables and indexes: counts, settings, and mostly space that deleted rows have left, which is used again before files grow.';
+
+COMMENT ON COLUMN "logloom_private"."storage"."told_percent" IS 'Up to which mark, 80 or 100, the operators'' tenant was told. Starts again below 70.';
 
 COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
@@ -8596,13 +9398,21 @@ COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'What the edge functi
 
 COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One of which nothing is heard in time is due again. Errors: PT400, PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, pre_request and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
+COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
+
+COMMENT ON FUNCTION "public"."list_log_retention_runs"(text, text, integer, uuid) IS 'Deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the secrets, sealed by the current key. p_answer: what the receiver said. p_release: lets go of the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets each member, null takes one away. Another scheme, host or port in p_config needs every secret that is set in p_secrets again. An empty p_query_dsl sends all records. p_enabled true also ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
+COMMENT ON TABLE "logloom"."retention_runs" IS 'Deletions of records: by retention, on request, and because storage is full. Of the first and the last there is a row a run for a tenant that lost records. Kept for settings.audit_lifetime.';
+
 COMMENT ON TABLE "logloom_private"."jobs" IS 'What runs beside requests: one row a job, with when it runs and how it fares.';
+
+COMMENT ON TABLE "logloom_private"."storage" IS 'What is stored, measured once a minute by the job bound_storage, and what it does about it.';
+
+COMMENT ON TABLE "logloom_private"."storage_hours" IS 'What was stored at the first measurement of each hour of the last 8 days: for the forecast.';
 
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. archive: one claim of its work at a time. With a hash of a lane as second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
 
@@ -8611,6 +9421,8 @@ COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with
 COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}. late_seconds: how far its last window is behind those that are due; 0 where it is not.';
 
 COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. lag_seconds: how long the oldest record that was not sent has waited. paused_at with pause_reason failing (no success for long), refused (the receiver takes no record) or maker (who made it is no admin any more). skipped_records: not sent, because streams passed them on three times already. test_…: of the last test; it is under way while test_finished_at is null. last_answer, test_answer: the first 500 characters of what the receiver said, where it did not take what was sent.';
+
+COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (a later day''s run went on with it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were taken out of how many files of the archive; not part of records. not_reached: where records may be that an erasure did not reach, null before it is done.';
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
 
@@ -8646,6 +9458,11 @@ where i.resolved_at is not null
 -- One scheduler with three lanes instead of a job of pg_cron for each step.
 update logloom_private.settings set writer_guard_silence = '20 seconds'
 where writer_guard_silence = '10 seconds';
+
+-- The limit of the queue now follows from max_storage_bytes.
+update logloom_private.settings set queue_hard_limit_bytes = null
+where queue_hard_limit_bytes = 8589934592;
+insert into logloom_private.storage default values;
 select logloom_private.schedule_jobs();
 
 select logloom_private.finish_migration();

@@ -18,4 +18,9 @@ where i.resolved_at is not null
 -- One scheduler with three lanes instead of a job of pg_cron for each step.
 update logloom_private.settings set writer_guard_silence = '20 seconds'
 where writer_guard_silence = '10 seconds';
+
+-- The limit of the queue now follows from max_storage_bytes.
+update logloom_private.settings set queue_hard_limit_bytes = null
+where queue_hard_limit_bytes = 8589934592;
+insert into logloom_private.storage default values;
 select logloom_private.schedule_jobs();

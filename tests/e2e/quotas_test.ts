@@ -159,14 +159,23 @@ Deno.test("a request of several slices that is larger than the burst is taken wh
   assert.equal((await usageOf(db, tenant)).events, count);
 });
 
-Deno.test("while the queue is full ingest answers 503, and takes up again after", async () => {
+Deno.test("while queue or storage is full ingest answers 503, and takes up again after", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
-  {
-    await using _settings = await changeSettings(db, { queue_hard_limit_bytes: 0 });
+  for (
+    const [settings, error, retryAfter] of [
+      [{ queue_hard_limit_bytes: 0 }, "The queue is full, try again", "5"],
+      [
+        { max_storage_bytes: 1, storage_policy: "refuse", queue_hard_limit_bytes: 1 << 30 },
+        "Storage is full, try again later",
+        "60",
+      ],
+    ] as const
+  ) {
+    await using _settings = await changeSettings(db, settings);
     const answer = await ingest(tenant.headers, events(1));
-    assertAnswer(answer, 503, { error: "The queue is full, try again" });
-    assert.equal(answer.headers.get("retry-after"), "5");
+    assertAnswer(answer, 503, { error });
+    assert.equal(answer.headers.get("retry-after"), retryAfter);
   }
   assertAnswer(await ingest(tenant.headers, events(1)), 200, {
     success: true,

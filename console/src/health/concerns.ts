@@ -18,6 +18,9 @@ const isWell = (check: Check | undefined) =>
 export function concerns({ checks, status }: HealthReport): Concern[] {
   const queue = checks.queue as Check | undefined;
   const writer = checks.writer as Check | undefined;
+  const storage = checks.storage as Check | undefined;
+  // Ingest is refused when either is full.
+  const taken = storage?.status === "unhealthy" ? storage : queue;
   const jobs = (checks.jobs ?? {}) as Record<string, Check>;
   const waiting = Number(queue?.oldest_item_age_seconds ?? 0);
   const reason = (check: Check | undefined) => plain(String(check?.reason ?? ""));
@@ -33,10 +36,8 @@ export function concerns({ checks, status }: HealthReport): Concern[] {
   return [
     {
       title: "What you send",
-      words: isWell(queue) || checks.queue === undefined
-        ? say("It is accepted and kept.")
-        : reason(queue),
-      tone: isWell(queue) ? "good" : status === "unhealthy" ? "bad" : "warn",
+      words: isWell(taken) ? say("It is accepted and kept.") : reason(taken),
+      tone: isWell(taken) ? "good" : status === "unhealthy" ? "bad" : "warn",
     },
     {
       title: "Until it can be found",

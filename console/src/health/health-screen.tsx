@@ -4,7 +4,7 @@ import type { HealthReport, LogloomError } from "../service/logloom.ts";
 import { useService } from "../service/hooks.ts";
 import { Badge, ScreenHead } from "../shared/controls.tsx";
 import { ago } from "../shared/format.ts";
-import { count, seconds, took } from "../shared/numbers.ts";
+import { bytes, count, seconds, took } from "../shared/numbers.ts";
 import { Loaded, Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { say, type Words } from "../shared/words.ts";
@@ -145,6 +145,7 @@ function fact(key: string, value: unknown) {
   }
   if (typeof value === "number") {
     if (key.endsWith("_seconds") || key.startsWith("seconds_")) return seconds(value);
+    if (/(^|_)bytes($|_)/.test(key)) return bytes(value);
     return key.endsWith("_ms") ? took(value) : count(value);
   }
   if (typeof value === "string") {

@@ -12,6 +12,12 @@ declare
 begin
   if exists (
     select
+    from logloom_private.retention_place p
+    where p.limit_day = p_day and p.overtakes_archive
+  ) then
+    return false;
+  elsif exists (
+    select
     from logloom_private.kept_longer k
     where k.tenant_id = p_tenant_id and k.kept_until > now()
       and p_day between k.first_day and k.last_day

@@ -69,6 +69,7 @@ declare
     'canary', logloom_private.canary_health(v_now),
     'streams', logloom_private.stream_health(v_now),
     'archive', logloom_private.archive_health(v_now),
+    'storage', logloom_private.storage_health(),
     'pre_request', logloom_private.pre_request_health(),
     'installation', logloom_private.health_grade(
       case
@@ -90,8 +91,12 @@ declare
     'jobs', logloom_private.job_health(v_now)
   );
   v_status constant text := logloom_private.worst_status(v_checks);
-  -- Receivers are the tenants'; for those of one the service is no less ready for others.
-  v_ready constant text := logloom_private.worst_status(v_checks - 'streams');
+  -- Receivers are the tenants'; for those of one the service is no less ready for others. And it is
+  -- ready while storage fills up, until ingest is refused.
+  v_ready constant text := logloom_private.worst_status(
+    v_checks - 'streams'
+      - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
+  );
 begin
   return jsonb_build_object(
     'status', v_status,
@@ -149,7 +154,7 @@ $$;
 
 comment on function public.health_report() is
   'What the edge function health shows: status, timestamp and checks for queue (events, seconds), '
-  'writer (milliseconds, seconds), partitions, alerts, streams, pre_request and jobs, each with '
-  'the reason where it is not healthy, and what each endpoint shows of it (available: 200, '
-  'otherwise 503). '
+  'writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request and '
+  'jobs, each with the reason where it is not healthy, and what each endpoint shows of it '
+  '(available: 200, otherwise 503). '
   'Thresholds: logloom_private.settings and logloom_private.jobs.';

@@ -125,6 +125,12 @@ begin
         logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '5'),
         'ingest.queue_is_full'
       );
+    elsif p_state.storage_is_full then
+      -- It is measured once a minute.
+      perform logloom_private.refuse_with_headers(
+        logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '60'),
+        'ingest.storage_is_full'
+      );
     end if;
     if not p_state.is_provisioned then
       perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);

@@ -1,3 +1,18 @@
+-- The bytes that the queue may take: as set, else a tenth of what may be stored, at least 64 MB.
+create function logloom_private.queue_limit(p_hard_limit bigint, p_max_storage bigint)
+returns bigint
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    p_hard_limit,
+    case when p_max_storage is null then 1 << 30 else greatest(p_max_storage / 10, 64 << 20) end
+  );
+end;
+$$;
+
 -- Who sends a request, and what holds for it and for those of the same caller that come with it,
 -- p_requests in all. PT401, PT403, PT404.
 create function logloom_private.ingest_state(
@@ -39,16 +54,19 @@ begin
     -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
     pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
     + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
-      >= s.queue_hard_limit_bytes / 4096
+      >= l.bytes / 4096
     and pg_table_size('logloom_private.queue_slot_' || q.open_slot)
     + coalesce(pg_table_size('logloom_private.queue_slot_' || q.closed_slot), 0)
-      >= s.queue_hard_limit_bytes,
+      >= l.bytes,
     case when h.last_succeeded_at > now() - s.writer_guard_silence then '{}'::jsonb
       else '{"X-Logloom-Writer": "silent"}' end,
-    v_sender.service
+    v_sender.service,
+    t.bytes >= s.max_storage_bytes and (s.storage_policy = 'refuse' or t.is_stuck)
   into v_state
   from logloom_private.queue_pointer q
   cross join logloom_private.settings s
+  cross join logloom_private.queue_limit(s.queue_hard_limit_bytes, s.max_storage_bytes) l (bytes)
+  cross join logloom_private.storage t
   cross join logloom_private.queue_batch_id b
   left join logloom_private.jobs h on h.name = 'write_logs'
   cross join (

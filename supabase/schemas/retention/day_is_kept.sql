@@ -12,7 +12,7 @@ begin
   return exists (
     select
     from logloom_private.day_tenants(p_day) d (tenant_id)
-    left join logloom_private.first_kept_days(p_today) k on k.tenant_id = d.tenant_id
+    left join logloom_private.first_left_days(p_today) k on k.tenant_id = d.tenant_id
     left join logloom_private.archiving_tenants() a (tenant_id) on a.tenant_id = d.tenant_id
     where coalesce(k.first_kept_day, p_today) <= p_day
       or a.tenant_id is not null

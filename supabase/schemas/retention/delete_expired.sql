@@ -10,7 +10,9 @@ declare
   v_end logloom_private.log_key;
   v_deleted integer;
 begin
-  if p_day >= logloom_private.first_kept_day(p_tenant_id, p_today) then
+  if p_day >= logloom_private.first_kept_day(p_tenant_id, p_today)
+    and not exists (select from logloom_private.retention_place p where p.limit_day = p_day)
+  then
     return 0;
   end if;
   -- Constants, so that one partition is looked at.

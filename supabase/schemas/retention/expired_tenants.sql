@@ -16,7 +16,7 @@ begin
   return array(
     select d.tenant_id
     from logloom_private.day_tenants(p_day) d (tenant_id)
-    left join logloom_private.first_kept_days(p_today) k on k.tenant_id = d.tenant_id
+    left join logloom_private.first_left_days(p_today) k on k.tenant_id = d.tenant_id
     left join logloom_private.archiving_tenants() a (tenant_id) on a.tenant_id = d.tenant_id
     where d.tenant_id > p_after and coalesce(k.first_kept_day, p_today) > p_day
       and not (

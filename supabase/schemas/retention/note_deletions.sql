@@ -1,4 +1,5 @@
--- Adds to the tenants' runs of retention that are under way.
+-- Adds to the tenants' runs that are under way: of retention, or of a day that is dropped because
+-- storage is full.
 create function logloom_private.note_deletions(
   p_tenant_ids text[],
   p_records bigint[],
@@ -17,12 +18,17 @@ begin
     tenant_id, kind, status, requested_by, ts_to, records, partitions
   )
   select
-    n.tenant_id, 'retention', 'running', 'retention',
+    n.tenant_id, w.kind, 'running', w.kind,
     logloom_private.day_start(k.first_kept_day), n.records, p_partitions
   from unnest(p_tenant_ids, p_records) n (tenant_id, records)
-  join logloom_private.first_kept_days(p_today) k on k.tenant_id = n.tenant_id
+  join logloom_private.first_left_days(p_today) k on k.tenant_id = n.tenant_id
+  cross join (
+    select case when exists (
+      select from logloom_private.retention_place p where p.limit_day is not null
+    ) then 'storage' else 'retention' end as kind
+  ) w
   where n.records > 0
-  on conflict (tenant_id, ts_to) where kind = 'retention' and status = 'running' do update
+  on conflict (tenant_id, ts_to, kind) where kind <> 'erasure' and status = 'running' do update
   set records = r.records + excluded.records, partitions = r.partitions + excluded.partitions;
 end;
 $$;

@@ -75,8 +75,21 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  -- The receipts of a day that was dropped because storage is full.
+  with done as (
+    update logloom.retention_runs r
+    set status = 'done', finished_at = clock_timestamp()
+    where r.kind = 'storage' and r.status = 'running'
+    returning r.*
+  )
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select
+    d.tenant_id, d.requested_by, 'logs.day_dropped', p_day::text,
+    jsonb_build_object('run_id', d.run_id, 'records', d.records)
+  from done d;
   update logloom_private.retention_place p
-  set done_through = p_day, day = null, tenant_through = null, attempts = 0,
+  set done_through = case when p.limit_day is null then p_day else p.done_through end,
+    limit_day = null, overtakes_archive = false, day = null, tenant_through = null, attempts = 0,
     error = coalesce(p.error, p_error)
   where p.singleton;
 end;
@@ -192,7 +205,8 @@ end;
 $$;
 
 -- A step of the job run_retention, once a day: splits a block, drops a day, or deletes some of what
--- tenants have of it. A day that no tenant keeps is dropped whole.
+-- tenants have of it. A day that no tenant keeps is dropped whole. Where a day is to be dropped for
+-- want of room, that comes first.
 create function logloom_private.retention_step()
 returns interval
 language plpgsql
@@ -211,35 +225,25 @@ begin
     return interval '100 milliseconds';
   end if;
   select p.* into v_place from logloom_private.retention_place p;
-  if v_place.today is null or v_place.finished_at is not null then
+  if v_place.limit_day is not null then
+    -- The place may be of a day long ago.
+    v_place.today := logloom_private.utc_day(now());
+  elsif v_place.today is null or v_place.finished_at is not null then
     if not logloom_private.retention_is_due(logloom_private.utc_day(now())) then
       return null;
     end if;
     perform logloom_private.begin_retention(logloom_private.utc_day(now()));
     return interval '0';
   end if;
-  if v_place.spans_through is not null then
+  if v_place.day is not null then
+    return logloom_private.delete_expired_of_day(v_place);
+  elsif v_place.limit_day is null and v_place.spans_through is not null then
     perform logloom_private.split_long_block(v_place);
     return interval '0';
-  elsif v_place.day is not null then
-    return logloom_private.delete_expired_of_day(v_place);
   end if;
-  v_day := (
-    select min(d.day)
-    from (
-      select p.day from unnest(logloom_private.partition_days()) p (day)
-      union all
-      -- A day that was dropped before all was done that follows.
-      select min(l.day)
-      from logloom_private.log_days l
-      where l.day > coalesce(v_place.done_through, '1970-01-01')
-      union all
-      -- A day that is sealed whole has no partition. A block of several days goes with the last.
-      select logloom_private.utc_day(min(c.last_ts))
-      from logloom_private.blocks c
-      where c.last_ts >= logloom_private.day_start(coalesce(v_place.done_through, '1970-01-01') + 1)
-    ) d
-    where d.day > coalesce(v_place.done_through, '-infinity') and d.day < v_place.today
+  v_day := coalesce(
+    v_place.limit_day,
+    logloom_private.next_stored_day(v_place.done_through, v_place.today)
   );
   if v_day is null then
     perform logloom_private.end_retention(v_place.error);

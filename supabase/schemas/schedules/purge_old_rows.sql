@@ -25,6 +25,7 @@ begin
           v_settings.idempotency_key_lifetime),
         -- Counted for a minute from when they were made.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
+        ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
         -- Listed for a while after their end.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),

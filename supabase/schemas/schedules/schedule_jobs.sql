@@ -27,6 +27,7 @@ begin
       ('seal_logs', 'tend', 'seal_step', '1 minute', '1 hour'),
       ('run_retention', 'tend', 'retention_step', '1 minute', '1 hour'),
       ('run_deletions', 'tend', 'run_deletion_step', '1 minute', '10 minutes'),
+      ('bound_storage', 'tend', 'bound_storage', '1 minute', '10 minutes'),
       ('verify_logs', 'tend', 'verify_step', '1 minute', '1 hour'),
       ('purge_job_history', 'tend', 'purge_job_history', '1 hour', '4 hours'),
       ('purge_old_rows', 'tend', 'purge_old_rows', '1 hour', '4 hours')

@@ -73,7 +73,10 @@ begin
     and (
       s.tenant_id = any (p_tenant_ids)
       or p_tenant_ids is null
-      and p_day < logloom_private.first_kept_day(s.tenant_id, p_today)
+      and (
+        p_day < logloom_private.first_kept_day(s.tenant_id, p_today)
+        or exists (select from logloom_private.retention_place p where p.limit_day = p_day)
+      )
     );
 end;
 $$;

@@ -17,6 +17,7 @@ insert into seams values
   ('read_page(text)', 'reads a page of records'),
   ('reads_again(text,text)', 'whether a reading that failed may answer now; who is away'),
   ('reads_sealed(text,timestamptz,timestamptz)', 'whether a tenant has blocks of a range'),
+  ('relation_bytes(regclass)', 'the bytes of a table with its indexes'),
   ('require_streams()', 'refuses log streams'),
   ('scanned_tenant_sql(text)', 'tells who reads blocks which scan slot it has');
 

@@ -1,7 +1,7 @@
 begin;
 update logloom_private.settings set provision_by_secret_key = true;
 \ir ../ingest.psql
-select plan(5);
+select plan(6);
 
 update logloom_private.jobs set last_succeeded_at = now() where name = 'write_logs';
 update logloom.plans set monthly_events_limit = 100 where plan_id = 'free';
@@ -22,6 +22,15 @@ select is(pg_temp.ingest('acme', 0) ->> 'status', '200', 'no events need no room
 select logloom_private.flip_queue();
 select is(
   pg_temp.ingest('acme', 1) ->> 'status', '503', 'what is being moved takes its room until then'
+);
+
+select is(
+  array[
+    logloom_private.queue_limit(null, null), logloom_private.queue_limit(null, 300 << 20),
+    logloom_private.queue_limit(null, 10000000000), logloom_private.queue_limit(8192, 10000000000)
+  ],
+  '{1073741824,67108864,1000000000,8192}',
+  'the limit follows from that of storage, unless it is set'
 );
 
 select * from finish();

@@ -561,7 +561,7 @@ export interface AuditEvent {
 export interface RetentionRun {
   run_id: string;
   tenant_id: string;
-  kind: "retention" | "erasure";
+  kind: "retention" | "erasure" | "storage";
   status: "queued" | "running" | "done" | "interrupted" | "failed";
   requested_by: string;
   requested_at: string;

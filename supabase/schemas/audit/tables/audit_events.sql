@@ -20,7 +20,7 @@ create table logloom.audit_events (
       'view.created', 'view.changed', 'view.deleted',
       'log_stream.created', 'log_stream.changed', 'log_stream.deleted',
       'dashboard.created', 'dashboard.changed', 'dashboard.deleted',
-      'logs.deletion_requested', 'logs.deletion_finished',
+      'logs.deletion_requested', 'logs.deletion_finished', 'logs.day_dropped',
       'logs.restore_requested', 'logs.restore_finished'
     )
   )

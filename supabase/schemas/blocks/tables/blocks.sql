@@ -66,7 +66,8 @@ on logloom_private.blocks (tenant_id, last_write_seq);
 create index blocks_older_format_idx on logloom_private.blocks (block_id) where format < 1;
 
 create index blocks_block_id_idx on logloom_private.blocks (block_id);
-create index blocks_last_ts_idx on logloom_private.blocks (last_ts);
+-- With bytes, because what is stored is summed up once a minute.
+create index blocks_last_ts_idx on logloom_private.blocks (last_ts) include (bytes);
 
 comment on table logloom_private.blocks is
   'Records of days that are over, up to settings.seal_block_records in a row; the columns of a '

@@ -33,6 +33,10 @@ begin
     ('ingest.queue_is_full', 503, 'The queue is full, try again',
       'The writer is behind: the endpoint health/queue tells how far.',
       'The writer is far behind; `health/queue` says how far.'),
+    ('ingest.storage_is_full', 503, 'Storage is full, try again later',
+      'An operator can raise max_storage_bytes in logloom_private.settings; the endpoint '
+        'health/detailed tells how much is stored.',
+      'What is stored has reached `max_storage_bytes`; `health/detailed` says how far.'),
     ('ingest.request_is_too_large', 413, 'Batch too large (max %s events, %s bytes)',
       'Send it in parts. The function ingest does; the limits are in logloom_private.settings.',
       null),

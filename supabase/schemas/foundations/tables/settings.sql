@@ -3,7 +3,7 @@ create table logloom_private.settings (
   queue_degraded_events bigint not null default 100000,
   queue_degraded_age interval not null default '30 seconds',
   queue_unhealthy_age interval not null default '600 seconds',
-  queue_hard_limit_bytes bigint not null default 8589934592,
+  queue_hard_limit_bytes bigint,
   writer_degraded_silence interval not null default '60 seconds',
   writer_unhealthy_silence interval not null default '300 seconds',
   writer_run_budget interval not null default '900 milliseconds',
@@ -140,6 +140,9 @@ create table logloom_private.settings (
   archive_prefix text not null default 'logloom',
   restored_days_lifetime_max interval not null default '90 days',
   alert_group_bytes integer not null default 1024,
+  max_storage_bytes bigint,
+  operators_tenant text,
+  storage_policy text not null default 'drop_oldest',
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_search_pool_share_leaves_some check (
     search_pool_share > 0 and search_pool_share < 1
@@ -180,6 +183,8 @@ create table logloom_private.settings (
     archive_prefix ~ '^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$'
     and length(archive_prefix) <= 200
   ),
+  constraint settings_max_storage_bytes_is_positive check (max_storage_bytes > 0),
+  constraint settings_storage_policy_is_known check (storage_policy in ('drop_oldest', 'refuse')),
   constraint settings_block_has_positions check (seal_block_records between 1 and 32000)
 );
 

@@ -11,7 +11,17 @@ begin
         ('queue_degraded_age', 'Health: degraded when the oldest queued event is older.'),
         ('queue_unhealthy_age', 'Health: unhealthy when the oldest queued event is older.'),
         ('queue_hard_limit_bytes',
-          'Ingest answers 503 while the slots that are filled and moved take more bytes on disk.'),
+          'Ingest answers 503 while the slots that are filled and moved take more bytes on disk. '
+          'Null: a tenth of max_storage_bytes, at least 64 MB, or 1 GB where that is null.'),
+        ('max_storage_bytes',
+          'How many bytes of records Logloom stores at most, of all tenants, measured once a '
+          'minute. storage_policy says what happens then. Null: no limit.'),
+        ('storage_policy',
+          'At max_storage_bytes: drop_oldest deletes the oldest days of all tenants, refuse lets '
+          'ingest answer 503.'),
+        ('operators_tenant',
+          'The tenant that gets a record when storage fills up, for an alert rule to find. Null: '
+          'none.'),
         ('writer_degraded_silence',
           'Health: degraded when no run of the writer succeeded for so long.'),
         ('writer_unhealthy_silence',

@@ -15,7 +15,8 @@ create type logloom_private.ingest_state as (
   batches bigint,
   queue_is_full boolean,
   headers jsonb,
-  service text
+  service text,
+  storage_is_full boolean
 );
 
 comment on type logloom_private.ingest_state is

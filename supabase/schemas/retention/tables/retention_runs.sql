@@ -19,12 +19,12 @@ create table logloom.retention_runs (
   archive_files integer not null default 0,
   archive_records bigint not null default 0,
   not_reached jsonb,
-  constraint retention_runs_kind_is_known check (kind in ('retention', 'erasure')),
+  constraint retention_runs_kind_is_known check (kind in ('retention', 'erasure', 'storage')),
   constraint retention_runs_status_is_known check (
     status in ('queued', 'running', 'done', 'interrupted', 'failed')
   ),
   constraint retention_runs_erasure_has_query check (
-    kind = 'retention' or query_dsl is not null and ts_from is not null
+    kind <> 'erasure' or query_dsl is not null and ts_from is not null
   )
 );
 
@@ -32,8 +32,8 @@ create index retention_runs_tenant_id_requested_at_idx
 on logloom.retention_runs (tenant_id, requested_at desc, run_id desc);
 
 create unique index retention_runs_retention_idx
-on logloom.retention_runs (tenant_id, ts_to)
-where kind = 'retention' and status = 'running';
+on logloom.retention_runs (tenant_id, ts_to, kind)
+where kind <> 'erasure' and status = 'running';
 
 create index retention_runs_open_idx
 on logloom.retention_runs (tenant_id, requested_at)
@@ -46,8 +46,8 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.retention_runs to authenticated, service_role;
 
 comment on table logloom.retention_runs is
-  'Deletions of records, by retention and on request. Of retention there is a row a run for a '
-  'tenant that lost records. Kept for settings.audit_lifetime.';
+  'Deletions of records: by retention, on request, and because storage is full. Of the first and '
+  'the last there is a row a run for a tenant that lost records. Kept for settings.audit_lifetime.';
 
 comment on column logloom.retention_runs.position_ts is
   'Up to this record (position_ts, position_id) an erasure was carried out.';

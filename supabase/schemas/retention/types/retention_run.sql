@@ -24,7 +24,8 @@ create type public.logloom_retention_run as (
 );
 
 comment on type public.logloom_retention_run is
-  'A deletion. kind: retention (by age) or erasure (on request). status: queued, running, done, '
+  'A deletion. kind: retention (by age), erasure (on request) or storage (a day '
+  'dropped because storage was full). status: queued, running, done, '
   'interrupted (a later day''s run went on with it) or failed, with error. ts_from inclusive, '
   'ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. '
   'partitions: days that were dropped as a whole. archive_records and archive_files: how many '

@@ -1,0 +1,148 @@
+-- The day to drop when storage is full: the oldest of which something can go, never today or
+-- yesterday. Where all that is left waits for the archive, the oldest of those.
+create function logloom_private.day_to_drop(
+  p_today date,
+  out day date,
+  out overtakes_archive boolean
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_day date;
+begin
+  loop
+    v_day := logloom_private.next_stored_day(v_day, p_today - 1);
+    overtakes_archive := v_day is null;
+    exit when v_day is null;
+    if exists (
+      select
+      from logloom_private.day_tenants(v_day) t (tenant_id)
+      where not logloom_private.awaits_archive(t.tenant_id, v_day, p_today)
+        -- What was brought back, the archive has.
+        or exists (
+          select
+          from logloom_private.kept_longer k
+          where k.tenant_id = t.tenant_id and k.kept_until > now()
+            and v_day between k.first_day and k.last_day
+        )
+    ) then
+      day := v_day;
+      exit;
+    end if;
+    if day is null and exists (select from logloom_private.day_tenants(v_day)) then
+      day := v_day;
+    end if;
+  end loop;
+end;
+$$;
+
+-- Writes a record into the operators' tenant, where alert rules find it.
+create function logloom_private.tell_operators(p_message text, p_attrs jsonb)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_state logloom_private.ingest_state;
+  v_request logloom_private.ingest_request;
+begin
+  select t.tenant_id, s.max_record_bytes, s.max_record_values
+  into v_state.tenant_id, v_state.max_record_bytes, v_state.max_record_values
+  from logloom_private.settings s
+  join logloom.tenants t on t.tenant_id = s.operators_tenant;
+  if not found or logloom_private.is_being_deleted(v_state.tenant_id) then
+    return;
+  end if;
+  v_request.p_ts := array[clock_timestamp()];
+  v_request.p_level := array['warn'];
+  v_request.p_msg := array[p_message];
+  v_request.p_service := array['logloom'];
+  v_request.p_attrs := array[p_attrs];
+  perform logloom_private.enqueue(v_state, v_request);
+end;
+$$;
+
+-- A step of the job bound_storage: measures and chooses a day to drop, which retention_step drops
+-- in further steps. Between two days it measures again.
+create function logloom_private.bound_storage()
+returns interval
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_place constant logloom_private.retention_place :=
+    (select p from logloom_private.retention_place p);
+  v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
+  v_storage logloom_private.storage;
+  v_percent double precision;
+  v_mark integer;
+  v_day date;
+  v_overtakes_archive boolean;
+  v_is_news boolean;
+begin
+  if v_place.limit_day is not null then
+    return coalesce(logloom_private.retention_step(), '0');
+  end if;
+  select s.* into v_storage from logloom_private.storage s;
+  v_storage.measured_at := clock_timestamp();
+  select m.bytes, m.reusable_bytes
+  into v_storage.bytes, v_storage.reusable_bytes
+  from logloom_private.measure_storage() m;
+  v_percent := 100.0 * v_storage.bytes / v_settings.max_storage_bytes;
+
+  -- 1. Which day goes. One that retention works at comes first.
+  v_storage.is_dropping := v_settings.storage_policy = 'drop_oldest'
+    and coalesce(v_percent >= 100 or v_storage.is_dropping and v_percent > 95, false);
+  v_storage.is_stuck := v_storage.is_stuck and v_storage.is_dropping;
+  if v_storage.is_dropping and v_place.day is null then
+    select d.day, d.overtakes_archive
+    into v_day, v_overtakes_archive
+    from logloom_private.day_to_drop(logloom_private.utc_day(now())) d;
+    v_storage.is_stuck := v_day is null;
+    if v_overtakes_archive and v_percent < 100 then
+      v_day := null;
+    end if;
+  end if;
+
+  -- 2. What is known of it.
+  v_mark := case when v_percent >= 100 then 100 when v_percent >= 80 then 80 else 0 end;
+  v_is_news := v_mark > v_storage.told_percent;
+  v_storage.told_percent := case
+    when v_percent >= 70 then greatest(v_storage.told_percent, v_mark)
+    else 0
+  end;
+  update logloom_private.storage s
+  set (measured_at, bytes, reusable_bytes, is_dropping, is_stuck, told_percent) = (
+    v_storage.measured_at, v_storage.bytes, v_storage.reusable_bytes, v_storage.is_dropping,
+    v_storage.is_stuck, v_storage.told_percent
+  )
+  where s.singleton;
+  insert into logloom_private.storage_hours (hour, measured_at, bytes)
+  values (
+    date_trunc('hour', v_storage.measured_at, 'UTC'), v_storage.measured_at, v_storage.bytes
+  )
+  on conflict do nothing;
+  if v_is_news then
+    perform logloom_private.tell_operators(h ->> 'reason', h - 'reason')
+    from logloom_private.storage_health() h;
+  end if;
+
+  -- 3. It goes. One that was not dropped the last time is tried again a minute later.
+  if v_day is null then
+    return null;
+  end if;
+  delete from logloom_private.kept_longer k where k.last_day <= v_day;
+  update logloom_private.kept_longer k set first_day = v_day + 1 where k.first_day <= v_day;
+  -- Where no retention has run yet, that of yesterday has ended.
+  insert into logloom_private.retention_place as p (
+    today, finished_at, limit_day, overtakes_archive
+  )
+  values (logloom_private.utc_day(now()) - 1, now(), v_day, v_overtakes_archive)
+  on conflict (singleton) do update
+  set limit_day = excluded.limit_day, overtakes_archive = excluded.overtakes_archive, attempts = 0;
+  update logloom_private.storage s set dropped_day = v_day where s.singleton;
+  return case when v_day is distinct from v_storage.dropped_day then interval '0' end;
+end;
+$$;

@@ -1,0 +1,43 @@
+create table logloom_private.storage (
+  singleton boolean primary key default true,
+  measured_at timestamptz,
+  bytes bigint not null default 0,
+  reusable_bytes bigint not null default 0,
+  is_dropping boolean not null default false,
+  is_stuck boolean not null default false,
+  dropped_day date,
+  told_percent integer not null default 0,
+  constraint storage_has_one_row check (singleton)
+);
+
+insert into logloom_private.storage default values;
+
+comment on table logloom_private.storage is
+  'What is stored, measured once a minute by the job bound_storage, and what it does about it.';
+
+comment on column logloom_private.storage.bytes is
+  'Partitions and queue as files, and what blocks hold.';
+
+comment on column logloom_private.storage.reusable_bytes is
+  'The rest of Logloom''s tables and indexes: counts, settings, and mostly space that deleted rows '
+  'have left, which is used again before files grow.';
+
+comment on column logloom_private.storage.is_dropping is
+  'settings.max_storage_bytes was reached, and days are dropped down to 95 % of it.';
+
+comment on column logloom_private.storage.is_stuck is
+  'No day is left to be dropped: today and yesterday always stay. At the limit, ingest is refused.';
+
+comment on column logloom_private.storage.dropped_day is 'The day that was dropped last.';
+
+comment on column logloom_private.storage.told_percent is
+  'Up to which mark, 80 or 100, the operators'' tenant was told. Starts again below 70.';
+
+create table logloom_private.storage_hours (
+  hour timestamptz primary key,
+  measured_at timestamptz not null,
+  bytes bigint not null
+);
+
+comment on table logloom_private.storage_hours is
+  'What was stored at the first measurement of each hour of the last 8 days: for the forecast.';
