@@ -608,7 +608,11 @@ Deno.test("install-into works without a clone", async () => {
   await using home = await newHome();
   await Deno.mkdir(`${home.folder}/shop/supabase`, { recursive: true });
   await Deno.writeTextFile(`${home.folder}/shop/supabase/config.toml`, 'project_id = "shop"\n');
-  const { code, out, err } = await home.run(["install-into", "shop", "--json"]);
+  const unlimited = await home.run(["install-into", "shop", "--json"]);
+  assert.deepEqual([unlimited.code, unlimited.err], [1, "logloom: --storage-limit is missing.\n"]);
+  const { code, out, err } = await home.run([
+    ...["install-into", "shop", "--json", "--storage-limit", "none"],
+  ]);
   assert.deepEqual([code, err], [0, ""]);
   const { migrations, functions } = JSON.parse(out);
   const ours = [...Deno.readDirSync(`${checkout}/supabase/migrations`)].map(({ name }) =>

@@ -1,3 +1,4 @@
+import { ask } from "../ask.ts";
 import { Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../frame.ts";
 import { takenSections, withLogloom } from "../guest/config.ts";
@@ -18,6 +19,8 @@ import {
 } from "../guest/files.ts";
 import {
   functionsMadeIn,
+  limitBytes,
+  limitMigration,
   type Migration,
   migrationOf,
   migrationsToAdd,
@@ -27,7 +30,10 @@ import {
 
 export function installIntoCommand(cli: Cli): Command {
   return newCommand(cli, "install-into", "Puts Logloom into another Supabase project", {
-    examples: ["../shop", "../shop --health-as logloom-health"],
+    examples: [
+      "../shop --storage-limit 300MB",
+      "../shop --storage-limit none --health-as logloom-health",
+    ],
     notes: `The folder contains supabase/. Its supabase/ gains
 
   migrations/   Logloom's, with versions after the project's last one
@@ -43,12 +49,35 @@ If a name that Logloom needs is already taken, it changes nothing and says which
       "--health-as <name>",
       "the name of Logloom's function health, if the project has one; later runs remember it",
     )
+    .option(
+      "--storage-limit <size>",
+      "how much Logloom stores at most: 300MB, 3GB or none; asked for if left out, and remembered",
+    )
     .option("--json", "what was done as a JSON object")
-    .action(async (project: string, options: { healthAs?: string; json?: true }) => {
-      const installed = await installInto(cli.path(project), cli.supabase, options);
+    .action(async (project: string, options: Options & { json?: true }) => {
+      const folder = cli.path(project);
+      if (options.storageLimit === undefined && !(await knowsLimit(folder, cli.supabase))) {
+        options.storageLimit = await askForLimit(cli);
+      }
+      const installed = await installInto(folder, cli.supabase, options);
       if (options.json) console.log(JSON.stringify(installed));
       else report(installed);
     });
+}
+
+async function knowsLimit(project: string, source: string): Promise<boolean> {
+  const folder = await supabaseFolder(project, source);
+  return (await readManifest(`${folder}/functions`)).storageLimit !== undefined;
+}
+
+function askForLimit(cli: Cli): Promise<string> {
+  if (process.stdin.isTTY) {
+    console.error(
+      "Logloom's records share the database with your project, and a limit keeps them from filling it.\n" +
+        "At the limit the oldest days are deleted, never today or yesterday.\n",
+    );
+  }
+  return ask(cli, "How much to store at most (300MB, 3GB or none)", "--storage-limit");
 }
 
 function report({ migrations, files, functions, formerFunctions, advice }: Installed): void {
@@ -80,11 +109,17 @@ export interface Installed {
   advice: string[];
 }
 
+interface Options {
+  healthAs?: string;
+  /** A size or none. Left out, the limit stays as it is. */
+  storageLimit?: string;
+}
+
 /** Installs or upgrades from `source`, a folder such as our supabase/. Everything is checked before anything is written. */
 export async function installInto(
   project: string,
   source: string,
-  { now = new Date(), healthAs }: { now?: Date; healthAs?: string } = {},
+  { now = new Date(), healthAs, storageLimit }: Options & { now?: Date } = {},
 ): Promise<Installed> {
   const folder = await supabaseFolder(project, source);
   const ours = await migrationsIn(`${source}/migrations`);
@@ -143,7 +178,14 @@ export async function installInto(
         "Put your changes elsewhere and remove the files, then run this again.",
     );
   }
-  const added = migrationsToAdd(ours, theirs, now);
+  const limit = storageLimit ?? manifest.storageLimit;
+  const isNewLimit = limit !== undefined &&
+    limitBytes(limit) !== limitBytes(manifest.storageLimit ?? "none");
+  const added = migrationsToAdd(
+    isNewLimit ? [...ours, limitMigration(limit, theirs)] : ours,
+    theirs,
+    now,
+  );
   const { text, advice } = withLogloom(config, functions);
   const written = Object.keys(manifest.files);
   await replaceFiles(
@@ -152,7 +194,7 @@ export async function installInto(
         [`${folder}/migrations/${version}_${name}.sql`, text] as const
       ),
       ...[...files].map(([path, text]) => [`${folder}/functions/${path}`, text] as const),
-      [`${folder}/functions/${manifestPath}`, manifestOf(files, health)],
+      [`${folder}/functions/${manifestPath}`, manifestOf(files, health, limit)],
       [`${folder}/config.toml`, text],
     ]),
     written.filter((path) => !files.has(path)).map((path) => `${folder}/functions/${path}`),

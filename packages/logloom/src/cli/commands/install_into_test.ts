@@ -259,6 +259,36 @@ Deno.test("again, it renews what it wrote and removes what is no more; not what 
   );
 });
 
+Deno.test("a storage limit is a migration of its own, remembered, and changed by another", async () => {
+  await using shop = await project({});
+  const run = (storageLimit?: string) => installInto(shop.path, ours, { storageLimit });
+  const added = async (storageLimit?: string) => {
+    const { migrations } = await run(storageLimit);
+    return migrations.filter((name) => name.includes("storage_limit")).map((name) =>
+      name.slice(15)
+    );
+  };
+  const text = async (number: number) => {
+    const files = await filesBelow(`${shop.path}/supabase/migrations`);
+    return Deno.readTextFile(files.find((path) => path.endsWith(`storage_limit_${number}.sql`))!);
+  };
+  assert.deepEqual(await added("none"), []);
+  assert.deepEqual(await added("300MB"), ["logloom_storage_limit_1.sql"]);
+  assert.match(await text(1), /set max_storage_bytes = 314572800 where singleton;/);
+  assert.deepEqual(await added(), []);
+  assert.deepEqual(await added("300 mb"), []);
+  assert.deepEqual(await added("1.5GB"), ["logloom_storage_limit_2.sql"]);
+  assert.match(await text(2), /set max_storage_bytes = 1610612736 where singleton;/);
+  assert.deepEqual(await added("NONE"), ["logloom_storage_limit_3.sql"]);
+  assert.match(await text(3), /set max_storage_bytes = null where singleton;/);
+  for (const limit of ["300", "0MB", "5TB", "all", ""]) {
+    await assert.rejects(run(limit), {
+      message:
+        `Nothing was installed. --storage-limit takes a size such as 300MB or 3GB, or none: ${limit} is neither.`,
+    });
+  }
+});
+
 Deno.test("what an interrupted run left is completed by the next one", async () => {
   await using shop = await project({});
   await using whole = await project({});

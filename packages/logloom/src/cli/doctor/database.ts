@@ -59,7 +59,8 @@ async function checkMigrations(sql: postgres.Sql, source: string): Promise<Findi
     select to_regclass('supabase_migrations.schema_migrations') is not null as is_kept`;
   if (!is_kept) return skipped("migrations", "the database keeps no list of them");
   const rows = await sql`
-    select name from supabase_migrations.schema_migrations where name ~ '^logloom(_|$)'`;
+    select name from supabase_migrations.schema_migrations
+    where name ~ '^logloom(_|$)' and name !~ '^logloom_storage_limit_'`;
   const applied = new Set(rows.map(({ name }) => String(name)));
   const ours = (await migrationsIn(`${source}/migrations`)).map(({ name }) => name);
   const missing = ours.filter((name) => !applied.has(name));

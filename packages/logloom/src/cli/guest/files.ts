@@ -19,6 +19,8 @@ import { withoutReturns } from "./migrations.ts";
 export interface Manifest {
   /** The name of the function `health` in this project. */
   health: string;
+  /** What was chosen as --storage-limit, such as 300MB; runs before it was asked for left none. */
+  storageLimit?: string;
   /** A digest of each file, by its path in the functions' folder. */
   files: Record<string, string>;
 }
@@ -143,8 +145,12 @@ export async function filesInTheWay(
 }
 
 /** The manifest of these files, as a file to write. */
-export function manifestOf(files: ReadonlyMap<string, string>, health: string): string {
-  const manifest: Manifest = { health, files: {} };
+export function manifestOf(
+  files: ReadonlyMap<string, string>,
+  health: string,
+  storageLimit?: string,
+): string {
+  const manifest: Manifest = { health, storageLimit, files: {} };
   for (const [path, text] of files) manifest.files[path] = digest(text);
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }

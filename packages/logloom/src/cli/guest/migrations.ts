@@ -49,6 +49,32 @@ export function migrationsToAdd(
   });
 }
 
+/** The bytes of a size such as 300MB or 3GB, as PostgreSQL counts them; null for none. */
+export function limitBytes(limit: string): number | null {
+  if (limit.toLowerCase() === "none") return null;
+  const [, amount, unit] = /^(\d+(?:\.\d+)?) ?([MG])B$/i.exec(limit) ?? [];
+  const bytes = Math.floor(Number(amount) * 1024 ** (unit?.toUpperCase() === "G" ? 3 : 2));
+  if (bytes > 0 && Number.isSafeInteger(bytes)) return bytes;
+  throw new Failure(
+    `Nothing was installed. --storage-limit takes a size such as 300MB or 3GB, or none: ${limit} is neither.`,
+  );
+}
+
+/** A migration that sets the limit, with a number, because a limit may come back. */
+export function limitMigration(limit: string, theirs: readonly Migration[]): Migration {
+  const name = "logloom_storage_limit";
+  const number = theirs.filter((other) => other.name.startsWith(name)).length + 1;
+  return {
+    version: "",
+    name: `${name}_${number}`,
+    text:
+      `-- How many bytes of records Logloom stores at most: install-into --storage-limit ${limit}
+update logloom_private.settings set max_storage_bytes = ${limitBytes(limit)} where singleton;
+select logloom_private.finish_migration();
+`,
+  };
+}
+
 /** Logloom's migrations that this version does not have: no project has its own functions in that schema. */
 export function otherMigrations(
   ours: readonly Migration[],
