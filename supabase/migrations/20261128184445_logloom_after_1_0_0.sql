@@ -4260,6 +4260,47 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.project_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- current_setting would fail for a role that may not see those of pg_cron.
+  v_settings constant jsonb := (
+    select coalesce(jsonb_object_agg(replace(s.name, 'cron.', ''), s.setting), '{}')
+    from pg_settings s
+    where s.name in ('cron.launch_active_jobs', 'cron.log_run', 'cron.log_statement')
+  );
+begin
+  return logloom_private.health_grade(
+    null,
+    case when v_settings ->> 'launch_active_jobs' = 'off' then
+      'cron.launch_active_jobs is off: pg_cron starts no job'
+    end
+  ) || v_settings || jsonb_build_object(
+    'runs_a_day', (
+      select round(
+        86400 * (count(*) - count(distinct d.jobid))
+          / nullif(extract(epoch from max(d.start_time) - min(d.start_time)), 0)
+      )
+      from (
+        -- By the primary key: the project's own runs may be many.
+        select d.* from cron.job_run_details d order by d.runid desc limit 2000
+      ) d
+      where d.start_time > p_now - interval '1 hour' and strpos(d.command, 'logloom_private.') > 0
+    ),
+    'free_connections', current_setting('max_connections')::integer
+      - current_setting('superuser_reserved_connections')::integer
+      - coalesce(current_setting('reserved_connections', true)::integer, 0)
+      - (select sum(d.numbackends) from pg_stat_database d)
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.quantity (
   p_text text,
   p_unit text
@@ -5305,6 +5346,7 @@ declare
     'streams', logloom_private.stream_health(v_now),
     'archive', logloom_private.archive_health(v_now),
     'pre_request', logloom_private.pre_request_health(),
+    'project', logloom_private.project_health(v_now),
     'installation', logloom_private.health_grade(
       case
         when v_is_restored then
@@ -8596,7 +8638,7 @@ COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'What the edge functi
 
 COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One of which nothing is heard in time is due again. Errors: PT400, PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, pre_request and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
+COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, pre_request, project and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
 
 COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the secrets, sealed by the current key. p_answer: what the receiver said. p_release: lets go of the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
 
