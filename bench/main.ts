@@ -5,6 +5,7 @@ const names = [
   "alerts",
   "archive",
   "console",
+  "footprint",
   "ingest",
   "read",
   "scale",

@@ -3,10 +3,16 @@ import { Failure } from "../local/failure.ts";
 import { besideSealingFigures } from "./support/beside_sealing.ts";
 import { drawnAnew, seededRandom } from "./support/drawn_anew.ts";
 import { type Event, loadEvents } from "./support/events.ts";
-import { secondsOf } from "./support/processor.ts";
 import { measure, type Measured, type Parameters, type Question } from "./support/questions.ts";
 import { type Figure, printFigures, ratio, thousands } from "./support/report.ts";
-import { fillDay, makeDays } from "./support/sealed_days.ts";
+import {
+  fillDay,
+  makeDays,
+  seal,
+  sealedTables,
+  sizeOf,
+  vacuumSealed,
+} from "./support/sealed_days.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
 const tenant = "bench";
@@ -90,7 +96,7 @@ async function dayFigures(
   const asked = questions(day, id);
   const rows = await measure(bench, asked, runs, [tenant]);
 
-  const sealing = await seal(bench, [day]);
+  const sealing = await seal(bench, tenant, [day]);
   await vacuumSealed(bench);
   const sealedBytes = await sizeOf(bench, sealedTables);
   const sealed = await measure(bench, asked, runs, [tenant]);
@@ -156,7 +162,7 @@ async function monthFigures(
     parameters: { p_query_dsl: `req_id:${value}`, ...range },
   }));
   const rows = await measure(bench, asked, runs, [tenant]);
-  await seal(bench, days);
+  await seal(bench, tenant, days);
   await vacuumSealed(bench);
   const sealed = await measure(bench, asked, runs, [tenant]);
   return comparedFigures(asked, rows, sealed, 20);
@@ -187,41 +193,6 @@ function comparedFigures(
 
 function shown(milliseconds: number): string {
   return Number.isFinite(milliseconds) ? milliseconds.toFixed(1) : "no answer in time";
-}
-
-async function vacuumSealed({ sql }: BenchStack): Promise<void> {
-  await sql`vacuum analyze logloom_private.blocks`;
-  await sql`vacuum analyze logloom_private.block_columns`;
-  // Otherwise autovacuum runs while questions are asked.
-  await sql`vacuum analyze logloom.logs`;
-}
-
-/** Seals days of the tenant in a backend that does nothing else. */
-async function seal(
-  { sql }: BenchStack,
-  days: string[],
-): Promise<{ seconds: number; megabytes: number }> {
-  const backend = await sql.reserve();
-  try {
-    const [{ pid }] = await backend`select pg_backend_pid() as pid`;
-    const before = await secondsOf(pid);
-    for (const day of days) {
-      for (;;) {
-        const [{ sealed }] = await backend`
-          select logloom_private.seal_block(${tenant}, array[${day}::date]) as sealed`;
-        if (sealed === 0) break;
-      }
-      await backend`select logloom_private.leave_days(array[${tenant}], array[${day}::date])`;
-    }
-    const status = await Deno.readTextFile(`/proc/${pid}/status`);
-    return {
-      seconds: await secondsOf(pid) - before,
-      // The allocator keeps what was freed between two blocks, so this includes it.
-      megabytes: Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024,
-    };
-  } finally {
-    backend.release();
-  }
 }
 
 /** Bytes a record of data that compresses badly: noise, and tenants with a hundred records a day. */
@@ -275,17 +246,6 @@ async function oddities(bench: BenchStack, events: Event[], day: string): Promis
     }
   }
   return figures;
-}
-
-const sealedTables = ["blocks", "block_columns"];
-
-async function sizeOf({ sql }: BenchStack, tables: string[]): Promise<number> {
-  const [{ bytes }] = await sql`
-    select sum(pg_total_relation_size(c.oid))::float8 as bytes
-    from pg_class c
-    where c.relname = any(${tables}::text[])
-      and c.relnamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)`;
-  return bytes;
 }
 
 function questions(day: string, id: string): Question[] {

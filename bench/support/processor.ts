@@ -1,4 +1,4 @@
-import { readState } from "../../local/state.ts";
+import { readState, type State } from "../../local/state.ts";
 import type { Stack } from "../../local/stack.ts";
 
 /** The kernel's unit of the processor time of ended children. */
@@ -14,24 +14,34 @@ export async function processorSeconds(stack: Stack): Promise<Map<string, number
 
 /** Seconds of processor time of each process of a stack with its children so far, by name. */
 export async function secondsByProcess(stack: Stack): Promise<Map<string, number>> {
-  const processes = (await readState(stack))?.processes ?? {};
+  return await sumByProcess(
+    (await readState(stack))?.processes ?? {},
+    async (pid) => await secondsOf(pid) + await secondsOfEndedChildren(pid),
+  );
+}
+
+/** The sum over each process and its living children, by name. */
+export async function sumByProcess(
+  processes: State["processes"],
+  measure: (pid: number) => Promise<number>,
+): Promise<Map<string, number>> {
   const children = new Map<number, number[]>();
   for await (const { name } of Deno.readDir("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     const parent = Number((await statOf(Number(name)))[1]);
     children.set(parent, [...children.get(parent) ?? [], Number(name)]);
   }
-  const seconds = new Map<string, number>();
+  const sums = new Map<string, number>();
   for (const [name, { pid }] of Object.entries(processes)) {
     let sum = 0;
     const pending = [pid];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      sum += await secondsOf(next) + await secondsOfEndedChildren(next);
+      sum += await measure(next);
       pending.push(...children.get(next) ?? []);
     }
-    seconds.set(name, sum);
+    sums.set(name, sum);
   }
-  return seconds;
+  return sums;
 }
 
 /** Seconds of processor time of the stack's processes and of this one, the client, so far. */

@@ -24,6 +24,15 @@ export function printFigures(title: string, figures: Figure[]): void {
   for (const row of table.slice(1)) console.log(line(row));
 }
 
+export function atMost(name: string, value: number, most: number, digits = 0): Figure {
+  return {
+    name,
+    value: digits === 0 ? thousands(value) : value.toFixed(digits),
+    limit: `≤ ${most.toLocaleString("en-US")}`,
+    holds: value <= most,
+  };
+}
+
 export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)];

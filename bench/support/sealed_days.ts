@@ -1,3 +1,4 @@
+import { secondsOf } from "./processor.ts";
 import type { BenchStack } from "./stack.ts";
 
 /**
@@ -95,4 +96,51 @@ export async function copyDay(
     from logloom.logs l
     where l.tenant_id = ${tenant} and l.ts >= ${from} and l.ts < ${from}::timestamptz + interval '1 day'
     order by l.ts, l.id`;
+}
+
+export async function vacuumSealed({ sql }: BenchStack): Promise<void> {
+  await sql`vacuum analyze logloom_private.blocks`;
+  await sql`vacuum analyze logloom_private.block_columns`;
+  // Otherwise autovacuum runs while questions are asked.
+  await sql`vacuum analyze logloom.logs`;
+}
+
+/** Seals days of a tenant in a backend that does nothing else. */
+export async function seal(
+  { sql }: BenchStack,
+  tenant: string,
+  days: string[],
+): Promise<{ seconds: number; megabytes: number }> {
+  const backend = await sql.reserve();
+  try {
+    const [{ pid }] = await backend`select pg_backend_pid() as pid`;
+    const before = await secondsOf(pid);
+    for (const day of days) {
+      for (;;) {
+        const [{ sealed }] = await backend`
+          select logloom_private.seal_block(${tenant}, array[${day}::date]) as sealed`;
+        if (sealed === 0) break;
+      }
+      await backend`select logloom_private.leave_days(array[${tenant}], array[${day}::date])`;
+    }
+    const status = await Deno.readTextFile(`/proc/${pid}/status`);
+    return {
+      seconds: await secondsOf(pid) - before,
+      // The allocator keeps what was freed between two blocks, so this includes it.
+      megabytes: Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024,
+    };
+  } finally {
+    backend.release();
+  }
+}
+
+export const sealedTables = ["blocks", "block_columns"];
+
+export async function sizeOf({ sql }: BenchStack, tables: string[]): Promise<number> {
+  const [{ bytes }] = await sql`
+    select sum(pg_total_relation_size(c.oid))::float8 as bytes
+    from pg_class c
+    where c.relname = any(${tables}::text[])
+      and c.relnamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)`;
+  return bytes;
 }

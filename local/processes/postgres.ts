@@ -86,9 +86,11 @@ export function postgresProcess(
   const chosen: Record<string, string> = {
     port: `${node.port}`,
     ...settings,
-    // Settings that a project may have chosen. Hosted projects run jobs over connections.
-    "cron.use_background_workers": Deno.env.get("LOGLOOM_CRON_WORKERS") ??
-      settings["cron.use_background_workers"],
+    // Settings that a project may have chosen. Hosted projects run jobs over connections, and log each run.
+    ...Deno.env.get("LOGLOOM_CRON_WORKERS") === "off" && {
+      "cron.use_background_workers": "off",
+      "cron.log_statement": "on",
+    },
     timezone: Deno.env.get("LOGLOOM_TIMEZONE") ?? settings.timezone,
     datestyle: Deno.env.get("LOGLOOM_DATESTYLE") ?? "ISO, MDY",
     ...isOneOfSeveral && nodeSettings,

@@ -4832,6 +4832,47 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.project_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- current_setting would fail for a role that may not see those of pg_cron.
+  v_settings constant jsonb := (
+    select coalesce(jsonb_object_agg(replace(s.name, 'cron.', ''), s.setting), '{}')
+    from pg_settings s
+    where s.name in ('cron.launch_active_jobs', 'cron.log_run', 'cron.log_statement')
+  );
+begin
+  return logloom_private.health_grade(
+    null,
+    case when v_settings ->> 'launch_active_jobs' = 'off' then
+      'cron.launch_active_jobs is off: pg_cron starts no job'
+    end
+  ) || v_settings || jsonb_build_object(
+    'runs_a_day', (
+      select round(
+        86400 * (count(*) - count(distinct d.jobid))
+          / nullif(extract(epoch from max(d.start_time) - min(d.start_time)), 0)
+      )
+      from (
+        -- By the primary key: the project's own runs may be many.
+        select d.* from cron.job_run_details d order by d.runid desc limit 2000
+      ) d
+      where d.start_time > p_now - interval '1 hour' and strpos(d.command, 'logloom_private.') > 0
+    ),
+    'free_connections', current_setting('max_connections')::integer
+      - current_setting('superuser_reserved_connections')::integer
+      - coalesce(current_setting('reserved_connections', true)::integer, 0)
+      - (select sum(d.numbackends) from pg_stat_database d)
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.purge_old_rows()
   RETURNS interval
   LANGUAGE plpgsql
@@ -5952,6 +5993,7 @@ declare
     'archive', logloom_private.archive_health(v_now),
     'storage', logloom_private.storage_health(),
     'pre_request', logloom_private.pre_request_health(),
+    'project', logloom_private.project_health(v_now),
     'installation', logloom_private.health_grade(
       case
         when v_is_restored then
@@ -9398,7 +9440,7 @@ COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'What the edge functi
 
 COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One of which nothing is heard in time is due again. Errors: PT400, PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
+COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, project and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
 
 COMMENT ON FUNCTION "public"."list_log_retention_runs"(text, text, integer, uuid) IS 'Deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 

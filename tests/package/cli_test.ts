@@ -548,6 +548,9 @@ Deno.test("doctor finds a healthy deployment healthy, and a broken one broken", 
     "functions",
     "clock",
     "health",
+    "pg_cron",
+    "connections",
+    "storage",
     "API key",
     "token hook",
     "session",
@@ -576,6 +579,20 @@ Deno.test("doctor finds a healthy deployment healthy, and a broken one broken", 
   } finally {
     await owner`select logloom_private.schedule_jobs()`;
     await owner`update logloom_private.jobs set is_paused = false where name = 'run_canary'`;
+  }
+
+  await using admin = openDatabase(stack.adminDatabaseUrl);
+  try {
+    await admin`alter system set cron.launch_active_jobs = off`;
+    await admin`select pg_reload_conf()`;
+    const { wrong } = await finds(["health of project"]);
+    assert.equal(
+      wrong[0].message,
+      "degraded: cron.launch_active_jobs is off: pg_cron starts no job",
+    );
+  } finally {
+    await admin`alter system reset cron.launch_active_jobs`;
+    await admin`select pg_reload_conf()`;
   }
 
   const hook = "function logloom_private.custom_access_token_hook(jsonb)";

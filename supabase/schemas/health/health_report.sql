@@ -71,6 +71,7 @@ declare
     'archive', logloom_private.archive_health(v_now),
     'storage', logloom_private.storage_health(),
     'pre_request', logloom_private.pre_request_health(),
+    'project', logloom_private.project_health(v_now),
     'installation', logloom_private.health_grade(
       case
         when v_is_restored then
@@ -154,7 +155,7 @@ $$;
 
 comment on function public.health_report() is
   'What the edge function health shows: status, timestamp and checks for queue (events, seconds), '
-  'writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request and '
-  'jobs, each with the reason where it is not healthy, and what each endpoint shows of it '
-  '(available: 200, otherwise 503). '
+  'writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, '
+  'project and jobs, each with the reason where it is not healthy, and what each endpoint shows of '
+  'it (available: 200, otherwise 503). '
   'Thresholds: logloom_private.settings and logloom_private.jobs.';

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir ../stopped_clock.psql
-select plan(28);
+select plan(29);
 
 create function pg_temp.status(p_job text default null)
 returns text
@@ -46,6 +46,23 @@ select logloom_private.record_job(j.name, clock_timestamp())
 from logloom_private.jobs j where j.lane <> 'ingest'
 \g /dev/null
 select is(pg_temp.status(), 'healthy', 'all ran');
+
+-- What they cost the project.
+delete from cron.job_run_details where true;
+insert into cron.job_run_details (runid, jobid, command, start_time)
+select r.n, r.job, r.command, now() - r.minutes_ago * interval '1 minute'
+from (
+  values
+    (1, 1, 'call logloom_private.work(''write'')', 61),
+    (2, 1, 'call logloom_private.work(''write'')', 10),
+    (3, 2, 'call logloom_private.work(''send'')', 10),
+    (4, 1, 'call logloom_private.work(''write'')', 5),
+    (5, 2, 'call logloom_private.work(''send'')', 5),
+    (6, 3, 'select of_the_project()', 1)
+) r (n, job, command, minutes_ago);
+select is(
+  logloom_private.project_health(now()) -> 'runs_a_day', '576', 'two runs of ours in five minutes'
+);
 
 -- Silence.
 savepoint silence;

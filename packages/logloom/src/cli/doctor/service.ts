@@ -12,10 +12,12 @@ import { accessToken, claimsOf } from "../sessions.ts";
 import { type Exchange, exchange } from "../shipping/exchange.ts";
 import { profileName, readSender, readSession, type TargetOptions } from "../target.ts";
 import { clockFinding, type Finding, ok, skipped, wrong } from "./finding.ts";
+import { mendOf, projectFindings } from "./project.ts";
 
 interface Check {
   status?: string;
   reason?: string | null;
+  state?: string;
 }
 
 /** The functions, what they say of the database, and their clock. */
@@ -47,19 +49,17 @@ function graded({ body, reason }: Exchange): Finding[] {
   const { jobs = {}, ...others } = Object(body.checks) as Record<string, Record<string, Check>>;
   const bad = Object.entries({ ...others, ...jobs } as Record<string, Check>)
     .filter(([, { status = "healthy" }]) => status !== "healthy")
-    .map(([name, { status, reason }]) =>
+    .map(([name, { status, reason, state }]) =>
       wrong(
         `health of ${name}`,
         reason ? `${status}: ${reason}` : `${status}`,
-        name === "database"
-          ? "The functions cannot call the database: see The key of the functions in docs/guides/hosted.md."
-          : "select logloom_private.repair(); as postgres, then see docs/guides/operations.md.",
+        mendOf(name, state),
       )
     );
-  if (bad.length > 0 || body.status === "healthy") {
-    return bad.length > 0 ? bad : [ok("health", "healthy")];
-  }
-  return [wrong("health", body.status, "See docs/guides/operations.md.")];
+  const project = projectFindings(others);
+  if (bad.length > 0) return [...bad, ...project];
+  if (body.status === "healthy") return [ok("health", "healthy"), ...project];
+  return [wrong("health", body.status, "See docs/guides/operations.md."), ...project];
 }
 
 /** Whether the API key is accepted; no event is sent. */

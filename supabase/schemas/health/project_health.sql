@@ -1,0 +1,41 @@
+-- What jobs need of the project, and what they cost it. Degraded while pg_cron starts nothing. The
+-- rest is told and not graded: whether pg_cron logs each run, how many runs of ours there are a
+-- day, by the last hour, and how many connections are left for roles that are no superusers.
+create function logloom_private.project_health(p_now timestamptz)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  -- current_setting would fail for a role that may not see those of pg_cron.
+  v_settings constant jsonb := (
+    select coalesce(jsonb_object_agg(replace(s.name, 'cron.', ''), s.setting), '{}')
+    from pg_settings s
+    where s.name in ('cron.launch_active_jobs', 'cron.log_run', 'cron.log_statement')
+  );
+begin
+  return logloom_private.health_grade(
+    null,
+    case when v_settings ->> 'launch_active_jobs' = 'off' then
+      'cron.launch_active_jobs is off: pg_cron starts no job'
+    end
+  ) || v_settings || jsonb_build_object(
+    'runs_a_day', (
+      select round(
+        86400 * (count(*) - count(distinct d.jobid))
+          / nullif(extract(epoch from max(d.start_time) - min(d.start_time)), 0)
+      )
+      from (
+        -- By the primary key: the project's own runs may be many.
+        select d.* from cron.job_run_details d order by d.runid desc limit 2000
+      ) d
+      where d.start_time > p_now - interval '1 hour' and strpos(d.command, 'logloom_private.') > 0
+    ),
+    'free_connections', current_setting('max_connections')::integer
+      - current_setting('superuser_reserved_connections')::integer
+      - coalesce(current_setting('reserved_connections', true)::integer, 0)
+      - (select sum(d.numbackends) from pg_stat_database d)
+  );
+end;
+$$;
