@@ -7478,7 +7478,7 @@ CREATE OR REPLACE FUNCTION logloom_private.run_time()
   AS $function$
 begin
   return least(
-    interval '1 minute',
+    interval '5 minutes',
     nullif(current_setting('statement_timeout')::interval, interval '0') / 2
   );
 end;

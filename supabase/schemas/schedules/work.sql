@@ -57,7 +57,7 @@ end;
 $$;
 
 -- How long a run of pg_cron may take. A run is one statement, so statement_timeout would cancel all
--- of it.
+-- of it. A new session costs what a minute of idle work costs, so runs are not shorter.
 create function logloom_private.run_time()
 returns interval
 language plpgsql
@@ -66,15 +66,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return least(
-    interval '1 minute',
+    interval '5 minutes',
     nullif(current_setting('statement_timeout')::interval, interval '0') / 2
   );
 end;
 $$;
 
--- What pg_cron calls, once for each lane: runs the steps of its jobs, the longest overdue first,
--- for a minute or half of a shorter statement_timeout, or until a migration was applied. A second
--- call for the same lane returns at once.
+-- What pg_cron calls, once for each lane: runs the steps of its jobs, the longest overdue first, for
+-- run_time(), or until a migration was applied. A second call for the same lane returns at once.
 create procedure logloom_private.work(p_lane pg_catalog.text)
 language plpgsql
 as $$
