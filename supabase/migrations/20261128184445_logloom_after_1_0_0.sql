@@ -24,6 +24,8 @@ drop procedure logloom_private.evaluate_alerts();
 drop procedure logloom_private.run_canary();
 drop procedure logloom_private.run_job(text, regprocedure);
 
+alter type logloom_private.reading_scope rename attribute actor to kind;
+
 SET local check_function_bodies = off;
 
 SELECT cron.unschedule('logloom_archive_logs');
@@ -104,6 +106,8 @@ DROP FUNCTION "logloom_private"."provide_partitions"();
 DROP FUNCTION "logloom_private"."record_job"(text, timestamp WITH time zone, text);
 
 DROP FUNCTION "logloom_private"."resolve_incidents"(uuid, timestamp WITH time zone, jsonb[], timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."sees_addresses"(boolean, logloom_private.reading_scope);
 
 DROP FUNCTION "logloom_private"."settle_delivered"(logloom.log_streams, integer, jsonb, integer);
 
@@ -259,7 +263,16 @@ ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
 
 SET local check_function_bodies = off;
 
+CREATE TYPE "logloom_private"."reader_kind" AS ENUM (
+  'token',
+  'key',
+  'portal_session',
+  'view'
+);
+
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
+
+ALTER TYPE "logloom_private"."reading_scope" ALTER ATTRIBUTE "kind" TYPE logloom_private.reader_kind CASCADE;
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
@@ -1389,6 +1402,40 @@ begin
 exception when unique_violation then
   perform logloom_private.refuse('streams.name_is_taken');
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_scope (
+  p_scope     logloom_private.reading_scope,
+  p_operation text,
+  p_tenant_id text                          DEFAULT NULL::text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_scope is null then
+    p_scope := logloom_private.scope_of_token(p_tenant_id);
+  elsif not logloom_private.is_service_role() then
+    perform logloom_private.refuse('callers.operation_is_internal', p_operation);
+  elsif p_tenant_id <> p_scope.tenant_id then
+    perform logloom_private.refuse('callers.tenant_is_another');
+  end if;
+  -- Alerts tell of all records: a view opens them by name alone. To customers, who read in portal
+  -- sessions, so it opens saved searches, too.
+  if p_operation <> all (p_scope.operations)
+    or p_scope.operations is null and p_operation = any (case
+      when p_scope.kind = 'portal_session'
+        then '{list_alert_rules,list_alert_history,list_saved_searches}'::text[]
+      when p_scope.view_id is not null then '{list_alert_rules,list_alert_history}'
+      else '{}'
+    end)
+  then
+    perform logloom_private.refuse('callers.operation_is_outside', p_operation);
+  end if;
+  return p_scope;
 end;
 $function$;
 
@@ -4195,6 +4242,44 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.newest_records (
+  p_tenant_id text,
+  p_view_id   uuid,
+  p_query_dsl text,
+  p_from      text,
+  p_to        text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope;
+begin
+  v_scope := logloom_private.scope_of_view(p_tenant_id, p_view_id);
+  -- Which operations the view's readers have is another matter.
+  v_scope.operations := null;
+  return (
+    select coalesce(jsonb_agg(
+      (
+        select jsonb_object_agg(
+          m.key, case when length(m.value) > 500 then left(m.value, 499) || '…' else m.value end
+        )
+        from jsonb_each_text(
+          jsonb_strip_nulls(l.record) - '{attrs,tenant_id,received_at}'::text[]
+        ) m
+      ) order by l.n
+    ), '[]')
+    from jsonb_array_elements(to_jsonb((
+      logloom_private.read_log_page(v_scope, p_query_dsl, p_from, p_to, 3, null, 'desc')
+    ).logs)) with ordinality l (record, n)
+  );
+exception when query_canceled or others then
+  return '[]';
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.next_stored_day (
   p_after  date,
   p_before date
@@ -5877,6 +5962,138 @@ begin
       logloom_private.bounds_sql(p_bounds, v_number, '::numeric'), v_number || ' is not null'
     )
     || ' end';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_alert_history (
+  p_scope        logloom_private.reading_scope,
+  p_tenant_id    text,
+  p_rule_id      uuid,
+  p_ts_from      text,
+  p_ts_to        text,
+  p_acknowledged boolean,
+  p_limit        integer,
+  p_after        uuid
+)
+  RETURNS SETOF public.logloom_alert_history_entry
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no table is open to who only reads
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'list_alert_history', p_tenant_id);
+  v_sees_addresses constant boolean := logloom_private.sees_addresses(v_scope);
+  v_shows_since constant timestamptz := (
+    select v.shows_since from logloom.log_views v where v.view_id = v_scope.view_id
+  );
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'alert', 'alert_id',
+    (
+      select h.triggered_at from logloom.alert_history h
+      where h.tenant_id = v_scope.tenant_id and h.alert_id = p_after
+        and (
+          v_scope.view_id is null
+          or h.view_id = v_scope.view_id and h.triggered_at >= v_shows_since
+        )
+    )
+  );
+begin
+  if v_from >= v_to then
+    perform logloom_private.refuse('alerts.range_is_empty');
+  end if;
+  -- To plan anew would be a tenth of a call. The newest entries have one plan that always fits;
+  -- what else is asked for is planned for its values.
+  if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
+    perform set_config('plan_cache_mode', 'force_custom_plan', true);
+  end if;
+  return query
+  select e.*
+  from (
+    select h.alert, sum(octet_length((h.alert)."group"::text)) over (
+      order by (h.alert).triggered_at desc, (h.alert).alert_id desc
+      rows between unbounded preceding and 1 preceding
+    ) as bytes_before
+    from (
+      select h as alert
+      from logloom.alert_history h
+      where h.tenant_id = v_scope.tenant_id
+        and (
+          v_scope.view_id is null
+          or h.view_id = v_scope.view_id and h.triggered_at >= v_shows_since
+        )
+        and (p_rule_id is null or h.rule_id = p_rule_id)
+        and (v_from is null or h.triggered_at >= v_from)
+        and (v_to is null or h.triggered_at < v_to)
+        and (p_acknowledged is null or (h.acknowledged_at is not null) = p_acknowledged)
+        and (p_after is null or (h.triggered_at, h.alert_id) < (v_after, p_after))
+      order by h.triggered_at desc, h.alert_id desc
+      limit v_limit
+    ) h
+  ) h
+  left join logloom.alert_incidents i on i.incident_id = (h.alert).incident_id
+  cross join lateral logloom_private.alert_entry_of(h.alert, i.resolved_at, v_sees_addresses) e
+  -- Of a group there may be a whole message.
+  where coalesce(h.bytes_before, 0) < logloom_private.list_bytes()
+  order by (h.alert).triggered_at desc, (h.alert).alert_id desc;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_alert_rules (
+  p_scope     logloom_private.reading_scope,
+  p_tenant_id text,
+  p_limit     integer,
+  p_after     uuid
+)
+  RETURNS SETOF public.logloom_alert_rule
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no table is open to who only reads
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'list_alert_rules', p_tenant_id);
+  v_sees_addresses constant boolean := logloom_private.sees_addresses(v_scope);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'alert rule', 'rule_id',
+    (
+      select r.created_at from logloom.alert_rules r
+      where r.tenant_id = v_scope.tenant_id and r.rule_id = p_after
+        and (v_scope.view_id is null or r.view_id = v_scope.view_id)
+    )
+  );
+begin
+  return query
+  select (p.item).*
+  from (
+    select
+      o.item,
+      -- So many fit, however long their texts are.
+      case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) end as bytes_before
+    from (
+      select logloom_private.alert_rule_for(r, v_sees_addresses, v_scope.view_id) as item
+      from logloom.alert_rules r
+      where r.tenant_id = v_scope.tenant_id
+        and (v_scope.view_id is null or r.view_id = v_scope.view_id)
+        and (p_after is null or (r.created_at, r.rule_id) < (v_after, p_after))
+      order by r.created_at desc, r.rule_id desc
+      limit v_limit
+    ) o
+  ) p
+  where coalesce(p.bytes_before, 0) < logloom_private.list_bytes();
 end;
 $function$;
 
@@ -7586,6 +7803,124 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_key (
+  p_key_digest text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key constant logloom.api_keys := logloom_private.key_of_digest(p_key_digest);
+  v_scope logloom_private.reading_scope;
+begin
+  if v_key.key_id is null then
+    perform logloom_private.refuse('callers.key_is_unknown');
+  elsif not v_key.scopes @> '{read}' then
+    perform logloom_private.refuse('callers.key_may_only_send');
+  end if;
+  v_scope.tenant_id := v_key.tenant_id;
+  v_scope.kind := 'key';
+  if v_key.view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, v_key.view_id);
+  end if;
+  return v_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_session (
+  p_session logloom.portal_sessions,
+  p_origin  text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope;
+  v_tree jsonb;
+begin
+  if p_session.revoked_at is not null then
+    perform logloom_private.refuse('callers.portal_session_is_revoked');
+  elsif not logloom_private.portal_session_is_alive(p_session) then
+    perform logloom_private.refuse('callers.portal_session_is_over');
+  elsif p_origin is not null and p_origin <> all (p_session.origins) then
+    perform logloom_private.refuse('callers.portal_origin_is_unknown', left(p_origin, 200));
+  end if;
+  v_scope.tenant_id := p_session.tenant_id;
+  v_scope.kind := 'portal_session';
+  if p_session.view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, p_session.view_id);
+  end if;
+  if p_session.query_dsl is not null then
+    begin
+      v_tree := (logloom_private.compile_query(p_session.query_dsl)).tree;
+    exception when sqlstate 'PT400' then
+      perform logloom_private.refuse('callers.portal_query_is_broken');
+    end;
+    v_scope.filter := case when v_scope.filter is null then v_tree
+      else jsonb_build_object(
+        'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_tree)
+      ) end;
+  end if;
+  return v_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_token (
+  p_tenant_id text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_claims constant jsonb := logloom_private.claims();
+  v_user_id constant text := v_claims ->> 'sub';
+  v_scope logloom_private.reading_scope;
+  v_view_id uuid;
+begin
+  v_scope.tenant_id := logloom_private.caller_tenant(p_tenant_id);
+  v_scope.kind := 'token';
+  if logloom_private.is_service_role() then
+    return v_scope;
+  elsif logloom_private.acting_role(v_scope.tenant_id, v_user_id, v_claims) = 'viewer' then
+    select m.view_id into v_view_id
+    from logloom.tenant_members m
+    where m.tenant_id = v_scope.tenant_id and m.user_id = v_user_id;
+    if not found and pg_input_is_valid(v_claims -> 'app_metadata' ->> 'logloom_view', 'uuid') then
+      v_view_id := v_claims -> 'app_metadata' ->> 'logloom_view';
+    end if;
+    v_scope := logloom_private.scope_in_view(v_scope, v_view_id);
+  end if;
+  return v_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_view (
+  p_tenant_id text,
+  p_view_id   uuid
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope;
+begin
+  v_scope.tenant_id := p_tenant_id;
+  v_scope.kind := 'view';
+  if p_view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, p_view_id);
+  end if;
+  return v_scope;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.seal_day_step (
   p_day date,
   p_now timestamp with time zone
@@ -7908,6 +8243,20 @@ begin
   return case p_unit
     when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
     when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return p_scope.kind is not distinct from 'token' and p_scope.view_id is null
+    and logloom_private.reads_only(logloom_private.claims()) is not true;
 end;
 $function$;
 
@@ -8544,7 +8893,7 @@ declare
   v_tenant_id constant text := p_scope.tenant_id;
   v_plan constant logloom.plans := logloom_private.plan_of(v_tenant_id);
   v_is_customer constant boolean :=
-    p_scope.view_id is not null or coalesce(starts_with(p_scope.actor, 'portal '), false);
+    p_scope.view_id is not null or p_scope.kind is not distinct from 'portal_session';
   v_own integer;
   v_slots integer;
   v_free_time interval;
@@ -9457,6 +9806,10 @@ COMMENT ON TABLE "logloom_private"."storage" IS 'What is stored, measured once a
 COMMENT ON TABLE "logloom_private"."storage_hours" IS 'What was stored at the first measurement of each hour of the last 8 days: for the forecast.';
 
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. archive: one claim of its work at a time. With a hash of a lane as second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
+
+COMMENT ON TYPE "logloom_private"."reader_kind" IS 'By what somebody reads: the token of a request, an API key, a portal session, or, where no request asks, the view of a log stream or of an alert''s message.';
+
+COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see: of tenant_id, the records that pass filter (the tree of a compiled query; null: all), without hidden_fields (names of fields and paths of attrs; null: none), by operations (null: all that read). kind: by what they read. view_id: the view that says so, where they are bound to one.';
 
 COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold.';
 
