@@ -85,6 +85,8 @@ DROP FUNCTION "logloom_private"."canary_health"();
 
 DROP FUNCTION "logloom_private"."canary_step"(text, uuid, text);
 
+DROP FUNCTION "logloom_private"."check_query"(text, boolean);
+
 DROP FUNCTION "logloom_private"."empty_moved_slots"();
 
 DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, integer, integer, text);
@@ -1402,6 +1404,70 @@ begin
 exception when unique_violation then
   perform logloom_private.refuse('streams.name_is_taken');
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.check_query (
+  p_query_dsl text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role calls the compiler's parts
+begin
+  perform logloom_private.checked_query(p_query_dsl);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.check_rule_query (
+  p_query_dsl text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role calls the compiler's parts
+declare
+  v_query constant logloom_private.compiled_query := logloom_private.checked_query(p_query_dsl);
+begin
+  if v_query.plan ? 'first' and (
+    (v_query.plan -> 'count')::integer > 1
+    or v_query.plan ? 'bucket'
+    or jsonb_array_length(v_query.plan -> 'aggregates') is distinct from 1
+  ) then
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'
+    );
+  end if;
+  perform logloom_private.refuse_warnings(v_query);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_query (
+  p_query_dsl text
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
+    perform logloom_private.take_validation_slot(
+      coalesce(logloom_private.current_tenant_id(), '')
+    );
+  end if;
+  v_query := logloom_private.compile_query(p_query_dsl);
+  if v_query.blank then
+    perform logloom_private.refuse('saved_searches.query_is_blank');
+  end if;
+  return v_query;
 end;
 $function$;
 
@@ -3004,9 +3070,10 @@ begin
         'abolish_tenant', 'acting_role', 'alert_entry_of', 'alert_incident_of',
         'alert_incident_state', 'alert_rule_of', 'alert_silence_of', 'alert_silence_state',
         'api_key_status', 'change_log_stream', 'change_log_view', 'change_member',
-        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_settings',
-        'checked_panels', 'choose_tenant', 'confirm_address', 'current_admin_tenant_id',
-        'deliveries_of_incident', 'distinct_destinations', 'effective_settings',
+        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
+        'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
+        'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
+        'effective_settings',
         'end_alert_silence', 'end_portal_session', 'enqueue_rule_test', 'enroll_member',
         'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer', 'iso_instant',
         'issue_api_key', 'issue_ingest_token', 'issue_portal_session', 'late_seconds', 'list_bytes',
@@ -3131,18 +3198,6 @@ declare
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
 begin
-  if p_request.p_ts is null then
-    return row(
-      json_build_object(
-        'authenticated', true,
-        -- Of a time of receipt that is as long as they come.
-        'max_event_bytes', p_state.max_record_bytes
-          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
-        'max_event_values', p_state.max_record_values
-      ),
-      logloom_private.quota_headers(p_state, 0), 0
-    );
-  end if;
   if v_has_rate and not v_is_let_in then
     -- Without a lock: a request that is refused here holds nobody up and writes nothing.
     perform logloom_private.check_rate(p_state, b)
@@ -3243,6 +3298,86 @@ begin
     perform logloom_private.enqueue(p_state, p_request);
   end if;
   return v_answer;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_each (
+  p_requests text[]
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because service_role reads no digests and writes to the queue only through here
+declare
+  v_text text;
+  v_before logloom_private.ingest_request;
+  v_request logloom_private.ingest_request;
+  v_state logloom_private.ingest_state;
+  v_accepted logloom_private.ingest_answer;
+  v_answer json;
+  v_answers json[] := '{}';
+  v_sqlstate text;
+  v_detail text;
+  v_hint text;
+begin
+  foreach v_text in array p_requests loop
+    -- A block for each: what refuses one request leaves the others as they are.
+    begin
+      v_request := logloom_private.request_of_text(v_text);
+      if v_state is null
+        or v_request.p_key_digest is distinct from v_before.p_key_digest
+        or v_request.p_tenant_id is distinct from v_before.p_tenant_id
+        or v_request.p_claims is distinct from v_before.p_claims
+      then
+        v_state := logloom_private.ingest_state(
+          v_request.p_tenant_id, v_request.p_key_digest, v_request.p_claims,
+          cardinality(p_requests)
+        );
+        v_before := v_request;
+      end if;
+      if v_request.p_ts is null then
+        v_accepted := logloom_private.limits_of_sender(v_state);
+      else
+        v_accepted := logloom_private.ingest(v_request, v_state);
+      end if;
+      v_state.events := v_state.events + v_accepted.ingested;
+      if v_accepted.ingested > 0 then
+        v_state.bytes := v_state.bytes + coalesce(v_request.p_bytes, 0);
+      end if;
+      v_answer := json_build_object(
+        'status', 200, 'headers', v_accepted.headers, 'body', v_accepted.body::text
+      );
+    exception when others then
+      get stacked diagnostics
+        v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
+        v_hint = pg_exception_hint;
+      -- The note that the key was used went with what was refused.
+      if v_request.p_key_digest is not null then
+        v_state := null;
+      end if;
+      v_answer := case
+        when v_sqlstate = 'PGRST' then json_build_object(
+          'status', v_detail::json -> 'status', 'headers', v_detail::json -> 'headers',
+          'body', sqlerrm
+        )
+        when v_sqlstate like 'PT%' then json_build_object(
+          'status', substr(v_sqlstate, 3)::integer, 'headers', '{}'::json,
+          'body', json_build_object(
+            'code', v_sqlstate, 'message', sqlerrm, 'hint', nullif(v_hint, '')
+          )::text
+        )
+        else json_build_object(
+          'status', 500, 'headers', '{}'::json,
+          'body', json_build_object('code', v_sqlstate, 'message', '')::text
+        )
+      end;
+    end;
+    v_answers := v_answers || v_answer;
+  end loop;
+  return array_to_json(v_answers);
 end;
 $function$;
 
@@ -3596,6 +3731,28 @@ begin
           'ftl erro eror')
     ) l (level, words)
     where p_word = any (string_to_array(l.words, ' '))
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.limits_of_sender (
+  p_state logloom_private.ingest_state
+)
+  RETURNS logloom_private.ingest_answer
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return row(
+    json_build_object(
+      'authenticated', true,
+      -- Of a time of receipt that is as long as they come.
+      'max_event_bytes', p_state.max_record_bytes
+        - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
+      'max_event_values', p_state.max_record_values
+    ),
+    logloom_private.quota_headers(p_state, 0), 0
   );
 end;
 $function$;
@@ -4877,7 +5034,7 @@ begin
   perform logloom_private.take_search_slot(
     logloom_private.scope_of_view(v_tenant_id, p_rule.view_id)
   );
-  perform logloom_private.check_query(p_rule.query_dsl, true);
+  perform logloom_private.check_rule_query(p_rule.query_dsl);
   v_query := logloom_private.compile_rule(
     v_tenant_id, p_rule.query_dsl, p_rule.view_id
   );
@@ -9428,6 +9585,82 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.create_alert_rule (
+  p_tenant_id                 text             DEFAULT NULL::text,
+  p_name                      text             DEFAULT NULL::text,
+  p_description               text             DEFAULT NULL::text,
+  p_query_dsl                 text             DEFAULT NULL::text,
+  p_threshold                 double precision DEFAULT NULL::double precision,
+  p_comparison                text             DEFAULT NULL::text,
+  p_window_minutes            integer          DEFAULT NULL::integer,
+  p_cooldown_minutes          integer          DEFAULT NULL::integer,
+  p_enabled                   boolean          DEFAULT NULL::boolean,
+  p_notification_destinations text[]           DEFAULT NULL::text[],
+  p_notification_config       jsonb            DEFAULT NULL::jsonb,
+  p_view_id                   uuid             DEFAULT NULL::uuid,
+  p_notify_on_recovery        boolean          DEFAULT NULL::boolean,
+  p_for_minutes               integer          DEFAULT NULL::integer,
+  p_on_absent                 text             DEFAULT NULL::text,
+  p_group_wait_seconds        integer          DEFAULT NULL::integer,
+  p_secrets                   jsonb            DEFAULT NULL::jsonb,
+  p_saved_search_id           uuid             DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_search logloom.saved_searches;
+  v_constraint text;
+  v_row logloom.alert_rules;
+begin
+  if p_saved_search_id is not null then
+    select s.* into v_search
+    from logloom.saved_searches s
+    where s.tenant_id = v_tenant_id and s.id = p_saved_search_id;
+    if not found then
+      perform logloom_private.refuse('saved_searches.not_found');
+    end if;
+  end if;
+  v_search.name := coalesce(p_name, v_search.name);
+  v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
+  perform logloom_private.require_parameter('p_name', v_search.name is null);
+  perform logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null);
+  perform logloom_private.require_parameter('p_threshold', p_threshold is null);
+  perform logloom_private.require_parameter('p_comparison', p_comparison is null);
+  perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
+  perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
+  perform logloom_private.require_parameter('p_enabled', p_enabled is null);
+  perform logloom_private.check_rule_query(v_search.query_dsl);
+  perform logloom_private.require_groups(v_search.query_dsl, p_on_absent);
+  perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
+  perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
+  perform logloom_private.require_room_for('alerts', p_tenant_id);
+  insert into logloom.alert_rules as r (
+    tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
+    cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
+    notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets
+  )
+  values (
+    v_tenant_id, logloom_private.trim_space(v_search.name),
+    nullif(logloom_private.trim_space(p_description), ''),
+    v_search.query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
+    logloom_private.distinct_destinations(p_notification_destinations),
+    coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id(),
+    p_view_id, coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
+    coalesce(p_on_absent, 'ignore'), coalesce(p_group_wait_seconds, 0),
+    logloom_private.changed_rule_secrets('{}', p_secrets)
+  )
+  returning r.* into v_row;
+  return logloom_private.alert_rule_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('alerts.' || v_constraint);
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.health_report()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -9512,6 +9745,90 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) FROM PUBLIC, "anon", "authenticated";
+
+CREATE OR REPLACE FUNCTION public.update_alert_rule (
+  p_rule_id                   uuid             DEFAULT NULL::uuid,
+  p_name                      text             DEFAULT NULL::text,
+  p_description               text             DEFAULT NULL::text,
+  p_query_dsl                 text             DEFAULT NULL::text,
+  p_threshold                 double precision DEFAULT NULL::double precision,
+  p_comparison                text             DEFAULT NULL::text,
+  p_window_minutes            integer          DEFAULT NULL::integer,
+  p_cooldown_minutes          integer          DEFAULT NULL::integer,
+  p_enabled                   boolean          DEFAULT NULL::boolean,
+  p_notification_destinations text[]           DEFAULT NULL::text[],
+  p_notification_config       jsonb            DEFAULT NULL::jsonb,
+  p_view_id                   uuid             DEFAULT NULL::uuid,
+  p_notify_on_recovery        boolean          DEFAULT NULL::boolean,
+  p_for_minutes               integer          DEFAULT NULL::integer,
+  p_on_absent                 text             DEFAULT NULL::text,
+  p_group_wait_seconds        integer          DEFAULT NULL::integer,
+  p_secrets                   jsonb            DEFAULT NULL::jsonb
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_constraint text;
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  if p_query_dsl is not null then
+    perform logloom_private.check_rule_query(p_query_dsl);
+  end if;
+  perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
+  -- An empty description takes it away; notification_config is replaced as a whole.
+  update logloom.alert_rules r
+  set
+    name = coalesce(logloom_private.trim_space(p_name), r.name),
+    description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
+    query_dsl = coalesce(p_query_dsl, r.query_dsl),
+    threshold = coalesce(p_threshold, r.threshold),
+    comparison = coalesce(p_comparison, r.comparison),
+    window_minutes = coalesce(p_window_minutes, r.window_minutes),
+    cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
+    enabled = coalesce(p_enabled, r.enabled),
+    notification_destinations = case
+      when p_notification_destinations is null then r.notification_destinations
+      else logloom_private.distinct_destinations(p_notification_destinations)
+    end,
+    notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
+    view_id = coalesce(p_view_id, r.view_id),
+    notify_on_recovery = coalesce(p_notify_on_recovery, r.notify_on_recovery),
+    for_minutes = coalesce(p_for_minutes, r.for_minutes),
+    on_absent = coalesce(p_on_absent, r.on_absent),
+    group_wait_seconds = coalesce(p_group_wait_seconds, r.group_wait_seconds),
+    notification_secrets = logloom_private.changed_rule_secrets(
+      r.notification_secrets, p_secrets
+    ),
+    updated_at = now(),
+    asked_at = case
+      when (r.query_dsl, r.threshold, r.comparison, r.window_minutes, r.for_minutes) = (
+          coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
+          coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes),
+          coalesce(p_for_minutes, r.for_minutes)
+        )
+        and r.view_id is not distinct from coalesce(p_view_id, r.view_id)
+        and r.enabled >= coalesce(p_enabled, r.enabled)
+        then r.asked_at
+      else now()
+    end
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  returning r.* into v_row;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  perform logloom_private.require_groups(v_row.query_dsl, v_row.on_absent);
+  perform logloom_private.require_rule_in_view(v_tenant_id, v_row.query_dsl, v_row.view_id);
+  return logloom_private.alert_rule_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('alerts.' || v_constraint);
+  return null;
+end;
+$function$;
 
 CREATE OR REPLACE PROCEDURE logloom_private.run_job (
   IN p_name text
@@ -9818,6 +10135,10 @@ COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and coo
 COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. lag_seconds: how long the oldest record that was not sent has waited. paused_at with pause_reason failing (no success for long), refused (the receiver takes no record) or maker (who made it is no admin any more). skipped_records: not sent, because streams passed them on three times already. test_…: of the last test; it is under way while test_finished_at is null. last_answer, test_answer: the first 500 characters of what the receiver said, where it did not take what was sent.';
 
 COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (a later day''s run went on with it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were taken out of how many files of the archive; not part of records. not_reached: where records may be that an erasure did not reach, null before it is done.';
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."check_query"(text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."check_rule_query"(text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
 
