@@ -2259,6 +2259,57 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.days_sql (
+  p_days date[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce('(' || string_agg(s.sql, ' or ' order by s.first_day) || ')', 'false')
+    from (
+      select
+        min(d.day) as first_day,
+        format(
+          'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
+          logloom_private.day_start(min(d.day)), logloom_private.day_start(max(d.day) + 1)
+        ) as sql
+      from (
+        select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
+        from unnest(p_days) u (day)
+      ) d
+      group by d.row_begin
+    ) s
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.days_with_rows (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone
+)
+  RETURNS date[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_days date[];
+begin
+  select array_agg(d.day order by d.day)
+  into v_days
+  from logloom_private.log_days d
+  where d.tenant_id = p_tenant_id
+    and d.day between (p_from at time zone 'UTC')::date
+      and ((p_to - interval '1 microsecond') at time zone 'UTC')::date;
+  return coalesce(v_days, '{}');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.decode_cursor (
   p_cursor  text,
   p_pattern text
@@ -4099,13 +4150,13 @@ CREATE OR REPLACE FUNCTION logloom_private.log_tail_rows_sql (
   AS $function$
 declare
   v_kept_from constant timestamptz := logloom_private.kept_from(p_tenant_id);
-  v_days timestamptz[];
+  v_days date[];
   v_filter text;
   v_write_seqs text;
   v_rows text;
   v_order constant text := ' order by l.write_seq, l.id limit ' || p_limit;
 begin
-  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
+  select array_agg(distinct a.day) into v_days
   from logloom_private.log_writes a
   where a.write_seq >= p_first;
   v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
@@ -4117,17 +4168,11 @@ begin
   -- Day by day, so that one late event does not bring in all days between. A client that was away
   -- for so long that there are many of them reads from the first to the last.
   if cardinality(v_days) <= 31 then
-    v_filter := v_filter || '(' || (
-      select string_agg(
-        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
-        ' or '
-      )
-      from unnest(v_days) d (day)
-    ) || ') and ';
+    v_filter := v_filter || logloom_private.days_sql(v_days) || ' and ';
   end if;
   v_rows := logloom_private.rows_sql(
-    p_tenant_id, greatest(v_days[1], v_kept_from),
-    v_days[cardinality(v_days)] + interval '24 hours', v_filter || p_query.filter, null
+    p_tenant_id, greatest(logloom_private.day_start(v_days[1]), v_kept_from),
+    logloom_private.day_start(v_days[cardinality(v_days)] + 1), v_filter || p_query.filter, null
   );
   if p_sealed is not null then
     v_rows := 'from (select l.* ' || v_rows || ' union all select l.* from ' || p_sealed
@@ -4738,6 +4783,60 @@ begin
     regexp_replace(lower(substring(p_url from '^[^/]*//[^/?#]*')), '^(https://.*):443$', '\1'),
     '^(http://.*):80$', '\1'
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.page_sql (
+  p_query    logloom_private.compiled_query,
+  p_rows     text,
+  p_order    text,
+  p_limit    integer,
+  p_bytes    bigint,
+  p_is_exact boolean                        DEFAULT true,
+  p_others   text                           DEFAULT ''::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Without fields it is a constant to the planner.
+  v_record constant text := 'row(' || case
+    when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
+    else logloom_private.shown_columns_sql()
+  end || ')::public.logloom_log_record';
+  v_size text;
+  v_attrs text := 'l.attrs';
+begin
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 or p_query.hidden_fields is not null then
+    -- What is extracted comes on top of what a record has, and what is hidden is none of it.
+    v_size := 'octet_length(to_json(' || v_record || ')::text)';
+    v_attrs := '(' || v_record || ').attrs';
+  end if;
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    p_rows := 'from (select l.* '
+      || logloom_private.staged_sql(p_query, 'from (select l.* ' || p_rows || ') l')
+      || format(' order by %s limit %s) l', p_order, p_limit);
+  elsif not p_is_exact and p_query.hidden_fields is null then
+    return format(
+      'select case when l.record_bytes <= %s then %s end as record%s %s',
+      least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
+    );
+  end if;
+  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
+  -- up to four times as much there as their text, and reading them more than that.
+  return 'select case when not l.fits_opened then null when l.size > '
+    || (select s.max_page_bytes from logloom_private.settings s)
+    || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
+    || ' end as record' || p_others || ' '
+    || 'from (select l.*, coalesce(sum(case when l.fits then '
+    || 'greatest(l.size, 2 * pg_column_size(' || v_attrs || ' #> ''{}'') - l.size) '
+    || 'else l.size end) '
+    || 'over (order by ' || p_order || ' rows between unbounded preceding and 1 preceding), 0) < '
+    || p_bytes || ' as fits_opened '
+    || logloom_private.sized_rows_sql(p_rows, p_order, p_bytes, v_size)
+    || ') l order by ' || p_order;
 end;
 $function$;
 
@@ -8387,6 +8486,80 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.search_parts (
+  p_tenant_id     text,
+  p_from          timestamp with time zone,
+  p_to            timestamp with time zone,
+  p_order         text,
+  p_counts_blocks boolean                  DEFAULT true
+)
+  RETURNS tstzrange[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_max_days integer;
+  v_max_blocks integer;
+  v_from timestamptz := p_from;
+  v_to timestamptz := p_to;
+  v_last constant timestamptz := p_to - interval '1 microsecond';
+  v_row_days date[];
+  v_day record;
+  v_last_day date;
+  v_bound timestamptz;
+  v_days integer := 0;
+  v_blocks integer := 0;
+  v_parts tstzrange[] := '{}';
+begin
+  if v_from >= v_to then
+    return '{}';
+  elsif v_to - v_from <= interval '1 day' then
+    return array[tstzrange(v_from, v_to)];
+  end if;
+  select s.search_days_at_once, s.search_blocks_at_once into v_max_days, v_max_blocks
+  from logloom_private.settings s;
+  v_row_days := logloom_private.days_with_rows(p_tenant_id, p_from, p_to);
+  for v_day in
+    select u.day, sum(u.days) as days, sum(u.blocks) as blocks
+    from (
+      select d.day, 1 as days, 0 as blocks
+      from unnest(v_row_days) d (day)
+      union all
+      select
+        (least(c.last_ts, v_last) at time zone 'UTC')::date, 0, count(*)
+      from logloom_private.blocks c
+      where p_counts_blocks
+        and c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
+      group by 1
+    ) u
+    group by u.day
+    order by case when v_is_descending then u.day end desc, u.day
+  loop
+    if v_days + v_day.days > v_max_days
+      or (v_blocks > 0 and v_blocks + v_day.blocks > v_max_blocks)
+    then
+      v_bound := case when v_is_descending then v_last_day else v_day.day end::timestamp
+        at time zone 'UTC';
+      if v_is_descending then
+        v_parts := v_parts || tstzrange(v_bound, v_to);
+        v_to := v_bound;
+      else
+        v_parts := v_parts || tstzrange(v_from, v_bound);
+        v_from := v_bound;
+      end if;
+      v_days := 0;
+      v_blocks := 0;
+    end if;
+    v_days := v_days + v_day.days;
+    v_blocks := v_blocks + v_day.blocks;
+    v_last_day := v_day.day;
+  end loop;
+  return v_parts || tstzrange(v_from, v_to);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.seconds_of (
   p_unit text
 )
@@ -8769,13 +8942,7 @@ declare
 begin
   if v_is_sealed then
     v_rows_from := greatest(v_from, coalesce(
-      (
-        select min(d.day)::timestamp at time zone 'UTC'
-        from logloom_private.log_days d
-        where d.tenant_id = p_tenant_id
-          and d.day between (v_from at time zone 'UTC')::date
-            and ((v_to - interval '1 microsecond') at time zone 'UTC')::date
-      ),
+      logloom_private.day_start((logloom_private.days_with_rows(p_tenant_id, v_from, v_to))[1]),
       v_to
     ));
   end if;
@@ -9229,6 +9396,37 @@ begin
       else 'null::text[]' end,
     v_test
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_filter    text,
+  p_table     text                     DEFAULT 'logloom.logs'::text,
+  p_time      text                     DEFAULT 'ts'::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_days text := '';
+begin
+  -- No partition without rows of the tenant is opened. Of a range that touches two days at most,
+  -- both are: to ask which have rows costs more.
+  if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
+    v_days := logloom_private.days_sql(
+      logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
+    ) || ' and ';
+  end if;
+  return format(
+    'from %1$s l where l.tenant_id = %2$L'
+      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
+    p_table, p_tenant_id, p_time, p_from, p_to
+  ) || v_days || p_filter;
 end;
 $function$;
 
