@@ -24,6 +24,8 @@ drop procedure logloom_private.evaluate_alerts();
 drop procedure logloom_private.run_canary();
 drop procedure logloom_private.run_job(text, regprocedure);
 
+alter type logloom_private.reading_scope rename attribute actor to kind;
+
 SET local check_function_bodies = off;
 
 SELECT cron.unschedule('logloom_archive_logs');
@@ -83,6 +85,8 @@ DROP FUNCTION "logloom_private"."canary_health"();
 
 DROP FUNCTION "logloom_private"."canary_step"(text, uuid, text);
 
+DROP FUNCTION "logloom_private"."check_query"(text, boolean);
+
 DROP FUNCTION "logloom_private"."empty_moved_slots"();
 
 DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, integer, integer, text);
@@ -104,6 +108,8 @@ DROP FUNCTION "logloom_private"."provide_partitions"();
 DROP FUNCTION "logloom_private"."record_job"(text, timestamp WITH time zone, text);
 
 DROP FUNCTION "logloom_private"."resolve_incidents"(uuid, timestamp WITH time zone, jsonb[], timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."sees_addresses"(boolean, logloom_private.reading_scope);
 
 DROP FUNCTION "logloom_private"."settle_delivered"(logloom.log_streams, integer, jsonb, integer);
 
@@ -259,7 +265,16 @@ ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
 
 SET local check_function_bodies = off;
 
+CREATE TYPE "logloom_private"."reader_kind" AS ENUM (
+  'token',
+  'key',
+  'portal_session',
+  'view'
+);
+
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
+
+ALTER TYPE "logloom_private"."reading_scope" ALTER ATTRIBUTE "kind" TYPE logloom_private.reader_kind CASCADE;
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
@@ -1392,6 +1407,104 @@ exception when unique_violation then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.check_query (
+  p_query_dsl text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role calls the compiler's parts
+begin
+  perform logloom_private.checked_query(p_query_dsl);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.check_rule_query (
+  p_query_dsl text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role calls the compiler's parts
+declare
+  v_query constant logloom_private.compiled_query := logloom_private.checked_query(p_query_dsl);
+begin
+  if v_query.plan ? 'first' and (
+    (v_query.plan -> 'count')::integer > 1
+    or v_query.plan ? 'bucket'
+    or jsonb_array_length(v_query.plan -> 'aggregates') is distinct from 1
+  ) then
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'
+    );
+  end if;
+  perform logloom_private.refuse_warnings(v_query);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_query (
+  p_query_dsl text
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
+    perform logloom_private.take_validation_slot(
+      coalesce(logloom_private.current_tenant_id(), '')
+    );
+  end if;
+  v_query := logloom_private.compile_query(p_query_dsl);
+  if v_query.blank then
+    perform logloom_private.refuse('saved_searches.query_is_blank');
+  end if;
+  return v_query;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_scope (
+  p_scope     logloom_private.reading_scope,
+  p_operation text,
+  p_tenant_id text                          DEFAULT NULL::text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_scope is null then
+    p_scope := logloom_private.scope_of_token(p_tenant_id);
+  elsif not logloom_private.is_service_role() then
+    perform logloom_private.refuse('callers.operation_is_internal', p_operation);
+  elsif p_tenant_id <> p_scope.tenant_id then
+    perform logloom_private.refuse('callers.tenant_is_another');
+  end if;
+  -- Alerts tell of all records: a view opens them by name alone. To customers, who read in portal
+  -- sessions, so it opens saved searches, too.
+  if p_operation <> all (p_scope.operations)
+    or p_scope.operations is null and p_operation = any (case
+      when p_scope.kind = 'portal_session'
+        then '{list_alert_rules,list_alert_history,list_saved_searches}'::text[]
+      when p_scope.view_id is not null then '{list_alert_rules,list_alert_history}'
+      else '{}'
+    end)
+  then
+    perform logloom_private.refuse('callers.operation_is_outside', p_operation);
+  end if;
+  return p_scope;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.chosen_rows_sql (
   p_plan  jsonb,
   p_sql   jsonb,
@@ -2143,6 +2256,57 @@ begin
       day := v_day;
     end if;
   end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.days_sql (
+  p_days date[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce('(' || string_agg(s.sql, ' or ' order by s.first_day) || ')', 'false')
+    from (
+      select
+        min(d.day) as first_day,
+        format(
+          'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
+          logloom_private.day_start(min(d.day)), logloom_private.day_start(max(d.day) + 1)
+        ) as sql
+      from (
+        select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
+        from unnest(p_days) u (day)
+      ) d
+      group by d.row_begin
+    ) s
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.days_with_rows (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone
+)
+  RETURNS date[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_days date[];
+begin
+  select array_agg(d.day order by d.day)
+  into v_days
+  from logloom_private.log_days d
+  where d.tenant_id = p_tenant_id
+    and d.day between (p_from at time zone 'UTC')::date
+      and ((p_to - interval '1 microsecond') at time zone 'UTC')::date;
+  return coalesce(v_days, '{}');
 end;
 $function$;
 
@@ -2957,9 +3121,10 @@ begin
         'abolish_tenant', 'acting_role', 'alert_entry_of', 'alert_incident_of',
         'alert_incident_state', 'alert_rule_of', 'alert_silence_of', 'alert_silence_state',
         'api_key_status', 'change_log_stream', 'change_log_view', 'change_member',
-        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_settings',
-        'checked_panels', 'choose_tenant', 'confirm_address', 'current_admin_tenant_id',
-        'deliveries_of_incident', 'distinct_destinations', 'effective_settings',
+        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
+        'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
+        'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
+        'effective_settings',
         'end_alert_silence', 'end_portal_session', 'enqueue_rule_test', 'enroll_member',
         'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer', 'iso_instant',
         'issue_api_key', 'issue_ingest_token', 'issue_portal_session', 'late_seconds', 'list_bytes',
@@ -3084,18 +3249,6 @@ declare
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
 begin
-  if p_request.p_ts is null then
-    return row(
-      json_build_object(
-        'authenticated', true,
-        -- Of a time of receipt that is as long as they come.
-        'max_event_bytes', p_state.max_record_bytes
-          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
-        'max_event_values', p_state.max_record_values
-      ),
-      logloom_private.quota_headers(p_state, 0), 0
-    );
-  end if;
   if v_has_rate and not v_is_let_in then
     -- Without a lock: a request that is refused here holds nobody up and writes nothing.
     perform logloom_private.check_rate(p_state, b)
@@ -3196,6 +3349,86 @@ begin
     perform logloom_private.enqueue(p_state, p_request);
   end if;
   return v_answer;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_each (
+  p_requests text[]
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because service_role reads no digests and writes to the queue only through here
+declare
+  v_text text;
+  v_before logloom_private.ingest_request;
+  v_request logloom_private.ingest_request;
+  v_state logloom_private.ingest_state;
+  v_accepted logloom_private.ingest_answer;
+  v_answer json;
+  v_answers json[] := '{}';
+  v_sqlstate text;
+  v_detail text;
+  v_hint text;
+begin
+  foreach v_text in array p_requests loop
+    -- A block for each: what refuses one request leaves the others as they are.
+    begin
+      v_request := logloom_private.request_of_text(v_text);
+      if v_state is null
+        or v_request.p_key_digest is distinct from v_before.p_key_digest
+        or v_request.p_tenant_id is distinct from v_before.p_tenant_id
+        or v_request.p_claims is distinct from v_before.p_claims
+      then
+        v_state := logloom_private.ingest_state(
+          v_request.p_tenant_id, v_request.p_key_digest, v_request.p_claims,
+          cardinality(p_requests)
+        );
+        v_before := v_request;
+      end if;
+      if v_request.p_ts is null then
+        v_accepted := logloom_private.limits_of_sender(v_state);
+      else
+        v_accepted := logloom_private.ingest(v_request, v_state);
+      end if;
+      v_state.events := v_state.events + v_accepted.ingested;
+      if v_accepted.ingested > 0 then
+        v_state.bytes := v_state.bytes + coalesce(v_request.p_bytes, 0);
+      end if;
+      v_answer := json_build_object(
+        'status', 200, 'headers', v_accepted.headers, 'body', v_accepted.body::text
+      );
+    exception when others then
+      get stacked diagnostics
+        v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
+        v_hint = pg_exception_hint;
+      -- The note that the key was used went with what was refused.
+      if v_request.p_key_digest is not null then
+        v_state := null;
+      end if;
+      v_answer := case
+        when v_sqlstate = 'PGRST' then json_build_object(
+          'status', v_detail::json -> 'status', 'headers', v_detail::json -> 'headers',
+          'body', sqlerrm
+        )
+        when v_sqlstate like 'PT%' then json_build_object(
+          'status', substr(v_sqlstate, 3)::integer, 'headers', '{}'::json,
+          'body', json_build_object(
+            'code', v_sqlstate, 'message', sqlerrm, 'hint', nullif(v_hint, '')
+          )::text
+        )
+        else json_build_object(
+          'status', 500, 'headers', '{}'::json,
+          'body', json_build_object('code', v_sqlstate, 'message', '')::text
+        )
+      end;
+    end;
+    v_answers := v_answers || v_answer;
+  end loop;
+  return array_to_json(v_answers);
 end;
 $function$;
 
@@ -3553,6 +3786,28 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.limits_of_sender (
+  p_state logloom_private.ingest_state
+)
+  RETURNS logloom_private.ingest_answer
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return row(
+    json_build_object(
+      'authenticated', true,
+      -- Of a time of receipt that is as long as they come.
+      'max_event_bytes', p_state.max_record_bytes
+        - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
+      'max_event_values', p_state.max_record_values
+    ),
+    logloom_private.quota_headers(p_state, 0), 0
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.log_histogram_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -3895,13 +4150,13 @@ CREATE OR REPLACE FUNCTION logloom_private.log_tail_rows_sql (
   AS $function$
 declare
   v_kept_from constant timestamptz := logloom_private.kept_from(p_tenant_id);
-  v_days timestamptz[];
+  v_days date[];
   v_filter text;
   v_write_seqs text;
   v_rows text;
   v_order constant text := ' order by l.write_seq, l.id limit ' || p_limit;
 begin
-  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
+  select array_agg(distinct a.day) into v_days
   from logloom_private.log_writes a
   where a.write_seq >= p_first;
   v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
@@ -3913,17 +4168,11 @@ begin
   -- Day by day, so that one late event does not bring in all days between. A client that was away
   -- for so long that there are many of them reads from the first to the last.
   if cardinality(v_days) <= 31 then
-    v_filter := v_filter || '(' || (
-      select string_agg(
-        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
-        ' or '
-      )
-      from unnest(v_days) d (day)
-    ) || ') and ';
+    v_filter := v_filter || logloom_private.days_sql(v_days) || ' and ';
   end if;
   v_rows := logloom_private.rows_sql(
-    p_tenant_id, greatest(v_days[1], v_kept_from),
-    v_days[cardinality(v_days)] + interval '24 hours', v_filter || p_query.filter, null
+    p_tenant_id, greatest(logloom_private.day_start(v_days[1]), v_kept_from),
+    logloom_private.day_start(v_days[cardinality(v_days)] + 1), v_filter || p_query.filter, null
   );
   if p_sealed is not null then
     v_rows := 'from (select l.* ' || v_rows || ' union all select l.* from ' || p_sealed
@@ -4192,6 +4441,44 @@ begin
   return array[
     case when (v_template -> 'decides')::boolean then v_bits else v_none end, v_bits
   ];
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.newest_records (
+  p_tenant_id text,
+  p_view_id   uuid,
+  p_query_dsl text,
+  p_from      text,
+  p_to        text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope;
+begin
+  v_scope := logloom_private.scope_of_view(p_tenant_id, p_view_id);
+  -- Which operations the view's readers have is another matter.
+  v_scope.operations := null;
+  return (
+    select coalesce(jsonb_agg(
+      (
+        select jsonb_object_agg(
+          m.key, case when length(m.value) > 500 then left(m.value, 499) || '…' else m.value end
+        )
+        from jsonb_each_text(
+          jsonb_strip_nulls(l.record) - '{attrs,tenant_id,received_at}'::text[]
+        ) m
+      ) order by l.n
+    ), '[]')
+    from jsonb_array_elements(to_jsonb((
+      logloom_private.read_log_page(v_scope, p_query_dsl, p_from, p_to, 3, null, 'desc')
+    ).logs)) with ordinality l (record, n)
+  );
+exception when query_canceled or others then
+  return '[]';
 end;
 $function$;
 
@@ -4499,6 +4786,60 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.page_sql (
+  p_query    logloom_private.compiled_query,
+  p_rows     text,
+  p_order    text,
+  p_limit    integer,
+  p_bytes    bigint,
+  p_is_exact boolean                        DEFAULT true,
+  p_others   text                           DEFAULT ''::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Without fields it is a constant to the planner.
+  v_record constant text := 'row(' || case
+    when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
+    else logloom_private.shown_columns_sql()
+  end || ')::public.logloom_log_record';
+  v_size text;
+  v_attrs text := 'l.attrs';
+begin
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 or p_query.hidden_fields is not null then
+    -- What is extracted comes on top of what a record has, and what is hidden is none of it.
+    v_size := 'octet_length(to_json(' || v_record || ')::text)';
+    v_attrs := '(' || v_record || ').attrs';
+  end if;
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    p_rows := 'from (select l.* '
+      || logloom_private.staged_sql(p_query, 'from (select l.* ' || p_rows || ') l')
+      || format(' order by %s limit %s) l', p_order, p_limit);
+  elsif not p_is_exact and p_query.hidden_fields is null then
+    return format(
+      'select case when l.record_bytes <= %s then %s end as record%s %s',
+      least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
+    );
+  end if;
+  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
+  -- up to four times as much there as their text, and reading them more than that.
+  return 'select case when not l.fits_opened then null when l.size > '
+    || (select s.max_page_bytes from logloom_private.settings s)
+    || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
+    || ' end as record' || p_others || ' '
+    || 'from (select l.*, coalesce(sum(case when l.fits then '
+    || 'greatest(l.size, 2 * pg_column_size(' || v_attrs || ' #> ''{}'') - l.size) '
+    || 'else l.size end) '
+    || 'over (order by ' || p_order || ' rows between unbounded preceding and 1 preceding), 0) < '
+    || p_bytes || ' as fits_opened '
+    || logloom_private.sized_rows_sql(p_rows, p_order, p_bytes, v_size)
+    || ') l order by ' || p_order;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.partition_health (
   p_now timestamp with time zone
 )
@@ -4792,7 +5133,7 @@ begin
   perform logloom_private.take_search_slot(
     logloom_private.scope_of_view(v_tenant_id, p_rule.view_id)
   );
-  perform logloom_private.check_query(p_rule.query_dsl, true);
+  perform logloom_private.check_rule_query(p_rule.query_dsl);
   v_query := logloom_private.compile_rule(
     v_tenant_id, p_rule.query_dsl, p_rule.view_id
   );
@@ -5877,6 +6218,138 @@ begin
       logloom_private.bounds_sql(p_bounds, v_number, '::numeric'), v_number || ' is not null'
     )
     || ' end';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_alert_history (
+  p_scope        logloom_private.reading_scope,
+  p_tenant_id    text,
+  p_rule_id      uuid,
+  p_ts_from      text,
+  p_ts_to        text,
+  p_acknowledged boolean,
+  p_limit        integer,
+  p_after        uuid
+)
+  RETURNS SETOF public.logloom_alert_history_entry
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no table is open to who only reads
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'list_alert_history', p_tenant_id);
+  v_sees_addresses constant boolean := logloom_private.sees_addresses(v_scope);
+  v_shows_since constant timestamptz := (
+    select v.shows_since from logloom.log_views v where v.view_id = v_scope.view_id
+  );
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'alert', 'alert_id',
+    (
+      select h.triggered_at from logloom.alert_history h
+      where h.tenant_id = v_scope.tenant_id and h.alert_id = p_after
+        and (
+          v_scope.view_id is null
+          or h.view_id = v_scope.view_id and h.triggered_at >= v_shows_since
+        )
+    )
+  );
+begin
+  if v_from >= v_to then
+    perform logloom_private.refuse('alerts.range_is_empty');
+  end if;
+  -- To plan anew would be a tenth of a call. The newest entries have one plan that always fits;
+  -- what else is asked for is planned for its values.
+  if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
+    perform set_config('plan_cache_mode', 'force_custom_plan', true);
+  end if;
+  return query
+  select e.*
+  from (
+    select h.alert, sum(octet_length((h.alert)."group"::text)) over (
+      order by (h.alert).triggered_at desc, (h.alert).alert_id desc
+      rows between unbounded preceding and 1 preceding
+    ) as bytes_before
+    from (
+      select h as alert
+      from logloom.alert_history h
+      where h.tenant_id = v_scope.tenant_id
+        and (
+          v_scope.view_id is null
+          or h.view_id = v_scope.view_id and h.triggered_at >= v_shows_since
+        )
+        and (p_rule_id is null or h.rule_id = p_rule_id)
+        and (v_from is null or h.triggered_at >= v_from)
+        and (v_to is null or h.triggered_at < v_to)
+        and (p_acknowledged is null or (h.acknowledged_at is not null) = p_acknowledged)
+        and (p_after is null or (h.triggered_at, h.alert_id) < (v_after, p_after))
+      order by h.triggered_at desc, h.alert_id desc
+      limit v_limit
+    ) h
+  ) h
+  left join logloom.alert_incidents i on i.incident_id = (h.alert).incident_id
+  cross join lateral logloom_private.alert_entry_of(h.alert, i.resolved_at, v_sees_addresses) e
+  -- Of a group there may be a whole message.
+  where coalesce(h.bytes_before, 0) < logloom_private.list_bytes()
+  order by (h.alert).triggered_at desc, (h.alert).alert_id desc;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_alert_rules (
+  p_scope     logloom_private.reading_scope,
+  p_tenant_id text,
+  p_limit     integer,
+  p_after     uuid
+)
+  RETURNS SETOF public.logloom_alert_rule
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no table is open to who only reads
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'list_alert_rules', p_tenant_id);
+  v_sees_addresses constant boolean := logloom_private.sees_addresses(v_scope);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'alert rule', 'rule_id',
+    (
+      select r.created_at from logloom.alert_rules r
+      where r.tenant_id = v_scope.tenant_id and r.rule_id = p_after
+        and (v_scope.view_id is null or r.view_id = v_scope.view_id)
+    )
+  );
+begin
+  return query
+  select (p.item).*
+  from (
+    select
+      o.item,
+      -- So many fit, however long their texts are.
+      case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) end as bytes_before
+    from (
+      select logloom_private.alert_rule_for(r, v_sees_addresses, v_scope.view_id) as item
+      from logloom.alert_rules r
+      where r.tenant_id = v_scope.tenant_id
+        and (v_scope.view_id is null or r.view_id = v_scope.view_id)
+        and (p_after is null or (r.created_at, r.rule_id) < (v_after, p_after))
+      order by r.created_at desc, r.rule_id desc
+      limit v_limit
+    ) o
+  ) p
+  where coalesce(p.bytes_before, 0) < logloom_private.list_bytes();
 end;
 $function$;
 
@@ -7586,6 +8059,124 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_key (
+  p_key_digest text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key constant logloom.api_keys := logloom_private.key_of_digest(p_key_digest);
+  v_scope logloom_private.reading_scope;
+begin
+  if v_key.key_id is null then
+    perform logloom_private.refuse('callers.key_is_unknown');
+  elsif not v_key.scopes @> '{read}' then
+    perform logloom_private.refuse('callers.key_may_only_send');
+  end if;
+  v_scope.tenant_id := v_key.tenant_id;
+  v_scope.kind := 'key';
+  if v_key.view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, v_key.view_id);
+  end if;
+  return v_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_session (
+  p_session logloom.portal_sessions,
+  p_origin  text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope;
+  v_tree jsonb;
+begin
+  if p_session.revoked_at is not null then
+    perform logloom_private.refuse('callers.portal_session_is_revoked');
+  elsif not logloom_private.portal_session_is_alive(p_session) then
+    perform logloom_private.refuse('callers.portal_session_is_over');
+  elsif p_origin is not null and p_origin <> all (p_session.origins) then
+    perform logloom_private.refuse('callers.portal_origin_is_unknown', left(p_origin, 200));
+  end if;
+  v_scope.tenant_id := p_session.tenant_id;
+  v_scope.kind := 'portal_session';
+  if p_session.view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, p_session.view_id);
+  end if;
+  if p_session.query_dsl is not null then
+    begin
+      v_tree := (logloom_private.compile_query(p_session.query_dsl)).tree;
+    exception when sqlstate 'PT400' then
+      perform logloom_private.refuse('callers.portal_query_is_broken');
+    end;
+    v_scope.filter := case when v_scope.filter is null then v_tree
+      else jsonb_build_object(
+        'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_tree)
+      ) end;
+  end if;
+  return v_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_token (
+  p_tenant_id text
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_claims constant jsonb := logloom_private.claims();
+  v_user_id constant text := v_claims ->> 'sub';
+  v_scope logloom_private.reading_scope;
+  v_view_id uuid;
+begin
+  v_scope.tenant_id := logloom_private.caller_tenant(p_tenant_id);
+  v_scope.kind := 'token';
+  if logloom_private.is_service_role() then
+    return v_scope;
+  elsif logloom_private.acting_role(v_scope.tenant_id, v_user_id, v_claims) = 'viewer' then
+    select m.view_id into v_view_id
+    from logloom.tenant_members m
+    where m.tenant_id = v_scope.tenant_id and m.user_id = v_user_id;
+    if not found and pg_input_is_valid(v_claims -> 'app_metadata' ->> 'logloom_view', 'uuid') then
+      v_view_id := v_claims -> 'app_metadata' ->> 'logloom_view';
+    end if;
+    v_scope := logloom_private.scope_in_view(v_scope, v_view_id);
+  end if;
+  return v_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scope_of_view (
+  p_tenant_id text,
+  p_view_id   uuid
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope;
+begin
+  v_scope.tenant_id := p_tenant_id;
+  v_scope.kind := 'view';
+  if p_view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, p_view_id);
+  end if;
+  return v_scope;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.seal_day_step (
   p_day date,
   p_now timestamp with time zone
@@ -7895,6 +8486,80 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.search_parts (
+  p_tenant_id     text,
+  p_from          timestamp with time zone,
+  p_to            timestamp with time zone,
+  p_order         text,
+  p_counts_blocks boolean                  DEFAULT true
+)
+  RETURNS tstzrange[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_max_days integer;
+  v_max_blocks integer;
+  v_from timestamptz := p_from;
+  v_to timestamptz := p_to;
+  v_last constant timestamptz := p_to - interval '1 microsecond';
+  v_row_days date[];
+  v_day record;
+  v_last_day date;
+  v_bound timestamptz;
+  v_days integer := 0;
+  v_blocks integer := 0;
+  v_parts tstzrange[] := '{}';
+begin
+  if v_from >= v_to then
+    return '{}';
+  elsif v_to - v_from <= interval '1 day' then
+    return array[tstzrange(v_from, v_to)];
+  end if;
+  select s.search_days_at_once, s.search_blocks_at_once into v_max_days, v_max_blocks
+  from logloom_private.settings s;
+  v_row_days := logloom_private.days_with_rows(p_tenant_id, p_from, p_to);
+  for v_day in
+    select u.day, sum(u.days) as days, sum(u.blocks) as blocks
+    from (
+      select d.day, 1 as days, 0 as blocks
+      from unnest(v_row_days) d (day)
+      union all
+      select
+        (least(c.last_ts, v_last) at time zone 'UTC')::date, 0, count(*)
+      from logloom_private.blocks c
+      where p_counts_blocks
+        and c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
+      group by 1
+    ) u
+    group by u.day
+    order by case when v_is_descending then u.day end desc, u.day
+  loop
+    if v_days + v_day.days > v_max_days
+      or (v_blocks > 0 and v_blocks + v_day.blocks > v_max_blocks)
+    then
+      v_bound := case when v_is_descending then v_last_day else v_day.day end::timestamp
+        at time zone 'UTC';
+      if v_is_descending then
+        v_parts := v_parts || tstzrange(v_bound, v_to);
+        v_to := v_bound;
+      else
+        v_parts := v_parts || tstzrange(v_from, v_bound);
+        v_from := v_bound;
+      end if;
+      v_days := 0;
+      v_blocks := 0;
+    end if;
+    v_days := v_days + v_day.days;
+    v_blocks := v_blocks + v_day.blocks;
+    v_last_day := v_day.day;
+  end loop;
+  return v_parts || tstzrange(v_from, v_to);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.seconds_of (
   p_unit text
 )
@@ -7908,6 +8573,20 @@ begin
   return case p_unit
     when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
     when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return p_scope.kind is not distinct from 'token' and p_scope.view_id is null
+    and logloom_private.reads_only(logloom_private.claims()) is not true;
 end;
 $function$;
 
@@ -8263,13 +8942,7 @@ declare
 begin
   if v_is_sealed then
     v_rows_from := greatest(v_from, coalesce(
-      (
-        select min(d.day)::timestamp at time zone 'UTC'
-        from logloom_private.log_days d
-        where d.tenant_id = p_tenant_id
-          and d.day between (v_from at time zone 'UTC')::date
-            and ((v_to - interval '1 microsecond') at time zone 'UTC')::date
-      ),
+      logloom_private.day_start((logloom_private.days_with_rows(p_tenant_id, v_from, v_to))[1]),
       v_to
     ));
   end if;
@@ -8544,7 +9217,7 @@ declare
   v_tenant_id constant text := p_scope.tenant_id;
   v_plan constant logloom.plans := logloom_private.plan_of(v_tenant_id);
   v_is_customer constant boolean :=
-    p_scope.view_id is not null or coalesce(starts_with(p_scope.actor, 'portal '), false);
+    p_scope.view_id is not null or p_scope.kind is not distinct from 'portal_session';
   v_own integer;
   v_slots integer;
   v_free_time interval;
@@ -8723,6 +9396,37 @@ begin
       else 'null::text[]' end,
     v_test
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_filter    text,
+  p_table     text                     DEFAULT 'logloom.logs'::text,
+  p_time      text                     DEFAULT 'ts'::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_days text := '';
+begin
+  -- No partition without rows of the tenant is opened. Of a range that touches two days at most,
+  -- both are: to ask which have rows costs more.
+  if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
+    v_days := logloom_private.days_sql(
+      logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
+    ) || ' and ';
+  end if;
+  return format(
+    'from %1$s l where l.tenant_id = %2$L'
+      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
+    p_table, p_tenant_id, p_time, p_from, p_to
+  ) || v_days || p_filter;
 end;
 $function$;
 
@@ -9079,6 +9783,82 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.create_alert_rule (
+  p_tenant_id                 text             DEFAULT NULL::text,
+  p_name                      text             DEFAULT NULL::text,
+  p_description               text             DEFAULT NULL::text,
+  p_query_dsl                 text             DEFAULT NULL::text,
+  p_threshold                 double precision DEFAULT NULL::double precision,
+  p_comparison                text             DEFAULT NULL::text,
+  p_window_minutes            integer          DEFAULT NULL::integer,
+  p_cooldown_minutes          integer          DEFAULT NULL::integer,
+  p_enabled                   boolean          DEFAULT NULL::boolean,
+  p_notification_destinations text[]           DEFAULT NULL::text[],
+  p_notification_config       jsonb            DEFAULT NULL::jsonb,
+  p_view_id                   uuid             DEFAULT NULL::uuid,
+  p_notify_on_recovery        boolean          DEFAULT NULL::boolean,
+  p_for_minutes               integer          DEFAULT NULL::integer,
+  p_on_absent                 text             DEFAULT NULL::text,
+  p_group_wait_seconds        integer          DEFAULT NULL::integer,
+  p_secrets                   jsonb            DEFAULT NULL::jsonb,
+  p_saved_search_id           uuid             DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_search logloom.saved_searches;
+  v_constraint text;
+  v_row logloom.alert_rules;
+begin
+  if p_saved_search_id is not null then
+    select s.* into v_search
+    from logloom.saved_searches s
+    where s.tenant_id = v_tenant_id and s.id = p_saved_search_id;
+    if not found then
+      perform logloom_private.refuse('saved_searches.not_found');
+    end if;
+  end if;
+  v_search.name := coalesce(p_name, v_search.name);
+  v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
+  perform logloom_private.require_parameter('p_name', v_search.name is null);
+  perform logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null);
+  perform logloom_private.require_parameter('p_threshold', p_threshold is null);
+  perform logloom_private.require_parameter('p_comparison', p_comparison is null);
+  perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
+  perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
+  perform logloom_private.require_parameter('p_enabled', p_enabled is null);
+  perform logloom_private.check_rule_query(v_search.query_dsl);
+  perform logloom_private.require_groups(v_search.query_dsl, p_on_absent);
+  perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
+  perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
+  perform logloom_private.require_room_for('alerts', p_tenant_id);
+  insert into logloom.alert_rules as r (
+    tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
+    cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
+    notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets
+  )
+  values (
+    v_tenant_id, logloom_private.trim_space(v_search.name),
+    nullif(logloom_private.trim_space(p_description), ''),
+    v_search.query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
+    logloom_private.distinct_destinations(p_notification_destinations),
+    coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id(),
+    p_view_id, coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
+    coalesce(p_on_absent, 'ignore'), coalesce(p_group_wait_seconds, 0),
+    logloom_private.changed_rule_secrets('{}', p_secrets)
+  )
+  returning r.* into v_row;
+  return logloom_private.alert_rule_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('alerts.' || v_constraint);
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.health_report()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -9163,6 +9943,90 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) FROM PUBLIC, "anon", "authenticated";
+
+CREATE OR REPLACE FUNCTION public.update_alert_rule (
+  p_rule_id                   uuid             DEFAULT NULL::uuid,
+  p_name                      text             DEFAULT NULL::text,
+  p_description               text             DEFAULT NULL::text,
+  p_query_dsl                 text             DEFAULT NULL::text,
+  p_threshold                 double precision DEFAULT NULL::double precision,
+  p_comparison                text             DEFAULT NULL::text,
+  p_window_minutes            integer          DEFAULT NULL::integer,
+  p_cooldown_minutes          integer          DEFAULT NULL::integer,
+  p_enabled                   boolean          DEFAULT NULL::boolean,
+  p_notification_destinations text[]           DEFAULT NULL::text[],
+  p_notification_config       jsonb            DEFAULT NULL::jsonb,
+  p_view_id                   uuid             DEFAULT NULL::uuid,
+  p_notify_on_recovery        boolean          DEFAULT NULL::boolean,
+  p_for_minutes               integer          DEFAULT NULL::integer,
+  p_on_absent                 text             DEFAULT NULL::text,
+  p_group_wait_seconds        integer          DEFAULT NULL::integer,
+  p_secrets                   jsonb            DEFAULT NULL::jsonb
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_constraint text;
+  v_row logloom.alert_rules;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  if p_query_dsl is not null then
+    perform logloom_private.check_rule_query(p_query_dsl);
+  end if;
+  perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
+  -- An empty description takes it away; notification_config is replaced as a whole.
+  update logloom.alert_rules r
+  set
+    name = coalesce(logloom_private.trim_space(p_name), r.name),
+    description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
+    query_dsl = coalesce(p_query_dsl, r.query_dsl),
+    threshold = coalesce(p_threshold, r.threshold),
+    comparison = coalesce(p_comparison, r.comparison),
+    window_minutes = coalesce(p_window_minutes, r.window_minutes),
+    cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
+    enabled = coalesce(p_enabled, r.enabled),
+    notification_destinations = case
+      when p_notification_destinations is null then r.notification_destinations
+      else logloom_private.distinct_destinations(p_notification_destinations)
+    end,
+    notification_config = coalesce(nullif(p_notification_config, 'null'), r.notification_config),
+    view_id = coalesce(p_view_id, r.view_id),
+    notify_on_recovery = coalesce(p_notify_on_recovery, r.notify_on_recovery),
+    for_minutes = coalesce(p_for_minutes, r.for_minutes),
+    on_absent = coalesce(p_on_absent, r.on_absent),
+    group_wait_seconds = coalesce(p_group_wait_seconds, r.group_wait_seconds),
+    notification_secrets = logloom_private.changed_rule_secrets(
+      r.notification_secrets, p_secrets
+    ),
+    updated_at = now(),
+    asked_at = case
+      when (r.query_dsl, r.threshold, r.comparison, r.window_minutes, r.for_minutes) = (
+          coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
+          coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes),
+          coalesce(p_for_minutes, r.for_minutes)
+        )
+        and r.view_id is not distinct from coalesce(p_view_id, r.view_id)
+        and r.enabled >= coalesce(p_enabled, r.enabled)
+        then r.asked_at
+      else now()
+    end
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  returning r.* into v_row;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  perform logloom_private.require_groups(v_row.query_dsl, v_row.on_absent);
+  perform logloom_private.require_rule_in_view(v_tenant_id, v_row.query_dsl, v_row.view_id);
+  return logloom_private.alert_rule_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('alerts.' || v_constraint);
+  return null;
+end;
+$function$;
 
 CREATE OR REPLACE PROCEDURE logloom_private.run_job (
   IN p_name text
@@ -9458,6 +10322,10 @@ COMMENT ON TABLE "logloom_private"."storage_hours" IS 'What was stored at the fi
 
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. archive: one claim of its work at a time. With a hash of a lane as second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
 
+COMMENT ON TYPE "logloom_private"."reader_kind" IS 'By what somebody reads: the token of a request, an API key, a portal session, or, where no request asks, the view of a log stream or of an alert''s message.';
+
+COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see: of tenant_id, the records that pass filter (the tree of a compiled query; null: all), without hidden_fields (names of fields and paths of attrs; null: none), by operations (null: all that read). kind: by what they read. view_id: the view that says so, where they are bound to one.';
+
 COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold.';
 
 COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}. late_seconds: how far its last window is behind those that are due; 0 where it is not.';
@@ -9465,6 +10333,10 @@ COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and coo
 COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. lag_seconds: how long the oldest record that was not sent has waited. paused_at with pause_reason failing (no success for long), refused (the receiver takes no record) or maker (who made it is no admin any more). skipped_records: not sent, because streams passed them on three times already. test_…: of the last test; it is under way while test_finished_at is null. last_answer, test_answer: the first 500 characters of what the receiver said, where it did not take what was sent.';
 
 COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (a later day''s run went on with it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were taken out of how many files of the archive; not part of records. not_reached: where records may be that an erasure did not reach, null before it is done.';
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."check_query"(text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."check_rule_query"(text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
 

@@ -18,3 +18,5 @@ drop procedure logloom_private.write_logs();
 drop procedure logloom_private.evaluate_alerts();
 drop procedure logloom_private.run_canary();
 drop procedure logloom_private.run_job(text, regprocedure);
+
+alter type logloom_private.reading_scope rename attribute actor to kind;

@@ -577,11 +577,11 @@ const setup = `
   declare
     v_scope constant logloom_private.reading_scope := case when p_is_scoped
       then row(
-        '${tenant}', array(select o.operation from logloom_private.reading_operations() o), 'test',
+        '${tenant}', array(select o.operation from logloom_private.reading_operations() o), 'key',
         case when p_filter is not null then (logloom_private.compile_query(p_filter)).tree end,
         p_hidden, '${view}'
       )::logloom_private.reading_scope
-      else row('${tenant}', null, 'test', null, null, null)::logloom_private.reading_scope end;
+      else row('${tenant}', null, 'key', null, null, null)::logloom_private.reading_scope end;
     v_call jsonb;
     v_parameters jsonb;
     v_answer text;

@@ -47,7 +47,7 @@ begin
   perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
   perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
   perform logloom_private.require_parameter('p_enabled', p_enabled is null);
-  perform logloom_private.check_query(v_search.query_dsl, true);
+  perform logloom_private.check_rule_query(v_search.query_dsl);
   perform logloom_private.require_groups(v_search.query_dsl, p_on_absent);
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);

@@ -21,8 +21,7 @@ as $$
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_alert_history', p_tenant_id);
-  v_sees_addresses constant boolean :=
-    logloom_private.sees_addresses(p_scope is not null, v_scope);
+  v_sees_addresses constant boolean := logloom_private.sees_addresses(v_scope);
   v_shows_since constant timestamptz := (
     select v.shows_since from logloom.log_views v where v.view_id = v_scope.view_id
   );

@@ -16,8 +16,7 @@ as $$
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_alert_rules', p_tenant_id);
-  v_sees_addresses constant boolean :=
-    logloom_private.sees_addresses(p_scope is not null, v_scope);
+  v_sees_addresses constant boolean := logloom_private.sees_addresses(v_scope);
   v_limit constant integer := logloom_private.list_limit(p_limit);
   v_after constant timestamptz := logloom_private.page_place(
     p_after::text, 'alert rule', 'rule_id',

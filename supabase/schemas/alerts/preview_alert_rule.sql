@@ -59,7 +59,7 @@ begin
   perform logloom_private.take_search_slot(
     logloom_private.scope_of_view(v_tenant_id, p_rule.view_id)
   );
-  perform logloom_private.check_query(p_rule.query_dsl, true);
+  perform logloom_private.check_rule_query(p_rule.query_dsl);
   v_query := logloom_private.compile_rule(
     v_tenant_id, p_rule.query_dsl, p_rule.view_id
   );

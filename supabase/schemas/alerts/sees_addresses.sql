@@ -1,16 +1,13 @@
 -- Whether who lists alerts may see where they are sent: addresses are secrets, which who only reads
 -- has no use for.
-create function logloom_private.sees_addresses(
-  p_is_key boolean,
-  p_scope logloom_private.reading_scope
-)
+create function logloom_private.sees_addresses(p_scope logloom_private.reading_scope)
 returns boolean
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return not p_is_key and p_scope.view_id is null
+  return p_scope.kind is not distinct from 'token' and p_scope.view_id is null
     and logloom_private.reads_only(logloom_private.claims()) is not true;
 end;
 $$;

@@ -30,7 +30,7 @@ declare
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   if p_query_dsl is not null then
-    perform logloom_private.check_query(p_query_dsl, true);
+    perform logloom_private.check_rule_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   -- An empty description takes it away; notification_config is replaced as a whole.

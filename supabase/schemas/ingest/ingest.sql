@@ -32,6 +32,27 @@ begin
 end;
 $$;
 
+-- What a sender without events is told: who it is was accepted, and how large an event may be.
+create function logloom_private.limits_of_sender(p_state logloom_private.ingest_state)
+returns logloom_private.ingest_answer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return row(
+    json_build_object(
+      'authenticated', true,
+      -- Of a time of receipt that is as long as they come.
+      'max_event_bytes', p_state.max_record_bytes
+        - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
+      'max_event_values', p_state.max_record_values
+    ),
+    logloom_private.quota_headers(p_state, 0), 0
+  );
+end;
+$$;
+
 -- Limits, provisioning, idempotency and enqueue of one request. PT404, PT409, PT413, PT429, PT503.
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
@@ -50,18 +71,6 @@ declare
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
 begin
-  if p_request.p_ts is null then
-    return row(
-      json_build_object(
-        'authenticated', true,
-        -- Of a time of receipt that is as long as they come.
-        'max_event_bytes', p_state.max_record_bytes
-          - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
-        'max_event_values', p_state.max_record_values
-      ),
-      logloom_private.quota_headers(p_state, 0), 0
-    );
-  end if;
   if v_has_rate and not v_is_let_in then
     -- Without a lock: a request that is refused here holds nobody up and writes nothing.
     perform logloom_private.check_rate(p_state, b)

@@ -34,7 +34,11 @@ begin
         );
         v_before := v_request;
       end if;
-      v_accepted := logloom_private.ingest(v_request, v_state);
+      if v_request.p_ts is null then
+        v_accepted := logloom_private.limits_of_sender(v_state);
+      else
+        v_accepted := logloom_private.ingest(v_request, v_state);
+      end if;
       v_state.events := v_state.events + v_accepted.ingested;
       if v_accepted.ingested > 0 then
         v_state.bytes := v_state.bytes + coalesce(v_request.p_bytes, 0);

@@ -16,7 +16,6 @@ declare
   v_scope logloom_private.reading_scope;
 begin
   v_scope := logloom_private.scope_of_view(p_tenant_id, p_view_id);
-  v_scope.actor := 'alerts';
   -- Which operations the view's readers have is another matter.
   v_scope.operations := null;
   return (

@@ -24,7 +24,7 @@ begin
   -- sessions, so it opens saved searches, too.
   if p_operation <> all (p_scope.operations)
     or p_scope.operations is null and p_operation = any (case
-      when starts_with(p_scope.actor, 'portal ')
+      when p_scope.kind = 'portal_session'
         then '{list_alert_rules,list_alert_history,list_saved_searches}'::text[]
       when p_scope.view_id is not null then '{list_alert_rules,list_alert_history}'
       else '{}'

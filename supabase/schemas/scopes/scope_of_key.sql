@@ -16,7 +16,7 @@ begin
     perform logloom_private.refuse('callers.key_may_only_send');
   end if;
   v_scope.tenant_id := v_key.tenant_id;
-  v_scope.actor := v_key.key_id;
+  v_scope.kind := 'key';
   if v_key.view_id is not null then
     v_scope := logloom_private.scope_in_view(v_scope, v_key.view_id);
   end if;

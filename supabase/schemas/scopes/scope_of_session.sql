@@ -22,7 +22,7 @@ begin
     perform logloom_private.refuse('callers.portal_origin_is_unknown', left(p_origin, 200));
   end if;
   v_scope.tenant_id := p_session.tenant_id;
-  v_scope.actor := 'portal ' || p_session.session_id;
+  v_scope.kind := 'portal_session';
   if p_session.view_id is not null then
     v_scope := logloom_private.scope_in_view(v_scope, p_session.view_id);
   end if;

@@ -10,6 +10,7 @@ declare
   v_scope logloom_private.reading_scope;
 begin
   v_scope.tenant_id := p_tenant_id;
+  v_scope.kind := 'view';
   if p_view_id is not null then
     v_scope := logloom_private.scope_in_view(v_scope, p_view_id);
   end if;

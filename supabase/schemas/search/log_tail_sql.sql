@@ -53,13 +53,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_kept_from constant timestamptz := logloom_private.kept_from(p_tenant_id);
-  v_days timestamptz[];
+  v_days date[];
   v_filter text;
   v_write_seqs text;
   v_rows text;
   v_order constant text := ' order by l.write_seq, l.id limit ' || p_limit;
 begin
-  select array_agg(distinct a.day::timestamp at time zone 'UTC') into v_days
+  select array_agg(distinct a.day) into v_days
   from logloom_private.log_writes a
   where a.write_seq >= p_first;
   v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
@@ -71,17 +71,11 @@ begin
   -- Day by day, so that one late event does not bring in all days between. A client that was away
   -- for so long that there are many of them reads from the first to the last.
   if cardinality(v_days) <= 31 then
-    v_filter := v_filter || '(' || (
-      select string_agg(
-        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d.day, d.day + '24 hours'),
-        ' or '
-      )
-      from unnest(v_days) d (day)
-    ) || ') and ';
+    v_filter := v_filter || logloom_private.days_sql(v_days) || ' and ';
   end if;
   v_rows := logloom_private.rows_sql(
-    p_tenant_id, greatest(v_days[1], v_kept_from),
-    v_days[cardinality(v_days)] + interval '24 hours', v_filter || p_query.filter, null
+    p_tenant_id, greatest(logloom_private.day_start(v_days[1]), v_kept_from),
+    logloom_private.day_start(v_days[cardinality(v_days)] + 1), v_filter || p_query.filter, null
   );
   if p_sealed is not null then
     v_rows := 'from (select l.* ' || v_rows || ' union all select l.* from ' || p_sealed

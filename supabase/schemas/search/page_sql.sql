@@ -23,9 +23,7 @@ declare
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
-  v_window constant text := 'window before as (order by ' || p_order
-    || ' rows between unbounded preceding and 1 preceding)';
-  v_size text := 'coalesce(l.record_bytes, octet_length(to_json(l)::text))';
+  v_size text;
   v_attrs text := 'l.attrs';
 begin
   if jsonb_array_length(p_query.plan -> 'rows') > 0 or p_query.hidden_fields is not null then
@@ -45,16 +43,16 @@ begin
   end if;
   -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
   -- up to four times as much there as their text, and reading them more than that.
-  return 'select case when not l.fits then null when l.size > '
+  return 'select case when not l.fits_opened then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
     || ' end as record' || p_others || ' '
-    || 'from (select l.*, coalesce(sum(case when l.may_fit then '
+    || 'from (select l.*, coalesce(sum(case when l.fits then '
     || 'greatest(l.size, 2 * pg_column_size(' || v_attrs || ' #> ''{}'') - l.size) '
     || 'else l.size end) '
-    || 'over before, 0) < '
-    || p_bytes || ' as fits from (select l.*, coalesce(sum(l.size) over before, 0) < ' || p_bytes
-    || ' as may_fit from (select l.*, ' || v_size || ' as size from (select l.* ' || p_rows
-    || ') l) l ' || v_window || ') l ' || v_window || ') l order by ' || p_order;
+    || 'over (order by ' || p_order || ' rows between unbounded preceding and 1 preceding), 0) < '
+    || p_bytes || ' as fits_opened '
+    || logloom_private.sized_rows_sql(p_rows, p_order, p_bytes, v_size)
+    || ') l order by ' || p_order;
 end;
 $$;

@@ -20,6 +20,7 @@ declare
   v_from timestamptz := p_from;
   v_to timestamptz := p_to;
   v_last constant timestamptz := p_to - interval '1 microsecond';
+  v_row_days date[];
   v_day record;
   v_last_day date;
   v_bound timestamptz;
@@ -34,14 +35,12 @@ begin
   end if;
   select s.search_days_at_once, s.search_blocks_at_once into v_max_days, v_max_blocks
   from logloom_private.settings s;
+  v_row_days := logloom_private.days_with_rows(p_tenant_id, p_from, p_to);
   for v_day in
     select u.day, sum(u.days) as days, sum(u.blocks) as blocks
     from (
       select d.day, 1 as days, 0 as blocks
-      from logloom_private.log_days d
-      where d.tenant_id = p_tenant_id
-        and d.day between (v_from at time zone 'UTC')::date
-          and (v_last at time zone 'UTC')::date
+      from unnest(v_row_days) d (day)
       union all
       select
         (least(c.last_ts, v_last) at time zone 'UTC')::date, 0, count(*)

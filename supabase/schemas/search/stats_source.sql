@@ -72,13 +72,7 @@ declare
 begin
   if v_is_sealed then
     v_rows_from := greatest(v_from, coalesce(
-      (
-        select min(d.day)::timestamp at time zone 'UTC'
-        from logloom_private.log_days d
-        where d.tenant_id = p_tenant_id
-          and d.day between (v_from at time zone 'UTC')::date
-            and ((v_to - interval '1 microsecond') at time zone 'UTC')::date
-      ),
+      logloom_private.day_start((logloom_private.days_with_rows(p_tenant_id, v_from, v_to))[1]),
       v_to
     ));
   end if;

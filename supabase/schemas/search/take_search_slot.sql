@@ -12,7 +12,7 @@ declare
   v_tenant_id constant text := p_scope.tenant_id;
   v_plan constant logloom.plans := logloom_private.plan_of(v_tenant_id);
   v_is_customer constant boolean :=
-    p_scope.view_id is not null or coalesce(starts_with(p_scope.actor, 'portal '), false);
+    p_scope.view_id is not null or p_scope.kind is not distinct from 'portal_session';
   v_own integer;
   v_slots integer;
   v_free_time interval;

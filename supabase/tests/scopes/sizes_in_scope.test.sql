@@ -36,7 +36,7 @@ create function pg_temp.scope(p_tenant_id text, p_hidden text[] default '{msg}')
 returns logloom_private.reading_scope
 language sql
 as $$
-  select row(p_tenant_id, null, 'test', null, p_hidden, null)::logloom_private.reading_scope
+  select row(p_tenant_id, null, 'key', null, p_hidden, null)::logloom_private.reading_scope
 $$;
 -- ids' last digits, whether there is more, and what the cursor holds.
 create function pg_temp.page(p_tenant_id text, p_query text)

@@ -1,0 +1,24 @@
+-- PT400, PT429 as check_query; PT400 also where the query has other stages than one aggregate, or
+-- probably means something else than was meant.
+create function logloom_private.check_rule_query(p_query_dsl text)
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role calls the compiler's parts
+declare
+  v_query constant logloom_private.compiled_query := logloom_private.checked_query(p_query_dsl);
+begin
+  if v_query.plan ? 'first' and (
+    (v_query.plan -> 'count')::integer > 1
+    or v_query.plan ? 'bucket'
+    or jsonb_array_length(v_query.plan -> 'aggregates') is distinct from 1
+  ) then
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'
+    );
+  end if;
+  perform logloom_private.refuse_warnings(v_query);
+end;
+$$;
