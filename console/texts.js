@@ -45,14 +45,13 @@ function fail(sentence) {
 }
 
 function read(file, path) {
-  const add = (node, text) => {
+  const tell = (node, what) => {
     const line = file.text.slice(0, node.end).split("\n").length;
-    const at = `${path.slice(folder.length + 1)}:${line}`;
-    if (text === undefined) {
-      wrong.push(
-        `${at} says a text that its type does not name, or one whose values are not given`,
-      );
-    } else texts.add(text);
+    wrong.push(`${path.slice(folder.length + 1)}:${line} ${what}`);
+  };
+  const add = (node, text) => {
+    if (text === undefined) tell(node, "says a text that its type does not name");
+    else texts.add(text);
   };
   const visit = (node) => {
     const said = saidBy(node);
@@ -61,7 +60,11 @@ function read(file, path) {
     } else if (is.isVariableDeclaration(node) && node.name.text === "singular") {
       readSingular(node);
     } else if (is.isStringLiteral(node) && isWords(checker.getContextualType(node))) {
-      add(node, node.text.includes("{") ? undefined : node.text);
+      if (node.text.includes("{")) tell(node, "is a text whose values nobody gives");
+      else texts.add(node.text);
+    }
+    if (isShown(node) && isWords(checker.getTypeAtLocation(node.expression))) {
+      tell(node, "shows a text without say");
     }
     node.forEachChild((child) => {
       const isDone = child === said && is.isStringLiteral(said);
@@ -77,6 +80,12 @@ function saidBy(node) {
   const isSaid = is.isJsxAttribute(node) && node.name.text === "words" &&
     node.parent.parent.tagName.text === "Said";
   return isSaid ? node.initializer.expression ?? node.initializer : undefined;
+}
+
+/** Whether an element shows a variable: `<b>{label}</b>`. */
+function isShown(node) {
+  return is.isJsxExpression(node) && !is.isJsxAttribute(node.parent) && node.expression &&
+    (is.isIdentifier(node.expression) || is.isPropertyAccessExpression(node.expression));
 }
 
 /** The texts that an expression may be. */

@@ -49,7 +49,8 @@ function pluginFor(known: ReadonlySet<string>): Deno.lint.Plugin {
             Literal(node) {
               if (typeof node.value !== "string") return;
               const { value, parent } = node;
-              const isRead = parent.type === "JSXAttribute" && spoken.test(nameOf(parent));
+              const isRead = isShown(node) && !names.test(value) ||
+                parent.type === "JSXAttribute" && spoken.test(nameOf(parent));
               const isLabel = isSpoken(value, label) && !isCompared.test(parent.type);
               if (isRead ? /[A-Za-z]{2,}/.test(value) : isLabel || isSpoken(value, twoWords)) {
                 if (isRead || !known.has(value)) tell(node, value);
@@ -75,6 +76,13 @@ const nameOf = ({ name }: Deno.lint.JSXAttribute) => name.type === "JSXIdentifie
 
 const isSay = (node: Deno.lint.Expression) =>
   node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "say";
+
+/** Whether an element shows it as it is: `{isMine ? "mine" : "theirs"}`. */
+function isShown({ parent }: Deno.lint.StringLiteral): boolean {
+  let at: Deno.lint.Node = parent;
+  while (at.type === "ConditionalExpression" || at.type === "LogicalExpression") at = at.parent;
+  return at.type === "JSXExpressionContainer" && at.parent.type !== "JSXAttribute";
+}
 
 /** Whether it stands where nobody reads it: an attribute for programs, an element of code, an error of programs. */
 function isSilent(node: Deno.lint.Node): boolean {

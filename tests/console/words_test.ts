@@ -32,6 +32,9 @@ Deno.test("what is said without being a text to translate is found", () => {
   const found = (source: string) => unsaidIn("x.tsx", source, new Set(["Two words"]));
   assert.deepEqual(found("const a = <p>\n  Hello {name}\n</p>;"), [{ line: 1, text: "Hello" }]);
   assert.deepEqual(found('<b title="Close" />'), [{ line: 1, text: "Close" }]);
+  assert.deepEqual(found('<b>{isMine ? "Two words" : say("Two words")}</b>'), [
+    { line: 1, text: "Two words" },
+  ]);
   assert.deepEqual(found('say("Two words"); tell("Other words")'), [
     { line: 1, text: "Other words" },
   ]);
