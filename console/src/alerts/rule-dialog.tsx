@@ -9,6 +9,7 @@ import { MessagePreview } from "./message-preview.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
 import { PreviewChart } from "./preview-chart.tsx";
 import { type Draft, draftOf, parametersOf } from "./rules.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 const touched = ["list_alert_rules", "check_plan_feature"] as const;
@@ -68,23 +69,19 @@ export function RuleDialog({ initial, onClose, onSaved }: {
       }
     >
       <div className="form-pair">
-        <label className="field">
-          <span>{say("Name")}</span>
-          <input
-            required
-            maxLength={200}
-            value={draft.name}
-            onChange={(event) => change({ name: event.target.value })}
-          />
-        </label>
-        <label className="field">
-          <span>{say("Description")}</span>
-          <input
-            maxLength={2000}
-            value={draft.description}
-            onChange={(event) => change({ description: event.target.value })}
-          />
-        </label>
+        <TextField
+          label={say("Name")}
+          required
+          maxLength={200}
+          value={draft.name}
+          onChange={(name) => change({ name })}
+        />
+        <TextField
+          label={say("Description")}
+          maxLength={2000}
+          value={draft.description}
+          onChange={(description) => change({ description })}
+        />
       </div>
       <ConditionFields draft={draft} onChange={change} />
       <PreviewChart draft={draft} onThreshold={(threshold) => change({ threshold })} />

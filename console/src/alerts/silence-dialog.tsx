@@ -3,6 +3,7 @@ import { useChange } from "../service/hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/plain.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 const lengths = [
@@ -53,27 +54,23 @@ export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose:
         </select>
       </label>
       <div className="form-pair">
-        <label className="field">
-          <span>{say("Only groups whose")}</span>
-          <input
-            className="mono"
-            placeholder="service"
-            spellCheck={false}
-            value={field}
-            onChange={(event) => setField(event.target.value)}
-          />
-        </label>
-        <label className="field">
-          <span>{say("is")}</span>
-          <input
-            className="mono"
-            placeholder="shop"
-            spellCheck={false}
-            required={field.trim() !== ""}
-            value={value}
-            onChange={(event) => setValue(event.target.value)}
-          />
-        </label>
+        <TextField
+          label={say("Only groups whose")}
+          className="mono"
+          placeholder="service"
+          spellCheck={false}
+          value={field}
+          onChange={setField}
+        />
+        <TextField
+          label={say("is")}
+          className="mono"
+          placeholder="shop"
+          spellCheck={false}
+          required={field.trim() !== ""}
+          value={value}
+          onChange={setValue}
+        />
       </div>
       <label className="field">
         <span>{say("How long")}</span>
@@ -83,14 +80,7 @@ export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose:
           ))}
         </select>
       </label>
-      <label className="field">
-        <span>{say("Comment")}</span>
-        <input
-          maxLength={2000}
-          value={comment}
-          onChange={(event) => setComment(event.target.value)}
-        />
-      </label>
+      <TextField label={say("Comment")} maxLength={2000} value={comment} onChange={setComment} />
     </FormDialog>
   );
 }

@@ -7,6 +7,7 @@ import { useSession } from "../service/session.ts";
 import { FormDialog } from "../shared/dialog.tsx";
 import { mostAtOnce } from "../shared/list.tsx";
 import { oneLine, plain } from "../shared/plain.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 import { mostPanels } from "./panels.ts";
 import { usePanelsChange } from "./use-panels-change.ts";
@@ -47,15 +48,7 @@ export default function AddDialog({ query, onClose }: { query: string; onClose: 
       onSubmit={submit}
       onClose={onClose}
     >
-      <label className="field">
-        <span>{say("Title")}</span>
-        <input
-          required
-          maxLength={100}
-          value={title}
-          onChange={(event) => setTitle(event.target.value)}
-        />
-      </label>
+      <TextField label={say("Title")} required maxLength={100} value={title} onChange={setTitle} />
       <label className="field">
         <span>{say("Dashboard")}</span>
         <select value={wanted} onChange={(event) => setWanted(event.target.value)}>
@@ -66,15 +59,13 @@ export default function AddDialog({ query, onClose }: { query: string; onClose: 
         </select>
       </label>
       {wanted === "" && (
-        <label className="field">
-          <span>{say("Its name")}</span>
-          <input
-            required
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </label>
+        <TextField
+          label={say("Its name")}
+          required
+          maxLength={200}
+          value={name}
+          onChange={setName}
+        />
       )}
     </FormDialog>
   );

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { LogDashboard, LogPanel } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 /** Makes a dashboard, or changes its name and who sees it. */
@@ -48,15 +49,7 @@ export function DashboardDialog({ initial, panels, onClose, onMade }: {
       onSubmit={submit}
       onClose={onClose}
     >
-      <label className="field">
-        <span>{say("Name")}</span>
-        <input
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-      </label>
+      <TextField label={say("Name")} required maxLength={200} value={name} onChange={setName} />
       <label className="check">
         <input
           type="checkbox"

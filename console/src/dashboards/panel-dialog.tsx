@@ -2,6 +2,7 @@ import { useState } from "react";
 import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { LogPanel } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 import { kinds, widths } from "./panels.ts";
 
@@ -31,15 +32,13 @@ export function PanelDialog({ initial = fresh, isBusy, error, onClose, onSave }:
       onSubmit={() => onSave(panel)}
       onClose={onClose}
     >
-      <label className="field">
-        <span>{say("Title")}</span>
-        <input
-          required
-          maxLength={100}
-          value={panel.title}
-          onChange={(event) => put({ title: event.target.value })}
-        />
-      </label>
+      <TextField
+        label={say("Title")}
+        required
+        maxLength={100}
+        value={panel.title}
+        onChange={(title) => put({ title })}
+      />
       <div>
         <label className="field">
           <span>{say("Query")}</span>

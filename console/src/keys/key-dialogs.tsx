@@ -5,6 +5,7 @@ import type { ApiKey, CreatedApiKey, Scope } from "../service/logloom.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { Dialog, FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/plain.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say, type Words } from "../shared/words.ts";
 
 const lives: [string, Words][] = [["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], [
@@ -42,15 +43,13 @@ export function NewKeyDialog({ onMade, onClose }: {
       }}
       onClose={onClose}
     >
-      <label className="field">
-        <span>{say("Name (who uses it)")}</span>
-        <input
-          required
-          maxLength={100}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-      </label>
+      <TextField
+        label={say("Name (who uses it)")}
+        required
+        maxLength={100}
+        value={name}
+        onChange={setName}
+      />
       <label className="field">
         <span>{say("It may")}</span>
         <select value={right} onChange={(event) => setRight(event.target.value)}>

@@ -10,6 +10,7 @@ import { FormDialog } from "../shared/dialog.tsx";
 import { ago } from "../shared/format.ts";
 import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say, type Words } from "../shared/words.ts";
 
 const may: Record<Role, Words> = {
@@ -148,14 +149,7 @@ function NewMember({ onClose }: { onClose: () => void }) {
       }}
       onClose={onClose}
     >
-      <label className="field">
-        <span>{say("Email address or user id")}</span>
-        <input
-          required
-          value={who}
-          onChange={(event) => setWho(event.target.value)}
-        />
-      </label>
+      <TextField label={say("Email address or user id")} required value={who} onChange={setWho} />
       <label className="field">
         <span>{say("Role")}</span>
         <select value={role} onChange={(event) => setRole(event.target.value)}>

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { SavedSearch } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 const touched = [
@@ -46,15 +47,7 @@ export function SavedDialog({ initial, onClose }: {
       onSubmit={submit}
       onClose={onClose}
     >
-      <label className="field">
-        <span>{say("Name")}</span>
-        <input
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-      </label>
+      <TextField label={say("Name")} required maxLength={200} value={name} onChange={setName} />
       <label className="field">
         <span>{say("Query")}</span>
         <textarea
@@ -65,14 +58,12 @@ export function SavedDialog({ initial, onClose }: {
           onChange={(event) => setQuery(event.target.value)}
         />
       </label>
-      <label className="field">
-        <span>{say("Description")}</span>
-        <input
-          maxLength={2000}
-          value={description}
-          onChange={(event) => setDescription(event.target.value)}
-        />
-      </label>
+      <TextField
+        label={say("Description")}
+        maxLength={2000}
+        value={description}
+        onChange={setDescription}
+      />
       <div className="form-pair">
         <label className="field">
           <span>{say("Category")}</span>
@@ -86,10 +77,7 @@ export function SavedDialog({ initial, onClose }: {
             {categories.data?.map((one) => <option key={one} value={one} />)}
           </datalist>
         </label>
-        <label className="field">
-          <span>{say("Tags, separated by commas")}</span>
-          <input value={tags} onChange={(event) => setTags(event.target.value)} />
-        </label>
+        <TextField label={say("Tags, separated by commas")} value={tags} onChange={setTags} />
       </div>
       <label className="check">
         <input

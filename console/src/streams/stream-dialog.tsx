@@ -3,6 +3,7 @@ import { useOperation, useSealedChange } from "../service/hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/plain.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 import { changedBy, createdBy, type Draft, draftOf } from "./draft.ts";
 import { HeaderFields } from "./header-fields.tsx";
@@ -50,15 +51,13 @@ export function StreamDialog({ initial, onClose }: {
       )}
     >
       <div className="form-pair">
-        <label className="field">
-          <span>{say("Name")}</span>
-          <input
-            required
-            maxLength={100}
-            value={draft.name}
-            onChange={(event) => change({ name: event.target.value })}
-          />
-        </label>
+        <TextField
+          label={say("Name")}
+          required
+          maxLength={100}
+          value={draft.name}
+          onChange={(name) => change({ name })}
+        />
         <label className="field">
           <span>{say("Kind")}</span>
           <select
@@ -70,16 +69,14 @@ export function StreamDialog({ initial, onClose }: {
           </select>
         </label>
       </div>
-      <label className="field">
-        <span>{say("Query: which records; all if empty")}</span>
-        <input
-          className="mono"
-          spellCheck={false}
-          placeholder="level:>=warn"
-          value={draft.query_dsl}
-          onChange={(event) => change({ query_dsl: event.target.value })}
-        />
-      </label>
+      <TextField
+        label={say("Query: which records; all if empty")}
+        className="mono"
+        spellCheck={false}
+        placeholder="level:>=warn"
+        value={draft.query_dsl}
+        onChange={(query_dsl) => change({ query_dsl })}
+      />
       {(views.data?.length ?? 0) > 0 && (
         <label className="field">
           <span>{say("Reads in")}</span>
