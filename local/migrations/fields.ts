@@ -198,11 +198,11 @@ export const fieldKinds: Readonly<Record<string, FieldKind>> = ${
   };
 
 /** The console's remark on a field, beside its name. */
-export const remarks: Readonly<Record<string, string>> = ${
+export const remarks = ${
     JSON.stringify(
       Object.fromEntries(fields.flatMap(({ name, remark }) => remark ? [[name, remark]] : [])),
     )
-  };
+  } as const;
 
 /**
  * Names of a field in libraries and protocols, the most important first. A dotted name is a flat key or a path. The

@@ -10,10 +10,14 @@ const silent = /^(className|style|d|viewBox|href|rel|autoComplete)$/;
 /** Nobody translates what stands in these. */
 const codeElement = /^(code|kbd)$/;
 const twoWords = /[A-Za-z]{2,}[,.:;]? [A-Za-z]/;
+/** One word is read where it is written as a label. */
+const label = /^[A-Z][a-z]+$/;
+const isCompared = /^(BinaryExpression|SwitchCase)$/;
 const word = /(^|[ ("])[A-Za-z]{2,}([ .,:;?!)"]|$)/;
 /** Queries, styles, selectors, commands. */
 const code = /^["']|[|*=<>[\]\\]|\w:\S|[\w-]\(|\/\w|\d(px|ch)/;
-const names = /^(px|UTC|Bearer|Ctrl K|Fluent Bit|Supabase log drain|ingest read|sort by)$/;
+const names =
+  /^(px|UTC|Bearer|Authorization|On|Backspace|Enter|Escape|Tab|Call|Ctrl K|Fluent Bit|Supabase log drain|ingest read|sort by)$/;
 
 const isSpoken = (text: string, pattern: RegExp) => {
   const words = text.replace(/logloom/gi, "").trim();
@@ -45,8 +49,10 @@ function pluginFor(known: ReadonlySet<string>): Deno.lint.Plugin {
             Literal(node) {
               if (typeof node.value !== "string") return;
               const { value, parent } = node;
-              const isRead = parent.type === "JSXAttribute" && spoken.test(nameOf(parent));
-              if (isRead ? /[A-Za-z]{2,}/.test(value) : isSpoken(value, twoWords)) {
+              const isRead = isShown(node) && !names.test(value) ||
+                parent.type === "JSXAttribute" && spoken.test(nameOf(parent));
+              const isLabel = isSpoken(value, label) && !isCompared.test(parent.type);
+              if (isRead ? /[A-Za-z]{2,}/.test(value) : isLabel || isSpoken(value, twoWords)) {
                 if (isRead || !known.has(value)) tell(node, value);
               }
             },
@@ -70,6 +76,13 @@ const nameOf = ({ name }: Deno.lint.JSXAttribute) => name.type === "JSXIdentifie
 
 const isSay = (node: Deno.lint.Expression) =>
   node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "say";
+
+/** Whether an element shows it as it is: `{isMine ? "mine" : "theirs"}`. */
+function isShown({ parent }: Deno.lint.StringLiteral): boolean {
+  let at: Deno.lint.Node = parent;
+  while (at.type === "ConditionalExpression" || at.type === "LogicalExpression") at = at.parent;
+  return at.type === "JSXExpressionContainer" && at.parent.type !== "JSXAttribute";
+}
 
 /** Whether it stands where nobody reads it: an attribute for programs, an element of code, an error of programs. */
 function isSilent(node: Deno.lint.Node): boolean {

@@ -5,7 +5,7 @@ import { IncidentsTab } from "./incidents-tab.tsx";
 import type { AlertRule } from "../service/logloom.ts";
 import { ScreenHead } from "../shared/controls.tsx";
 import { Tabs } from "../shared/tabs.tsx";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 import { ChannelsTab } from "./channels-tab.tsx";
 import { HistoryTab } from "./history-tab.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
@@ -18,7 +18,7 @@ const tabs = [
   ["history", "History"],
   ["channels", "Channels"],
   ["silences", "Silences"],
-] as const;
+] as const satisfies [string, Words][];
 type Tab = (typeof tabs)[number][0];
 
 /** What is wrong now, the rules that say so, and each time that they fired. */

@@ -6,6 +6,7 @@ import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { Comparison } from "../service/logloom.ts";
 import { type Draft, signs } from "./rules.ts";
 import { readNumber, writtenNumber } from "../shared/numbers.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say, type Words } from "../shared/words.ts";
 
 const words: Record<Comparison, Words> = {
@@ -62,39 +63,33 @@ export function ConditionFields({ draft, onChange }: {
             ))}
           </select>
         </label>
-        <label className="field">
-          <span>{say("Threshold")}</span>
-          <input
-            required
-            inputMode="decimal"
-            value={draft.threshold}
-            aria-invalid={isNoNumber}
-            aria-describedby={isNoNumber ? id : undefined}
-            onChange={(event) => onChange({ threshold: event.target.value })}
-          />
-        </label>
-        <label className="field">
-          <span>{say("Within, minutes")}</span>
-          <input
-            required
-            type="number"
-            min={1}
-            max={1440}
-            value={draft.window_minutes}
-            onChange={(event) => onChange({ window_minutes: event.target.value })}
-          />
-        </label>
-        <label className="field">
-          <span>{say("Cooldown (minutes)")}</span>
-          <input
-            required
-            type="number"
-            min={0}
-            max={10080}
-            value={draft.cooldown_minutes}
-            onChange={(event) => onChange({ cooldown_minutes: event.target.value })}
-          />
-        </label>
+        <TextField
+          label={say("Threshold")}
+          required
+          inputMode="decimal"
+          value={draft.threshold}
+          aria-invalid={isNoNumber}
+          aria-describedby={isNoNumber ? id : undefined}
+          onChange={(threshold) => onChange({ threshold })}
+        />
+        <TextField
+          label={say("Within, minutes")}
+          required
+          type="number"
+          min={1}
+          max={1440}
+          value={draft.window_minutes}
+          onChange={(window_minutes) => onChange({ window_minutes })}
+        />
+        <TextField
+          label={say("Cooldown (minutes)")}
+          required
+          type="number"
+          min={0}
+          max={10080}
+          value={draft.cooldown_minutes}
+          onChange={(cooldown_minutes) => onChange({ cooldown_minutes })}
+        />
       </div>
       {isNoNumber && (
         <p id={id} className="field-error" role="alert">

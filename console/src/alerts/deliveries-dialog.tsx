@@ -83,7 +83,7 @@ function Status({ delivery }: { delivery: AlertDelivery }) {
   const { word, tone, about } = standingOf(delivery, zone);
   return (
     <>
-      <Badge tone={tone}>{word}</Badge>
+      <Badge tone={tone}>{say(word)}</Badge>
       {about !== null && <span className="about">{about}</span>}
     </>
   );

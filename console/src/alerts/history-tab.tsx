@@ -150,13 +150,15 @@ function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
         const { word, tone, about } = standingOf(delivery, zone);
         return (
           <span key={delivery.delivery_id}>
-            {delivery.channel} <Badge tone={tone}>{word}</Badge>{" "}
+            {delivery.channel} <Badge tone={tone}>{say(word)}</Badge>{" "}
             {about !== null && <span className="about">{about}</span>}
           </span>
         );
       })}
       {isNobody && (
-        <span className="about">{isOpen && deliveries.data === undefined ? "…" : "nobody"}</span>
+        <span className="about">
+          {isOpen && deliveries.data === undefined ? "…" : say("nobody")}
+        </span>
       )}
     </div>
   );

@@ -3,12 +3,13 @@ import { useChange, useSealedChange } from "../service/hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
-import { CancelButton, Dialog } from "../shared/dialog.tsx";
+import { FormDialog } from "../shared/dialog.tsx";
 import { ConditionFields } from "./condition-fields.tsx";
 import { MessagePreview } from "./message-preview.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
 import { PreviewChart } from "./preview-chart.tsx";
 import { type Draft, draftOf, parametersOf } from "./rules.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 const touched = ["list_alert_rules", "check_plan_feature"] as const;
@@ -27,59 +28,31 @@ export function RuleDialog({ initial, onClose, onSaved }: {
     touched,
   );
   const rotate = useChange("rotate_alert_webhook_secret", []);
+  const submit = (form: HTMLFormElement) => {
+    const parameters = parametersOf(draft);
+    if (parameters === null) {
+      form.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+      return;
+    }
+    save.mutate(parameters, {
+      onSuccess: () => {
+        onClose();
+        onSaved?.();
+      },
+    });
+  };
   return (
-    <Dialog
+    <FormDialog
       title={draft.rule_id ? say("Alert rule") : say("New alert rule")}
-      onClose={onClose}
+      action={draft.rule_id ? say("Save") : say("Make the rule")}
       wide
+      error={save.error}
+      isPending={save.isPending || rotate.isPending}
       isBusy={rotate.isPending}
-    >
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const parameters = parametersOf(draft);
-          if (parameters === null) {
-            event.currentTarget.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
-            return;
-          }
-          save.mutate(parameters, {
-            onSuccess: () => {
-              onClose();
-              onSaved?.();
-            },
-          });
-        }}
-      >
-        <div className="form-pair">
-          <label className="field">
-            <span>{say("Name")}</span>
-            <input
-              required
-              maxLength={200}
-              value={draft.name}
-              onChange={(event) => change({ name: event.target.value })}
-            />
-          </label>
-          <label className="field">
-            <span>{say("Description")}</span>
-            <input
-              maxLength={2000}
-              value={draft.description}
-              onChange={(event) => change({ description: event.target.value })}
-            />
-          </label>
-        </div>
-        <ConditionFields draft={draft} onChange={change} />
-        <PreviewChart draft={draft} onThreshold={(threshold) => change({ threshold })} />
-        <NotificationFields
-          draft={draft}
-          isSet={(name) => Object.hasOwn(initial.notification_secrets ?? {}, name)}
-          onChange={change}
-        />
-        <MessagePreview draft={draft} />
-        <ErrorNote error={save.error} />
-        <div className="dialog-actions">
+      onSubmit={submit}
+      onClose={onClose}
+      tools={
+        <>
           {draft.rule_id && (
             <RuleTools ruleId={draft.rule_id} rotate={rotate} isSaving={save.isPending} />
           )}
@@ -92,17 +65,33 @@ export function RuleDialog({ initial, onClose, onSaved }: {
             />
             {say("Enabled")}
           </label>
-          <CancelButton onClose={onClose} isBusy={rotate.isPending} />
-          <button
-            type="submit"
-            className="button primary"
-            disabled={save.isPending || rotate.isPending}
-          >
-            {draft.rule_id ? say("Save") : say("Make the rule")}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+        </>
+      }
+    >
+      <div className="form-pair">
+        <TextField
+          label={say("Name")}
+          required
+          maxLength={200}
+          value={draft.name}
+          onChange={(name) => change({ name })}
+        />
+        <TextField
+          label={say("Description")}
+          maxLength={2000}
+          value={draft.description}
+          onChange={(description) => change({ description })}
+        />
+      </div>
+      <ConditionFields draft={draft} onChange={change} />
+      <PreviewChart draft={draft} onThreshold={(threshold) => change({ threshold })} />
+      <NotificationFields
+        draft={draft}
+        isSet={(name) => Object.hasOwn(initial.notification_secrets ?? {}, name)}
+        onChange={change}
+      />
+      <MessagePreview draft={draft} />
+    </FormDialog>
   );
 }
 

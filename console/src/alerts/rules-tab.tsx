@@ -113,7 +113,7 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
         )}
       </th>
       <td>
-        <Badge tone={state.tone}>{state.word}</Badge>
+        <Badge tone={state.tone}>{say(state.word)}</Badge>
         {rule.last_error && <span className="field-error">{plain(rule.last_error)}</span>}
         {rule.late_seconds >= 120 && (
           <span className="field-error">

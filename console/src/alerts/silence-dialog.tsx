@@ -1,9 +1,9 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/controls.tsx";
-import { Dialog } from "../shared/dialog.tsx";
+import { FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/plain.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 const lengths = [
@@ -25,8 +25,7 @@ export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose:
     "list_alert_silences",
     "list_tenant_audit_events",
   ]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     create.mutate({
       p_matcher: {
         ...ruleId !== "" && { rule_id: ruleId },
@@ -37,64 +36,51 @@ export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose:
     }, { onSuccess: onClose });
   };
   return (
-    <Dialog title={say("New silence")} onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <label className="field">
-          <span>{say("Rule")}</span>
-          <select value={ruleId} onChange={(event) => setRuleId(event.target.value)}>
-            <option value="">{say("All rules")}</option>
-            {rules.map(({ rule_id, name }) => (
-              <option key={rule_id} value={rule_id}>{plain(name)}</option>
-            ))}
-          </select>
-        </label>
-        <div className="form-pair">
-          <label className="field">
-            <span>{say("Only groups whose")}</span>
-            <input
-              className="mono"
-              placeholder="service"
-              spellCheck={false}
-              value={field}
-              onChange={(event) => setField(event.target.value)}
-            />
-          </label>
-          <label className="field">
-            <span>{say("is")}</span>
-            <input
-              className="mono"
-              placeholder="shop"
-              spellCheck={false}
-              required={field.trim() !== ""}
-              value={value}
-              onChange={(event) => setValue(event.target.value)}
-            />
-          </label>
-        </div>
-        <label className="field">
-          <span>{say("How long")}</span>
-          <select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
-            {lengths.map(([number, label]) => (
-              <option key={number} value={number}>{say(label)}</option>
-            ))}
-          </select>
-        </label>
-        <label className="field">
-          <span>{say("Comment")}</span>
-          <input
-            maxLength={2000}
-            value={comment}
-            onChange={(event) => setComment(event.target.value)}
-          />
-        </label>
-        <ErrorNote error={create.error} />
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            {say("Silence")}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={say("New silence")}
+      action={say("Silence")}
+      error={create.error}
+      isPending={create.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <label className="field">
+        <span>{say("Rule")}</span>
+        <select value={ruleId} onChange={(event) => setRuleId(event.target.value)}>
+          <option value="">{say("All rules")}</option>
+          {rules.map(({ rule_id, name }) => (
+            <option key={rule_id} value={rule_id}>{plain(name)}</option>
+          ))}
+        </select>
+      </label>
+      <div className="form-pair">
+        <TextField
+          label={say("Only groups whose")}
+          className="mono"
+          placeholder="service"
+          spellCheck={false}
+          value={field}
+          onChange={setField}
+        />
+        <TextField
+          label={say("is")}
+          className="mono"
+          placeholder="shop"
+          spellCheck={false}
+          required={field.trim() !== ""}
+          value={value}
+          onChange={setValue}
+        />
+      </div>
+      <label className="field">
+        <span>{say("How long")}</span>
+        <select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
+          {lengths.map(([number, label]) => (
+            <option key={number} value={number}>{say(label)}</option>
+          ))}
+        </select>
+      </label>
+      <TextField label={say("Comment")} maxLength={2000} value={comment} onChange={setComment} />
+    </FormDialog>
   );
 }

@@ -5,6 +5,7 @@ import type { ArchivedFile } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { bytes } from "../shared/numbers.ts";
 import { usePreferences } from "../shared/preferences.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 import { estimateOf, rangeOf, type Sum } from "./files.ts";
 
@@ -33,17 +34,15 @@ export function RestoreForm({ files }: { files: ArchivedFile[] }) {
     });
   };
   const field = (label: string, value: string, set: (value: string) => void, sample = "") => (
-    <label className="field">
-      <span>{label}</span>
-      <input
-        className="mono"
-        required={sample === ""}
-        spellCheck={false}
-        placeholder={sample}
-        value={value}
-        onChange={(event) => set(event.target.value)}
-      />
-    </label>
+    <TextField
+      label={label}
+      className="mono"
+      required={sample === ""}
+      spellCheck={false}
+      placeholder={sample}
+      value={value}
+      onChange={set}
+    />
   );
   return (
     <section className="block">
@@ -55,17 +54,15 @@ export function RestoreForm({ files }: { files: ArchivedFile[] }) {
         </div>
         <div className="form-pair">
           {field(say("Query: which records; all if empty"), query, setQuery, "level:error")}
-          <label className="field">
-            <span>{say("Keep them for (days)")}</span>
-            <input
-              type="number"
-              min={1}
-              max={90}
-              required
-              value={days}
-              onChange={(event) => setDays(event.target.value)}
-            />
-          </label>
+          <TextField
+            label={say("Keep them for (days)")}
+            type="number"
+            min={1}
+            max={90}
+            required
+            value={days}
+            onChange={setDays}
+          />
         </div>
         <p className="about">
           {say("Days are of UTC.")} {zoneWords(zone)}

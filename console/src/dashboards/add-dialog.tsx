@@ -4,10 +4,10 @@ import { groupKeys, seriesOf } from "../language/edit.ts";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { LogDashboard, LogPanel } from "../service/logloom.ts";
 import { useSession } from "../service/session.ts";
-import { ErrorNote } from "../shared/controls.tsx";
-import { Dialog } from "../shared/dialog.tsx";
+import { FormDialog } from "../shared/dialog.tsx";
 import { mostAtOnce } from "../shared/list.tsx";
 import { oneLine, plain } from "../shared/plain.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 import { mostPanels } from "./panels.ts";
 import { usePanelsChange } from "./use-panels-change.ts";
@@ -40,55 +40,33 @@ export default function AddDialog({ query, onClose }: { query: string; onClose: 
     } else create.mutate({ p_name: name, p_panels: [{ ...panel }] }, { onSuccess });
   };
   return (
-    <Dialog title={say("Add to a dashboard")} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <label className="field">
-          <span>{say("Title")}</span>
-          <input
-            required
-            maxLength={100}
-            value={title}
-            onChange={(event) => setTitle(event.target.value)}
-          />
-        </label>
-        <label className="field">
-          <span>{say("Dashboard")}</span>
-          <select value={wanted} onChange={(event) => setWanted(event.target.value)}>
-            <option value="">{say("A new one")}</option>
-            {mine.map((one) => (
-              <option key={one.dashboard_id} value={one.dashboard_id}>{plain(one.name)}</option>
-            ))}
-          </select>
-        </label>
-        {wanted === "" && (
-          <label className="field">
-            <span>{say("Its name")}</span>
-            <input
-              required
-              maxLength={200}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          </label>
-        )}
-        <ErrorNote error={create.error ?? update.error} />
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
-          <button
-            type="submit"
-            className="button primary"
-            disabled={create.isPending || update.isPending || list.isPending}
-          >
-            {say("Add")}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={say("Add to a dashboard")}
+      action={say("Add")}
+      error={create.error ?? update.error}
+      isPending={create.isPending || update.isPending || list.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField label={say("Title")} required maxLength={100} value={title} onChange={setTitle} />
+      <label className="field">
+        <span>{say("Dashboard")}</span>
+        <select value={wanted} onChange={(event) => setWanted(event.target.value)}>
+          <option value="">{say("A new one")}</option>
+          {mine.map((one) => (
+            <option key={one.dashboard_id} value={one.dashboard_id}>{plain(one.name)}</option>
+          ))}
+        </select>
+      </label>
+      {wanted === "" && (
+        <TextField
+          label={say("Its name")}
+          required
+          maxLength={200}
+          value={name}
+          onChange={setName}
+        />
+      )}
+    </FormDialog>
   );
 }

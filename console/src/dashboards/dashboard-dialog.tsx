@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { LogDashboard, LogPanel } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/controls.tsx";
-import { Dialog } from "../shared/dialog.tsx";
+import { FormDialog } from "../shared/dialog.tsx";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 /** Makes a dashboard, or changes its name and who sees it. */
@@ -41,46 +41,23 @@ export function DashboardDialog({ initial, panels, onClose, onMade }: {
     }
   };
   return (
-    <Dialog
+    <FormDialog
       title={initial ? say("Change the dashboard") : say("New dashboard")}
+      action={say("Save")}
+      error={create.error ?? update.error}
+      isPending={create.isPending || update.isPending}
+      onSubmit={submit}
       onClose={onClose}
     >
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <label className="field">
-          <span>{say("Name")}</span>
-          <input
-            required
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </label>
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={isShared}
-            onChange={(event) => setShared(event.target.checked)}
-          />
-          {say("Everyone in this tenant can look at it")}
-        </label>
-        <ErrorNote error={create.error ?? update.error} />
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
-          <button
-            type="submit"
-            className="button primary"
-            disabled={create.isPending || update.isPending}
-          >
-            {say("Save")}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      <TextField label={say("Name")} required maxLength={200} value={name} onChange={setName} />
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={isShared}
+          onChange={(event) => setShared(event.target.checked)}
+        />
+        {say("Everyone in this tenant can look at it")}
+      </label>
+    </FormDialog>
   );
 }

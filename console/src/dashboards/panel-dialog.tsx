@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { LogPanel } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/controls.tsx";
-import { Dialog } from "../shared/dialog.tsx";
+import { FormDialog } from "../shared/dialog.tsx";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 import { kinds, widths } from "./panels.ts";
 
@@ -24,72 +24,60 @@ export function PanelDialog({ initial = fresh, isBusy, error, onClose, onSave }:
   const [panel, setPanel] = useState(initial);
   const put = (part: Partial<LogPanel>) => setPanel((now) => ({ ...now, ...part }));
   return (
-    <Dialog
+    <FormDialog
       title={initial === fresh ? say("New panel") : say("Change the panel")}
+      action={say("Save")}
+      error={error}
+      isPending={isBusy}
+      onSubmit={() => onSave(panel)}
       onClose={onClose}
     >
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSave(panel);
-        }}
-      >
+      <TextField
+        label={say("Title")}
+        required
+        maxLength={100}
+        value={panel.title}
+        onChange={(title) => put({ title })}
+      />
+      <div>
         <label className="field">
-          <span>{say("Title")}</span>
-          <input
+          <span>{say("Query")}</span>
+          <textarea
+            className="mono"
             required
-            maxLength={100}
-            value={panel.title}
-            onChange={(event) => put({ title: event.target.value })}
+            spellCheck={false}
+            value={panel.query_dsl}
+            onChange={(event) => put({ query_dsl: event.target.value })}
           />
         </label>
-        <div>
-          <label className="field">
-            <span>{say("Query")}</span>
-            <textarea
-              className="mono"
-              required
-              spellCheck={false}
-              value={panel.query_dsl}
-              onChange={(event) => put({ query_dsl: event.target.value })}
-            />
-          </label>
-          <QueryVerdict text={panel.query_dsl} onMend={(query_dsl) => put({ query_dsl })} />
-        </div>
-        <div className="form-pair">
-          <label className="field">
-            <span>{say("Shown as")}</span>
-            <select
-              value={panel.kind}
-              onChange={(event) => put({ kind: event.target.value as LogPanel["kind"] })}
-            >
-              {Object.entries(kinds).map(([kind, words]) => (
-                <option key={kind} value={kind}>{say(words)}</option>
-              ))}
-            </select>
-          </label>
-          <label className="field">
-            <span>{say("Width")}</span>
-            <select
-              value={panel.width}
-              onChange={(event) => put({ width: Number(event.target.value) })}
-            >
-              {widths.every(([width]) => width !== panel.width) && (
-                <option value={panel.width}>{panel.width}/12</option>
-              )}
-              {widths.map(([width, words]) => (
-                <option key={width} value={width}>{say(words)}</option>
-              ))}
-            </select>
-          </label>
-        </div>
-        <ErrorNote error={error} />
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
-          <button type="submit" className="button primary" disabled={isBusy}>{say("Save")}</button>
-        </div>
-      </form>
-    </Dialog>
+        <QueryVerdict text={panel.query_dsl} onMend={(query_dsl) => put({ query_dsl })} />
+      </div>
+      <div className="form-pair">
+        <label className="field">
+          <span>{say("Shown as")}</span>
+          <select
+            value={panel.kind}
+            onChange={(event) => put({ kind: event.target.value as LogPanel["kind"] })}
+          >
+            {Object.entries(kinds).map(([kind, words]) => (
+              <option key={kind} value={kind}>{say(words)}</option>
+            ))}
+          </select>
+        </label>
+        <label className="field">
+          <span>{say("Width")}</span>
+          <select
+            value={panel.width}
+            onChange={(event) => put({ width: Number(event.target.value) })}
+          >
+            {widths.every(([width]) => width !== panel.width) && (
+              <option value={panel.width}>{panel.width}/12</option>
+            )}
+            {widths.map(([width, words]) => <option key={width} value={width}>{say(words)}
+            </option>)}
+          </select>
+        </label>
+      </div>
+    </FormDialog>
   );
 }

@@ -2,10 +2,10 @@ import { Said } from "../shared/said.tsx";
 import { useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { ApiKey, CreatedApiKey, Scope } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
-import { CancelButton, Dialog } from "../shared/dialog.tsx";
+import { Dialog, FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/plain.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say, type Words } from "../shared/words.ts";
 
 const lives: [string, Words][] = [["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], [
@@ -29,54 +29,47 @@ export function NewKeyDialog({ onMade, onClose }: {
   const scopes = right.split(" ") as Scope[];
   const create = useChange("create_api_key", ["list_api_keys"], onMade);
   return (
-    <Dialog title={say("New API key")} onClose={onClose} isBusy={create.isPending}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const expires = days === ""
-            ? {}
-            : { p_expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
-          create.mutate({ p_name: name, p_scopes: scopes, ...expires });
-        }}
-      >
-        <label className="field">
-          <span>{say("Name (who uses it)")}</span>
-          <input
-            required
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </label>
-        <label className="field">
-          <span>{say("It may")}</span>
-          <select value={right} onChange={(event) => setRight(event.target.value)}>
-            {rights.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
-          </select>
-        </label>
-        {scopes.length > 1 && (
-          <p className="note warn">
-            {say(
-              "A program that only sends needs no key that reads: whoever finds this one reads all records of the tenant.",
-            )}
-          </p>
-        )}
-        <label className="field">
-          <span>{say("Expires")}</span>
-          <select value={days} onChange={(event) => setDays(event.target.value)}>
-            {lives.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
-          </select>
-        </label>
-        <ErrorNote error={create.error} />
-        <div className="dialog-actions">
-          <CancelButton onClose={onClose} isBusy={create.isPending} />
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            {say("Make the key")}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={say("New API key")}
+      action={say("Make the key")}
+      error={create.error}
+      isPending={create.isPending}
+      isBusy={create.isPending}
+      onSubmit={() => {
+        const expires = days === ""
+          ? {}
+          : { p_expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
+        create.mutate({ p_name: name, p_scopes: scopes, ...expires });
+      }}
+      onClose={onClose}
+    >
+      <TextField
+        label={say("Name (who uses it)")}
+        required
+        maxLength={100}
+        value={name}
+        onChange={setName}
+      />
+      <label className="field">
+        <span>{say("It may")}</span>
+        <select value={right} onChange={(event) => setRight(event.target.value)}>
+          {rights.map(([value, label]) => <option key={value} value={value}>{say(label)}</option>)}
+        </select>
+      </label>
+      {scopes.length > 1 && (
+        <p className="note warn">
+          {say(
+            "A program that only sends needs no key that reads: whoever finds this one reads all records of the tenant.",
+          )}
+        </p>
+      )}
+      <label className="field">
+        <span>{say("Expires")}</span>
+        <select value={days} onChange={(event) => setDays(event.target.value)}>
+          {lives.map(([value, label]) => <option key={value} value={value}>{say(label)}</option>)}
+        </select>
+      </label>
+    </FormDialog>
   );
 }
 
@@ -93,35 +86,29 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
   const [overlap, setOverlap] = useState(60);
   const rotate = useChange("rotate_api_key", ["list_api_keys"], onMade);
   return (
-    <Dialog title={say("Rotate the key")} onClose={onClose} isBusy={rotate.isPending}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          rotate.mutate({ p_key_id: apiKey.key_id, p_overlap_minutes: overlap });
-        }}
-      >
-        <p>
-          <Said
-            words="A new key takes the place of {key} ({prefix}…). Both work during the overlap, so that no event is refused while you change it over."
-            of={{ key: <strong>{plain(apiKey.name)}</strong>, prefix: apiKey.key_prefix }}
-          />
-        </p>
-        <label className="field">
-          <span>{say("Overlap")}</span>
-          <select value={overlap} onChange={(event) => setOverlap(Number(event.target.value))}>
-            {overlaps.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
-          </select>
-        </label>
-        <ErrorNote error={rotate.error} />
-        <div className="dialog-actions">
-          <CancelButton onClose={onClose} isBusy={rotate.isPending} />
-          <button type="submit" className="button primary" disabled={rotate.isPending}>
-            {say("Rotate")}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={say("Rotate the key")}
+      action={say("Rotate")}
+      error={rotate.error}
+      isPending={rotate.isPending}
+      isBusy={rotate.isPending}
+      onSubmit={() => rotate.mutate({ p_key_id: apiKey.key_id, p_overlap_minutes: overlap })}
+      onClose={onClose}
+    >
+      <p>
+        <Said
+          words="A new key takes the place of {key} ({prefix}…). Both work during the overlap, so that no event is refused while you change it over."
+          of={{ key: <strong>{plain(apiKey.name)}</strong>, prefix: apiKey.key_prefix }}
+        />
+      </p>
+      <label className="field">
+        <span>{say("Overlap")}</span>
+        <select value={overlap} onChange={(event) => setOverlap(Number(event.target.value))}>
+          {overlaps.map(([value, label]) => <option key={value} value={value}>{say(label)}
+          </option>)}
+        </select>
+      </label>
+    </FormDialog>
   );
 }
 

@@ -26,11 +26,8 @@ export interface Known {
 }
 
 const columns = Object.keys(fieldKinds).filter((name) => name !== "attrs");
-/** The dictionary has all of them: a test compares. */
-const remarkOn = (name: string) => {
-  const remark = remarks[name] as Words | undefined;
-  return remark && say(remark);
-};
+const remarkOn = (name: string) =>
+  name in remarks ? say(remarks[name as keyof typeof remarks]) : undefined;
 
 const aggregates: [string, Words][] = [
   ["count()", "how many"],

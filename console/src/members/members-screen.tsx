@@ -6,10 +6,11 @@ import { roles, useMay, useMembers } from "../service/role.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
 import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
-import { Dialog } from "../shared/dialog.tsx";
+import { FormDialog } from "../shared/dialog.tsx";
 import { ago } from "../shared/format.ts";
 import { actions, ListTable } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say, type Words } from "../shared/words.ts";
 
 const may: Record<Role, Words> = {
@@ -134,47 +135,34 @@ function NewMember({ onClose }: { onClose: () => void }) {
   const views = useOperation("list_log_views", {});
   const add = useChange("add_tenant_member", ["list_tenant_members"]);
   return (
-    <Dialog title={say("Add a member")} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const text = who.trim();
-          const whom = text.includes("@") ? { p_email: text } : { p_user_id: text };
-          const asked = roles.find((one) => one === role);
-          const what = asked ? { p_role: asked } : { p_role: "viewer" as const, p_view_id: role };
-          add.mutate({ ...whom, ...what }, { onSuccess: onClose });
-        }}
-      >
-        <label className="field">
-          <span>{say("Email address or user id")}</span>
-          <input
-            required
-            value={who}
-            onChange={(event) => setWho(event.target.value)}
-          />
-        </label>
-        <label className="field">
-          <span>{say("Role")}</span>
-          <select value={role} onChange={(event) => setRole(event.target.value)}>
-            {roles.map((one) => (
-              <option key={one} value={one}>{`${say(one)}: ${say(may[one])}`}</option>
-            ))}
-            {views.data?.map(({ view_id, name }) => (
-              <option key={view_id} value={view_id}>
-                {say("viewer: reads in {view}", { view: plain(name) })}
-              </option>
-            ))}
-          </select>
-        </label>
-        <ErrorNote error={add.error} />
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
-          <button type="submit" className="button primary" disabled={add.isPending}>
-            {say("Add")}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={say("Add a member")}
+      action={say("Add")}
+      error={add.error}
+      isPending={add.isPending}
+      onSubmit={() => {
+        const text = who.trim();
+        const whom = text.includes("@") ? { p_email: text } : { p_user_id: text };
+        const asked = roles.find((one) => one === role);
+        const what = asked ? { p_role: asked } : { p_role: "viewer" as const, p_view_id: role };
+        add.mutate({ ...whom, ...what }, { onSuccess: onClose });
+      }}
+      onClose={onClose}
+    >
+      <TextField label={say("Email address or user id")} required value={who} onChange={setWho} />
+      <label className="field">
+        <span>{say("Role")}</span>
+        <select value={role} onChange={(event) => setRole(event.target.value)}>
+          {roles.map((one) => (
+            <option key={one} value={one}>{`${say(one)}: ${say(may[one])}`}</option>
+          ))}
+          {views.data?.map(({ view_id, name }) => (
+            <option key={view_id} value={view_id}>
+              {say("viewer: reads in {view}", { view: plain(name) })}
+            </option>
+          ))}
+        </select>
+      </label>
+    </FormDialog>
   );
 }

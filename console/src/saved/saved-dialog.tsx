@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { useChange, useOperation } from "../service/hooks.ts";
 import type { SavedSearch } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/controls.tsx";
-import { Dialog } from "../shared/dialog.tsx";
+import { FormDialog } from "../shared/dialog.tsx";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 const touched = [
@@ -39,88 +39,64 @@ export function SavedDialog({ initial, onClose }: {
       p_tags: tags.split(",").map((tag) => tag.trim()).filter(Boolean),
     }, { onSuccess: onClose });
   return (
-    <Dialog
+    <FormDialog
       title={initial.id ? say("Change the saved search") : say("Save this search")}
+      action={say("Save")}
+      error={save.error}
+      isPending={save.isPending}
+      onSubmit={submit}
       onClose={onClose}
     >
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
+      <TextField label={say("Name")} required maxLength={200} value={name} onChange={setName} />
+      <label className="field">
+        <span>{say("Query")}</span>
+        <textarea
+          className="mono"
+          required
+          spellCheck={false}
+          value={query}
+          onChange={(event) => setQuery(event.target.value)}
+        />
+      </label>
+      <TextField
+        label={say("Description")}
+        maxLength={2000}
+        value={description}
+        onChange={setDescription}
+      />
+      <div className="form-pair">
         <label className="field">
-          <span>{say("Name")}</span>
+          <span>{say("Category")}</span>
           <input
-            required
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
+            list="categories"
+            maxLength={100}
+            value={category}
+            onChange={(event) => setCategory(event.target.value)}
           />
+          <datalist id="categories">
+            {categories.data?.map((one) => <option key={one} value={one} />)}
+          </datalist>
         </label>
-        <label className="field">
-          <span>{say("Query")}</span>
-          <textarea
-            className="mono"
-            required
-            spellCheck={false}
-            value={query}
-            onChange={(event) => setQuery(event.target.value)}
-          />
-        </label>
-        <label className="field">
-          <span>{say("Description")}</span>
-          <input
-            maxLength={2000}
-            value={description}
-            onChange={(event) => setDescription(event.target.value)}
-          />
-        </label>
-        <div className="form-pair">
-          <label className="field">
-            <span>{say("Category")}</span>
-            <input
-              list="categories"
-              maxLength={100}
-              value={category}
-              onChange={(event) => setCategory(event.target.value)}
-            />
-            <datalist id="categories">
-              {categories.data?.map((one) => <option key={one} value={one} />)}
-            </datalist>
-          </label>
-          <label className="field">
-            <span>{say("Tags, separated by commas")}</span>
-            <input value={tags} onChange={(event) => setTags(event.target.value)} />
-          </label>
-        </div>
+        <TextField label={say("Tags, separated by commas")} value={tags} onChange={setTags} />
+      </div>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={isShared}
+          onChange={(event) => setShared(event.target.checked)}
+        />
+        {say("Everyone in this tenant can read and run it")}
+      </label>
+      {hasDisplay && (
         <label className="check">
           <input
             type="checkbox"
-            checked={isShared}
-            onChange={(event) => setShared(event.target.checked)}
+            checked={keepsDisplay}
+            onChange={(event) => keepDisplay(event.target.checked)}
           />
-          {say("Everyone in this tenant can read and run it")}
+          {say("With its range, columns and tab as they are now")}
         </label>
-        {hasDisplay && (
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={keepsDisplay}
-              onChange={(event) => keepDisplay(event.target.checked)}
-            />
-            {say("With its range, columns and tab as they are now")}
-          </label>
-        )}
-        <ErrorNote error={save.error} />
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
-          <button type="submit" className="button primary" disabled={save.isPending}>
-            {say("Save")}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

@@ -139,7 +139,9 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
     <li className="card">
       <div className="card-head">
         <button type="button" className="card-title" onClick={run}>{plain(saved.name)}</button>
-        {saved.is_shared && <Badge tone="info">{isMine ? "shared" : "a colleague's"}</Badge>}
+        {saved.is_shared && (
+          <Badge tone="info">{isMine ? say("shared") : say("a colleague's")}</Badge>
+        )}
         {saved.category && <Badge tone="plain">{plain(saved.category)}</Badge>}
         {saved.tags.map((tag) => <Badge key={tag} tone="plain">#{plain(tag)}</Badge>)}
         <span className="card-tools">

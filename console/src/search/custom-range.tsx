@@ -9,6 +9,7 @@ import {
   zoneWords,
 } from "../address/range.ts";
 import { loadPart } from "../shared/update.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 const RangeCalendar = lazy(() => loadPart(() => import("./range-calendar.tsx")));
@@ -50,22 +51,8 @@ export function CustomRange({ range, zone, onChoose }: {
         submit();
       }}
     >
-      <label className="field">
-        <span>{say("From")}</span>
-        <input
-          value={from}
-          onChange={(event) => setFrom(event.target.value)}
-          spellCheck={false}
-        />
-      </label>
-      <label className="field">
-        <span>{say("To")}</span>
-        <input
-          value={to}
-          onChange={(event) => setTo(event.target.value)}
-          spellCheck={false}
-        />
-      </label>
+      <TextField label={say("From")} value={from} onChange={setFrom} spellCheck={false} />
+      <TextField label={say("To")} value={to} onChange={setTo} spellCheck={false} />
       <p className="about">{zoneWords(zone)}</p>
       <button
         type="button"

@@ -86,7 +86,7 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
                     />
                   </svg>
                   <bdi className="value-text">
-                    {value === "" ? "(empty)" : plain(value.slice(0, 200))}
+                    {value === "" ? say("(empty)") : plain(value.slice(0, 200))}
                   </bdi>
                   <span className="value-count">{short(number)}</span>
                 </button>

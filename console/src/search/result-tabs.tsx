@@ -1,6 +1,6 @@
 import { change, useAddress } from "../address/address.ts";
 import { Tabs } from "../shared/tabs.tsx";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 import { useFeatures } from "./features.ts";
 import type { Run } from "./use-search.ts";
 
@@ -8,7 +8,7 @@ const tabs = [
   ["records", "Records"],
   ["patterns", "Patterns"],
   ["changes", "What changed?"],
-] as const;
+] as const satisfies [string, Words][];
 export type Tab = (typeof tabs)[number][0];
 
 /** The tab of the address; an aggregate and a live view have the records alone. */

@@ -10,6 +10,7 @@ import { count } from "../shared/numbers.ts";
 import { Table } from "../shared/list.tsx";
 import { plain } from "../shared/plain.ts";
 import { usePreferences } from "../shared/preferences.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 interface Wanted {
@@ -55,16 +56,14 @@ export function DeletionSection() {
     });
   };
   const field = (label: string, value: string, set: (value: string) => void) => (
-    <label className="field">
-      <span>{label}</span>
-      <input
-        className="mono"
-        required
-        spellCheck={false}
-        value={value}
-        onChange={(event) => set(event.target.value)}
-      />
-    </label>
+    <TextField
+      label={label}
+      className="mono"
+      required
+      spellCheck={false}
+      value={value}
+      onChange={set}
+    />
   );
   return (
     <section className="block">

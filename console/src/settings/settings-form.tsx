@@ -3,6 +3,7 @@ import { useChange } from "../service/hooks.ts";
 import type { TenantSettings } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/controls.tsx";
 import { bytes } from "../shared/numbers.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 /** What was changed in the form, and not saved yet. */
@@ -67,17 +68,15 @@ export function SettingsForm({ settings, mayChange }: {
       }}
     >
       <h2>{say("Pipeline")}</h2>
-      <label className="field">
-        <span>{say("Keep records for (days)")}</span>
-        <input
-          type="number"
-          min={1}
-          required
-          disabled={!mayChange}
-          value={shown.days}
-          onChange={(event) => edit({ days: event.target.value })}
-        />
-      </label>
+      <TextField
+        label={say("Keep records for (days)")}
+        type="number"
+        min={1}
+        required
+        disabled={!mayChange}
+        value={shown.days}
+        onChange={(days) => edit({ days })}
+      />
       {check(say("Compress days that are over"), shown.compression, (compression) =>
         edit({ compression }))}
       <p className="about">

@@ -4,11 +4,14 @@ import { useMay, useTenants } from "../service/role.ts";
 import { ScreenHead } from "../shared/controls.tsx";
 import { Loaded } from "../shared/list.tsx";
 import { Tabs } from "../shared/tabs.tsx";
-import { say } from "../shared/words.ts";
+import { say, type Words } from "../shared/words.ts";
 import { StreamsTab } from "../streams/streams-tab.tsx";
 import { TenantTab } from "./tenant-tab.tsx";
 
-const tabs = [["tenant", "Tenant"], ["streams", "Log streams"], ["archive", "Archive"]] as const;
+const tabs = [["tenant", "Tenant"], ["streams", "Log streams"], [
+  "archive",
+  "Archive",
+]] as const satisfies [string, Words][];
 type Tab = (typeof tabs)[number][0];
 
 /** What the tenant keeps, where its records go on to, and what left the database. */

@@ -1,9 +1,7 @@
 import type { UseMutationResult } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
 import type { LogloomError } from "../service/logloom.ts";
-import { ErrorNote } from "./controls.tsx";
-import { Dialog } from "./dialog.tsx";
-import { say } from "./words.ts";
+import { FormDialog } from "./dialog.tsx";
 
 /** Asks before an irreversible action. */
 export function Confirm<Parameters>({ title, action, change, parameters, onClose, children }: {
@@ -18,20 +16,16 @@ export function Confirm<Parameters>({ title, action, change, parameters, onClose
   const { reset } = change;
   useEffect(() => reset(), [reset]);
   return (
-    <Dialog title={title} onClose={onClose}>
+    <FormDialog
+      title={title}
+      action={action}
+      tone="danger"
+      error={change.error}
+      isPending={change.isPending}
+      onSubmit={() => change.mutate(parameters, { onSuccess: onClose })}
+      onClose={onClose}
+    >
       <p>{children}</p>
-      <ErrorNote error={change.error} />
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
-        <button
-          type="button"
-          className="button danger"
-          disabled={change.isPending}
-          onClick={() => change.mutate(parameters, { onSuccess: onClose })}
-        >
-          {action}
-        </button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { Boundary } from "./boundary.tsx";
-import { IconButton } from "./controls.tsx";
+import { ErrorNote, IconButton } from "./controls.tsx";
 import { say } from "./words.ts";
 
 /**
@@ -58,12 +58,46 @@ export function Dialog({ title, onClose, children, wide = false, isBusy = false 
   );
 }
 
-/** Not while an answer is awaited that shows a key this once. */
-export function CancelButton({ onClose, isBusy }: { onClose: () => void; isBusy: boolean }) {
+/** A dialog that is one form: its fields, what went wrong, and the button that sends it. */
+export function FormDialog(
+  { action, tone = "primary", error, isPending, onSubmit, tools, children, ...dialog }:
+    & Parameters<typeof Dialog>[0]
+    & {
+      /** What the button that sends the form says. */
+      action: string;
+      tone?: "primary" | "danger";
+      error: unknown;
+      isPending: boolean;
+      onSubmit: (form: HTMLFormElement) => void;
+      /** Beside the buttons. */
+      tools?: ReactNode;
+    },
+) {
   return (
-    <button type="button" className="button" disabled={isBusy} onClick={onClose}>
-      {say("Cancel")}
-    </button>
+    <Dialog {...dialog}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit(event.currentTarget);
+        }}
+      >
+        {children}
+        <ErrorNote error={error} />
+        <div className="dialog-actions">
+          {tools}
+          <button
+            type="button"
+            className="button"
+            disabled={dialog.isBusy}
+            onClick={dialog.onClose}
+          >
+            {say("Cancel")}
+          </button>
+          <button type="submit" className={`button ${tone}`} disabled={isPending}>{action}</button>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 

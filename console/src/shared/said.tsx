@@ -1,9 +1,9 @@
 import { Fragment, type ReactNode } from "react";
 import { count } from "./numbers.ts";
-import { partsOf, type Sentence, type Values } from "./words.ts";
+import { partsOf, type Values } from "./words.ts";
 
-/** A sentence of the dictionary with elements for its values, or with its values in bold. */
-export function Said<S extends Sentence>({ words, of, strong = false }: {
+/** A sentence with elements for its values, or with its values in bold. */
+export function Said<S extends string>({ words, of, strong = false }: {
   words: S;
   of: Values<S, ReactNode>;
   strong?: boolean;

@@ -1,15 +1,17 @@
-import { type dictionary, singular } from "./dictionary.ts";
 import { count } from "./numbers.ts";
+import { singular } from "./singular.ts";
 
-/** What the page says: sentences of the dictionary, some with the names of values in braces. */
-export type Sentence = (typeof dictionary)[number] | keyof typeof singular;
+/**
+ * A text without values that `say` says later. `npm run console:texts` finds texts by their types: the literals that
+ * have this one, and those that `say` and `Said` are given.
+ */
+export type Words = string & { readonly said?: never };
+
 type Names<S extends string> = S extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>
   : never;
 /** The values of a sentence, by their names. */
 export type Values<S extends string, Value> = { [Name in Names<S>]: Value };
-/** Words without values. */
-export type Words = Exclude<Sentence, `${string}{${string}`>;
 
 /** A label, or one for each plural category of the value `count`. */
 type Label = string | Partial<Record<Intl.LDMLPluralRule, string>>;
@@ -60,26 +62,24 @@ function rulesOf(language: unknown): Intl.PluralRules | null {
 }
 
 /** The sentence to fill: the label of the page around this one, or the English one; of a count the form for it. */
-function sentenceFor(sentence: Sentence, count: unknown): string {
+function sentenceFor(sentence: string, count: unknown): string {
   const label = labels.get(sentence);
   if (typeof label === "string") return label;
   const of = (rules: Intl.PluralRules) => typeof count === "number" ? rules.select(count) : "other";
   const form = label?.[of(plurals)] ?? label?.other;
   if (form !== undefined) return form;
-  return of(english) === "one" && sentence in singular
-    ? singular[sentence as keyof typeof singular]
-    : sentence;
+  return of(english) === "one" ? singular[sentence] ?? sentence : sentence;
 }
 
 /** A sentence cut at its values: texts and, every second, the name of a value. */
-export function partsOf(sentence: Sentence, count: unknown): string[] {
+export function partsOf(sentence: string, count: unknown): string[] {
   return sentenceFor(sentence, count).split(/\{(\w+)\}/);
 }
 
 type Given<S extends string, Value> = [Names<S>] extends [never] ? [] : [Values<S, Value>];
 
 /** What the page says, with its values; numbers as the reader's locale writes them. */
-export function say<S extends Sentence>(
+export function say<S extends string>(
   sentence: S,
   ...[given]: Given<S, string | number>
 ): string {

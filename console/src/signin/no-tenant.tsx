@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { useChange } from "../service/hooks.ts";
 import type { Session } from "../service/session.ts";
 import { ErrorNote } from "../shared/controls.tsx";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 /** Signed in without a tenant: explains it, and offers to create one if the project allows it. */
@@ -73,16 +74,14 @@ function NewTenant({ onMade }: { onMade: () => Promise<void> }) {
   };
   return (
     <form onSubmit={submit}>
-      <label className="field">
-        <span>{say("Create your own tenant, with a short name")}</span>
-        <input
-          required
-          maxLength={255}
-          autoComplete="organization"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-      </label>
+      <TextField
+        label={say("Create your own tenant, with a short name")}
+        required
+        maxLength={255}
+        autoComplete="organization"
+        value={name}
+        onChange={setName}
+      />
       <ErrorNote error={create.error} />
       <button type="submit" className="button primary" disabled={create.isPending}>
         {say("Make the tenant")}

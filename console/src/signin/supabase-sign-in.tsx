@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
 import { returnAddress, SupabaseSession } from "./supabase-session.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 
 /** Password, a link by email, and the project's OAuth providers. */
@@ -65,27 +66,23 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
   return (
     <form onSubmit={byPassword}>
       <h1>{say("Sign in")}</h1>
-      <label className="field">
-        <span>{say("Email")}</span>
-        <input
-          type="email"
-          autoComplete="username"
-          required
-          autoFocus
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-      </label>
-      <label className="field">
-        <span>{say("Password")}</span>
-        <input
-          type="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
-      </label>
+      <TextField
+        label={say("Email")}
+        type="email"
+        autoComplete="username"
+        required
+        autoFocus
+        value={email}
+        onChange={setEmail}
+      />
+      <TextField
+        label={say("Password")}
+        type="password"
+        autoComplete="current-password"
+        required
+        value={password}
+        onChange={setPassword}
+      />
       {wrong && <p className="field-error" role="alert">{wrong}</p>}
       <button type="submit" className="button primary" disabled={isBusy}>{say("Sign in")}</button>
       <button

@@ -1,9 +1,9 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { useOperation, useSealedChange } from "../service/hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/controls.tsx";
-import { Dialog } from "../shared/dialog.tsx";
+import { FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/plain.ts";
+import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/words.ts";
 import { changedBy, createdBy, type Draft, draftOf } from "./draft.ts";
 import { HeaderFields } from "./header-fields.tsx";
@@ -24,95 +24,85 @@ export function StreamDialog({ initial, onClose }: {
   const update = useSealedChange("update_log_stream", "logloom-stream", touched);
   const { stream_id } = draft;
   const isSet = (name: string) => Object.hasOwn(initial.secrets ?? {}, name);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (stream_id) update.mutate(changedBy(draft, stream_id), { onSuccess: onClose });
     else create.mutate(createdBy(draft), { onSuccess: onClose });
   };
   return (
-    <Dialog title={stream_id ? say("Log stream") : say("New log stream")} onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <div className="form-pair">
-          <label className="field">
-            <span>{say("Name")}</span>
+    <FormDialog
+      title={stream_id ? say("Log stream") : say("New log stream")}
+      action={stream_id ? say("Save") : say("Make the stream")}
+      error={create.error ?? update.error}
+      isPending={create.isPending || update.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+      tools={!stream_id && (
+        <>
+          <label className="check">
             <input
-              required
-              maxLength={100}
-              value={draft.name}
-              onChange={(event) => change({ name: event.target.value })}
+              type="checkbox"
+              checked={draft.enabled}
+              onChange={(event) => change({ enabled: event.target.checked })}
             />
+            {say("Begin at once")}
           </label>
-          <label className="field">
-            <span>{say("Kind")}</span>
-            <select
-              value={draft.kind}
-              disabled={stream_id !== undefined}
-              onChange={(event) => change({ kind: event.target.value as StreamKind })}
-            >
-              {kindNames.map((one) => <option key={one} value={one}>{say(kinds[one].label)}
-              </option>)}
-            </select>
-          </label>
-        </div>
-        <label className="field">
-          <span>{say("Query: which records; all if empty")}</span>
-          <input
-            className="mono"
-            spellCheck={false}
-            placeholder="level:>=warn"
-            value={draft.query_dsl}
-            onChange={(event) => change({ query_dsl: event.target.value })}
-          />
-        </label>
-        {(views.data?.length ?? 0) > 0 && (
-          <label className="field">
-            <span>{say("Reads in")}</span>
-            <select
-              value={draft.view_id}
-              onChange={(event) => change({ view_id: event.target.value })}
-            >
-              {/* A view is not taken away again: the stream would show more from one moment on. */}
-              {!initial.view_id && <option value="">{say("All of the tenant")}</option>}
-              {views.data?.map(({ view_id, name }) => (
-                <option key={view_id} value={view_id}>{plain(name)}</option>
-              ))}
-            </select>
-          </label>
-        )}
-        <KindFields draft={draft} isSet={isSet} onChange={change} />
-        {kinds[draft.kind].takesHeaders && (
-          <HeaderFields
-            known={Object.keys(initial.secrets ?? {}).filter((name) => name.startsWith("header."))}
-            secrets={draft.secrets}
-            onChange={(secrets) => change({ secrets })}
-          />
-        )}
-        <p className="about">
-          {say("Secrets are sealed before they are kept. Nobody sees them again.")}
-        </p>
-        <ErrorNote error={create.error ?? update.error} />
-        <div className="dialog-actions">
-          {!stream_id && (
-            <label className="check">
-              <input
-                type="checkbox"
-                checked={draft.enabled}
-                onChange={(event) => change({ enabled: event.target.checked })}
-              />
-              {say("Begin at once")}
-            </label>
-          )}
           <span className="spring" />
-          <button type="button" className="button" onClick={onClose}>{say("Cancel")}</button>
-          <button
-            type="submit"
-            className="button primary"
-            disabled={create.isPending || update.isPending}
+        </>
+      )}
+    >
+      <div className="form-pair">
+        <TextField
+          label={say("Name")}
+          required
+          maxLength={100}
+          value={draft.name}
+          onChange={(name) => change({ name })}
+        />
+        <label className="field">
+          <span>{say("Kind")}</span>
+          <select
+            value={draft.kind}
+            disabled={stream_id !== undefined}
+            onChange={(event) => change({ kind: event.target.value as StreamKind })}
           >
-            {stream_id ? say("Save") : say("Make the stream")}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+            {kindNames.map((one) => <option key={one} value={one}>{say(kinds[one].label)}</option>)}
+          </select>
+        </label>
+      </div>
+      <TextField
+        label={say("Query: which records; all if empty")}
+        className="mono"
+        spellCheck={false}
+        placeholder="level:>=warn"
+        value={draft.query_dsl}
+        onChange={(query_dsl) => change({ query_dsl })}
+      />
+      {(views.data?.length ?? 0) > 0 && (
+        <label className="field">
+          <span>{say("Reads in")}</span>
+          <select
+            value={draft.view_id}
+            onChange={(event) => change({ view_id: event.target.value })}
+          >
+            {/* A view is not taken away again: the stream would show more from one moment on. */}
+            {!initial.view_id && <option value="">{say("All of the tenant")}</option>}
+            {views.data?.map(({ view_id, name }) => (
+              <option key={view_id} value={view_id}>{plain(name)}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      <KindFields draft={draft} isSet={isSet} onChange={change} />
+      {kinds[draft.kind].takesHeaders && (
+        <HeaderFields
+          known={Object.keys(initial.secrets ?? {}).filter((name) => name.startsWith("header."))}
+          secrets={draft.secrets}
+          onChange={(secrets) => change({ secrets })}
+        />
+      )}
+      <p className="about">
+        {say("Secrets are sealed before they are kept. Nobody sees them again.")}
+      </p>
+    </FormDialog>
   );
 }

@@ -41,14 +41,14 @@ export const fieldKinds: Readonly<Record<string, FieldKind>> = {
 };
 
 /** The console's remark on a field, beside its name. */
-export const remarks: Readonly<Record<string, string>> = {
+export const remarks = {
   "ts": "a time, a day, now-15m",
   "received_at": "when the service got it",
   "id": "a record's id",
   "level": "debug < info < warn < error",
   "msg": "anywhere in the message",
   "req_id": "has an index",
-};
+} as const;
 
 /**
  * Names of a field in libraries and protocols, the most important first. A dotted name is a flat key or a path. The

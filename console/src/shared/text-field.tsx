@@ -1,0 +1,13 @@
+import type { InputHTMLAttributes } from "react";
+
+/** A line of text, or a number, with its label. */
+export function TextField({ label, onChange, ...input }:
+  & Omit<InputHTMLAttributes<HTMLInputElement>, "onChange">
+  & { label: string; onChange: (text: string) => void }) {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input {...input} onChange={(event) => onChange(event.target.value)} />
+    </label>
+  );
+}
