@@ -76,12 +76,8 @@ inBrowser(
       stream_interval: "500 ms",
       stream_retry_base: "300 ms",
     });
-    let isAway = true;
-    await using receiver = receiveWebhooks(() =>
-      isAway
-        ? new Response("closed", { status: 503 })
-        : new Response("no such index", { status: 400 })
-    );
+    let status = 200;
+    await using receiver = receiveWebhooks(() => new Response("no such index", { status }));
     const user = await newUser();
     const colleague = await newUser(user.tenantId);
     await user.client.call("create_log_stream", {
@@ -91,6 +87,10 @@ inBrowser(
     });
     await user.client.call("add_tenant_member", { p_user_id: user.id, p_role: "owner" });
     await user.client.call("add_tenant_member", { p_user_id: colleague.id, p_role: "member" });
+    // A stream that has delivered nothing yet is paused by the first refusal.
+    await send(user.token, [{ level: "info", msg: "taken" }]);
+    await receiver.wait(1);
+    status = 503;
     await send(user.token, [{ level: "error", msg: "broken" }]);
     await using tab = await browser.open(user.token, { hash, theme: "dark", width: 390 });
     const { page } = tab;
@@ -98,7 +98,7 @@ inBrowser(
     await row.getByText("failing").waitFor();
     await row.getByText("The receiver is in trouble (503).").waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
-    isAway = false;
+    status = 400;
     await row.getByRole("button", { name: "1 refused" }).click();
     const refused = page.getByRole("dialog").getByRole("row").filter({ hasText: "the record of" });
     await refused.getByText("The receiver does not take it (400).").waitFor();
