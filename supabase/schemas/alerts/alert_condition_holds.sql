@@ -5,21 +5,16 @@ create function logloom_private.alert_condition_holds(
   p_threshold double precision
 )
 returns boolean
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    case p_comparison
-      when 'gt' then p_value > p_threshold
-      when 'gte' then p_value >= p_threshold
-      when 'lt' then p_value < p_threshold
-      when 'lte' then p_value <= p_threshold
-      when 'eq' then p_value = p_threshold
-      when 'neq' then p_value <> p_threshold
-    end,
-    false
-  );
-end;
-$$;
+return coalesce(
+  case p_comparison
+    when 'gt' then p_value > p_threshold
+    when 'gte' then p_value >= p_threshold
+    when 'lt' then p_value < p_threshold
+    when 'lte' then p_value <= p_threshold
+    when 'eq' then p_value = p_threshold
+    when 'neq' then p_value <> p_threshold
+  end,
+  false
+);

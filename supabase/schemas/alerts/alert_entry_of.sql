@@ -6,19 +6,14 @@ create function logloom_private.alert_entry_of(
   p_sees_addresses boolean
 )
 returns public.logloom_alert_history_entry
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return row(
-    p_row.alert_id, p_row.rule_id, p_row.tenant_id, p_row.triggered_at, p_row.value,
-    p_row.threshold, p_row.acknowledged_at is not null, p_row.acknowledged_at,
-    p_row.acknowledged_by, p_row.notification_sent_at is not null, p_row.notification_sent_at,
-    case when p_sees_addresses then p_row.notification_channels else '{}' end,
-    case when p_sees_addresses then p_row.notification_error end,
-    p_row.window_start, p_row.window_end, p_row."group", p_row.incident_id, p_resolved_at,
-    p_row.silence_id, p_row.absent
-  );
-end;
-$$;
+return row(
+  p_row.alert_id, p_row.rule_id, p_row.tenant_id, p_row.triggered_at, p_row.value,
+  p_row.threshold, p_row.acknowledged_at is not null, p_row.acknowledged_at,
+  p_row.acknowledged_by, p_row.notification_sent_at is not null, p_row.notification_sent_at,
+  case when p_sees_addresses then p_row.notification_channels else '{}' end,
+  case when p_sees_addresses then p_row.notification_error end,
+  p_row.window_start, p_row.window_end, p_row."group", p_row.incident_id, p_resolved_at,
+  p_row.silence_id, p_row.absent
+);

@@ -5,38 +5,28 @@ create function logloom_private.alert_silence_state(
   p_expired_at timestamptz
 )
 returns text
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case
-    when p_expired_at is not null or p_ends_at <= now() then 'expired'
-    when p_starts_at > now() then 'scheduled'
-    else 'active'
-  end;
+return case
+  when p_expired_at is not null or p_ends_at <= now() then 'expired'
+  when p_starts_at > now() then 'scheduled'
+  else 'active'
 end;
-$$;
 
 -- A silence as the operations show it.
 create function logloom_private.alert_silence_of(p_row logloom.alert_silences)
 returns public.logloom_alert_silence
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return row(
-    p_row.silence_id, p_row.tenant_id,
-    jsonb_strip_nulls(jsonb_build_object('rule_id', p_row.rule_id))
-      || case when p_row."group" is null then '{}'
-        else jsonb_build_object('group', p_row."group") end,
-    p_row.starts_at, p_row.ends_at,
-    logloom_private.alert_silence_state(p_row.starts_at, p_row.ends_at, p_row.expired_at),
-    p_row.comment, p_row.created_by, p_row.created_at, p_row.expired_at, p_row.expired_by
-  );
-end;
-$$;
+return row(
+  p_row.silence_id, p_row.tenant_id,
+  jsonb_strip_nulls(jsonb_build_object('rule_id', p_row.rule_id))
+    || case when p_row."group" is null then '{}'
+      else jsonb_build_object('group', p_row."group") end,
+  p_row.starts_at, p_row.ends_at,
+  logloom_private.alert_silence_state(p_row.starts_at, p_row.ends_at, p_row.expired_at),
+  p_row.comment, p_row.created_by, p_row.created_at, p_row.expired_at, p_row.expired_by
+);
 
 -- The silence that keeps an alert of a rule and group from being sent at a time; null for none.
 create function logloom_private.silence_of_alert(

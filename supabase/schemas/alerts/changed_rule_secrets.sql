@@ -1,16 +1,11 @@
 -- The secrets that a rule keeps after p_secrets: sealed addresses of channels.
 create function logloom_private.changed_rule_secrets(p_current jsonb, p_secrets jsonb)
 returns jsonb
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.changed_secrets(
-    p_current, nullif(p_secrets, 'null'), '{slack_url,discord_url,teams_url,pagerduty_key}'
-  );
-end;
-$$;
+return logloom_private.changed_secrets(
+  p_current, nullif(p_secrets, 'null'), '{slack_url,discord_url,teams_url,pagerduty_key}'
+);
 
 -- PT400 where a rule without groups is to fire when one of them stops.
 create function logloom_private.require_groups(p_query_dsl text, p_on_absent text)

@@ -9,18 +9,13 @@ create function logloom_private.partial_value(
   p_greatest numeric
 )
 returns double precision
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case p_aggregate
-    when 'count' then coalesce(p_events, 0)
-    when 'rate' then coalesce(p_events, 0)::double precision / p_window_minutes
-    when 'sum' then logloom_private.finite_double(coalesce(p_total, 0))
-    when 'avg' then logloom_private.finite_double(p_total / nullif(p_numbers, 0))
-    when 'min' then logloom_private.finite_double(p_least)
-    when 'max' then logloom_private.finite_double(p_greatest)
-  end;
+return case p_aggregate
+  when 'count' then coalesce(p_events, 0)
+  when 'rate' then coalesce(p_events, 0)::double precision / p_window_minutes
+  when 'sum' then logloom_private.finite_double(coalesce(p_total, 0))
+  when 'avg' then logloom_private.finite_double(p_total / nullif(p_numbers, 0))
+  when 'min' then logloom_private.finite_double(p_least)
+  when 'max' then logloom_private.finite_double(p_greatest)
 end;
-$$;

@@ -2,12 +2,7 @@
 -- has no use for.
 create function logloom_private.sees_addresses(p_scope logloom_private.reading_scope)
 returns boolean
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_scope.kind is not distinct from 'token' and p_scope.view_id is null
-    and logloom_private.reads_only(logloom_private.claims()) is not true;
-end;
-$$;
+return p_scope.kind is not distinct from 'token' and p_scope.view_id is null
+  and logloom_private.reads_only(logloom_private.claims()) is not true;

@@ -1,11 +1,6 @@
 -- Whether the request runs as service_role, also when asked from within a definer function.
 create function logloom_private.is_service_role()
 returns boolean
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return current_setting('role', true) = 'service_role';
-end;
-$$;
+return current_setting('role', true) = 'service_role';

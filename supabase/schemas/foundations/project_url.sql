@@ -2,14 +2,9 @@
 -- nobody calls by HTTP.
 create function logloom_private.calling_project()
 returns text
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
-end;
-$$;
+return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
 
 -- Refuses work to functions of another project than those that this database worked with before:
 -- then it is a copy, and the first project does that work itself. Remembers the first that asks.

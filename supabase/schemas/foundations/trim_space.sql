@@ -1,11 +1,6 @@
 -- The text without white space at its ends.
 create function logloom_private.trim_space(p_text text)
 returns text
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return regexp_replace(p_text, '^[[:space:]]+|[[:space:]]+$', '', 'g');
-end;
-$$;
+return regexp_replace(p_text, '^[[:space:]]+|[[:space:]]+$', '', 'g');

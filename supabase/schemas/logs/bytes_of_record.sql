@@ -2,27 +2,22 @@
 -- was done, measured now, for which it has to be whole.
 create function logloom_private.bytes_of_record(p_log logloom.logs)
 returns integer
-language plpgsql
+language sql
 stable
 parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    p_log.record_bytes,
-    logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
-      + octet_length(to_json(p_log.ts)::text)
-      -- Null is as long as two letters in quotes.
-      + octet_length(
-        to_json(concat(
-          -- fields text joined: coalesce(p_log.{name}, '--')
-          coalesce(p_log.level, '--'), coalesce(p_log.msg, '--'), coalesce(p_log.service, '--'),
-          coalesce(p_log.env, '--'), coalesce(p_log.req_id, '--'), coalesce(p_log.user_id, '--'),
-          coalesce(p_log.route, '--'), coalesce(p_log.host, '--')
-          -- fields end
-        ))::text
-      ) - 2
-      + octet_length(coalesce(p_log.attrs, 'null')::text)
-  );
-end;
-$$;
+return coalesce(
+  p_log.record_bytes,
+  logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
+    + octet_length(to_json(p_log.ts)::text)
+    -- Null is as long as two letters in quotes.
+    + octet_length(
+      to_json(concat(
+        -- fields text joined: coalesce(p_log.{name}, '--')
+        coalesce(p_log.level, '--'), coalesce(p_log.msg, '--'), coalesce(p_log.service, '--'),
+        coalesce(p_log.env, '--'), coalesce(p_log.req_id, '--'), coalesce(p_log.user_id, '--'),
+        coalesce(p_log.route, '--'), coalesce(p_log.host, '--')
+        -- fields end
+      ))::text
+    ) - 2
+    + octet_length(coalesce(p_log.attrs, 'null')::text)
+);

@@ -2,11 +2,6 @@
 -- that goes by HTTP.
 create function logloom_private.channel_kind(p_channel text)
 returns text
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case p_channel when 'email' then 'email' else 'webhook' end;
-end;
-$$;
+return case p_channel when 'email' then 'email' else 'webhook' end;

@@ -2,11 +2,6 @@
 -- and takes the scan slot meanwhile, wherever it runs.
 create function logloom_private.scanned_tenant_sql(p_tenant text)
 returns text
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_tenant;
-end;
-$$;
+return p_tenant;

@@ -7,15 +7,10 @@ create function logloom_private.sealed_counts_sql(
   p_to timestamptz
 )
 returns text
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
-    '%s, %L, %L, %L, %L',
-    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    p_from, p_to, p_query.tree, p_query.by_fields
-  ) || ') l';
-end;
-$$;
+return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
+  '%s, %L, %L, %L, %L',
+  logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+  p_from, p_to, p_query.tree, p_query.by_fields
+) || ') l';

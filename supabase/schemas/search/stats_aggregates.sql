@@ -1,13 +1,8 @@
 -- The aggregates of a query, count() where it has none.
 create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
 returns jsonb
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
-  );
-end;
-$$;
+return coalesce(
+  p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
+);

@@ -46,13 +46,8 @@ $$;
 -- Who makes or enables a stream now: by their rights it reads.
 create function logloom_private.stream_maker()
 returns text
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case when not logloom_private.is_service_role() then
-    logloom_private.current_user_id()
-  end;
+return case when not logloom_private.is_service_role() then
+  logloom_private.current_user_id()
 end;
-$$;

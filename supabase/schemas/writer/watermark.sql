@@ -24,11 +24,6 @@ $$;
 -- read in this transaction; no default, since Citus finds a circle in one that calls a function.
 create function logloom_private.watermark(p_oldest_queued timestamptz)
 returns timestamptz
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return least(p_oldest_queued, now() - logloom_private.enqueue_timeout());
-end;
-$$;
+return least(p_oldest_queued, now() - logloom_private.enqueue_timeout());

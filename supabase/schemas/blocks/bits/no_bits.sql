@@ -1,16 +1,11 @@
 -- As many zero bits.
 create function logloom_private.no_bits(p_records integer)
 returns varbit
-language plpgsql
+language sql
 immutable
 parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- A part of what is there already is copied, and takes a tenth of the time that making it takes.
-  return case
-    when p_records <= 65536 then substring(b'0'::bit(65536)::varbit from 1 for p_records)
-    else repeat('0', p_records)::varbit
-  end;
+-- A part of what is there already is copied, and takes a tenth of the time that making it takes.
+return case
+  when p_records <= 65536 then substring(b'0'::bit(65536)::varbit from 1 for p_records)
+  else repeat('0', p_records)::varbit
 end;
-$$;

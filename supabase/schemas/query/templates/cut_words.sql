@@ -2,13 +2,8 @@
 -- cut there. Digits cut, too: a template's ids have few letters that follow one another.
 create function logloom_private.cut_words(p_text text)
 returns text[]
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return regexp_split_to_array(
-    lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
-  );
-end;
-$$;
+return regexp_split_to_array(
+  lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
+);
