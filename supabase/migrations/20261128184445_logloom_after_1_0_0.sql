@@ -115,6 +115,10 @@ DROP FUNCTION "logloom_private"."actor"();
 
 DROP FUNCTION "logloom_private"."add_alert_partials_sql"(text, logloom_private.alert_groups);
 
+DROP FUNCTION "logloom_private"."added_counts_sql"(text);
+
+DROP FUNCTION "logloom_private"."added_records_sql"(text);
+
 DROP FUNCTION "logloom_private"."alert_condition_holds"(double precision, text, double precision);
 
 DROP FUNCTION "logloom_private"."alert_entry_of"(logloom.alert_history, timestamp WITH time zone, boolean);
@@ -146,6 +150,8 @@ DROP FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zo
 DROP FUNCTION "logloom_private"."batch_key"(timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."block_bits"(logloom_private.blocks, jsonb, timestamp WITH time zone, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."bounds_sql"(jsonb, text, text);
 
 DROP FUNCTION "logloom_private"."bytes_of_record"(logloom.logs);
 
@@ -197,9 +203,13 @@ DROP FUNCTION "logloom_private"."log_view_of"(logloom.log_views);
 
 DROP FUNCTION "logloom_private"."look_for_canary"(uuid, text);
 
+DROP FUNCTION "logloom_private"."mailbox_digest"(text);
+
 DROP FUNCTION "logloom_private"."milliseconds_since"(timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."no_bits"(integer);
+
+DROP FUNCTION "logloom_private"."numbers_aggregate_sql"(jsonb, bigint);
 
 DROP FUNCTION "logloom_private"."operations"();
 
@@ -207,7 +217,11 @@ DROP FUNCTION "logloom_private"."partial_value"(text, integer, numeric, numeric,
 
 DROP FUNCTION "logloom_private"."partition_health"();
 
+DROP FUNCTION "logloom_private"."partition_name"(date);
+
 DROP FUNCTION "logloom_private"."pending_alert_groups"(logloom_private.alert_rounds);
+
+DROP FUNCTION "logloom_private"."percentile_limits_sql"(jsonb);
 
 DROP FUNCTION "logloom_private"."provide_partitions"();
 
@@ -239,6 +253,10 @@ DROP FUNCTION "logloom_private"."record_hops"(jsonb);
 
 DROP FUNCTION "logloom_private"."record_job"(text, timestamp WITH time zone, text);
 
+DROP FUNCTION "logloom_private"."remainder_name"(date);
+
+DROP FUNCTION "logloom_private"."removed_records_sql"(text);
+
 DROP FUNCTION "logloom_private"."resolve_incidents"(uuid, timestamp WITH time zone, jsonb[], timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."rough_shape_sql"(text);
@@ -251,6 +269,8 @@ DROP FUNCTION "logloom_private"."seal_step"();
 
 DROP FUNCTION "logloom_private"."sealed_counts_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone);
 
+DROP FUNCTION "logloom_private"."search_slot_key"(text, integer);
+
 DROP FUNCTION "logloom_private"."sees_addresses"(boolean, logloom_private.reading_scope);
 
 DROP FUNCTION "logloom_private"."service_operations"();
@@ -261,9 +281,17 @@ DROP FUNCTION "logloom_private"."settle_refused"(logloom.log_streams, integer, t
 
 DROP FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
 
+DROP FUNCTION "logloom_private"."silence_reason"(text, interval, interval);
+
+DROP FUNCTION "logloom_private"."silence_since"(timestamp WITH time zone, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text);
+
 DROP FUNCTION "logloom_private"."span_start"(date, integer);
 
 DROP FUNCTION "logloom_private"."stats_aggregates"(logloom_private.compiled_query);
+
+DROP FUNCTION "logloom_private"."step_at"(logloom_private.blocks, timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."stream_maker"();
 
@@ -280,6 +308,8 @@ DROP FUNCTION "logloom_private"."up_since"();
 DROP FUNCTION "logloom_private"."utc_day"(timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."watermark"(timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."within_sql"(jsonb, text, text);
 
 DROP FUNCTION "logloom_private"."word_template"(jsonb);
 
@@ -492,6 +522,66 @@ begin
   )::public.logloom_tenant_deletion;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.added_counts_sql (
+  p_added text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN format('
+    select
+      a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
+      a.is_other, sum(a.events)::bigint as events
+    from (
+      select
+        u.*,
+        coalesce(length(u.service), 0) > s.count_service_length_max
+          or dense_rank() over (
+            partition by u.tenant_id collate "C", u.minute order by u.service collate "C"
+          ) > s.count_services_max as is_other
+      from %s u, logloom_private.settings s
+    ) a
+    group by 1, 2, 3, 4, 5
+    order by a.tenant_id collate "C", a.minute
+  '::text, p_added);
+
+CREATE OR REPLACE FUNCTION logloom_private.added_records_sql (
+  p_insert text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN format('
+    with changed as (
+      %s
+      returning l.tenant_id, l.ts, l.service, l.level, l.write_seq
+    ), added as materialized (
+      select
+        c.tenant_id, date_bin(''1 minute'', c.ts, ''epoch'') as minute, c.service, c.level,
+        count(*) as events, max(c.write_seq) as write_seq
+      from changed c
+      group by 1, 2, 3, 4
+    ), write_seqs as (
+      insert into logloom_private.log_writes (write_seq, day)
+      select max(a.write_seq), (a.minute at time zone ''UTC'')::date
+      from added a
+      group by 2
+      on conflict do nothing
+    ), days as (
+      insert into logloom_private.log_days (tenant_id, day)
+      select distinct a.tenant_id, (a.minute at time zone ''UTC'')::date
+      from added a
+      order by 1, 2
+      on conflict do nothing
+    ), counted as (
+      insert into logloom_private.log_counts (
+        tenant_id, minute, service, level, is_other, events
+      )
+      %s
+    )
+    select coalesce(sum(a.events), 0)::integer from added a
+  '::text, p_insert, logloom_private.added_counts_sql('added'::text));
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_condition_holds (
   p_value      double precision,
@@ -1341,34 +1431,36 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.bounds_sql (
+  p_bounds jsonb,
+  p_value  text,
+  p_type   text  DEFAULT ''::text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN
+  NULLIF(concat_ws(' and '::text, (((p_value || CASE WHEN ((p_bounds -> 'lower_open'::text))::boolean THEN ' > '::text ELSE ' >= '::text END) || quote_literal((p_bounds ->>
+  'lower'::text))) || p_type),
+  (((p_value || CASE WHEN ((p_bounds -> 'upper_open'::text))::boolean THEN ' < '::text ELSE ' <= '::text END) || quote_literal((p_bounds ->> 'upper'::text))) || p_type)), ''::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.bucket_origin (
   p_seconds bigint
 )
   RETURNS timestamp WITH time zone
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return case when p_seconds % 604800 = 0 then '1970-01-05T00:00:00Z' else 'epoch' end::timestamptz;
-end;
-$function$;
+RETURN
+  (CASE WHEN ((p_seconds % (604800)::bigint) = 0) THEN '1970-01-05 00:00:00'::timestamp WITHOUT time zone ELSE '1970-01-01 00:00:00'::timestamp WITHOUT time zone END AT TIME ZONE
+  'UTC'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.bucket_sql (
   p_seconds bigint
 )
   RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return format(
-    'date_bin(%L::interval, l.ts, %L)',
-    make_interval(secs => p_seconds), logloom_private.bucket_origin(p_seconds)
-  );
-end;
-$function$;
+  LANGUAGE sql
+  STABLE
+RETURN format('date_bin(%L::interval, l.ts, %L)'::text, make_interval(secs => (p_seconds)::double precision), logloom_private.bucket_origin(p_seconds));
 
 CREATE OR REPLACE FUNCTION logloom_private.bytes_of_record (
   p_log logloom.logs
@@ -5081,6 +5173,14 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.mailbox_digest (
+  p_address text
+)
+  RETURNS bytea
+  LANGUAGE sql
+  STABLE
+RETURN sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@'::text, '@'::text)), 'UTF8'::name));
+
 CREATE OR REPLACE FUNCTION logloom_private.manage_partitions()
   RETURNS void
   LANGUAGE plpgsql
@@ -5579,6 +5679,18 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.numbers_aggregate_sql (
+  p_aggregate jsonb,
+  p_n         bigint
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN
+  (('logloom_private.finite_double('::text || CASE (p_aggregate ->> 'kind'::text) WHEN 'sum'::text THEN 'coalesce(sum(l.total), 0)'::text WHEN 'avg'::text THEN
+  'sum(l.total) / nullif(sum(l.numbers), 0)'::text WHEN 'min'::text THEN 'min(l.minimum)'::text WHEN 'max'::text THEN 'max(l.maximum)'::text ELSE
+  (('max(l.q'::text || p_n) || ')'::text) END) || ')'::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.operations()
   RETURNS text[]
   LANGUAGE sql
@@ -5784,6 +5896,14 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.partition_name (
+  p_day date
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN to_char((p_day)::timestamp WITH time zone, '"logs_"YYYY_MM_DD'::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.pause_stream (
   p_stream logloom.log_streams,
   p_reason text
@@ -5869,6 +5989,47 @@ begin
     end;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.percentile_limits_sql (
+  p_percentiles jsonb
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN format('
+    bounds as materialized (
+      -- So many that drawing them and sorting what they leave cost least together. The margin is
+      -- four standard deviations of a median''s place among them, and more of another''s.
+      select s.id, s.margin, %1$s
+      from (
+        select
+          d.id, 2 / sqrt(d.size * d.share) as margin,
+          d.doubles[1 + floor(random() * cardinality(d.doubles))::integer] as number
+        from (
+          select
+            n.*,
+            generate_series(1, floor(cardinality(n.doubles) * n.share + random())::integer)
+          from (
+            select
+              n.id, n.size, least(cbrt(4 / greatest(n.size, 1)), 1) as share,
+              -- Without nulls a number is read where it stands.
+              case when array_position(n.doubles, null) is null then n.doubles
+                else array_remove(n.doubles, null) end as doubles
+            from numbers n
+            offset 0
+          ) n
+        ) d
+      ) s
+      group by s.id, s.margin
+    ), limits as materialized (
+      -- In the order of ids, so that the arrays of numbers are neither sorted nor hashed.
+      select %2$s
+      from groups g
+      left join bounds b using (id)
+    )
+  '::text, logloom_private.percentiles_list(p_percentiles, ('percentile_disc(array[greatest(# - s.margin, 0), least(# + s.margin, 1)]) '::text || 'within group (order by s.number)
+    as @'::text)), logloom_private.percentiles_list(p_percentiles, (('array_agg(case when # > b.margin then b.@[1] else ''-Infinity'' end order by g.id) '::text || 'as low_@,
+    array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '::text) || 'order by g.id) as high_@'::text)));
 
 CREATE OR REPLACE FUNCTION logloom_private.plan_alert_rules (
   p_now   timestamp with time zone,
@@ -8587,6 +8748,45 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.remainder_name (
+  p_day date
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN to_char((p_day)::timestamp WITH time zone, '"logs_remaining_"YYYY_MM_DD'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.removed_records_sql (
+  p_delete text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN format('
+    with changed as (
+      %s
+      returning l.tenant_id, l.ts, l.service, l.level
+    ), removed as materialized (
+      select
+        c.tenant_id, date_bin(''1 minute'', c.ts, ''epoch'') as minute, c.service, c.level,
+        count(*) as events
+      from changed c
+      group by 1, 2, 3, 4
+    ), counted as (
+      insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
+      select r.tenant_id, r.minute, r.service, r.level, -r.events
+      from removed r
+      order by 1, 2
+    ), noted as (
+      insert into logloom_private.log_removals (tenant_id)
+      select distinct r.tenant_id
+      from removed r
+      -- Further back than any alert window reaches.
+      where r.minute > now() - interval ''3 days''
+    )
+    select coalesce(sum(r.events), 0)::integer from removed r
+  '::text, p_delete);
+
 CREATE OR REPLACE FUNCTION logloom_private.renew_webhook_secret()
   RETURNS TRIGGER
   LANGUAGE plpgsql
@@ -9647,6 +9847,15 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.search_slot_key (
+  p_owner text,
+  p_slot  integer
+)
+  RETURNS bigint
+  LANGUAGE sql
+  STABLE
+RETURN hashtextextended(((('logloom:search_slot '::text || p_slot) || ' '::text) || p_owner), (0)::bigint);
+
 CREATE OR REPLACE FUNCTION logloom_private.seconds_of (
   p_unit text
 )
@@ -9928,6 +10137,39 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
+  p_what    text,
+  p_silence interval,
+  p_limit   interval
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN CASE WHEN (NOT isfinite(p_silence)) THEN format('%s ever succeeded by this clock'::text, p_what) ELSE
+  format('%s succeeded for %s s (limit %s s)'::text, p_what, round(EXTRACT(epoch FROM p_silence)), (round(EXTRACT(epoch FROM p_limit), 3))::double precision) END;
+
+CREATE OR REPLACE FUNCTION logloom_private.silence_since (
+  p_at  timestamp with time zone,
+  p_now timestamp with time zone
+)
+  RETURNS interval
+  LANGUAGE sql
+  STABLE
+RETURN CASE WHEN (p_at <= (p_now + '00:00:05'::interval)) THEN GREATEST((p_now - p_at), '00:00:00'::interval) ELSE 'infinity'::interval END;
+
+CREATE OR REPLACE FUNCTION logloom_private.sized_rows_sql (
+  p_rows  text,
+  p_order text,
+  p_bytes bigint,
+  p_size  text   DEFAULT NULL::text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN
+  format((('from (select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '::text || 'and 1 preceding), 0) < %3$s as fits from (select l.*, '::text)
+  || '%4$s as size from (select l.* %1$s) l) l) l'::text), p_rows, p_order, p_bytes, COALESCE(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))'::text));
+
 CREATE OR REPLACE FUNCTION logloom_private.span_start (
   p_day  date,
   p_days integer
@@ -10115,6 +10357,18 @@ begin
   )::logloom_private.counted_source;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.step_at (
+  p_block logloom_private.blocks,
+  p_ts    timestamp with time zone
+)
+  RETURNS bigint
+  LANGUAGE sql
+  STABLE
+  PARALLEL SAFE
+RETURN
+  ceil(((EXTRACT(epoch FROM (GREATEST(LEAST(p_ts, ((p_block).last_ts + '00:00:00.000001'::interval)), (p_block).first_ts) - (p_block).first_ts)) * (1000000)::numeric) /
+  ((p_block).ts_unit)::numeric));
 
 CREATE OR REPLACE FUNCTION logloom_private.storage_health()
   RETURNS jsonb
@@ -10765,6 +11019,20 @@ CREATE OR REPLACE FUNCTION logloom_private.watermark (
   LANGUAGE sql
   STABLE
 RETURN LEAST(p_oldest_queued, (now() - logloom_private.enqueue_timeout()));
+
+CREATE OR REPLACE FUNCTION logloom_private.within_sql (
+  p_bounds  jsonb,
+  p_value   text,
+  p_now_sql text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN
+  COALESCE(NULLIF(concat_ws(' and '::text, ((p_value || ' >= '::text) || logloom_private.instant_sql((p_bounds ->> 'from'::text), ((p_bounds ->> 'from_shift'::text))::bigint,
+  p_now_sql)),
+  ((p_value || ' < '::text) || logloom_private.instant_sql((p_bounds ->> 'to'::text), ((p_bounds ->> 'to_shift'::text))::bigint, p_now_sql))),
+  ''::text), (p_value || ' is not null'::text));
 
 CREATE OR REPLACE FUNCTION logloom_private.word_template (
   p_values jsonb

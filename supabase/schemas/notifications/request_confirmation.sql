@@ -1,14 +1,9 @@
 -- One for all addresses that a mailbox usually has: without letter case and what follows a +.
 create function logloom_private.mailbox_digest(p_address text)
 returns bytea
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@', '@')), 'UTF8'));
-end;
-$$;
+language sql
+stable
+return sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@', '@')), 'UTF8'));
 
 -- Makes a new code for the address of a notification that was claimed, keeps its hash, and returns
 -- what the mail says. The code before is good no more.

@@ -80,14 +80,9 @@ $$;
 -- The table that is to take the place of a day's partition.
 create function logloom_private.remainder_name(p_day date)
 returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return to_char(p_day, '"logs_remaining_"YYYY_MM_DD');
-end;
-$$;
+language sql
+stable
+return to_char(p_day, '"logs_remaining_"YYYY_MM_DD');
 
 -- Drops the copy of what is left of a day; without a partition the day gives nothing back.
 create function logloom_private.forget_replacement(p_day date)

@@ -27,20 +27,15 @@ create function logloom_private.sized_rows_sql(
   p_size text default null
 )
 returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return format(
-    'from (select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '
-      || 'and 1 preceding), 0) < %3$s as fits from (select l.*, '
-      || '%4$s as size from (select l.* %1$s) l) l) l',
-    p_rows, p_order, p_bytes,
-    coalesce(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))')
-  );
-end;
-$$;
+language sql
+stable
+return format(
+  'from (select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '
+    || 'and 1 preceding), 0) < %3$s as fits from (select l.*, '
+    || '%4$s as size from (select l.* %1$s) l) l) l',
+  p_rows, p_order, p_bytes,
+  coalesce(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))')
+);
 
 -- The attributes that p_fields name, nested as they were; null where none is there.
 create function logloom_private.pick_attrs(p_attrs jsonb, p_fields jsonb)

@@ -11,20 +11,15 @@ return coalesce(
 -- place among those of the query, which its percentile is called by.
 create function logloom_private.numbers_aggregate_sql(p_aggregate jsonb, p_n bigint)
 returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'logloom_private.finite_double(' || case p_aggregate ->> 'kind'
-    when 'sum' then 'coalesce(sum(l.total), 0)'
-    when 'avg' then 'sum(l.total) / nullif(sum(l.numbers), 0)'
-    when 'min' then 'min(l.minimum)'
-    when 'max' then 'max(l.maximum)'
-    else 'max(l.q' || p_n || ')'
-  end || ')';
-end;
-$$;
+language sql
+stable
+return 'logloom_private.finite_double(' || case p_aggregate ->> 'kind'
+  when 'sum' then 'coalesce(sum(l.total), 0)'
+  when 'avg' then 'sum(l.total) / nullif(sum(l.numbers), 0)'
+  when 'min' then 'min(l.minimum)'
+  when 'max' then 'max(l.maximum)'
+  else 'max(l.q' || p_n || ')'
+end || ')';
 
 -- The expressions of the aggregates over a source; p_minutes: what rate() divides by.
 create function logloom_private.stats_values_sql(

@@ -2,14 +2,9 @@
 -- 'scans of views of ' or 'validations of ' before its id, or of 'all'.
 create function logloom_private.search_slot_key(p_owner text, p_slot integer)
 returns bigint
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
-end;
-$$;
+language sql
+stable
+return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
 
 -- What every operation that reads records calls first, once: takes a slot of the tenant and one of
 -- the pool until the transaction's end. Readers of views and portals are a tenant's customers: all

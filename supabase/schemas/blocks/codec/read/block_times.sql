@@ -2,21 +2,16 @@
 -- where the time lies after the block, which may be infinite.
 create function logloom_private.step_at(p_block logloom_private.blocks, p_ts timestamptz)
 returns bigint
-language plpgsql
-immutable
+language sql
+stable
 parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return ceil(
-    extract(
-      epoch from greatest(
-        least(p_ts, p_block.last_ts + interval '1 microsecond'), p_block.first_ts
-      ) - p_block.first_ts
-    ) * 1000000 / p_block.ts_unit
-  );
-end;
-$$;
+return ceil(
+  extract(
+    epoch from greatest(
+      least(p_ts, p_block.last_ts + interval '1 microsecond'), p_block.first_ts
+    ) - p_block.first_ts
+  ) * 1000000 / p_block.ts_unit
+);
 
 -- ts at positions of a block, all where null, as steps of ts_unit from first_ts on.
 create function logloom_private.block_steps(
