@@ -67,8 +67,9 @@ return least(
   nullif(current_setting('statement_timeout')::interval, interval '0') / 2
 );
 
--- What pg_cron calls, once for each lane: runs the steps of its jobs, the longest overdue first, for
--- run_time(), or until a migration was applied. A second call for the same lane returns at once.
+-- What pg_cron calls, once for each lane: runs the steps of its jobs, the longest overdue first,
+-- for run_time(), or until a migration was applied. A second call for the same lane returns at
+-- once.
 create procedure logloom_private.work(p_lane pg_catalog.text)
 language plpgsql
 as $$
