@@ -69,7 +69,8 @@ async function knownFrom(databaseUrl: string): Promise<Known> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {
     const functions = await sql`
-      select p.proname as name, p.prosrc as source, p.pronamespace::regnamespace::text as schema,
+      select p.proname as name, concat(p.prosrc, pg_get_function_sqlbody(p.oid)) as source,
+        p.pronamespace::regnamespace::text as schema,
         has_function_privilege('authenticated', p.oid, 'execute') as is_for_users
       from pg_proc p
       where p.pronamespace in ('public'::regnamespace, 'logloom_private'::regnamespace)`;

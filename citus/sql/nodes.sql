@@ -95,7 +95,8 @@ begin
           and not c.relispartition
           and format('%s.%s', n.nspname, c.relname) <> all (logloom_citus.sharded_tables())
           and concat_ws(
-            ' ', p.prosrc, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
+            ' ', p.prosrc, pg_get_function_sqlbody(p.oid), pg_get_function_arguments(p.oid),
+            pg_get_function_result(p.oid)
           ) ~ format('\m%s\.%s\M', n.nspname, c.relname)
       )
       -- Nor takes or gives a type that holds such a table's row, which is none of those above.

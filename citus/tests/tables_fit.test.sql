@@ -10,9 +10,10 @@ from unnest(logloom_citus.sharded_tables()) s (name);
 
 create temp table ours as
 select
-  p.oid, p.oid::regprocedure::text as signature, p.prosrc as source,
-  p.prosrc ~ (select string_agg(s.name, '|') from sharded s) as names_sharded
+  p.oid, p.oid::regprocedure::text as signature, b.source,
+  b.source ~ (select string_agg(s.name, '|') from sharded s) as names_sharded
 from pg_catalog.pg_proc p
+cross join concat(p.prosrc, pg_get_function_sqlbody(p.oid)) b (source)
 where p.pronamespace in (
   'logloom'::regnamespace, 'logloom_private'::regnamespace, 'logloom_citus'::regnamespace,
   'public'::regnamespace

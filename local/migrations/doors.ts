@@ -33,8 +33,8 @@ export const viewersByRpc = [
 
 /** Of every operation, from the lists and signatures in `supabase/schemas`. */
 export async function allDoors(): Promise<Doors[]> {
-  const operations = await namesIn("foundations/operations.sql", /^ {4}'(\w+)'/gm);
-  const internal = await namesIn("foundations/service_operations.sql", /^ {4}'(\w+)'/gm);
+  const operations = await namesIn("foundations/operations.sql", /^ {2}'(\w+)'/gm);
+  const internal = await namesIn("foundations/service_operations.sql", /^ {2}'(\w+)'/gm);
   const reading = await namesIn("reading/reading_operations.sql", /^ {6}\('(\w+)',/gm);
   const forTenants = await takingTenants(schemas);
   return operations.map((operation) => ({

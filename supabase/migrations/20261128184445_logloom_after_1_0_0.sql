@@ -3,6 +3,8 @@
 
 set local search_path = pg_catalog, pg_temp;
 
+select logloom_private.hold_writers();
+
 -- As finish_migration() does from here on: functions that have not changed need not be made anew.
 do $$
 declare
@@ -56,6 +58,22 @@ SELECT cron.unschedule('logloom_verify_logs');
 
 SELECT cron.unschedule('logloom_write_logs');
 
+DROP POLICY "log_dashboards_delete_creator" ON "logloom"."log_dashboards";
+
+DROP POLICY "log_dashboards_insert_creator" ON "logloom"."log_dashboards";
+
+DROP POLICY "log_dashboards_select_creator_or_shared" ON "logloom"."log_dashboards";
+
+DROP POLICY "log_dashboards_update_creator" ON "logloom"."log_dashboards";
+
+DROP POLICY "saved_searches_delete_creator" ON "logloom"."saved_searches";
+
+DROP POLICY "saved_searches_insert_creator" ON "logloom"."saved_searches";
+
+DROP POLICY "saved_searches_select_creator_or_shared" ON "logloom"."saved_searches";
+
+DROP POLICY "saved_searches_update_creator" ON "logloom"."saved_searches";
+
 DROP INDEX "logloom"."retention_runs_retention_idx";
 
 DROP INDEX "logloom_private"."blocks_last_ts_idx";
@@ -66,8 +84,20 @@ ALTER TABLE "logloom"."alert_incidents"
 ALTER TABLE "logloom"."alert_incidents"
   DROP CONSTRAINT "alert_incidents_resolution_is_whole";
 
+ALTER TABLE "logloom"."alert_rules"
+  DROP CONSTRAINT "alert_rules_name_is_valid";
+
 ALTER TABLE "logloom"."audit_events"
   DROP CONSTRAINT "audit_events_action_is_known";
+
+ALTER TABLE "logloom"."log_dashboards"
+  DROP CONSTRAINT "log_dashboards_name_is_valid";
+
+ALTER TABLE "logloom"."log_streams"
+  DROP CONSTRAINT "log_streams_name_is_valid";
+
+ALTER TABLE "logloom"."log_views"
+  DROP CONSTRAINT "log_views_name_is_valid";
 
 ALTER TABLE "logloom"."retention_runs"
   DROP CONSTRAINT "retention_runs_erasure_has_query";
@@ -75,17 +105,77 @@ ALTER TABLE "logloom"."retention_runs"
 ALTER TABLE "logloom"."retention_runs"
   DROP CONSTRAINT "retention_runs_kind_is_known";
 
+ALTER TABLE "logloom"."saved_searches"
+  DROP CONSTRAINT "saved_searches_category_is_valid";
+
+ALTER TABLE "logloom"."saved_searches"
+  DROP CONSTRAINT "saved_searches_name_is_valid";
+
+DROP FUNCTION "logloom_private"."actor"();
+
+DROP FUNCTION "logloom_private"."add_alert_partials_sql"(text, logloom_private.alert_groups);
+
+DROP FUNCTION "logloom_private"."added_counts_sql"(text);
+
+DROP FUNCTION "logloom_private"."added_records_sql"(text);
+
+DROP FUNCTION "logloom_private"."alert_condition_holds"(double precision, text, double precision);
+
+DROP FUNCTION "logloom_private"."alert_entry_of"(logloom.alert_history, timestamp WITH time zone, boolean);
+
+DROP FUNCTION "logloom_private"."alert_incident_of"(logloom.alert_incidents);
+
+DROP FUNCTION "logloom_private"."alert_incident_state"(timestamp WITH time zone, timestamp WITH time zone);
+
 DROP FUNCTION "logloom_private"."alert_needs"(logloom_private.alert_rounds);
+
+DROP FUNCTION "logloom_private"."alert_partials_sql"(text, text, text);
+
+DROP FUNCTION "logloom_private"."alert_rule_of"(logloom.alert_rules);
+
+DROP FUNCTION "logloom_private"."alert_silence_of"(logloom.alert_silences);
+
+DROP FUNCTION "logloom_private"."alert_silence_state"(timestamp WITH time zone, timestamp WITH time zone, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."api_key_status"(timestamp WITH time zone, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."archive_delay"(integer);
 
 DROP FUNCTION "logloom_private"."archive_key_kind"(bigint, bigint, bigint, bigint, bigint);
 
+DROP FUNCTION "logloom_private"."archive_reads_records"();
+
+DROP FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."batch_key"(timestamp WITH time zone);
+
 DROP FUNCTION "logloom_private"."block_bits"(logloom_private.blocks, jsonb, timestamp WITH time zone, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."bounds_sql"(jsonb, text, text);
+
+DROP FUNCTION "logloom_private"."bytes_of_record"(logloom.logs);
 
 DROP FUNCTION "logloom_private"."canary_health"();
 
 DROP FUNCTION "logloom_private"."canary_step"(text, uuid, text);
 
+DROP FUNCTION "logloom_private"."canary_tenant"();
+
+DROP FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb);
+
+DROP FUNCTION "logloom_private"."channel_kind"(text);
+
+DROP FUNCTION "logloom_private"."channel_limit"(text, text);
+
 DROP FUNCTION "logloom_private"."check_query"(text, boolean);
+
+DROP FUNCTION "logloom_private"."current_user_id"();
+
+DROP FUNCTION "logloom_private"."cut_words"(text);
+
+DROP FUNCTION "logloom_private"."day_start"(date);
+
+DROP FUNCTION "logloom_private"."delivery"(logloom_private.notifications);
 
 DROP FUNCTION "logloom_private"."empty_moved_slots"();
 
@@ -93,23 +183,97 @@ DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, intege
 
 DROP FUNCTION "logloom_private"."fail_stream"(logloom.log_streams, integer, text, integer);
 
+DROP FUNCTION "logloom_private"."has_partials"(logloom_private.compiled_query);
+
+DROP FUNCTION "logloom_private"."is_cheap"(bigint, double precision);
+
+DROP FUNCTION "logloom_private"."is_data_error"(text);
+
+DROP FUNCTION "logloom_private"."is_origin"(text);
+
+DROP FUNCTION "logloom_private"."is_service_role"();
+
 DROP FUNCTION "logloom_private"."job_deadline"(timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."letter_cases"();
 
 DROP FUNCTION "logloom_private"."log_tail_rows_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint);
 
+DROP FUNCTION "logloom_private"."log_view_of"(logloom.log_views);
+
 DROP FUNCTION "logloom_private"."look_for_canary"(uuid, text);
+
+DROP FUNCTION "logloom_private"."mailbox_digest"(text);
+
+DROP FUNCTION "logloom_private"."milliseconds_since"(timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."no_bits"(integer);
+
+DROP FUNCTION "logloom_private"."numbers_aggregate_sql"(jsonb, bigint);
+
+DROP FUNCTION "logloom_private"."operations"();
+
+DROP FUNCTION "logloom_private"."partial_value"(text, integer, numeric, numeric, numeric, numeric, numeric);
 
 DROP FUNCTION "logloom_private"."partition_health"();
 
+DROP FUNCTION "logloom_private"."partition_name"(date);
+
 DROP FUNCTION "logloom_private"."pending_alert_groups"(logloom_private.alert_rounds);
+
+DROP FUNCTION "logloom_private"."percentile_limits_sql"(jsonb);
 
 DROP FUNCTION "logloom_private"."provide_partitions"();
 
+DROP FUNCTION "logloom_private"."query_any_text_sql"(jsonb, text);
+
+DROP FUNCTION "logloom_private"."query_excerpt"(text);
+
+DROP FUNCTION "logloom_private"."query_group_sql"(jsonb, text);
+
+DROP FUNCTION "logloom_private"."query_has_wildcard"(text);
+
+DROP FUNCTION "logloom_private"."query_is_adjacent"(logloom_private.query_state, integer);
+
+DROP FUNCTION "logloom_private"."query_is_term"(text);
+
+DROP FUNCTION "logloom_private"."query_like_record"(text);
+
+DROP FUNCTION "logloom_private"."query_like_text"(text);
+
+DROP FUNCTION "logloom_private"."query_meant_aggregate"(text);
+
+DROP FUNCTION "logloom_private"."query_meant_term"(text, text);
+
+DROP FUNCTION "logloom_private"."query_regex_literal"(text);
+
+DROP FUNCTION "logloom_private"."query_regex_set"(text, boolean);
+
+DROP FUNCTION "logloom_private"."record_hops"(jsonb);
+
 DROP FUNCTION "logloom_private"."record_job"(text, timestamp WITH time zone, text);
+
+DROP FUNCTION "logloom_private"."remainder_name"(date);
+
+DROP FUNCTION "logloom_private"."removed_records_sql"(text);
 
 DROP FUNCTION "logloom_private"."resolve_incidents"(uuid, timestamp WITH time zone, jsonb[], timestamp WITH time zone);
 
+DROP FUNCTION "logloom_private"."rough_shape_sql"(text);
+
+DROP FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches);
+
+DROP FUNCTION "logloom_private"."scanned_tenant_sql"(text);
+
+DROP FUNCTION "logloom_private"."seal_step"();
+
+DROP FUNCTION "logloom_private"."sealed_counts_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."search_slot_key"(text, integer);
+
 DROP FUNCTION "logloom_private"."sees_addresses"(boolean, logloom_private.reading_scope);
+
+DROP FUNCTION "logloom_private"."service_operations"();
 
 DROP FUNCTION "logloom_private"."settle_delivered"(logloom.log_streams, integer, jsonb, integer);
 
@@ -117,7 +281,37 @@ DROP FUNCTION "logloom_private"."settle_refused"(logloom.log_streams, integer, t
 
 DROP FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
 
+DROP FUNCTION "logloom_private"."silence_reason"(text, interval, interval);
+
+DROP FUNCTION "logloom_private"."silence_since"(timestamp WITH time zone, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text);
+
+DROP FUNCTION "logloom_private"."span_start"(date, integer);
+
+DROP FUNCTION "logloom_private"."stats_aggregates"(logloom_private.compiled_query);
+
+DROP FUNCTION "logloom_private"."step_at"(logloom_private.blocks, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."stream_maker"();
+
+DROP FUNCTION "logloom_private"."stream_secret_names"(text);
+
 DROP FUNCTION "logloom_private"."take_search_slot"(text);
+
+DROP FUNCTION "logloom_private"."template_of"(text);
+
+DROP FUNCTION "logloom_private"."trim_space"(text);
+
+DROP FUNCTION "logloom_private"."up_since"();
+
+DROP FUNCTION "logloom_private"."utc_day"(timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."watermark"(timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."within_sql"(jsonb, text, text);
+
+DROP FUNCTION "logloom_private"."word_template"(jsonb);
 
 DROP FUNCTION "logloom_private"."written_number"(text);
 
@@ -329,6 +523,96 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.added_counts_sql (
+  p_added text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN format('
+    select
+      a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
+      a.is_other, sum(a.events)::bigint as events
+    from (
+      select
+        u.*,
+        coalesce(length(u.service), 0) > s.count_service_length_max
+          or dense_rank() over (
+            partition by u.tenant_id collate "C", u.minute order by u.service collate "C"
+          ) > s.count_services_max as is_other
+      from %s u, logloom_private.settings s
+    ) a
+    group by 1, 2, 3, 4, 5
+    order by a.tenant_id collate "C", a.minute
+  '::text, p_added);
+
+CREATE OR REPLACE FUNCTION logloom_private.added_records_sql (
+  p_insert text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN format('
+    with changed as (
+      %s
+      returning l.tenant_id, l.ts, l.service, l.level, l.write_seq
+    ), added as materialized (
+      select
+        c.tenant_id, date_bin(''1 minute'', c.ts, ''epoch'') as minute, c.service, c.level,
+        count(*) as events, max(c.write_seq) as write_seq
+      from changed c
+      group by 1, 2, 3, 4
+    ), write_seqs as (
+      insert into logloom_private.log_writes (write_seq, day)
+      select max(a.write_seq), (a.minute at time zone ''UTC'')::date
+      from added a
+      group by 2
+      on conflict do nothing
+    ), days as (
+      insert into logloom_private.log_days (tenant_id, day)
+      select distinct a.tenant_id, (a.minute at time zone ''UTC'')::date
+      from added a
+      order by 1, 2
+      on conflict do nothing
+    ), counted as (
+      insert into logloom_private.log_counts (
+        tenant_id, minute, service, level, is_other, events
+      )
+      %s
+    )
+    select coalesce(sum(a.events), 0)::integer from added a
+  '::text, p_insert, logloom_private.added_counts_sql('added'::text));
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_condition_holds (
+  p_value      double precision,
+  p_comparison text,
+  p_threshold  double precision
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  COALESCE(CASE p_comparison WHEN 'gt'::text THEN (p_value > p_threshold) WHEN 'gte'::text THEN (p_value >= p_threshold) WHEN 'lt'::text THEN (p_value < p_threshold) WHEN
+  'lte'::text THEN (p_value <= p_threshold) WHEN 'eq'::text THEN (p_value = p_threshold) WHEN 'neq'::text THEN (p_value <> p_threshold) ELSE NULL::boolean END, false);
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_entry_of (
+  p_row            logloom.alert_history,
+  p_resolved_at    timestamp with time zone,
+  p_sees_addresses boolean
+)
+  RETURNS public.logloom_alert_history_entry
+  LANGUAGE sql
+  STABLE
+RETURN ROW((p_row).alert_id, (p_row).rule_id, (p_row).tenant_id, (p_row).triggered_at, (p_row).value, (p_row).threshold, ((p_row).acknowledged_at IS
+  NOT NULL),
+  (p_row).acknowledged_at,
+  (p_row).acknowledged_by,
+  ((p_row).notification_sent_at IS NOT NULL),
+  (p_row).notification_sent_at,
+  CASE WHEN p_sees_addresses THEN (p_row).notification_channels ELSE '{}'::text[] END,
+  CASE WHEN p_sees_addresses THEN (p_row).notification_error ELSE NULL::text END,
+  (p_row).window_start, (p_row).window_end, (p_row)."group", (p_row).incident_id, p_resolved_at, (p_row).silence_id, (p_row).absent);
+
 CREATE OR REPLACE FUNCTION logloom_private.alert_health (
   p_now       timestamp with time zone,
   p_watermark timestamp with time zone
@@ -386,6 +670,31 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.alert_incident_state (
+  p_resolved_at     timestamp with time zone,
+  p_acknowledged_at timestamp with time zone
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (p_resolved_at IS NOT NULL) THEN 'resolved'::text WHEN (p_acknowledged_at IS NOT NULL) THEN 'acknowledged'::text ELSE 'open'::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_incident_of (
+  p_row logloom.alert_incidents
+)
+  RETURNS public.logloom_alert_incident
+  LANGUAGE sql
+  STABLE
+RETURN
+  ROW((p_row).incident_id, (p_row).tenant_id, (p_row).rule_id, (p_row).rule_name, (p_row).query_dsl, (p_row).window_minutes, (p_row)."group",
+  logloom_private.alert_incident_state((p_row).resolved_at, (p_row).acknowledged_at),
+  (p_row).opened_at,
+  (p_row).last_fired_at,
+  (p_row).resolved_at,
+  (p_row).resolution,
+  (p_row).fired_count,
+  (p_row).value, (p_row).peak_value, (p_row).threshold, ((p_row).comparison)::public.logloom_alert_comparison, (p_row).acknowledged_at, (p_row).acknowledged_by);
+
 CREATE OR REPLACE FUNCTION logloom_private.alert_needs (
   p_round logloom_private.alert_rounds
 )
@@ -425,6 +734,32 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.alert_partials_sql (
+  p_source     text,
+  p_filter     text,
+  p_number_sql text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  (((((((('select m.group_id, m.minute, count(*) as events, count(m.number) as numbers, '::text ||
+  'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '::text) || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '::text) ||
+  p_number_sql) || ' as number from ('::text) || p_source) || ') l where ('::text) || p_filter) || ') offset 0) m group by m.group_id, m.minute'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.add_alert_partials_sql (
+  p_source text,
+  p_group  logloom_private.alert_groups
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  (((((('insert into logloom_private.alert_partials as p '::text || '(group_id, minute, events, numbers, total, least, greatest) '::text) ||
+  logloom_private.alert_partials_sql(p_source, (p_group).filter, (p_group).number_sql)) || ' on conflict (group_id, minute) do update set '::text) ||
+  'events = p.events + excluded.events, numbers = p.numbers + excluded.numbers, '::text) || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '::text) ||
+  'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)'::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.alert_rule_for (
   p_row            logloom.alert_rules,
   p_sees_addresses boolean,
@@ -461,26 +796,38 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.alert_rule_of (
-  p_row logloom.alert_rules
+CREATE OR REPLACE FUNCTION logloom_private.alert_silence_state (
+  p_starts_at  timestamp with time zone,
+  p_ends_at    timestamp with time zone,
+  p_expired_at timestamp with time zone
 )
-  RETURNS public.logloom_alert_rule
-  LANGUAGE plpgsql
+  RETURNS text
+  LANGUAGE sql
   STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return row(
-    p_row.rule_id, p_row.tenant_id, p_row.name, p_row.description, p_row.query_dsl,
-    p_row.threshold, p_row.comparison::public.logloom_alert_comparison, p_row.window_minutes,
-    p_row.cooldown_minutes, p_row.enabled, p_row.notification_destinations,
-    p_row.notification_config, p_row.created_at, p_row.updated_at, p_row.last_evaluated_at,
-    p_row.last_value, p_row.last_error, p_row.view_id,
-    p_row.notify_on_recovery, p_row.for_minutes, p_row.on_absent, p_row.group_wait_seconds,
-    logloom_private.shown_secrets(p_row.notification_secrets), logloom_private.late_seconds(p_row)
-  );
-end;
-$function$;
+RETURN CASE WHEN ((p_expired_at IS NOT NULL) OR (p_ends_at <= now())) THEN 'expired'::text WHEN (p_starts_at > now()) THEN 'scheduled'::text ELSE 'active'::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_silence_of (
+  p_row logloom.alert_silences
+)
+  RETURNS public.logloom_alert_silence
+  LANGUAGE sql
+  STABLE
+RETURN
+  ROW((p_row).silence_id, (p_row).tenant_id, (jsonb_strip_nulls(jsonb_build_object('rule_id', (p_row).rule_id)) || CASE WHEN ((p_row)."group" IS NULL) THEN '{}'::jsonb ELSE
+  jsonb_build_object('group', (p_row)."group") END),
+  (p_row).starts_at,
+  (p_row).ends_at,
+  logloom_private.alert_silence_state((p_row).starts_at, (p_row).ends_at, (p_row).expired_at),
+  (p_row).comment, (p_row).created_by, (p_row).created_at, (p_row).expired_at, (p_row).expired_by);
+
+CREATE OR REPLACE FUNCTION logloom_private.api_key_status (
+  p_revoked_at timestamp with time zone,
+  p_expires_at timestamp with time zone
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN CASE WHEN (p_revoked_at IS NOT NULL) THEN 'revoked'::text WHEN (p_expires_at <= now()) THEN 'expired'::text ELSE 'active'::text END;
 
 CREATE OR REPLACE FUNCTION logloom_private.archive_columns (
   p_records logloom.logs[]
@@ -537,6 +884,14 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.archive_delay (
+  p_failures integer
+)
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN LEAST(('00:00:05'::interval * ((2)::double precision ^ (LEAST(p_failures, 10))::double precision)), '00:10:00'::interval);
+
 CREATE OR REPLACE FUNCTION logloom_private.archive_key_kind (
   p_strings  bigint,
   p_integers bigint,
@@ -546,21 +901,10 @@ CREATE OR REPLACE FUNCTION logloom_private.archive_key_kind (
   p_values   bigint
 )
   RETURNS text
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return case p_values
-    when p_strings then 'string'
-    when p_integers then 'integer'
-    when p_numbers then 'number'
-    when p_exact then 'exact'
-    when p_booleans then 'boolean'
-    else 'json'
-  end;
-end;
-$function$;
+RETURN CASE p_values WHEN p_strings THEN 'string'::text WHEN p_integers THEN 'integer'::text WHEN p_numbers THEN 'number'::text WHEN p_exact THEN 'exact'::text WHEN p_booleans THEN
+  'boolean'::text ELSE 'json'::text END;
 
 CREATE OR REPLACE FUNCTION logloom_private.archive_keys (
   p_records logloom.logs[]
@@ -734,6 +1078,12 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.archive_reads_records()
+  RETURNS boolean
+  LANGUAGE sql
+  STABLE
+RETURN true;
+
 CREATE OR REPLACE FUNCTION logloom_private.awaits_archive (
   p_tenant_id text,
   p_day       date,
@@ -794,6 +1144,27 @@ begin
   );
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.bare_record_bytes (
+  p_tenant_id   text,
+  p_received_at timestamp with time zone
+)
+  RETURNS integer
+  LANGUAGE sql
+  STABLE
+RETURN
+  ((octet_length(((((((((('{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":}'::text || ',"level":""'::text) || ',"msg":""'::text) ||
+  ',"service":""'::text) || ',"env":""'::text) || ',"req_id":""'::text) || ',"user_id":""'::text) || ',"route":""'::text) || ',"host":""'::text) || ',"attrs":'::text)) +
+  octet_length((to_json(p_tenant_id))::text)) + octet_length((to_json(p_received_at))::text));
+
+CREATE OR REPLACE FUNCTION logloom_private.batch_key (
+  p_received_at timestamp with time zone
+)
+  RETURNS uuid
+  LANGUAGE sql
+RETURN
+  ((((lpad(to_hex((floor((EXTRACT(epoch FROM p_received_at) * (1000)::numeric)))::bigint), 12, '0'::text) || '7'::text) || substr((gen_random_uuid())::text, 16, 17)) ||
+  '0000'::text))::uuid;
 
 CREATE OR REPLACE FUNCTION logloom_private.begin_alert_round (
   p_now       timestamp with time zone,
@@ -1060,34 +1431,50 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.bounds_sql (
+  p_bounds jsonb,
+  p_value  text,
+  p_type   text  DEFAULT ''::text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN
+  NULLIF(concat_ws(' and '::text, (((p_value || CASE WHEN ((p_bounds -> 'lower_open'::text))::boolean THEN ' > '::text ELSE ' >= '::text END) || quote_literal((p_bounds ->>
+  'lower'::text))) || p_type),
+  (((p_value || CASE WHEN ((p_bounds -> 'upper_open'::text))::boolean THEN ' < '::text ELSE ' <= '::text END) || quote_literal((p_bounds ->> 'upper'::text))) || p_type)), ''::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.bucket_origin (
   p_seconds bigint
 )
   RETURNS timestamp WITH time zone
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return case when p_seconds % 604800 = 0 then '1970-01-05T00:00:00Z' else 'epoch' end::timestamptz;
-end;
-$function$;
+RETURN
+  (CASE WHEN ((p_seconds % (604800)::bigint) = 0) THEN '1970-01-05 00:00:00'::timestamp WITHOUT time zone ELSE '1970-01-01 00:00:00'::timestamp WITHOUT time zone END AT TIME ZONE
+  'UTC'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.bucket_sql (
   p_seconds bigint
 )
   RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return format(
-    'date_bin(%L::interval, l.ts, %L)',
-    make_interval(secs => p_seconds), logloom_private.bucket_origin(p_seconds)
-  );
-end;
-$function$;
+  LANGUAGE sql
+  STABLE
+RETURN format('date_bin(%L::interval, l.ts, %L)'::text, make_interval(secs => (p_seconds)::double precision), logloom_private.bucket_origin(p_seconds));
+
+CREATE OR REPLACE FUNCTION logloom_private.bytes_of_record (
+  p_log logloom.logs
+)
+  RETURNS integer
+  LANGUAGE sql
+  STABLE
+  PARALLEL SAFE
+RETURN
+  COALESCE((p_log).record_bytes, ((((logloom_private.bare_record_bytes((p_log).tenant_id, (p_log).received_at) + octet_length((to_json((p_log).ts))::text)) +
+  octet_length((to_json(concat(COALESCE((p_log).level, '--'::text), COALESCE((p_log).msg, '--'::text), COALESCE((p_log).service, '--'::text), COALESCE((p_log).env, '--'::text),
+  COALESCE((p_log).req_id, '--'::text),
+  COALESCE((p_log).user_id, '--'::text),
+  COALESCE((p_log).route, '--'::text), COALESCE((p_log).host, '--'::text))))::text)) - 2) + octet_length((COALESCE((p_log).attrs, 'null'::jsonb))::text)));
 
 CREATE OR REPLACE FUNCTION logloom_private.callers_errors()
   RETURNS SETOF logloom_private.error
@@ -1182,14 +1569,9 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.calling_project()
   RETURNS text
-  LANGUAGE plpgsql
+  LANGUAGE sql
   STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
-end;
-$function$;
+RETURN ((NULLIF(current_setting('request.headers'::text, true), ''::text))::json ->> 'x-logloom-project'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.canary_call (
   p_path text,
@@ -1312,6 +1694,12 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.canary_tenant()
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 'logloom-canary'::text;
+
 CREATE OR REPLACE FUNCTION logloom_private.change_log_stream (
   p_tenant_id text,
   p_stream_id uuid,
@@ -1406,6 +1794,32 @@ exception when unique_violation then
   return null;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.changed_rule_secrets (
+  p_current jsonb,
+  p_secrets jsonb
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  IMMUTABLE
+RETURN logloom_private.changed_secrets(p_current, NULLIF(p_secrets, 'null'::jsonb), '{slack_url,discord_url,teams_url,pagerduty_key}'::text[]);
+
+CREATE OR REPLACE FUNCTION logloom_private.channel_kind (
+  p_channel text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE p_channel WHEN 'email'::text THEN 'email'::text ELSE 'webhook'::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.channel_limit (
+  p_kind      text,
+  p_tenant_id text
+)
+  RETURNS integer
+  LANGUAGE sql
+  STABLE
+RETURN ((to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_kind || 's_per_hour'::text)))::integer;
 
 CREATE OR REPLACE FUNCTION logloom_private.check_query (
   p_query_dsl text
@@ -2050,6 +2464,18 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.current_user_id()
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN (logloom_private.claims() ->> 'sub'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.actor()
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN COALESCE(logloom_private.current_user_id(), NULLIF(current_setting('role'::text, true), 'none'::text), (SESSION_USER)::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.cut_stream_batch (
   p_stream logloom.log_streams,
   p_query  logloom_private.compiled_query
@@ -2169,6 +2595,14 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.cut_words (
+  p_text text
+)
+  RETURNS text[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN regexp_split_to_array((lower((p_text COLLATE pg_c_utf8)) COLLATE "C"), '[\u0001-@[-`{-\u007f]+'::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.database_health()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -2219,6 +2653,14 @@ begin
   );
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.day_start (
+  p_day date
+)
+  RETURNS timestamp WITH time zone
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ((p_day)::timestamp WITHOUT time zone AT TIME ZONE 'UTC'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.day_to_drop (
   p_today date,
@@ -2472,6 +2914,23 @@ begin
   return case when v_first.tenant_id is null then interval '0' else v_settings.deletion_pause end;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.delivery (
+  p_notification logloom_private.notifications
+)
+  RETURNS public.logloom_alert_delivery
+  LANGUAGE sql
+  STABLE
+RETURN
+  ROW((p_notification).notification_id, (p_notification).alert_id, (p_notification).rule_id, (p_notification).channel, (p_notification).status, (p_notification).attempts,
+  (p_notification).created_at,
+  (p_notification).last_attempt_at,
+  CASE (p_notification).status WHEN 'pending'::text THEN (p_notification).next_attempt_at ELSE NULL::timestamp WITH time zone END,
+  CASE (p_notification).status WHEN 'delivered'::text THEN (p_notification).settled_at ELSE NULL::timestamp WITH time zone END,
+  (p_notification).last_status,
+  (p_notification).last_error,
+  (p_notification).purpose,
+  CASE (p_notification).status WHEN 'pending'::text THEN (p_notification).expires_at ELSE NULL::timestamp WITH time zone END)::public.logloom_alert_delivery;
 
 CREATE OR REPLACE FUNCTION logloom_private.due_notifications()
   RETURNS TABLE (
@@ -3006,15 +3465,10 @@ CREATE OR REPLACE FUNCTION logloom_private.folded_text (
   p_text text
 )
   RETURNS text
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
   PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return replace(lower(p_text collate pg_c_utf8), 'ς', 'σ');
-end;
-$function$;
+RETURN replace(lower((p_text COLLATE pg_c_utf8)), 'ς'::text, 'σ'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.forget_archive (
   p_reason text
@@ -3158,6 +3612,16 @@ begin
   ) g (roles, names);
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.has_partials (
+  p_query logloom_private.compiled_query
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  ((COALESCE((p_query).aggregate, 'count'::text) = ANY (ARRAY['count'::text, 'rate'::text, 'sum'::text, 'avg'::text, 'min'::text, 'max'::text])) AND (NOT (p_query).names_now) AND
+  (cardinality((p_query).by_fields) = 0));
 
 CREATE OR REPLACE FUNCTION logloom_private.held_incident (
   p_rule   logloom.alert_rules,
@@ -3558,6 +4022,15 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.is_cheap (
+  p_records       bigint,
+  p_ms_per_record double precision
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ((p_records <= 5000) AND (((p_records)::double precision * COALESCE(p_ms_per_record, (0.02)::double precision)) <= (20)::double precision));
+
 CREATE OR REPLACE FUNCTION logloom_private.is_copied()
   RETURNS boolean
   LANGUAGE plpgsql
@@ -3571,6 +4044,24 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.is_data_error (
+  p_sqlstate text
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ("left"(p_sqlstate, 2) <> ALL (ARRAY['08'::text, '25'::text, '40'::text, '42'::text, '53'::text, '55'::text, '57'::text, '58'::text, 'XX'::text]));
+
+CREATE OR REPLACE FUNCTION logloom_private.is_origin (
+  p_origin text
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  ((length(p_origin) <= 255) AND (p_origin ~ '^(?:https://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|http://(?:localhost|127\.0\.0\.1))(?::[1-9][0-9]{0,4})?$'::text) AND (p_origin !~
+  '^https:.*:443$|^http:.*:80$'::text) AND (COALESCE(("substring"(p_origin, ':([0-9]+)$'::text))::integer, 0) <= 65535));
+
 CREATE OR REPLACE FUNCTION logloom_private.is_read_only()
   RETURNS boolean
   LANGUAGE plpgsql
@@ -3583,6 +4074,12 @@ begin
   );
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.is_service_role()
+  RETURNS boolean
+  LANGUAGE sql
+  STABLE
+RETURN (current_setting('role'::text, true) = 'service_role'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.job_health (
   p_now timestamp with time zone
@@ -3724,6 +4221,28 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.alert_rule_of (
+  p_row logloom.alert_rules
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE sql
+  STABLE
+RETURN
+  ROW((p_row).rule_id, (p_row).tenant_id, (p_row).name, (p_row).description, (p_row).query_dsl, (p_row).threshold, ((p_row).comparison)::public.logloom_alert_comparison,
+  (p_row).window_minutes,
+  (p_row).cooldown_minutes,
+  (p_row).enabled,
+  (p_row).notification_destinations,
+  (p_row).notification_config,
+  (p_row).created_at,
+  (p_row).updated_at,
+  (p_row).last_evaluated_at,
+  (p_row).last_value,
+  (p_row).last_error,
+  (p_row).view_id,
+  (p_row).notify_on_recovery,
+  (p_row).for_minutes, (p_row).on_absent, (p_row).group_wait_seconds, logloom_private.shown_secrets((p_row).notification_secrets), logloom_private.late_seconds(p_row));
+
 CREATE OR REPLACE FUNCTION logloom_private.leaf_template (
   p_test   text,
   p_values jsonb
@@ -3758,6 +4277,363 @@ begin
   ));
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.letter_cases()
+  RETURNS integer[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ARRAY[ARRAY[192,
+  214,
+  32],
+  ARRAY[216,
+  222,
+  32],
+  ARRAY[304,
+  304,
+  '-199'::integer],
+  ARRAY[376,
+  376,
+  '-121'::integer],
+  ARRAY[385,
+  385,
+  210],
+  ARRAY[390,
+  390,
+  206],
+  ARRAY[393,
+  394,
+  205],
+  ARRAY[398,
+  398,
+  79],
+  ARRAY[399,
+  399,
+  202],
+  ARRAY[400,
+  400,
+  203],
+  ARRAY[403,
+  403,
+  205],
+  ARRAY[404,
+  404,
+  207],
+  ARRAY[406,
+  406,
+  211],
+  ARRAY[407,
+  407,
+  209],
+  ARRAY[412,
+  412,
+  211],
+  ARRAY[413,
+  413,
+  213],
+  ARRAY[415,
+  415,
+  214],
+  ARRAY[422,
+  422,
+  218],
+  ARRAY[425,
+  425,
+  218],
+  ARRAY[430,
+  430,
+  218],
+  ARRAY[433,
+  434,
+  217],
+  ARRAY[439,
+  439,
+  219],
+  ARRAY[452,
+  452,
+  2],
+  ARRAY[455,
+  455,
+  2],
+  ARRAY[458,
+  458,
+  2],
+  ARRAY[497,
+  497,
+  2],
+  ARRAY[502,
+  502,
+  '-97'::integer],
+  ARRAY[503,
+  503,
+  '-56'::integer],
+  ARRAY[544,
+  544,
+  '-130'::integer],
+  ARRAY[570,
+  570,
+  10795],
+  ARRAY[573,
+  573,
+  '-163'::integer],
+  ARRAY[574,
+  574,
+  10792],
+  ARRAY[579,
+  579,
+  '-195'::integer],
+  ARRAY[580,
+  580,
+  69],
+  ARRAY[581,
+  581,
+  71],
+  ARRAY[895,
+  895,
+  116],
+  ARRAY[902,
+  902,
+  38],
+  ARRAY[904,
+  906,
+  37],
+  ARRAY[908,
+  908,
+  64],
+  ARRAY[910,
+  911,
+  63],
+  ARRAY[913,
+  929,
+  32],
+  ARRAY[931,
+  939,
+  32],
+  ARRAY[975,
+  975,
+  8],
+  ARRAY[1012,
+  1012,
+  '-60'::integer],
+  ARRAY[1017,
+  1017,
+  '-7'::integer],
+  ARRAY[1021,
+  1023,
+  '-130'::integer],
+  ARRAY[1024,
+  1039,
+  80],
+  ARRAY[1040,
+  1071,
+  32],
+  ARRAY[1216,
+  1216,
+  15],
+  ARRAY[1329,
+  1366,
+  48],
+  ARRAY[4256,
+  4293,
+  7264],
+  ARRAY[4295,
+  4295,
+  7264],
+  ARRAY[4301,
+  4301,
+  7264],
+  ARRAY[5024,
+  5103,
+  38864],
+  ARRAY[5104,
+  5109,
+  8],
+  ARRAY[7312,
+  7354,
+  '-3008'::integer],
+  ARRAY[7357,
+  7359,
+  '-3008'::integer],
+  ARRAY[7838,
+  7838,
+  '-7615'::integer],
+  ARRAY[7944,
+  7951,
+  '-8'::integer],
+  ARRAY[7960,
+  7965,
+  '-8'::integer],
+  ARRAY[7976,
+  7983,
+  '-8'::integer],
+  ARRAY[7992,
+  7999,
+  '-8'::integer],
+  ARRAY[8008,
+  8013,
+  '-8'::integer],
+  ARRAY[8025,
+  8025,
+  '-8'::integer],
+  ARRAY[8027,
+  8027,
+  '-8'::integer],
+  ARRAY[8029,
+  8029,
+  '-8'::integer],
+  ARRAY[8031,
+  8031,
+  '-8'::integer],
+  ARRAY[8040,
+  8047,
+  '-8'::integer],
+  ARRAY[8072,
+  8079,
+  '-8'::integer],
+  ARRAY[8088,
+  8095,
+  '-8'::integer],
+  ARRAY[8104,
+  8111,
+  '-8'::integer],
+  ARRAY[8120,
+  8121,
+  '-8'::integer],
+  ARRAY[8122,
+  8123,
+  '-74'::integer],
+  ARRAY[8124,
+  8124,
+  '-9'::integer],
+  ARRAY[8136,
+  8139,
+  '-86'::integer],
+  ARRAY[8140,
+  8140,
+  '-9'::integer],
+  ARRAY[8152,
+  8153,
+  '-8'::integer],
+  ARRAY[8154,
+  8155,
+  '-100'::integer],
+  ARRAY[8168,
+  8169,
+  '-8'::integer],
+  ARRAY[8170,
+  8171,
+  '-112'::integer],
+  ARRAY[8172,
+  8172,
+  '-7'::integer],
+  ARRAY[8184,
+  8185,
+  '-128'::integer],
+  ARRAY[8186,
+  8187,
+  '-126'::integer],
+  ARRAY[8188,
+  8188,
+  '-9'::integer],
+  ARRAY[8486,
+  8486,
+  '-7517'::integer],
+  ARRAY[8490,
+  8490,
+  '-8383'::integer],
+  ARRAY[8491,
+  8491,
+  '-8262'::integer],
+  ARRAY[8498,
+  8498,
+  28],
+  ARRAY[8544,
+  8559,
+  16],
+  ARRAY[9398,
+  9423,
+  26],
+  ARRAY[11264,
+  11311,
+  48],
+  ARRAY[11362,
+  11362,
+  '-10743'::integer],
+  ARRAY[11363,
+  11363,
+  '-3814'::integer],
+  ARRAY[11364,
+  11364,
+  '-10727'::integer],
+  ARRAY[11373,
+  11373,
+  '-10780'::integer],
+  ARRAY[11374,
+  11374,
+  '-10749'::integer],
+  ARRAY[11375,
+  11375,
+  '-10783'::integer],
+  ARRAY[11376,
+  11376,
+  '-10782'::integer],
+  ARRAY[11390,
+  11391,
+  '-10815'::integer],
+  ARRAY[42877,
+  42877,
+  '-35332'::integer],
+  ARRAY[42893,
+  42893,
+  '-42280'::integer],
+  ARRAY[42922,
+  42922,
+  '-42308'::integer],
+  ARRAY[42923,
+  42923,
+  '-42319'::integer],
+  ARRAY[42924,
+  42924,
+  '-42315'::integer],
+  ARRAY[42925,
+  42925,
+  '-42305'::integer],
+  ARRAY[42926,
+  42926,
+  '-42308'::integer],
+  ARRAY[42928,
+  42928,
+  '-42258'::integer],
+  ARRAY[42929,
+  42929,
+  '-42282'::integer],
+  ARRAY[42930,
+  42930,
+  '-42261'::integer],
+  ARRAY[42931,
+  42931,
+  928],
+  ARRAY[42948,
+  42948,
+  '-48'::integer],
+  ARRAY[42949,
+  42949,
+  '-42307'::integer],
+  ARRAY[42950,
+  42950,
+  '-35384'::integer],
+  ARRAY[65313,
+  65338,
+  32],
+  ARRAY[66560,
+  66599,
+  40],
+  ARRAY[66736,
+  66771,
+  40],
+  ARRAY[66928,
+  66938,
+  39],
+  ARRAY[66940, 66954, 39], ARRAY[66956, 66962, 39], ARRAY[66964, 66965, 39], ARRAY[68736, 68786, 64], ARRAY[71840, 71871, 32], ARRAY[93760, 93791, 32], ARRAY[125184, 125217, 34]];
 
 CREATE OR REPLACE FUNCTION logloom_private.level_named (
   p_word text
@@ -4216,6 +5092,15 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.log_view_of (
+  p_row logloom.log_views
+)
+  RETURNS public.logloom_log_view
+  LANGUAGE sql
+  STABLE
+RETURN
+  ROW((p_row).view_id, (p_row).tenant_id, (p_row).name, (p_row).query_dsl, (p_row).hidden_fields, (p_row).operations, (p_row).created_by, (p_row).created_at, (p_row).updated_at);
+
 CREATE OR REPLACE FUNCTION logloom_private.look_for_canary (
   p_round_id uuid,
   p_key      text
@@ -4287,6 +5172,14 @@ begin
   where u.email is not null;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.mailbox_digest (
+  p_address text
+)
+  RETURNS bytea
+  LANGUAGE sql
+  STABLE
+RETURN sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@'::text, '@'::text)), 'UTF8'::name));
 
 CREATE OR REPLACE FUNCTION logloom_private.manage_partitions()
   RETURNS void
@@ -4443,6 +5336,13 @@ begin
   ];
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.milliseconds_since (
+  p_at timestamp with time zone
+)
+  RETURNS double precision
+  LANGUAGE sql
+RETURN (EXTRACT(epoch FROM (clock_timestamp() - p_at)) * (1000)::numeric);
 
 CREATE OR REPLACE FUNCTION logloom_private.newest_records (
   p_tenant_id text,
@@ -4623,6 +5523,15 @@ when query_canceled or others then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.no_bits (
+  p_records integer
+)
+  RETURNS bit varying
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN CASE WHEN (p_records <= 65536) THEN (SUBSTRING(('0'::bit(65536))::bit varying FROM 1 FOR p_records))::bit varying ELSE (repeat('0'::text, p_records))::bit varying END;
+
 CREATE OR REPLACE FUNCTION logloom_private.note_deletions (
   p_tenant_ids text[],
   p_records    bigint[],
@@ -4770,21 +5679,126 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.numbers_aggregate_sql (
+  p_aggregate jsonb,
+  p_n         bigint
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN
+  (('logloom_private.finite_double('::text || CASE (p_aggregate ->> 'kind'::text) WHEN 'sum'::text THEN 'coalesce(sum(l.total), 0)'::text WHEN 'avg'::text THEN
+  'sum(l.total) / nullif(sum(l.numbers), 0)'::text WHEN 'min'::text THEN 'min(l.minimum)'::text WHEN 'max'::text THEN 'max(l.maximum)'::text ELSE
+  (('max(l.q'::text || p_n) || ')'::text) END) || ')'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.operations()
+  RETURNS text[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ARRAY['acknowledge_alert'::text,
+  'acknowledge_alert_incidents'::text,
+  'add_tenant_member'::text,
+  'check_plan_feature'::text,
+  'claim_alert_notifications'::text,
+  'claim_log_archive_work'::text,
+  'claim_log_streams'::text,
+  'complete_alert_notification'::text,
+  'confirm_alert_address'::text,
+  'create_alert_rule'::text,
+  'create_alert_silence'::text,
+  'create_api_key'::text,
+  'create_ingest_token'::text,
+  'create_log_dashboard'::text,
+  'create_log_portal_session'::text,
+  'create_log_stream'::text,
+  'create_log_view'::text,
+  'create_saved_search'::text,
+  'create_tenant'::text,
+  'delete_alert_rule'::text,
+  'delete_log_dashboard'::text,
+  'delete_log_stream'::text,
+  'delete_log_view'::text,
+  'delete_logs'::text,
+  'delete_saved_search'::text,
+  'delete_tenant'::text,
+  'expire_alert_silence'::text,
+  'export_logs'::text,
+  'get_alert_incident'::text,
+  'get_alert_rule'::text,
+  'get_api_key_usage'::text,
+  'get_current_tenant'::text,
+  'get_log'::text,
+  'get_log_context'::text,
+  'get_log_dashboard'::text,
+  'get_log_secret_scope'::text,
+  'get_log_stream'::text,
+  'get_saved_search'::text,
+  'get_saved_search_categories'::text,
+  'get_saved_search_count'::text,
+  'get_tenant_settings'::text,
+  'get_tenant_usage'::text,
+  'health_report'::text,
+  'ingest_text'::text,
+  'list_alert_addresses'::text,
+  'list_alert_deliveries'::text,
+  'list_alert_history'::text,
+  'list_alert_incidents'::text,
+  'list_alert_rules'::text,
+  'list_alert_silences'::text,
+  'list_api_keys'::text,
+  'list_log_archive'::text,
+  'list_log_archive_restores'::text,
+  'list_log_dashboards'::text,
+  'list_log_fields'::text,
+  'list_log_portal_sessions'::text,
+  'list_log_retention_runs'::text,
+  'list_log_stream_failures'::text,
+  'list_log_streams'::text,
+  'list_log_tenants'::text,
+  'list_log_views'::text,
+  'list_saved_searches'::text,
+  'list_tenant_audit_events'::text,
+  'list_tenant_members'::text,
+  'list_unsealed_alert_secrets'::text,
+  'log_changes'::text,
+  'log_histogram'::text,
+  'log_overview'::text,
+  'log_series'::text,
+  'log_stats'::text,
+  'match_log_archive'::text,
+  'open_log_portal_session'::text,
+  'preview_alert_rule'::text,
+  'read_log_stream_batch'::text,
+  'read_logs'::text,
+  'remove_tenant_member'::text,
+  'restore_log_archive'::text,
+  'retry_alert_delivery'::text,
+  'revoke_api_key'::text,
+  'revoke_log_portal_session'::text,
+  'rotate_alert_webhook_secret'::text,
+  'rotate_api_key'::text,
+  'run_saved_search'::text,
+  'run_writer'::text,
+  'seal_alert_secret'::text,
+  'search_logs'::text,
+  'set_tenant_member_role'::text,
+  'settle_alert_notification'::text,
+  'settle_log_archive_work'::text,
+  'settle_log_stream_batch'::text,
+  'switch_log_tenant'::text,
+  'tail_logs'::text,
+  'test_alert_rule'::text,
+  'test_log_stream'::text,
+  'update_alert_rule'::text,
+  'update_log_dashboard'::text, 'update_log_stream'::text, 'update_log_view'::text, 'update_saved_search'::text, 'update_tenant_settings'::text, 'validate_query'::text];
+
 CREATE OR REPLACE FUNCTION logloom_private.origin_of (
   p_url text
 )
   RETURNS text
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return regexp_replace(
-    regexp_replace(lower(substring(p_url from '^[^/]*//[^/?#]*')), '^(https://.*):443$', '\1'),
-    '^(http://.*):80$', '\1'
-  );
-end;
-$function$;
+RETURN regexp_replace(regexp_replace(lower("substring"(p_url, '^[^/]*//[^/?#]*'::text)), '^(https://.*):443$'::text, '\1'::text), '^(http://.*):80$'::text, '\1'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.page_sql (
   p_query    logloom_private.compiled_query,
@@ -4840,6 +5854,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.partial_value (
+  p_aggregate      text,
+  p_window_minutes integer,
+  p_events         numeric,
+  p_numbers        numeric,
+  p_total          numeric,
+  p_least          numeric,
+  p_greatest       numeric
+)
+  RETURNS double precision
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE p_aggregate WHEN 'count'::text THEN (COALESCE(p_events, (0)::numeric))::double precision WHEN 'rate'::text THEN
+  ((COALESCE(p_events, (0)::numeric))::double precision / (p_window_minutes)::double precision) WHEN 'sum'::text THEN logloom_private.finite_double(COALESCE(p_total, (0)::numeric))
+  WHEN 'avg'::text THEN logloom_private.finite_double((p_total / NULLIF(p_numbers, (0)::numeric))) WHEN 'min'::text THEN logloom_private.finite_double(p_least) WHEN 'max'::text
+  THEN logloom_private.finite_double(p_greatest) ELSE NULL::double precision END;
+
 CREATE OR REPLACE FUNCTION logloom_private.partition_health (
   p_now timestamp with time zone
 )
@@ -4864,6 +5895,14 @@ begin
   );
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.partition_name (
+  p_day date
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN to_char((p_day)::timestamp WITH time zone, '"logs_"YYYY_MM_DD'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.pause_stream (
   p_stream logloom.log_streams,
@@ -4950,6 +5989,47 @@ begin
     end;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.percentile_limits_sql (
+  p_percentiles jsonb
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN format('
+    bounds as materialized (
+      -- So many that drawing them and sorting what they leave cost least together. The margin is
+      -- four standard deviations of a median''s place among them, and more of another''s.
+      select s.id, s.margin, %1$s
+      from (
+        select
+          d.id, 2 / sqrt(d.size * d.share) as margin,
+          d.doubles[1 + floor(random() * cardinality(d.doubles))::integer] as number
+        from (
+          select
+            n.*,
+            generate_series(1, floor(cardinality(n.doubles) * n.share + random())::integer)
+          from (
+            select
+              n.id, n.size, least(cbrt(4 / greatest(n.size, 1)), 1) as share,
+              -- Without nulls a number is read where it stands.
+              case when array_position(n.doubles, null) is null then n.doubles
+                else array_remove(n.doubles, null) end as doubles
+            from numbers n
+            offset 0
+          ) n
+        ) d
+      ) s
+      group by s.id, s.margin
+    ), limits as materialized (
+      -- In the order of ids, so that the arrays of numbers are neither sorted nor hashed.
+      select %2$s
+      from groups g
+      left join bounds b using (id)
+    )
+  '::text, logloom_private.percentiles_list(p_percentiles, ('percentile_disc(array[greatest(# - s.margin, 0), least(# + s.margin, 1)]) '::text || 'within group (order by s.number)
+    as @'::text)), logloom_private.percentiles_list(p_percentiles, (('array_agg(case when # > b.margin then b.@[1] else ''-Infinity'' end order by g.id) '::text || 'as low_@,
+    array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '::text) || 'order by g.id) as high_@'::text)));
 
 CREATE OR REPLACE FUNCTION logloom_private.plan_alert_rules (
   p_now   timestamp with time zone,
@@ -5576,6 +6656,14 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_excerpt (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ((('"'::text || "left"(p_text, 40)) || CASE WHEN (char_length(p_text) > 40) THEN '…'::text ELSE ''::text END) || '"'::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.query_field (
   p_name     text,
   p_position integer,
@@ -5649,6 +6737,31 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_has_wildcard (
+  p_token text
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN (("left"(p_token, 1) <> '"'::text) AND (translate(p_token, '*?'::text, ''::text) <> p_token) AND (p_token ~ '^(?:[^\\*?]|\\.)*[*?]'::text));
+
+CREATE OR REPLACE FUNCTION logloom_private.query_is_adjacent (
+  p_state logloom_private.query_state,
+  p_at    integer
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ((p_at > 1) AND (((p_state).positions[(p_at - 1)] + char_length((p_state).texts[(p_at - 1)])) = (p_state).positions[p_at]));
+
+CREATE OR REPLACE FUNCTION logloom_private.query_is_term (
+  p_token text
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ("left"(p_token, 1) <> ALL (ARRAY[''::text, '('::text, ')'::text, '['::text, ']'::text, '{'::text, '}'::text, '|'::text]));
+
 CREATE OR REPLACE FUNCTION logloom_private.query_items_sql (
   p_type     text,
   p_items    text[],
@@ -5684,6 +6797,50 @@ begin
   ) || ')';
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_like_record (
+  p_pattern text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  (('%'::text || regexp_replace(regexp_replace(p_pattern, '\\[\\_]|["_\x01-\x1f\x7f]'::text, '%'::text, 'g'::text), '[ik\x80-\U0010ffff]'::text, '_'::text, 'g'::text)) ||
+  '%'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.query_like_text (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN regexp_replace(p_text, '([\\%_])'::text, '\\\1'::text, 'g'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_aggregate (
+  p_name text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (p_name = ANY (ARRAY['count'::text, 'rate'::text, 'sum'::text, 'avg'::text, 'min'::text, 'max'::text, 'count_distinct'::text])) THEN p_name WHEN
+  (p_name ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$'::text) THEN p_name WHEN (p_name ~ '^(?:perc|pct|pc)[1-9][0-9]?$'::text) THEN ('p'::text || "substring"(p_name, '[0-9]+'::text))
+  WHEN (p_name = 'median'::text) THEN 'p50'::text WHEN (p_name = ANY (ARRAY['percentile'::text, 'percentiles'::text, 'quantile'::text, 'pct'::text])) THEN 'p95'::text WHEN
+  (p_name = ANY (ARRAY['mean'::text, 'average'::text])) THEN 'avg'::text WHEN
+  (p_name = ANY (ARRAY['dc'::text, 'dcount'::text, 'distinct_count'::text, 'count_uniq'::text, 'uniq'::text, 'cardinality'::text])) THEN 'count_distinct'::text ELSE NULL::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_term (
+  p_name  text,
+  p_value text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN ((p_name = ANY (ARRAY['_exists_'::text, '_missing_'::text])) AND (p_value ~ '^@?[[:alpha:]_]'::text)) THEN
+  ((CASE p_name WHEN '_missing_'::text THEN '-'::text ELSE ''::text END || logloom_private.query_meant_name(p_value)) || ':*'::text) WHEN
+  ((p_name ~ '^!.'::text) AND (p_value <> ''::text)) THEN ((('-'::text || logloom_private.query_meant_name(substr(p_name, 2))) || ':'::text) || "left"(p_value, 60)) WHEN
+  ((p_name = 'status'::text) AND (p_value ~* '^(?:debug|info|warn|warning|error|critical)$'::text)) THEN ('level:'::text || p_value) WHEN
+  ((p_name = '*'::text) AND (p_value <> ''::text)) THEN ('any:'::text || "left"(p_value, 60)) WHEN ((p_name = '_time'::text) AND (p_value ~ '^[1-9][0-9]{0,9}[smhdw]$'::text)) THEN
+  ('ts:-'::text || p_value) ELSE NULL::text END;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
   p_state logloom_private.query_state,
@@ -5984,6 +7141,14 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_regex_literal (
+  p_char text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (p_char ~ '[!-/:-@[-`{-~]'::text) THEN ('\'::text || p_char) ELSE p_char END;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_regex_range (
   p_from integer,
   p_to   integer,
@@ -6019,6 +7184,20 @@ begin
   return v_sql;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_regex_set (
+  p_name text,
+  p_fold boolean
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE p_name WHEN '\d'::text THEN '0-9'::text WHEN '\w'::text THEN '0-9A-Za-z_'::text WHEN '\s'::text THEN ' \t\n\r\f\v'::text WHEN '\D'::text THEN
+  '\u0001-\u002f\u003a-\U0010ffff'::text WHEN '\W'::text THEN '\u0001-\u002f\u003a-\u0040\u005b-\u005e\u0060\u007b-\U0010ffff'::text WHEN '\S'::text THEN
+  '\u0001-\u0008\u000e-\u001f\u0021-\U0010ffff'::text WHEN '\n'::text THEN '\n'::text WHEN '\t'::text THEN '\t'::text WHEN '\r'::text THEN '\r'::text WHEN '[:alpha:]'::text THEN
+  'A-Za-z'::text WHEN '[:digit:]'::text THEN '0-9'::text WHEN '[:alnum:]'::text THEN '0-9A-Za-z'::text WHEN '[:upper:]'::text THEN CASE WHEN p_fold THEN 'A-Za-z'::text ELSE
+  'A-Z'::text END WHEN '[:lower:]'::text THEN 'a-z'::text WHEN '[:space:]'::text THEN ' \t\n\r\f\v'::text WHEN '[:blank:]'::text THEN ' \t'::text WHEN '[:punct:]'::text THEN
+  '\u0021-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007e'::text WHEN '[:xdigit:]'::text THEN '0-9A-Fa-f'::text WHEN '[:word:]'::text THEN '0-9A-Za-z_'::text ELSE NULL::text END;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_require_level (
   p_token    text,
@@ -6141,6 +7320,19 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_any_text_sql (
+  p_leaf  jsonb,
+  p_value text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  ((((((((((('case jsonb_typeof('::text || p_value) || ')'::text) || ' when ''object'' then false when ''null'' then false'::text) ||
+  ' when ''array'' then exists (select from jsonb_array_elements('::text) || p_value) || ') as e (v)'::text) ||
+  ' where jsonb_typeof(e.v) in (''string'', ''number'', ''boolean'') and '::text) || logloom_private.query_text_test(p_leaf, '(e.v #>> ''{}'')'::text)) || ') else '::text) ||
+  logloom_private.query_text_test(p_leaf, (('('::text || p_value) || ' #>> ''{}'')'::text))) || ' end'::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.query_value_sql (
   p_field jsonb,
   p_alias text
@@ -6167,6 +7359,17 @@ begin
   return '(' || v_sql || ')';
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_group_sql (
+  p_field jsonb,
+  p_alias text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  ((('('::text || logloom_private.query_value_sql(p_field, p_alias)) || CASE (p_field ->> 'field'::text) WHEN 'attrs'::text THEN ' #>> ''{}'''::text ELSE ''::text END) ||
+  ')'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.queue_limit (
   p_hard_limit  bigint,
@@ -7425,6 +8628,15 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.record_hops (
+  p_attrs jsonb
+)
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (jsonb_typeof((p_attrs -> 'logloom_hops'::text)) = 'number'::text) THEN
+  (GREATEST(LEAST(((p_attrs ->> 'logloom_hops'::text))::numeric, (99)::numeric), (0)::numeric))::integer ELSE 0 END;
+
 CREATE OR REPLACE FUNCTION logloom_private.record_job (
   p_job        text,
   p_started_at timestamp with time zone,
@@ -7535,6 +8747,45 @@ begin
   return pg_total_relation_size(p_relation);
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.remainder_name (
+  p_day date
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN to_char((p_day)::timestamp WITH time zone, '"logs_remaining_"YYYY_MM_DD'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.removed_records_sql (
+  p_delete text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN format('
+    with changed as (
+      %s
+      returning l.tenant_id, l.ts, l.service, l.level
+    ), removed as materialized (
+      select
+        c.tenant_id, date_bin(''1 minute'', c.ts, ''epoch'') as minute, c.service, c.level,
+        count(*) as events
+      from changed c
+      group by 1, 2, 3, 4
+    ), counted as (
+      insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
+      select r.tenant_id, r.minute, r.service, r.level, -r.events
+      from removed r
+      order by 1, 2
+    ), noted as (
+      insert into logloom_private.log_removals (tenant_id)
+      select distinct r.tenant_id
+      from removed r
+      -- Further back than any alert window reaches.
+      where r.minute > now() - interval ''3 days''
+    )
+    select coalesce(sum(r.events), 0)::integer from removed r
+  '::text, p_delete);
 
 CREATE OR REPLACE FUNCTION logloom_private.renew_webhook_secret()
   RETURNS TRIGGER
@@ -7856,6 +9107,14 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.rough_shape_sql (
+  p_value text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ((('regexp_replace(left('::text || p_value) || ', 1000) collate "C", '::text) || '''[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?'', ''<*>'', ''g'')'::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.run_canary()
   RETURNS interval
   LANGUAGE plpgsql
@@ -7945,17 +9204,9 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.run_time()
   RETURNS interval
-  LANGUAGE plpgsql
+  LANGUAGE sql
   STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return least(
-    interval '5 minutes',
-    nullif(current_setting('statement_timeout')::interval, interval '0') / 2
-  );
-end;
-$function$;
+RETURN LEAST('00:05:00'::interval, (NULLIF((current_setting('statement_timeout'::text))::interval, '00:00:00'::interval) / (2)::double precision));
 
 CREATE OR REPLACE FUNCTION logloom_private.run_writer_in_place()
   RETURNS public.logloom_writer_run
@@ -7994,6 +9245,24 @@ begin
   return row(0, true);
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.saved_search_of (
+  p_row logloom.saved_searches
+)
+  RETURNS public.logloom_saved_search
+  LANGUAGE sql
+  STABLE
+RETURN
+  ROW((p_row).id, (p_row).name, (p_row).description, (p_row).query_dsl, (p_row).category, (p_row).is_shared, (p_row).tags, (p_row).created_by, (p_row).created_at,
+  (p_row).updated_at, (p_row).last_run_at, (p_row).run_count, (p_row).view_id, (p_row).display);
+
+CREATE OR REPLACE FUNCTION logloom_private.scanned_tenant_sql (
+  p_tenant text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN p_tenant;
 
 CREATE OR REPLACE FUNCTION logloom_private.schedule_jobs()
   RETURNS void
@@ -8246,6 +9515,24 @@ begin
   return true;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.seal_step()
+  RETURNS interval
+  LANGUAGE sql
+RETURN logloom_private.seal_step_at(clock_timestamp());
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_counts_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN
+  (('select l.level, l.service, l.events from logloom_private.sealed_counts('::text || format('%s, %L, %L, %L, %L'::text,
+  logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_from, p_to, (p_query).tree, (p_query).by_fields)) || ') l'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.sealed_tail_sql (
   p_tenant_id text,
@@ -8560,35 +9847,33 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.search_slot_key (
+  p_owner text,
+  p_slot  integer
+)
+  RETURNS bigint
+  LANGUAGE sql
+  STABLE
+RETURN hashtextextended(((('logloom:search_slot '::text || p_slot) || ' '::text) || p_owner), (0)::bigint);
+
 CREATE OR REPLACE FUNCTION logloom_private.seconds_of (
   p_unit text
 )
   RETURNS numeric
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
   PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return case p_unit
-    when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
-    when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
-end;
-$function$;
+RETURN CASE p_unit WHEN 'ns'::text THEN 0.000000001 WHEN 'ms'::text THEN 0.001 WHEN 's'::text THEN (1)::numeric WHEN 'm'::text THEN (60)::numeric WHEN 'h'::text THEN
+  (3600)::numeric WHEN 'd'::text THEN (86400)::numeric WHEN 'w'::text THEN (604800)::numeric ELSE 0.000001 END;
 
 CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
   p_scope logloom_private.reading_scope
 )
   RETURNS boolean
-  LANGUAGE plpgsql
+  LANGUAGE sql
   STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return p_scope.kind is not distinct from 'token' and p_scope.view_id is null
-    and logloom_private.reads_only(logloom_private.claims()) is not true;
-end;
-$function$;
+RETURN ((NOT ((p_scope).kind IS DISTINCT FROM 'token'::logloom_private.reader_kind)) AND ((p_scope).view_id IS NULL) AND (logloom_private.reads_only(logloom_private.claims()) IS
+  NOT TRUE));
 
 CREATE OR REPLACE FUNCTION logloom_private.service_counts_sql (
   p_tenant_id text,
@@ -8616,6 +9901,22 @@ begin
   );
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.service_operations()
+  RETURNS text[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ARRAY['claim_alert_notifications'::text,
+  'claim_log_archive_work'::text,
+  'claim_log_streams'::text,
+  'complete_alert_notification'::text,
+  'health_report'::text,
+  'ingest_text'::text,
+  'list_unsealed_alert_secrets'::text,
+  'match_log_archive'::text,
+  'open_log_portal_session'::text,
+  'read_log_stream_batch'::text,
+  'read_logs'::text, 'run_writer'::text, 'seal_alert_secret'::text, 'settle_alert_notification'::text, 'settle_log_archive_work'::text, 'settle_log_stream_batch'::text];
 
 CREATE OR REPLACE FUNCTION logloom_private.settle_alert_windows (
   p_windows logloom_private.alert_window[],
@@ -8836,6 +10137,48 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
+  p_what    text,
+  p_silence interval,
+  p_limit   interval
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN CASE WHEN (NOT isfinite(p_silence)) THEN format('%s ever succeeded by this clock'::text, p_what) ELSE
+  format('%s succeeded for %s s (limit %s s)'::text, p_what, round(EXTRACT(epoch FROM p_silence)), (round(EXTRACT(epoch FROM p_limit), 3))::double precision) END;
+
+CREATE OR REPLACE FUNCTION logloom_private.silence_since (
+  p_at  timestamp with time zone,
+  p_now timestamp with time zone
+)
+  RETURNS interval
+  LANGUAGE sql
+  STABLE
+RETURN CASE WHEN (p_at <= (p_now + '00:00:05'::interval)) THEN GREATEST((p_now - p_at), '00:00:00'::interval) ELSE 'infinity'::interval END;
+
+CREATE OR REPLACE FUNCTION logloom_private.sized_rows_sql (
+  p_rows  text,
+  p_order text,
+  p_bytes bigint,
+  p_size  text   DEFAULT NULL::text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN
+  format((('from (select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '::text || 'and 1 preceding), 0) < %3$s as fits from (select l.*, '::text)
+  || '%4$s as size from (select l.* %1$s) l) l) l'::text), p_rows, p_order, p_bytes, COALESCE(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))'::text));
+
+CREATE OR REPLACE FUNCTION logloom_private.span_start (
+  p_day  date,
+  p_days integer
+)
+  RETURNS date
+  LANGUAGE sql
+  IMMUTABLE
+RETURN (p_day - ((p_day - '0001-01-01'::date) % p_days));
+
 CREATE OR REPLACE FUNCTION logloom_private.split_long_block (
   p_place logloom_private.retention_place
 )
@@ -8916,6 +10259,14 @@ begin
     || 'select s.tenant_id, min(s.ts), count(*) from ' || v_staged || ' s group by 1';
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stats_aggregates (
+  p_query logloom_private.compiled_query
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  IMMUTABLE
+RETURN COALESCE(((p_query).plan -> 'aggregates'::text), '[{"kind": "count", "name": "count", "field": null}]'::jsonb);
 
 CREATE OR REPLACE FUNCTION logloom_private.stats_source (
   p_tenant_id   text,
@@ -9006,6 +10357,18 @@ begin
   )::logloom_private.counted_source;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.step_at (
+  p_block logloom_private.blocks,
+  p_ts    timestamp with time zone
+)
+  RETURNS bigint
+  LANGUAGE sql
+  STABLE
+  PARALLEL SAFE
+RETURN
+  ceil(((EXTRACT(epoch FROM (GREATEST(LEAST(p_ts, ((p_block).last_ts + '00:00:00.000001'::interval)), (p_block).first_ts) - (p_block).first_ts)) * (1000000)::numeric) /
+  ((p_block).ts_unit)::numeric));
 
 CREATE OR REPLACE FUNCTION logloom_private.storage_health()
   RETURNS jsonb
@@ -9116,6 +10479,21 @@ begin
   );
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stream_maker()
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN CASE WHEN (NOT logloom_private.is_service_role()) THEN logloom_private.current_user_id() ELSE NULL::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.stream_secret_names (
+  p_kind text
+)
+  RETURNS text[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE p_kind WHEN 'webhook'::text THEN '{signing_secret,header.*}'::text[] WHEN 'splunk_hec'::text THEN '{token,header.*}'::text[] WHEN 'datadog'::text THEN
+  '{api_key,header.*}'::text[] WHEN 's3'::text THEN '{secret_access_key}'::text[] ELSE '{header.*}'::text[] END;
 
 CREATE OR REPLACE FUNCTION logloom_private.streams_errors()
   RETURNS SETOF logloom_private.error
@@ -9399,6 +10777,17 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.template_of (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN
+  replace(replace(replace(replace(replace(replace(replace(replace(replace(p_text, '1'::text, '0'::text), '2'::text, '0'::text), '3'::text, '0'::text), '4'::text, '0'::text),
+  '5'::text, '0'::text), '6'::text, '0'::text), '7'::text, '0'::text), '8'::text, '0'::text), '9'::text, '0'::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
   p_tenant_id text,
   p_from      timestamp with time zone,
@@ -9536,6 +10925,14 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.trim_space (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN regexp_replace(p_text, '^[[:space:]]+|[[:space:]]+$'::text, ''::text, 'g'::text);
+
 CREATE OR REPLACE FUNCTION logloom_private.unhealthy_checks (
   p_checks jsonb
 )
@@ -9556,6 +10953,20 @@ begin
   );
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.up_since()
+  RETURNS timestamp WITH time zone
+  LANGUAGE sql
+  STABLE
+RETURN pg_postmaster_start_time();
+
+CREATE OR REPLACE FUNCTION logloom_private.utc_day (
+  p_ts timestamp with time zone
+)
+  RETURNS date
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ((p_ts AT TIME ZONE 'UTC'::text))::date;
 
 CREATE OR REPLACE FUNCTION logloom_private.verify_block (
   p_block logloom_private.blocks,
@@ -9605,14 +11016,31 @@ CREATE OR REPLACE FUNCTION logloom_private.watermark (
   p_oldest_queued timestamp with time zone
 )
   RETURNS timestamp WITH time zone
-  LANGUAGE plpgsql
+  LANGUAGE sql
   STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return least(p_oldest_queued, now() - logloom_private.enqueue_timeout());
-end;
-$function$;
+RETURN LEAST(p_oldest_queued, (now() - logloom_private.enqueue_timeout()));
+
+CREATE OR REPLACE FUNCTION logloom_private.within_sql (
+  p_bounds  jsonb,
+  p_value   text,
+  p_now_sql text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN
+  COALESCE(NULLIF(concat_ws(' and '::text, ((p_value || ' >= '::text) || logloom_private.instant_sql((p_bounds ->> 'from'::text), ((p_bounds ->> 'from_shift'::text))::bigint,
+  p_now_sql)),
+  ((p_value || ' < '::text) || logloom_private.instant_sql((p_bounds ->> 'to'::text), ((p_bounds ->> 'to_shift'::text))::bigint, p_now_sql))),
+  ''::text), (p_value || ' is not null'::text));
+
+CREATE OR REPLACE FUNCTION logloom_private.word_template (
+  p_values jsonb
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  IMMUTABLE
+RETURN (logloom_private.contains_template(p_values) || '{"decides": false}'::jsonb);
 
 CREATE OR REPLACE FUNCTION logloom_private.words_sql (
   p_leaf jsonb
@@ -10234,6 +11662,52 @@ CREATE TRIGGER alert_rules_renew_webhook_secret
     IS NOT NULL)))
   EXECUTE FUNCTION logloom_private.renew_webhook_secret();
 
+CREATE POLICY "log_dashboards_delete_creator" ON "logloom"."log_dashboards"
+  FOR DELETE
+  TO "authenticated"
+  USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
+
+CREATE POLICY "log_dashboards_insert_creator" ON "logloom"."log_dashboards"
+  FOR INSERT
+  TO "authenticated"
+  WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
+
+CREATE POLICY "log_dashboards_select_creator_or_shared" ON "logloom"."log_dashboards"
+  FOR SELECT
+  TO "authenticated"
+  USING
+    (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (is_shared OR (created_by = ( SELECT logloom_private.current_user_id() AS
+    current_user_id)))));
+
+CREATE POLICY "log_dashboards_update_creator" ON "logloom"."log_dashboards"
+  FOR UPDATE
+  TO "authenticated"
+  USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))))
+  WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
+
+CREATE POLICY "saved_searches_delete_creator" ON "logloom"."saved_searches"
+  FOR DELETE
+  TO "authenticated"
+  USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
+
+CREATE POLICY "saved_searches_insert_creator" ON "logloom"."saved_searches"
+  FOR INSERT
+  TO "authenticated"
+  WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
+
+CREATE POLICY "saved_searches_select_creator_or_shared" ON "logloom"."saved_searches"
+  FOR SELECT
+  TO "authenticated"
+  USING
+    (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (is_shared OR (created_by = ( SELECT logloom_private.current_user_id() AS
+    current_user_id)))));
+
+CREATE POLICY "saved_searches_update_creator" ON "logloom"."saved_searches"
+  FOR UPDATE
+  TO "authenticated"
+  USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))))
+  WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
+
 COMMENT ON COLUMN "logloom"."alert_incidents"."end_told_at" IS 'When messages said that it is over; null once it fired again. Then its cooldown holds nothing back.';
 
 COMMENT ON COLUMN "logloom"."alert_incidents"."resolution" IS 'recovered: the condition holds no longer. still_absent: a group that went silent is watched no longer, and still is silent. Otherwise what became of the rule.';
@@ -10334,15 +11808,43 @@ COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: 
 
 COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (a later day''s run went on with it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were taken out of how many files of the archive; not part of records. not_reached: where records may be that an erasure did not reach, null before it is done.';
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."alert_entry_of"(logloom.alert_history, timestamp WITH time zone, boolean) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_of"(logloom.alert_incidents) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_state"(timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."alert_rule_of"(logloom.alert_rules) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_of"(logloom.alert_silences) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_state"(timestamp WITH time zone, timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."api_key_status"(timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."check_query"(text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."check_rule_query"(text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."current_user_id"() TO "anon", "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."is_service_role"() TO "anon", "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."log_view_of"(logloom.log_views) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."note_project"() TO "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
@@ -10351,6 +11853,24 @@ SELECT cron.schedule_in_database('logloom_send', '10 seconds', 'call logloom_pri
 SELECT cron.schedule_in_database('logloom_tend', '10 seconds', 'call logloom_private.work(''tend'')', 'postgres', NULL, true);
 
 SELECT cron.schedule_in_database('logloom_write', '10 seconds', 'call logloom_private.work(''write'')', 'postgres', NULL, true);
+
+ALTER TABLE "logloom"."alert_rules"
+  ADD CONSTRAINT "alert_rules_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));
+
+ALTER TABLE "logloom"."log_dashboards"
+  ADD CONSTRAINT "log_dashboards_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));
+
+ALTER TABLE "logloom"."log_streams"
+  ADD CONSTRAINT "log_streams_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 100))));
+
+ALTER TABLE "logloom"."log_views"
+  ADD CONSTRAINT "log_views_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 100))));
+
+ALTER TABLE "logloom"."saved_searches"
+  ADD CONSTRAINT "saved_searches_category_is_valid" CHECK (((category = logloom_private.trim_space(category)) AND ((length(category) >= 1) AND (length(category) <= 100))));
+
+ALTER TABLE "logloom"."saved_searches"
+  ADD CONSTRAINT "saved_searches_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));
 
 -- What a query compiles to has changed.
 delete from logloom_private.alert_plans where true;

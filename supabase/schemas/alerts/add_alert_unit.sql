@@ -1,3 +1,8 @@
+create function logloom_private.milliseconds_since(p_at timestamptz)
+returns double precision
+language sql
+return extract(epoch from clock_timestamp() - p_at) * 1000;
+
 -- Adds staged records to groups with the same digest, of each those from an instant on that arrived
 -- since its write sequence, and brings them to the round: all in one statement, or where one of
 -- them makes it fail, each by itself. Each reads its own tenant's records by the index, never all.

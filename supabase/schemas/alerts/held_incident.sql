@@ -71,3 +71,68 @@ begin
   return v_incident_id;
 end;
 $$;
+
+-- Ends the incidents of a rule whose condition held no longer in a window, but in those of its
+-- groups that p_held names. One of a group that is missed, and is not among p_seen, ends because
+-- nobody waits for it any more: it did not recover.
+create function logloom_private.resolve_incidents(
+  p_rule logloom.alert_rules,
+  p_window_end timestamptz,
+  p_seen jsonb[],
+  p_held jsonb[],
+  p_now timestamptz
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update logloom.alert_incidents i
+  set resolved_at = p_now, quiet_from = p_window_end,
+    resolution = case
+      when p_rule.on_absent = 'fire' and i."group" <> all (p_seen) then 'still_absent'
+      else 'recovered'
+    end
+  where i.rule_id = p_rule.rule_id
+    and i.resolved_at is null
+    and i.held_until < p_window_end
+    and coalesce(i."group", 'null') <> all (p_held);
+end;
+$$;
+
+-- A rule that is deleted, disabled or asks something else is not going to say that it recovered:
+-- its incidents end with it.
+create function logloom_private.close_incidents_of_rule()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role ends incidents
+begin
+  update logloom.alert_incidents i
+  set
+    resolved_at = now(),
+    resolution = case
+      when tg_op = 'DELETE' then 'rule_deleted'
+      when new.enabled then 'rule_changed'
+      else 'rule_disabled'
+    end
+  where i.rule_id = old.rule_id and i.resolved_at is null
+    -- If not, they go with it.
+    and exists (select from logloom.tenants t where t.tenant_id = i.tenant_id);
+  delete from logloom_private.alert_states a where a.rule_id = old.rule_id;
+  return case tg_op when 'DELETE' then old else new end;
+end;
+$$;
+
+create trigger alert_rules_close_incidents_on_change
+after update of enabled, asked_at on logloom.alert_rules
+-- A clock that went back makes asked_at earlier.
+for each row when (old.enabled and not new.enabled or new.asked_at > old.asked_at)
+execute function logloom_private.close_incidents_of_rule();
+
+-- Before: who is told of it is in the rule.
+create trigger alert_rules_close_incidents_on_delete
+before delete on logloom.alert_rules
+for each row execute function logloom_private.close_incidents_of_rule();

@@ -1,3 +1,150 @@
+-- Enabled rules after p_after that the round did not evaluate yet, in the order of their ids.
+create function logloom_private.next_alert_rules(
+  p_after uuid,
+  p_limit integer,
+  p_round logloom_private.alert_rounds
+)
+returns uuid[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select r.rule_id
+    from logloom.alert_rules r
+    where r.enabled
+      and r.asked_at < p_round.window_end
+      and r.last_evaluated_at is distinct from p_round.window_end
+      and (p_after is null or r.rule_id > p_after)
+    order by r.rule_id
+    limit p_limit
+  );
+end;
+$$;
+
+-- The windows that a round evaluates: the new ones, and open ones into which records came late. Of
+-- a rule with a delay, those that are closed since.
+create function logloom_private.due_alert_windows(
+  p_rule_ids uuid[],
+  p_round logloom_private.alert_rounds
+)
+returns setof logloom_private.alert_window
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    r.rule_id, e.window_end - make_interval(mins => r.window_minutes), e.window_end,
+    null::double precision, null::text, null::jsonb, null::boolean
+  from logloom_private.planned_alert_rules r
+  cross join logloom_private.settings s
+  left join logloom_private.alert_round_writes a on a.tenant_id = r.tenant_id
+  cross join lateral generate_series(
+    greatest(
+      least(
+        r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
+      ),
+      p_round.window_end - r.delay - s.alert_catch_up_limit
+    ),
+    p_round.window_end - r.delay,
+    '1 minute'
+  ) e (window_end)
+  where r.rule_id = any(p_rule_ids)
+    -- A window that ended before the rule was what it is now holds less than a search showed then:
+    -- the first is the next round's.
+    and e.window_end > r.asked_at
+    -- Of the time before its first evaluation, only the last window.
+    and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
+    -- A window that was evaluated is looked at again only where something came late.
+    and (
+      r.last_evaluated_at is null
+      or e.window_end > r.last_evaluated_at - r.delay
+      or e.window_end > a.first_ts
+    );
+end;
+$$;
+
+-- A window's value from the sums over its minutes, as the compiler's aggregates have it.
+create function logloom_private.partial_value(
+  p_aggregate text,
+  p_window_minutes integer,
+  p_events numeric,
+  p_numbers numeric,
+  p_total numeric,
+  p_least numeric,
+  p_greatest numeric
+)
+returns double precision
+language sql
+immutable
+return case p_aggregate
+  when 'count' then coalesce(p_events, 0)
+  when 'rate' then coalesce(p_events, 0)::double precision / p_window_minutes
+  when 'sum' then logloom_private.finite_double(coalesce(p_total, 0))
+  when 'avg' then logloom_private.finite_double(p_total / nullif(p_numbers, 0))
+  when 'min' then logloom_private.finite_double(p_least)
+  when 'max' then logloom_private.finite_double(p_greatest)
+end;
+
+-- Values of a query over windows side by side from p_from to p_to, of a query with by one for each
+-- group that has records, so that each fires apart; p_limit of them at most. p_source: SQL with the
+-- columns of logloom.logs, of which the query's filter chooses; $1 is the tenant, $2 and $3 are the
+-- range.
+create function logloom_private.window_values(
+  p_query logloom_private.compiled_query,
+  p_source text,
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_window_minutes integer,
+  p_limit integer default null
+)
+returns logloom_private.alert_window[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+  v_window constant interval := make_interval(mins => p_window_minutes);
+  v_value text := coalesce(p_query.aggregate_sql, 'count(*)::double precision');
+  v_join text := 'left join ';
+  v_group text := 'null::jsonb';
+  v_values logloom_private.alert_window[];
+begin
+  if p_query.aggregate = 'rate' then
+    v_value := v_value || ' / ' || p_window_minutes;
+  end if;
+  if cardinality(p_query.by_sql) > 0 then
+    v_join := 'join ';
+    select 'jsonb_object($6, array[' || string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
+      || ']::text[])'
+    into v_group
+    from unnest(p_query.by_sql) b;
+  elsif p_from + v_window = p_to then
+    -- One window needs no sorting.
+    execute 'select array[row(null, $2, $3, ' || v_value
+      || ', null, null, null)::logloom_private.alert_window] from (' || p_source || ') l where ('
+      || p_query.filter || ')'
+    into v_values
+    using p_tenant_id, p_from, p_to;
+    return v_values;
+  end if;
+  execute 'select array_agg(row(null, v.starts, v.starts + $4, v.value, null, v."group", null)'
+    || '::logloom_private.alert_window) from (select w.starts, ' || v_value || ' as value, '
+    || v_group || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
+    || '(select l.*, date_bin($4, l.ts, $2) as starts from (' || p_source || ') l where ('
+    || p_query.filter || ')) l on l.starts = w.starts group by '
+    || array_to_string(array['w.starts'] || p_query.by_sql, ', ') || ' limit $5) v'
+  into v_values
+  using p_tenant_id, p_from, p_to, v_window, p_limit, p_query.by_fields;
+  return coalesce(v_values, '{}');
+end;
+$$;
+
 -- Evaluates those of the rules that can be: the due windows of those whose groups are complete, and
 -- the last window of those that have an error, or that rest since they cost too much. Alerts fired.
 create function logloom_private.judge_alert_rules(

@@ -1,3 +1,24 @@
+-- Whether a value fires. No data, a null, never does.
+create function logloom_private.alert_condition_holds(
+  p_value double precision,
+  p_comparison text,
+  p_threshold double precision
+)
+returns boolean
+language sql
+immutable
+return coalesce(
+  case p_comparison
+    when 'gt' then p_value > p_threshold
+    when 'gte' then p_value >= p_threshold
+    when 'lt' then p_value < p_threshold
+    when 'lte' then p_value <= p_threshold
+    when 'eq' then p_value = p_threshold
+    when 'neq' then p_value <> p_threshold
+  end,
+  false
+);
+
 -- What of a rule holds in a window once its for_minutes and on_absent are looked at: p_seen are its
 -- values there, p_holding those whose condition holds. It notes what it saw for later windows.
 create function logloom_private.lasting_windows(

@@ -1,3 +1,121 @@
+-- The number that a query's aggregate takes of a record, as SQL over the alias l.
+create function logloom_private.alert_number_sql(p_query logloom_private.compiled_query)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if coalesce(p_query.aggregate, 'count') in ('count', 'rate') then
+    return 'null::numeric';
+  end if;
+  return 'logloom_private.json_number(' || logloom_private.query_value_sql(
+    logloom_private.query_field(p_query.aggregate_field, 1), 'l'
+  ) || ')';
+end;
+$$;
+
+-- Whether the value of a window follows from those of its minutes.
+create function logloom_private.has_partials(p_query logloom_private.compiled_query)
+returns boolean
+language sql
+immutable
+return coalesce(p_query.aggregate, 'count') in ('count', 'rate', 'sum', 'avg', 'min', 'max')
+  and not p_query.names_now
+  and cardinality(p_query.by_fields) = 0;
+
+-- From when on each group's minutes are needed: for the windows that are due, and those that a late
+-- record may open again. is_due: a rule of it was not evaluated yet. is_new: none ever was. due_at:
+-- since when the one waits that has waited longest.
+create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
+returns table (
+  group_id bigint, needed_from timestamptz, is_due boolean, is_new boolean, due_at timestamptz
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    r.group_id,
+    min(
+      greatest(
+        least(
+          r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
+        ),
+        p_round.window_end - r.delay - s.alert_catch_up_limit
+      ) - make_interval(mins => r.window_minutes)
+    ),
+    bool_or(
+      r.asked_at < p_round.window_end - r.delay
+      and r.last_evaluated_at is distinct from p_round.window_end
+    ),
+    bool_and(r.last_evaluated_at is null),
+    min(coalesce(r.last_evaluated_at, r.asked_at))
+  from logloom_private.planned_alert_rules r
+  cross join logloom_private.settings s
+  where r.group_id is not null
+  group by r.group_id;
+end;
+$$;
+
+-- A rule's query within the view that it is evaluated in, if any: joined as trees. PT400 where it
+-- names what the view hides, or an attribute beside that; PT403 where the tenant has no such view.
+create function logloom_private.compile_rule(
+  p_tenant_id text,
+  p_query_dsl text,
+  p_view_id uuid,
+  p_now timestamptz default now()
+)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_query logloom_private.compiled_query := logloom_private.compile_query(p_query_dsl, p_now);
+  v_view logloom.log_views;
+  v_shown logloom_private.compiled_query;
+begin
+  if p_view_id is null then
+    return v_query;
+  end if;
+  select v.* into v_view
+  from logloom.log_views v
+  where v.tenant_id = p_tenant_id and v.view_id = p_view_id;
+  if not found then
+    perform logloom_private.refuse('callers.view_is_missing');
+  end if;
+  if exists (
+    select
+    from unnest(
+      logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan))
+    ) r (name)
+    cross join unnest(v_view.hidden_fields) h (name)
+    where r.name = h.name
+      or split_part(r.name, '.', 1) = 'attrs' and split_part(h.name, '.', 1) = 'attrs'
+      and (
+        'attrs' in (r.name, h.name) or split_part(r.name, '.', 2) = split_part(h.name, '.', 2)
+      )
+  ) then
+    perform logloom_private.refuse('alerts.query_reads_what_is_hidden', v_view.name);
+  end if;
+  if v_view.query_dsl is null then
+    return v_query;
+  end if;
+  v_shown := logloom_private.compile_query(v_view.query_dsl, p_now);
+  v_query.tree := jsonb_build_object(
+    'type', 'and', 'items', jsonb_build_array(v_shown.tree, v_query.tree)
+  );
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  v_query.ts_from := greatest(v_query.ts_from, v_shown.ts_from);
+  v_query.ts_to := least(v_query.ts_to, v_shown.ts_to);
+  v_query.names_now := v_query.names_now or v_shown.names_now;
+  return v_query;
+end;
+$$;
+
 -- Compiles the queries of up to p_limit enabled rules that are new or ask something else now, and
 -- puts each rule into its group. Which ones. One that does not compile is not tried again until it
 -- changes.

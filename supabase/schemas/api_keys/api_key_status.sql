@@ -1,15 +1,10 @@
 -- active, revoked or expired. Revoked wins.
 create function logloom_private.api_key_status(p_revoked_at timestamptz, p_expires_at timestamptz)
 returns text
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case
-    when p_revoked_at is not null then 'revoked'
-    when p_expires_at <= now() then 'expired'
-    else 'active'
-  end;
+return case
+  when p_revoked_at is not null then 'revoked'
+  when p_expires_at <= now() then 'expired'
+  else 'active'
 end;
-$$;

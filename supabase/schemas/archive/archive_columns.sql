@@ -11,21 +11,16 @@ create function logloom_private.archive_key_kind(
   p_values bigint
 )
 returns text
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case p_values
-    when p_strings then 'string'
-    when p_integers then 'integer'
-    when p_numbers then 'number'
-    when p_exact then 'exact'
-    when p_booleans then 'boolean'
-    else 'json'
-  end;
+return case p_values
+  when p_strings then 'string'
+  when p_integers then 'integer'
+  when p_numbers then 'number'
+  when p_exact then 'exact'
+  when p_booleans then 'boolean'
+  else 'json'
 end;
-$$;
 
 -- The keys of attrs of records that get a column.
 create function logloom_private.archive_keys(p_records logloom.logs[])

@@ -55,14 +55,9 @@ $$;
 -- How long after so many failures in a row the next attempt is.
 create function logloom_private.archive_delay(p_failures integer)
 returns interval
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return least(interval '5 seconds' * 2 ^ least(p_failures, 10), interval '10 minutes');
-end;
-$$;
+return least(interval '5 seconds' * 2 ^ least(p_failures, 10), interval '10 minutes');
 
 -- Notes an object that is to be deleted.
 create function logloom_private.discard_object(

@@ -1,3 +1,74 @@
+-- The days that a small tenant's day is archived with, in one file: those of its month or, where
+-- the tenant's retention would have ended too long before that, of its week in the month, or the
+-- day alone. Within a month, since files lie by month.
+create function logloom_private.archive_span(
+  p_day date,
+  p_retention_days integer,
+  out first_day date,
+  out last_day date
+)
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_month constant date := date_trunc('month', p_day::timestamp);
+  v_month_end constant date := v_month + interval '1 month' - interval '1 day';
+  v_week constant integer := least((p_day - v_month) / 7, 3);
+begin
+  if p_retention_days >= 28 then
+    first_day := v_month;
+    last_day := v_month_end;
+  elsif p_retention_days >= 7 then
+    first_day := v_month + 7 * v_week;
+    last_day := case when v_week = 3 then v_month_end else first_day + 6 end;
+  else
+    first_day := p_day;
+    last_day := p_day;
+  end if;
+end;
+$$;
+
+-- Ends a pass, which has no records left: its days are archived. The tenant's next one begins.
+create function logloom_private.end_archive_pass(p_pass logloom_private.archive_passes)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into logloom_private.archived_days as a (tenant_id, day, write_seq)
+  select p_pass.tenant_id, p_pass.first_day + d.n, p_pass.write_seq
+  from generate_series(0, p_pass.last_day - p_pass.first_day) d (n)
+  on conflict (tenant_id, day) do update
+  set write_seq = greatest(a.write_seq, excluded.write_seq);
+  delete from logloom_private.archive_passes p where p.tenant_id = p_pass.tenant_id;
+  if p_pass.tenant_id in (select a from logloom_private.tenants_to_archive() a) then
+    perform logloom_private.plan_archive_pass(p_pass.tenant_id, now());
+  end if;
+end;
+$$;
+
+-- The tenants whose plan has an archive.
+create function logloom_private.tenants_to_archive()
+returns setof text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select t.tenant_id
+  from logloom.tenants t
+  join logloom.plans p on p.plan_id = t.plan_id
+  where p.archive_days > 0
+    and not exists (
+      select
+      from logloom_private.tenant_deletions d
+      where d.tenant_id = t.tenant_id and d.finished_at is null
+    );
+end;
+$$;
+
 -- The days of a tenant with records that the archive does not have, which are over for long enough;
 -- of rows only where something was written since.
 create function logloom_private.days_to_archive(p_tenant_id text, p_now timestamptz)

@@ -1,3 +1,24 @@
+-- Adds records of a block, all where p_positions is null, to the counts, or takes them away.
+create function logloom_private.count_sealed(
+  p_block logloom_private.blocks,
+  p_positions integer[],
+  p_sign integer
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
+  select
+    p_block.tenant_id, date_bin('1 minute', r.ts, 'epoch'), r.service, r.level,
+    p_sign * count(*)
+  from logloom_private.sealed_records(p_block, p_positions, array['ts', 'service', 'level']) r
+  group by 2, 3, 4
+  order by 2;
+end;
+$$;
+
 -- Counts a UTC day anew from its records: for an operator who put records back or took them away by
 -- hand, and after a restore. Waits for the writer and holds it up meanwhile.
 create function logloom_private.recount_records(p_day date)

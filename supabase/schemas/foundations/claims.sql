@@ -1,3 +1,35 @@
+-- The claims as the token of an Authorization header says them, before PostgREST reads them. Empty,
+-- which is nobody's, where they are no JSON object or two members of one have the same name; null
+-- where the header holds no token of three parts. Its signature is PostgREST's to verify.
+create function logloom_private.sent_claims(p_authorization text)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_part constant text := split_part(p_authorization, '.', 2);
+  v_text text;
+begin
+  if split_part(p_authorization, '.', 3) = '' or split_part(p_authorization, '.', 4) <> '' then
+    return null;
+  end if;
+  v_text := convert_from(
+    decode(
+      rpad(translate(v_part, '-_', '+/'), (length(v_part) + 3) / 4 * 4, '='), 'base64'
+    ),
+    'UTF8'
+  );
+  -- Of two members of one name PostgREST takes the first, others the last.
+  if v_text is json object with unique keys then
+    return v_text::jsonb;
+  end if;
+  return '{}';
+exception when data_exception or character_not_in_repertoire then
+  return '{}';
+end;
+$$;
+
 -- The verified claims of the request's token as PostgREST set them; null outside a request.
 create function logloom_private.claims()
 returns jsonb
@@ -10,5 +42,86 @@ begin
 -- NUL, or half a surrogate pair: such claims name nobody.
 exception when data_exception then
   return null;
+end;
+$$;
+
+-- The user of the request: the claim sub.
+create function logloom_private.current_user_id()
+returns text
+language sql
+stable
+return logloom_private.claims() ->> 'sub';
+
+-- Whether the request runs as service_role, also when asked from within a definer function.
+create function logloom_private.is_service_role()
+returns boolean
+language sql
+stable
+return current_setting('role', true) = 'service_role';
+
+-- Whether a token only reads: it was issued to an OAuth client that settings.writing_clients does
+-- not list. Such a caller has the reading operations and reaches no table.
+create function logloom_private.reads_only(p_claims jsonb)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads the settings
+begin
+  return p_claims ->> 'client_id' is not null and not exists (
+    select
+    from logloom_private.settings s
+    where p_claims ->> 'client_id' = any (s.writing_clients)
+  );
+end;
+$$;
+
+-- The user of the request, where an operation cannot do without one. PT401 without the claim sub.
+create function logloom_private.require_user_id()
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_user_id constant text := logloom_private.current_user_id();
+begin
+  if v_user_id is null or v_user_id !~ '[^[:space:]]' then
+    perform logloom_private.refuse('callers.user_is_missing');
+  end if;
+  return v_user_id;
+end;
+$$;
+
+-- PT403 where the token is of an anonymous sign-in, which makes no tenant unless
+-- settings.tenants_by_anonymous_users says so.
+create function logloom_private.require_lasting_user(p_claims jsonb)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if coalesce(p_claims -> 'is_anonymous', 'false') not in ('false', 'null')
+    and not (select s.tenants_by_anonymous_users from logloom_private.settings s)
+  then
+    perform logloom_private.refuse('tenants.not_made_by_anonymous_users');
+  end if;
+end;
+$$;
+
+-- PT403 for a token that only reads.
+create function logloom_private.require_writing_client(p_claims jsonb)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if logloom_private.reads_only(p_claims) then
+    perform logloom_private.refuse('callers.client_may_only_read');
+  end if;
 end;
 $$;

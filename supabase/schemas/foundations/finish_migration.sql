@@ -1,3 +1,112 @@
+-- The functions of logloom_private that API roles call, and who may; all others are called by
+-- functions alone. PUBLIC has those that the pre-request check of every request of the project
+-- calls, as whatever role it comes; anon those that say who is calling beside it.
+create function logloom_private.granted_functions()
+returns table (roles text, names text[])
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select g.roles, g.names
+  from (
+    values
+      ('public', array[
+        'call_host_pre_request', 'callers_errors', 'check_operation', 'check_request',
+        'error_named', 'errors', 'operations', 'refuse', 'requested_operation'
+      ]),
+      ('anon, authenticated, service_role', array[
+        'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id', 'is_service_role',
+        'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
+      ]),
+      ('authenticated, service_role', array[
+        'abolish_tenant', 'acting_role', 'alert_entry_of', 'alert_incident_of',
+        'alert_incident_state', 'alert_rule_of', 'alert_silence_of', 'alert_silence_state',
+        'api_key_status', 'change_log_stream', 'change_log_view', 'change_member',
+        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
+        'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
+        'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
+        'effective_settings',
+        'end_alert_silence', 'end_portal_session', 'enqueue_rule_test', 'enroll_member',
+        'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer', 'iso_instant',
+        'issue_api_key', 'issue_ingest_token', 'issue_portal_session', 'late_seconds', 'list_bytes',
+        'list_limit',
+        'log_dashboard_of', 'log_view_of', 'make_alert_silence', 'make_log_stream', 'make_log_view',
+        'my_key_reads', 'my_stored', 'my_usage', 'new_api_key', 'note_saved_search_run',
+        'page_of_addresses', 'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams',
+        'page_place', 'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
+        'put_back_delivery', 'read_alert_history', 'read_alert_rules', 'read_archive', 'read_log',
+        'read_log_changes', 'read_log_context', 'read_log_export', 'read_log_fields',
+        'read_log_histogram', 'read_log_overview', 'read_log_page', 'read_log_series',
+        'read_log_stats', 'read_log_tail', 'read_members', 'read_memberships',
+        'read_query_validity', 'read_saved_search', 'read_saved_searches', 'read_shown_dashboards',
+        'reads_again', 'reads_only', 'refuse_for_now', 'refuse_log_dashboard',
+        'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream', 'remove_log_view',
+        'replace_webhook_secret', 'request_deletion', 'request_restore', 'request_stream_test',
+        'require_groups', 'require_parameter', 'require_role', 'require_room_for',
+        'require_room_for_api_key', 'require_room_for_log_dashboard', 'require_rule_in_view',
+        'require_view_by_admin', 'require_view_for_key', 'require_writing_client',
+        'resolve_tenant_to_change', 'retention_days', 'saved_search_of', 'sent_claims',
+        'service_operations', 'shown_secrets', 'tags_are_valid', 'tenant_with_plan',
+        'time_parameter', 'token_is_valid', 'trim_space'
+      ]),
+      ('service_role', array[
+        'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
+        'complete_notification', 'ingest_each', 'match_archive', 'next_stream_batch',
+        'note_project', 'open_portal_session', 'put_sealed', 'read_by_key', 'read_health',
+        'run_writer_in_place', 'settle_archive_work', 'settle_claim', 'settle_stream_batch',
+        'unsealed_secrets'
+      ])
+  ) g (roles, names);
+end;
+$$;
+
+-- Lets each operation be called by whom it is for, and by nobody else. A dump does not know of the
+-- privileges that a project gives to new functions in public. A function of the project that has
+-- the name of an operation stays as it is.
+create function logloom_private.grant_operations()
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_operation record;
+begin
+  for v_operation in
+    select
+      p.oid::regprocedure as signature,
+      case
+        when p.proname = any (logloom_private.service_operations()) then 'service_role'
+        else 'authenticated, service_role'
+      end as roles
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'public'::regnamespace
+      and p.proname = any (logloom_private.operations())
+      and strpos(p.prosrc, 'logloom_private.') > 0
+  loop
+    execute format(
+      'revoke all on function %s from public, anon, authenticated, service_role',
+      v_operation.signature
+    );
+    execute format(
+      'grant execute on function %s to %s', v_operation.signature, v_operation.roles
+    );
+  end loop;
+end;
+$$;
+
+-- Seam: what else is done after each migration. Nothing is, here. No later migration may make it
+-- anew: the body that a layer gave it would not be called by that one.
+create function logloom_private.after_migration()
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+end;
+$$;
+
 -- The last statement of every migration. Row-level security is forced on every table. Nobody may
 -- call what a migration made, but for granted_functions(), the operations, the registers of errors
 -- and what it granted to a role itself. Definer functions read a text in quotes as it is written,

@@ -19,3 +19,30 @@ begin
   );
 end;
 $$;
+
+-- How long ago p_at was. Infinity where it is null, or lies ahead: then the clock went back.
+create function logloom_private.silence_since(p_at timestamptz, p_now timestamptz)
+returns interval
+language sql
+stable
+return case
+  when p_at <= p_now + interval '5 seconds' then greatest(p_now - p_at, interval '0')
+  else interval 'infinity'
+end;
+
+-- What health says of something whose last success is too long ago.
+create function logloom_private.silence_reason(
+  p_what text,
+  p_silence interval,
+  p_limit interval
+)
+returns text
+language sql
+stable
+return case
+  when not isfinite(p_silence) then format('%s ever succeeded by this clock', p_what)
+  else format(
+    '%s succeeded for %s s (limit %s s)', p_what, round(extract(epoch from p_silence)),
+    round(extract(epoch from p_limit), 3)::double precision
+  )
+end;

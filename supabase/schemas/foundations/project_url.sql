@@ -2,14 +2,9 @@
 -- nobody calls by HTTP.
 create function logloom_private.calling_project()
 returns text
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
-end;
-$$;
+return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
 
 -- Refuses work to functions of another project than those that this database worked with before:
 -- then it is a copy, and the first project does that work itself. Remembers the first that asks.
@@ -63,6 +58,22 @@ as $$
 begin
   return exists (
     select from logloom_private.installation i where i.other_url <> i.project_url
+  );
+end;
+$$;
+
+-- Whether this database was made from a dump and repair() was not called since.
+create function logloom_private.is_restored()
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select
+    from logloom_private.installation i
+    where i.own_oid <> 'logloom_private.installation'::regclass
   );
 end;
 $$;

@@ -1,11 +1,13 @@
 -- The UTC day of an instant.
 create function logloom_private.utc_day(p_ts timestamptz)
 returns date
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (p_ts at time zone 'UTC')::date;
-end;
-$$;
+return (p_ts at time zone 'UTC')::date;
+
+-- When a UTC day begins.
+create function logloom_private.day_start(p_day date)
+returns timestamptz
+language sql
+immutable
+return p_day::timestamp at time zone 'UTC';

@@ -1,14 +1,9 @@
 -- Since when jobs can have run: before, nothing did.
 create function logloom_private.up_since()
 returns timestamptz
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return pg_postmaster_start_time();
-end;
-$$;
+return pg_postmaster_start_time();
 
 -- Each scheduled job: degraded when it is silent beyond its limit, when its last success is dated
 -- ahead, both unless the server has just started, or when it failed too often in a row; retention

@@ -1,17 +1,12 @@
 -- A UUIDv7 (RFC 9562) of p_received_at with 58 random bits and the last 16 bits 0.
 create function logloom_private.batch_key(p_received_at timestamptz)
 returns uuid
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- The variant and the random bits are those of a version 4, from its version on.
-  return (
-    lpad(to_hex(floor(extract(epoch from p_received_at) * 1000)::bigint), 12, '0')
-    || '7' || substr(gen_random_uuid()::text, 16, 17) || '0000'
-  )::uuid;
-end;
-$$;
+language sql
+-- The variant and the random bits are those of a version 4, from its version on.
+return (
+  lpad(to_hex(floor(extract(epoch from p_received_at) * 1000)::bigint), 12, '0')
+  || '7' || substr(gen_random_uuid()::text, 16, 17) || '0000'
+)::uuid;
 
 -- Puts one batch into the open slot, with the size of each event's record: the bytes of its JSON
 -- text. PT413 for a record that is too large.

@@ -1,44 +1,108 @@
+-- Records are changed by these statements alone: each keeps the counts, the days and the write
+-- sequences in the statement that changes the records. There is no trigger to forget, and a
+-- table that is sharded takes none. They only ever add rows (a removal adds negative counts), so no
+-- row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
+-- was added.
+
+-- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
+-- level, as events.
+create function logloom_private.added_counts_sql(p_added text)
+returns text
+language sql
+stable
+-- Sorted by bytes, at a third of what the tenants' own collation costs.
+return format(
+  $query$
+    select
+      a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
+      a.is_other, sum(a.events)::bigint as events
+    from (
+      select
+        u.*,
+        coalesce(length(u.service), 0) > s.count_service_length_max
+          or dense_rank() over (
+            partition by u.tenant_id collate "C", u.minute order by u.service collate "C"
+          ) > s.count_services_max as is_other
+      from %s u, logloom_private.settings s
+    ) a
+    group by 1, 2, 3, 4, 5
+    order by a.tenant_id collate "C", a.minute
+  $query$,
+  p_added
+);
+
 -- A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts
 -- what it adds and notes which days it reached. It returns how many records were added.
 create function logloom_private.added_records_sql(p_insert text)
 returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return format(
-    $query$
-      with changed as (
-        %s
-        returning l.tenant_id, l.ts, l.service, l.level, l.write_seq
-      ), added as materialized (
-        select
-          c.tenant_id, date_bin('1 minute', c.ts, 'epoch') as minute, c.service, c.level,
-          count(*) as events, max(c.write_seq) as write_seq
-        from changed c
-        group by 1, 2, 3, 4
-      ), write_seqs as (
-        insert into logloom_private.log_writes (write_seq, day)
-        select max(a.write_seq), (a.minute at time zone 'UTC')::date
-        from added a
-        group by 2
-        on conflict do nothing
-      ), days as (
-        insert into logloom_private.log_days (tenant_id, day)
-        select distinct a.tenant_id, (a.minute at time zone 'UTC')::date
-        from added a
-        order by 1, 2
-        on conflict do nothing
-      ), counted as (
-        insert into logloom_private.log_counts (
-          tenant_id, minute, service, level, is_other, events
-        )
-        %s
+language sql
+stable
+return format(
+  $query$
+    with changed as (
+      %s
+      returning l.tenant_id, l.ts, l.service, l.level, l.write_seq
+    ), added as materialized (
+      select
+        c.tenant_id, date_bin('1 minute', c.ts, 'epoch') as minute, c.service, c.level,
+        count(*) as events, max(c.write_seq) as write_seq
+      from changed c
+      group by 1, 2, 3, 4
+    ), write_seqs as (
+      insert into logloom_private.log_writes (write_seq, day)
+      select max(a.write_seq), (a.minute at time zone 'UTC')::date
+      from added a
+      group by 2
+      on conflict do nothing
+    ), days as (
+      insert into logloom_private.log_days (tenant_id, day)
+      select distinct a.tenant_id, (a.minute at time zone 'UTC')::date
+      from added a
+      order by 1, 2
+      on conflict do nothing
+    ), counted as (
+      insert into logloom_private.log_counts (
+        tenant_id, minute, service, level, is_other, events
       )
-      select coalesce(sum(a.events), 0)::integer from added a
-    $query$,
-    p_insert, logloom_private.added_counts_sql('added')
-  );
-end;
-$$;
+      %s
+    )
+    select coalesce(sum(a.events), 0)::integer from added a
+  $query$,
+  p_insert, logloom_private.added_counts_sql('added')
+);
+
+-- A statement that runs p_delete ("delete from logloom.logs l where …", without returning), takes
+-- what it removes away from the counts and notes the removal. It returns how many records went.
+create function logloom_private.removed_records_sql(p_delete text)
+returns text
+language sql
+stable
+-- Under the service's own name, even where it was counted together with others: the sums stay
+-- right, and compact_log_counts puts it where it belongs.
+return format(
+  $query$
+    with changed as (
+      %s
+      returning l.tenant_id, l.ts, l.service, l.level
+    ), removed as materialized (
+      select
+        c.tenant_id, date_bin('1 minute', c.ts, 'epoch') as minute, c.service, c.level,
+        count(*) as events
+      from changed c
+      group by 1, 2, 3, 4
+    ), counted as (
+      insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
+      select r.tenant_id, r.minute, r.service, r.level, -r.events
+      from removed r
+      order by 1, 2
+    ), noted as (
+      insert into logloom_private.log_removals (tenant_id)
+      select distinct r.tenant_id
+      from removed r
+      -- Further back than any alert window reaches.
+      where r.minute > now() - interval '3 days'
+    )
+    select coalesce(sum(r.events), 0)::integer from removed r
+  $query$,
+  p_delete
+);

@@ -169,3 +169,98 @@ begin
   end loop;
 end;
 $$;
+
+-- The notifications of an alert, in the transaction that fires it.
+create function logloom_private.enqueue_alert_notifications()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rule logloom.alert_rules;
+begin
+  select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
+  -- An entry outlives its rule, and may be put back without it: then nobody is to hear of it.
+  if found then
+    perform logloom_private.enqueue_notifications(
+      v_rule, 'alert', new, logloom_private.notification_body('alert.triggered', v_rule, new)
+    );
+  end if;
+  return null;
+end;
+$$;
+
+-- An entry that says that it was notified of is put back, not fired.
+create trigger alert_history_enqueues_notifications
+after insert on logloom.alert_history
+for each row when (new.notification_sent_at is null and new.silence_id is null)
+execute function logloom_private.enqueue_alert_notifications();
+
+-- Why the end of an incident is not to be sent; null where it may go: what was to tell of the
+-- beginning may have failed since it was enqueued. Ends that were collected go where one of their
+-- beginnings went.
+create function logloom_private.recovery_refusal(
+  p_notification logloom_private.notifications
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when not exists (
+      select
+      from logloom.alert_incidents i
+      where i.rule_id = p_notification.rule_id
+        and (
+          i.incident_id = p_notification.incident_id
+          or p_notification.group_key = 'collected'
+          and i.resolved_at >= p_notification.created_at
+        )
+        and logloom_private.is_told(i.rule_id, i.incident_id, p_notification.channel)
+    ) then 'The beginning of the incident was not delivered'
+  end;
+end;
+$$;
+
+-- The notifications of the end of an incident, in the transaction that ends it, once for what
+-- somebody was told of it.
+create function logloom_private.enqueue_recovery()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rule logloom.alert_rules;
+  v_end logloom.alert_history;
+begin
+  select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
+  if not found
+    or not (v_rule.notify_on_recovery or 'pagerduty' = any (v_rule.notification_destinations))
+    or new.end_told_at is not null
+  then
+    return null;
+  end if;
+  v_end.incident_id := new.incident_id;
+  v_end."group" := new."group";
+  perform
+  from logloom_private.enqueue_notifications(
+    v_rule, 'recovery', v_end, logloom_private.recovery_body(v_rule, new),
+    logloom_private.silence_of_alert(
+      new.tenant_id, new.rule_id, new."group", new.resolved_at
+    ) is not null
+  );
+  if found then
+    update logloom.alert_incidents i
+    set end_told_at = new.resolved_at
+    where i.incident_id = new.incident_id;
+  end if;
+  return null;
+end;
+$$;
+
+create trigger alert_incidents_enqueue_recovery
+after update of resolved_at on logloom.alert_incidents
+for each row when (old.resolved_at is null and new.resolved_at is not null)
+execute function logloom_private.enqueue_recovery();

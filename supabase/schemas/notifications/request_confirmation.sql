@@ -1,3 +1,102 @@
+-- One for all addresses that a mailbox usually has: without letter case and what follows a +.
+create function logloom_private.mailbox_digest(p_address text)
+returns bytea
+language sql
+stable
+return sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@', '@')), 'UTF8'));
+
+-- Makes a new code for the address of a notification that was claimed, keeps its hash, and returns
+-- what the mail says. The code before is good no more.
+create function logloom_private.mail_code(p_notification logloom_private.notifications)
+returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  -- 48 bits over a million codes: none is more likely than another by what anybody could use.
+  v_code constant text := lpad((
+    (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
+  )::text, 6, '0');
+  v_lifetime constant interval := (
+    select s.confirmation_lifetime from logloom_private.settings s
+  );
+begin
+  insert into logloom_private.notification_addresses as a (
+    tenant_id, mailbox, code_hash, code_expires_at
+  )
+  values (
+    p_notification.tenant_id, lower(p_notification.address),
+    extensions.crypt(v_code, extensions.gen_salt('bf', 8)), now() + v_lifetime
+  )
+  on conflict (tenant_id, mailbox) do update
+  set code_hash = excluded.code_hash, code_expires_at = excluded.code_expires_at, tries = 0;
+  return (
+    p_notification.body::jsonb || jsonb_build_object(
+      'code', v_code, 'hours', round(extract(epoch from v_lifetime) / 3600, 1)
+    )
+  )::text;
+end;
+$$;
+
+-- Whether notifications of the tenant may go to this email address: it was confirmed by a code, or
+-- is that of a member.
+create function logloom_private.address_is_confirmed(p_tenant_id text, p_address text)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select
+    from logloom_private.notification_addresses a
+    where a.tenant_id = p_tenant_id and a.mailbox = lower(p_address)
+      and a.confirmed_at is not null
+  ) or logloom_private.is_address_of_member(p_tenant_id, p_address);
+end;
+$$;
+
+-- What a delivery says that is not made because nobody confirmed its address. It asks for no code
+-- that was not mailed.
+create function logloom_private.unconfirmed_address(p_tenant_id text, p_address text)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    (
+      select 'The address is not confirmed, and the mail with its code failed: ' || n.last_error
+      from logloom_private.notifications n
+      where n.tenant_id = p_tenant_id and n.purpose = 'confirmation'
+        and lower(n.address) = lower(p_address)
+      order by n.created_at desc
+      limit 1
+    ),
+    'The address is not confirmed: confirm_alert_address takes the code that was mailed to it, '
+      'test_alert_rule mails a new one'
+  );
+end;
+$$;
+
+-- Whether an alert rule of the tenant has this address, given in lower case, as its destination.
+create function logloom_private.rule_names_address(p_tenant_id text, p_mailbox text)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select
+    from logloom.alert_rules r
+    where r.tenant_id = p_tenant_id and 'email' = any(r.notification_destinations)
+      and lower(r.notification_config ->> 'email') = p_mailbox
+  );
+end;
+$$;
+
 -- Has a code mailed to the address of a rule, where the limits allow it and none is good yet, or
 -- for who asks again. Returns what the delivery is told.
 create function logloom_private.request_confirmation(
@@ -60,3 +159,27 @@ begin
   return v_mailed;
 end;
 $$;
+
+-- Whoever makes or changes a rule with an address that is not confirmed has a code mailed to it.
+create function logloom_private.request_confirmation_of_rule()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes to the outbox
+begin
+  if not logloom_private.address_is_confirmed(
+    new.tenant_id, logloom_private.channel_address('email', new.notification_config, '{}')
+  ) then
+    perform logloom_private.request_confirmation(new, false);
+  end if;
+  return null;
+end;
+$$;
+
+create trigger alert_rules_request_confirmation
+after insert or update of enabled, notification_destinations, notification_config
+on logloom.alert_rules
+for each row when (new.enabled and 'email' = any(new.notification_destinations))
+execute function logloom_private.request_confirmation_of_rule();

@@ -1,3 +1,67 @@
+-- How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.
+create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
+returns interval
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select greatest(
+      -- The exponent is cut so that the power stays a number; the greatest wait holds long before.
+      make_interval(secs => (0.8 + 0.4 * random()) * least(
+        extract(epoch from s.notification_retry_base)
+          * power(s.notification_retry_factor, least(p_attempts - 1, 30)),
+        extract(epoch from s.notification_retry_max)
+      )),
+      least(make_interval(secs => coalesce(p_retry_after, 0)), s.notification_retry_max)
+    )
+    from logloom_private.settings s
+  );
+end;
+$$;
+
+-- Notes that a notification was delivered or is given up, in the history of alerts, too.
+create function logloom_private.end_notification(
+  p_notification logloom_private.notifications,
+  p_outcome text,
+  p_status integer,
+  p_error text
+)
+returns logloom_private.notifications
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ended logloom_private.notifications;
+  v_alert_ids constant uuid[] := p_notification.alert_id || array(
+    select a.alert_id
+    from logloom_private.notified_alerts a
+    where a.notification_id = p_notification.notification_id
+  );
+begin
+  update logloom_private.notifications n
+  set claim_id = null,
+    status = case p_outcome when 'delivered' then 'delivered' else 'failed' end,
+    settled_at = now(),
+    last_status = p_status,
+    last_error = p_error
+  where n.notification_id = p_notification.notification_id
+  returning n.* into v_ended;
+  if p_outcome = 'delivered' then
+    update logloom.alert_history h
+    set notification_sent_at = coalesce(h.notification_sent_at, now()),
+      notification_channels
+        = array_remove(h.notification_channels, v_ended.channel) || v_ended.channel
+    where h.alert_id = any (v_alert_ids);
+  else
+    update logloom.alert_history h
+    set notification_error = v_ended.channel || ': ' || coalesce(p_error, 'not delivered')
+    where h.alert_id = any (v_alert_ids);
+  end if;
+  return v_ended;
+end;
+$$;
+
 -- Notes what came of a claim, and when the next attempt is due.
 create function logloom_private.settle_claim(
   p_notification_id uuid,

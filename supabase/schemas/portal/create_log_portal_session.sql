@@ -1,20 +1,15 @@
 -- An origin as browsers write it, without the usual port: of https, or of a page on this machine.
 create function logloom_private.is_origin(p_origin text)
 returns boolean
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return length(p_origin) <= 255
-    and p_origin ~ (
-      '^(?:https://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|http://(?:localhost|127\.0\.0\.1))'
-      '(?::[1-9][0-9]{0,4})?$'
-    )
-    and p_origin !~ '^https:.*:443$|^http:.*:80$'
-    and coalesce(substring(p_origin from ':([0-9]+)$')::integer, 0) <= 65535;
-end;
-$$;
+return length(p_origin) <= 255
+  and p_origin ~ (
+    '^(?:https://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|http://(?:localhost|127\.0\.0\.1))'
+    '(?::[1-9][0-9]{0,4})?$'
+  )
+  and p_origin !~ '^https:.*:443$|^http:.*:80$'
+  and coalesce(substring(p_origin from ':([0-9]+)$')::integer, 0) <= 65535;
 
 create function logloom_private.issue_portal_session(
   p_tenant_id text,

@@ -1,17 +1,4 @@
--- The generator: aggregates and the fields to group by.
-
--- The expression that a field is grouped or counted by: a column, or the text of an attribute.
-create function logloom_private.query_group_sql(p_field jsonb, p_alias text)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return '(' || logloom_private.query_value_sql(p_field, p_alias)
-    || case p_field ->> 'field' when 'attrs' then ' #>> ''{}''' else '' end || ')';
-end;
-$$;
+-- The generator: aggregates.
 
 -- An aggregate as an expression of type double precision; for rate the count. Times are seconds
 -- since 1970.

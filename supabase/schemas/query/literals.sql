@@ -149,17 +149,12 @@ $$;
 
 create function logloom_private.seconds_of(p_unit text)
 returns numeric
-language plpgsql
+language sql
 immutable
 parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case p_unit
-    when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
-    when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
-end;
-$$;
+return case p_unit
+  when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
+  when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
 
 -- The number of a comparison, {"unit": null, "value": …}, or the quantity,
 -- {"unit": "seconds" or "bytes", …}; null of null. The value is an exact decimal as a text.

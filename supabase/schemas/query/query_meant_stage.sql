@@ -1,23 +1,18 @@
 -- What stands for an aggregate of another language: its name, or null where there is none.
 create function logloom_private.query_meant_aggregate(p_name text)
 returns text
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case
-    when p_name in ('count', 'rate', 'sum', 'avg', 'min', 'max', 'count_distinct') then p_name
-    when p_name ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$' then p_name
-    when p_name ~ '^(?:perc|pct|pc)[1-9][0-9]?$' then 'p' || substring(p_name from '[0-9]+')
-    when p_name = 'median' then 'p50'
-    when p_name in ('percentile', 'percentiles', 'quantile', 'pct') then 'p95'
-    when p_name in ('mean', 'average') then 'avg'
-    when p_name in ('dc', 'dcount', 'distinct_count', 'count_uniq', 'uniq', 'cardinality')
-      then 'count_distinct'
-  end;
+return case
+  when p_name in ('count', 'rate', 'sum', 'avg', 'min', 'max', 'count_distinct') then p_name
+  when p_name ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$' then p_name
+  when p_name ~ '^(?:perc|pct|pc)[1-9][0-9]?$' then 'p' || substring(p_name from '[0-9]+')
+  when p_name = 'median' then 'p50'
+  when p_name in ('percentile', 'percentiles', 'quantile', 'pct') then 'p95'
+  when p_name in ('mean', 'average') then 'avg'
+  when p_name in ('dc', 'dcount', 'distinct_count', 'count_uniq', 'uniq', 'cardinality')
+    then 'count_distinct'
 end;
-$$;
 
 -- What to write instead of the stage that begins with the first token, or null: stages of other
 -- languages, an aggregate without its brackets, a comparison without where.

@@ -56,6 +56,14 @@ begin
 end;
 $$;
 
+-- The expression that a field is grouped or counted by: a column, or the text of an attribute.
+create function logloom_private.query_group_sql(p_field jsonb, p_alias text)
+returns text
+language sql
+immutable
+return '(' || logloom_private.query_value_sql(p_field, p_alias)
+  || case p_field ->> 'field' when 'attrs' then ' #>> ''{}''' else '' end || ')';
+
 -- The items of an AND or OR as SQL. PostgreSQL keeps what an expression takes for a record until
 -- the expression ends, and each leaf over attributes copies them. So these leaves are asked one
 -- after another in a subquery, which forgets each. "offset 0" keeps it a subquery. p_items: SQL;

@@ -3,14 +3,9 @@
 -- Enough of the caller's text to recognise it in a message.
 create function logloom_private.query_excerpt(p_text text)
 returns text
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return '"' || left(p_text, 40) || case when char_length(p_text) > 40 then '…' else '' end || '"';
-end;
-$$;
+return '"' || left(p_text, 40) || case when char_length(p_text) > 40 then '…' else '' end || '"';
 
 -- Counts p_steps more: a token, a rule, a term, a part of a regex. No loop of the compiler runs
 -- without counting, so a query's cost is bounded by this number whatever it holds.

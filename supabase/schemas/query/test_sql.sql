@@ -4,15 +4,10 @@
 -- sigma are one.
 create function logloom_private.folded_text(p_text text)
 returns text
-language plpgsql
+language sql
 immutable
 parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return replace(lower(p_text collate pg_c_utf8), 'ς', 'σ');
-end;
-$$;
+return replace(lower(p_text collate pg_c_utf8), 'ς', 'σ');
 
 -- A test of the text that p_value, an SQL expression, is. Where nothing that is looked for has a
 -- sigma, the two need not be made one.
@@ -47,19 +42,14 @@ $$;
 -- A test of the text of a JSON scalar, or of any scalar in an array.
 create function logloom_private.query_any_text_sql(p_leaf jsonb, p_value text)
 returns text
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'case jsonb_typeof(' || p_value || ')'
-    || ' when ''object'' then false when ''null'' then false'
-    || ' when ''array'' then exists (select from jsonb_array_elements(' || p_value || ') as e (v)'
-    || ' where jsonb_typeof(e.v) in (''string'', ''number'', ''boolean'') and '
-    || logloom_private.query_text_test(p_leaf, '(e.v #>> ''{}'')') || ') else '
-    || logloom_private.query_text_test(p_leaf, '(' || p_value || ' #>> ''{}'')') || ' end';
-end;
-$$;
+return 'case jsonb_typeof(' || p_value || ')'
+  || ' when ''object'' then false when ''null'' then false'
+  || ' when ''array'' then exists (select from jsonb_array_elements(' || p_value || ') as e (v)'
+  || ' where jsonb_typeof(e.v) in (''string'', ''number'', ''boolean'') and '
+  || logloom_private.query_text_test(p_leaf, '(e.v #>> ''{}'')') || ') else '
+  || logloom_private.query_text_test(p_leaf, '(' || p_value || ' #>> ''{}'')') || ' end';
 
 -- A leaf over its value, a column or the JSON value of an attribute.
 create function logloom_private.query_test_sql(p_leaf jsonb, p_value text, p_now_sql text)

@@ -69,14 +69,9 @@ $$;
 -- A word or a quoted text.
 create function logloom_private.query_is_term(p_token text)
 returns boolean
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return left(p_token, 1) not in ('', '(', ')', '[', ']', '{', '}', '|');
-end;
-$$;
+return left(p_token, 1) not in ('', '(', ')', '[', ']', '{', '}', '|');
 
 -- Is there no white space between this token and the one before?
 create function logloom_private.query_is_adjacent(
@@ -84,16 +79,11 @@ create function logloom_private.query_is_adjacent(
   p_at integer
 )
 returns boolean
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return p_at > 1
-    and p_state.positions[p_at - 1] + char_length(p_state.texts[p_at - 1])
-      = p_state.positions[p_at];
-end;
-$$;
+return p_at > 1
+  and p_state.positions[p_at - 1] + char_length(p_state.texts[p_at - 1])
+    = p_state.positions[p_at];
 
 -- Goes on to the next token, which does not touch this one if it is a term: time"out" is one term
 -- with a quote in it to some and two terms to others, so it is neither.
@@ -153,27 +143,17 @@ $$;
 
 create function logloom_private.query_has_wildcard(p_token text)
 returns boolean
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return left(p_token, 1) <> '"' and translate(p_token, '*?', '') <> p_token
-    and p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
-end;
-$$;
+return left(p_token, 1) <> '"' and translate(p_token, '*?', '') <> p_token
+  and p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
 
 -- A LIKE pattern that matches a text and nothing else.
 create function logloom_private.query_like_text(p_text text)
 returns text
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return regexp_replace(p_text, '([\\%_])', '\\\1', 'g');
-end;
-$$;
+return regexp_replace(p_text, '([\\%_])', '\\\1', 'g');
 
 -- A LIKE pattern for a token: its wildcards become LIKE's, LIKE's own are escaped.
 create function logloom_private.query_like(p_token text)
@@ -209,14 +189,9 @@ $$;
 -- which the dotted I and the Kelvin sign fold to, may be any character.
 create function logloom_private.query_like_record(p_pattern text)
 returns text
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return '%' || regexp_replace(
-    regexp_replace(p_pattern, '\\[\\_]|["_\x01-\x1f\x7f]', '%', 'g'),
-    '[ik\x80-\U0010ffff]', '_', 'g'
-  ) || '%';
-end;
-$$;
+return '%' || regexp_replace(
+  regexp_replace(p_pattern, '\\[\\_]|["_\x01-\x1f\x7f]', '%', 'g'),
+  '[ik\x80-\U0010ffff]', '_', 'g'
+) || '%';

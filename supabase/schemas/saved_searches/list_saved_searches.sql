@@ -77,3 +77,48 @@ comment on function public.list_saved_searches(boolean, integer, uuid) is
   'The caller''s saved searches and, unless include_shared is false, those that colleagues share, '
   'newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page before. '
   'Errors: PT400, PT401, PT403.';
+
+create function public.get_saved_search_categories()
+returns text[]
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+begin
+  return array(
+    select distinct s.category
+    from logloom.saved_searches s
+    where s.tenant_id = v_tenant_id and s.category is not null
+    order by s.category
+  );
+end;
+$$;
+
+comment on function public.get_saved_search_categories() is
+  'Categories of the saved searches that the caller can read, each once, sorted. '
+  'Errors: PT400, PT401.';
+
+create function public.get_saved_search_count()
+returns bigint
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_user_id constant text := logloom_private.current_user_id();
+begin
+  return (
+    select count(*)
+    from logloom.saved_searches s
+    where s.tenant_id = v_tenant_id and s.created_by = v_user_id
+  );
+end;
+$$;
+
+comment on function public.get_saved_search_count() is
+  'How many saved searches the caller has. Errors: PT400, PT401.';

@@ -60,20 +60,16 @@ $$;
 -- of it. A new session costs what a minute of idle work costs, so runs are not shorter.
 create function logloom_private.run_time()
 returns interval
-language plpgsql
+language sql
 stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return least(
-    interval '5 minutes',
-    nullif(current_setting('statement_timeout')::interval, interval '0') / 2
-  );
-end;
-$$;
+return least(
+  interval '5 minutes',
+  nullif(current_setting('statement_timeout')::interval, interval '0') / 2
+);
 
--- What pg_cron calls, once for each lane: runs the steps of its jobs, the longest overdue first, for
--- run_time(), or until a migration was applied. A second call for the same lane returns at once.
+-- What pg_cron calls, once for each lane: runs the steps of its jobs, the longest overdue first,
+-- for run_time(), or until a migration was applied. A second call for the same lane returns at
+-- once.
 create procedure logloom_private.work(p_lane pg_catalog.text)
 language plpgsql
 as $$

@@ -20,3 +20,79 @@ begin
   );
 end;
 $$;
+
+-- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
+-- else its week or, where that has few, its month, once that is over: the first day with rows sees
+-- to the others. Null: they stay rows. are_small: not a day by itself.
+create function logloom_private.days_to_seal_together(
+  p_tenant_id text,
+  p_day date,
+  p_now timestamptz,
+  out days date[],
+  out are_small boolean
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_month constant integer :=
+    logloom_private.block_days(logloom_private.retention_days(p_tenant_id));
+  v_span integer;
+  v_from date;
+  v_day date;
+  v_count integer;
+  v_records bigint;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if not coalesce(
+    (select t.compression from logloom.tenant_settings t where t.tenant_id = p_tenant_id), true
+  )
+  then
+    return;
+  end if;
+  are_small := false;
+  foreach v_span in array array[1, least(v_month, 7), v_month] loop
+    v_from := logloom_private.span_start(p_day, v_span);
+    exit when logloom_private.day_start(v_from + v_span) > p_now - v_settings.seal_after;
+    days := '{}';
+    v_records := 0;
+    for v_day in
+      select d.day
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id and d.day >= v_from and d.day < v_from + v_span
+      order by d.day
+    loop
+      continue when not logloom_private.partition_exists(v_day);
+      execute format(
+        'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 limit $2) l',
+        logloom_private.partition_name(v_day)
+      )
+      into v_count
+      using p_tenant_id, v_settings.seal_day_records;
+      -- A day with enough for itself has a pass of its own.
+      if v_count > 0 and (v_count < v_settings.seal_day_records) = are_small then
+        days := days || v_day;
+        v_records := v_records + v_count;
+      end if;
+      exit when days[1] < p_day;
+    end loop;
+    if v_span = v_month and are_small then
+      v_records := v_records + (
+        select coalesce(sum(c.records), 0)
+        from logloom_private.blocks c
+        where c.tenant_id = p_tenant_id and c.holds_counts
+          and c.records < v_settings.seal_day_records
+          and c.first_ts >= logloom_private.day_start(v_from)
+          and c.last_ts < logloom_private.day_start(v_from + v_span)
+      );
+    end if;
+    if days[1] = p_day and (not are_small or v_records >= v_settings.seal_week_records) then
+      return;
+    end if;
+    are_small := true;
+  end loop;
+  days := null;
+end;
+$$;

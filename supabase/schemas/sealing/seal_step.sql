@@ -143,10 +143,5 @@ $$;
 -- there is much. A kill loses nothing.
 create function logloom_private.seal_step()
 returns interval
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return logloom_private.seal_step_at(clock_timestamp());
-end;
-$$;
+language sql
+return logloom_private.seal_step_at(clock_timestamp());

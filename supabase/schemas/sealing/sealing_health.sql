@@ -1,3 +1,20 @@
+-- Seam: when the last block was made; null where that is not known.
+create function logloom_private.last_sealed()
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select c.sealed_at
+    from logloom_private.blocks c
+    order by c.block_id desc
+    limit 1
+  );
+end;
+$$;
+
 -- How sealing does: days that no pass has looked at yet, when the last block was made, and blocks
 -- that were given up because they differed from their records, which stay rows: degraded.
 create function logloom_private.sealing_health(p_now timestamptz)

@@ -1,29 +1,20 @@
 -- Where buckets of a width are counted from: weeks begin on Mondays, and 1970 on a Thursday.
 create function logloom_private.bucket_origin(p_seconds bigint)
 returns timestamptz
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case when p_seconds % 604800 = 0 then '1970-01-05T00:00:00Z' else 'epoch' end::timestamptz;
-end;
-$$;
+return case when p_seconds % 604800 = 0 then timestamp '1970-01-05' else timestamp 'epoch' end
+  at time zone 'UTC';
 
 -- The bucket of a record as SQL over the alias l.
 create function logloom_private.bucket_sql(p_seconds bigint)
 returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return format(
-    'date_bin(%L::interval, l.ts, %L)',
-    make_interval(secs => p_seconds), logloom_private.bucket_origin(p_seconds)
-  );
-end;
-$$;
+language sql
+stable
+return format(
+  'date_bin(%L::interval, l.ts, %L)',
+  make_interval(secs => p_seconds), logloom_private.bucket_origin(p_seconds)
+);
 
 -- The least width of which p_buckets, or search_buckets_default, cover the range. Buckets are
 -- counted from an origin of their own: one more than p_buckets may touch it. PT400 when out of

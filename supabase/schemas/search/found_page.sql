@@ -1,3 +1,38 @@
+-- Seam: the records that SQL selects, of which those without an id may be null.
+create function logloom_private.read_page(p_sql text)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[];
+begin
+  execute 'select array(' || p_sql || ')' into v_logs;
+  return v_logs;
+end;
+$$;
+
+-- The records that SQL selects. A subtransaction that is rolled back gives its locks back.
+create function logloom_private.read_apart(p_sql text)
+returns public.logloom_log_record[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_logs public.logloom_log_record[];
+begin
+  begin
+    execute 'select array(' || p_sql || ')' into v_logs;
+    raise sqlstate 'LL002';
+  exception when sqlstate 'LL002' then
+    null;
+  end;
+  return v_logs;
+end;
+$$;
+
 -- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
 -- after part of the range, until the page is full, by number or by p_bytes (default
 -- max_page_bytes). It begins no further part after search_page_time, so that it may find fewer.

@@ -7,15 +7,10 @@
 -- letters that stick to it are those of an id, of a zone or of a month.
 create function logloom_private.rough_shape_sql(p_value text)
 returns text
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return 'regexp_replace(left(' || p_value || ', 1000) collate "C", '
-    || '''[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?'', ''<*>'', ''g'')';
-end;
-$$;
+return 'regexp_replace(left(' || p_value || ', 1000) collate "C", '
+  || '''[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?'', ''<*>'', ''g'')';
 
 create function logloom_private.shape(p_rough text)
 returns text

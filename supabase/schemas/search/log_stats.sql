@@ -1,3 +1,83 @@
+-- A query's aggregates for a tenant, from the counts where they can answer. For jobs, too.
+create function logloom_private.log_stats_of(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_limit integer
+)
+returns setof public.logloom_log_stat
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+begin
+  if p_query.plan ? 'patterns' then
+    return query
+    select p.*
+    from logloom_private.log_patterns_of(p_tenant_id, p_query, p_range, p_limit) p;
+  else
+    return query execute 'select s.*, $1 from ('
+      || logloom_private.log_stats_sql(p_tenant_id, p_query, p_range, p_limit) || ') s'
+    using array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
+    );
+  end if;
+end;
+$$;
+
+create function logloom_private.read_log_stats(
+  p_scope logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from text,
+  p_ts_to text,
+  p_limit integer
+)
+returns setof public.logloom_log_stat
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'log_stats');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_limit constant integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_search_slot(v_scope);
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'rows');
+  -- Values of groups may be long: rows end with max_page_bytes.
+  return query
+  select (r.row).*
+  from (
+    select
+      s as row,
+      sum(octet_length(to_json(s)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) as before
+    from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
+  ) r
+  where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return query
+  select r.*
+  from logloom_private.read_log_stats(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
+end;
+$$;
+
 create function public.log_stats(
   p_query_dsl text default null,
   p_ts_from text default null,

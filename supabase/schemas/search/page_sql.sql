@@ -1,3 +1,133 @@
+-- How many bytes records have in an answer.
+create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
+returns bigint
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    (
+      select sum(octet_length(to_json(l)::text))
+      from (select unnest(p_logs) as l) l
+    ),
+    0
+  );
+end;
+$$;
+
+-- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits,
+-- whether those before it in p_order have fewer than p_bytes: records are chosen before anything of
+-- them is opened. p_size: an expression of their size; that of what is stored where it is null.
+create function logloom_private.sized_rows_sql(
+  p_rows text,
+  p_order text,
+  p_bytes bigint,
+  p_size text default null
+)
+returns text
+language sql
+stable
+return format(
+  'from (select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '
+    || 'and 1 preceding), 0) < %3$s as fits from (select l.*, '
+    || '%4$s as size from (select l.* %1$s) l) l) l',
+  p_rows, p_order, p_bytes,
+  coalesce(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))')
+);
+
+-- The attributes that p_fields name, nested as they were; null where none is there.
+create function logloom_private.pick_attrs(p_attrs jsonb, p_fields jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_field jsonb;
+  v_path text[];
+  v_key text;
+  v_value jsonb;
+  v_picked jsonb := '{}';
+begin
+  for v_field in select f from jsonb_array_elements(p_fields) f loop
+    v_value := p_attrs;
+    v_path := array(select jsonb_array_elements_text(v_field -> 'path'));
+    foreach v_key in array v_path loop
+      v_value := v_value -> v_key;
+    end loop;
+    if coalesce(v_value, 'null') <> 'null' then
+      for v_depth in 1..cardinality(v_path) - 1 loop
+        if jsonb_typeof(v_picked #> v_path[1:v_depth]) is distinct from 'object' then
+          v_picked := jsonb_set(v_picked, v_path[1:v_depth], '{}');
+        end if;
+      end loop;
+      v_picked := jsonb_set(v_picked, v_path, v_value);
+    elsif p_attrs ? (v_field ->> 'joined') then
+      v_picked := v_picked || jsonb_build_object(
+        v_field ->> 'joined', p_attrs -> (v_field ->> 'joined')
+      );
+    end if;
+  end loop;
+  return nullif(v_picked, '{}');
+end;
+$$;
+
+-- A record of the alias l, column after column, of which fields (null: all) are shown. id,
+-- tenant_id and ts always are: they name the record.
+create function logloom_private.shown_columns_sql(p_fields jsonb default null)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_attrs constant jsonb := jsonb_path_query_array(p_fields, '$[*] ? (@.field == "attrs")');
+begin
+  return (
+    select string_agg(
+      case
+        when f.name = 'attrs' and jsonb_array_length(v_attrs) > 0
+          then 'logloom_private.pick_attrs(l.attrs, ' || quote_literal(v_attrs) || ')'
+        when p_fields is null or f.name in ('id', 'tenant_id', 'ts')
+          or f.name <> 'attrs'
+          and p_fields @> jsonb_build_array(jsonb_build_object('field', f.name))
+          then 'l.' || f.name
+        else 'null::' || f.type
+      end,
+      ', ' order by f.shown
+    )
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null
+  );
+end;
+$$;
+
+-- What an answer has of a record that is larger than a page: the beginnings of its texts, and in
+-- attrs.logloom_cut how many bytes it has.
+create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
+returns public.logloom_log_record
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_log.msg := left(p_log.msg, 100000);
+  -- fields text but level, msg: p_log.{name} := left(p_log.{name}, 10000);
+  p_log.service := left(p_log.service, 10000);
+  p_log.env := left(p_log.env, 10000);
+  p_log.req_id := left(p_log.req_id, 10000);
+  p_log.user_id := left(p_log.user_id, 10000);
+  p_log.route := left(p_log.route, 10000);
+  p_log.host := left(p_log.host, 10000);
+  -- fields end
+  p_log.attrs := jsonb_build_object('logloom_cut', jsonb_build_object('attrs', p_size));
+  return p_log;
+end;
+$$;
+
 -- SQL of a page, with p_others: the records of p_rows, SQL from "from" on with the alias l, as the
 -- query stages and shows them, in p_order; p_limit at most, which together have less than p_bytes.
 -- Those that do not fit are null, and unless p_is_exact each that is larger than its share: most

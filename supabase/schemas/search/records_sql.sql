@@ -33,3 +33,181 @@ begin
     || ') l) l where true');
 end;
 $$;
+
+-- SQL from "where" on: what where after an aggregate asks, the keys of sort, then p_order, and the
+-- least of both limits. p_sql: by the name of an aggregate or a group the columns that it is sorted
+-- by, an array.
+create function logloom_private.chosen_rows_sql(
+  p_plan jsonb,
+  p_sql jsonb,
+  p_order text,
+  p_limit integer
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_having constant text := (
+    select string_agg(
+      format(
+        '%s %s %L::double precision', p_sql -> (h ->> 'name') ->> 0,
+        case h ->> 'operator' when '!=' then '<>' else h ->> 'operator' end, h ->> 'number'
+      ),
+      ' and '
+    )
+    from jsonb_array_elements(p_plan -> 'having') h
+  );
+  v_keys constant text := (
+    select string_agg(
+      s.sql || case when (k.key -> 'descending')::boolean then ' desc' else '' end
+        || ' nulls last',
+      ', ' order by k.n, s.n
+    )
+    from jsonb_array_elements(p_plan -> 'sort') with ordinality k (key, n)
+    cross join lateral jsonb_array_elements_text(p_sql -> (k.key ->> 'name'))
+      with ordinality s (sql, n)
+  );
+begin
+  return format(
+    'where %s order by %s limit %s', coalesce(v_having, 'true'),
+    concat_ws(', ', v_keys, p_order), least(p_limit, (p_plan -> 'limit')::integer)
+  );
+end;
+$$;
+
+-- SQL from "from" on: the first p_limit records of a bound query in p_order, those after p_ts and
+-- p_id where they are given: as many of rows and of sealed ones, and of these the first; as many as
+-- an extraction may read where a filter comes after it. p_reads: what is read besides ts and id;
+-- all may be where it is null. p_bytes: of records after so many bytes nothing but the place and
+-- the size is there, unless they are extracted from.
+create function logloom_private.first_records_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_limit integer,
+  p_order text,
+  p_ts timestamptz default null,
+  p_id uuid default null,
+  p_reads text[] default null,
+  p_bytes bigint default null
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_after constant text := case when p_ts is null then ''
+    -- The comparison of rows drives the index.
+    else format(
+      '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
+      case p_order when 'asc' then '>' else '<' end, p_ts, p_id
+    ) end;
+  v_rows text;
+  v_order text;
+begin
+  p_reads := case when p_reads is not null then p_reads || array['ts', 'id'] end;
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    p_bytes := null;
+    if p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
+      p_limit := (select s.search_stage_records from logloom_private.settings s) + 1;
+    end if;
+  end if;
+  v_order := format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
+  if p_query.masked_tree is not null then
+    -- How many of them it lets through shows without the hidden fields alone.
+    return logloom_private.records_sql(
+      p_tenant_id, p_query, p_query.ts_from, p_query.ts_to, p_reads
+    ) || ' and ' || v_after || 'true' || v_order;
+  elsif p_query.hidden_fields is not null then
+    p_bytes := null;
+  end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, p_query.ts_from, p_query.ts_to, v_after || p_query.filter, p_reads, p_order,
+    p_limit, p_bytes
+  ) || v_order;
+  if logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then
+    v_rows := 'from ((select l.* ' || v_rows
+      || ') union all select l.* from logloom_private.sealed_page('
+      || format(
+        '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
+        p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+      )
+      || ') l) l' || v_order;
+  end if;
+  if p_query.hidden_fields is not null then
+    v_rows := logloom_private.masked_sql(p_query, v_rows) || v_order;
+  end if;
+  return v_rows;
+end;
+$$;
+
+-- SQL from "from" on: ts, level, service and events of what is to be counted: the counts of the
+-- range's whole minutes, in log_counts and in blocks, and the records of what it has of its first
+-- and last one. Null where the counts cannot answer the query.
+create function logloom_private.counted_rows_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_fields constant text[] :=
+    logloom_private.query_reads(p_query.tree) || p_query.by_fields;
+  v_first constant timestamptz :=
+    date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
+  v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
+  v_filter text;
+  v_hides_services boolean;
+begin
+  if v_first >= v_last
+    or not v_fields <@ array['level', 'service']
+    or p_query.aggregate not in ('count', 'rate')
+  then
+    return null;
+  end if;
+  if 'service' = any(v_fields) then
+    execute 'select exists (select ' || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
+    ) || ')'
+    into v_hides_services;
+    if v_hides_services then
+      return null;
+    end if;
+  end if;
+
+  v_filter := logloom_private.query_sql(p_query.tree, 'l');
+  return 'from (select l.minute as ts, l.level, l.service, l.events '
+    || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
+    )
+    || ' union all select l.ts, l.level, l.service, l.events '
+    || logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, v_filter,
+      format(
+        'logloom_private.block_counts(%s, %L, %L)',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), v_first, v_last
+      )
+    )
+    || case when p_from < v_first then
+        ' union all select l.ts, l.level, l.service, 1 '
+          || logloom_private.records_sql(
+            p_tenant_id, p_query, p_from, v_first, array['ts', 'level', 'service']
+          )
+      else '' end
+    || case when v_last < p_to then
+        ' union all select l.ts, l.level, l.service, 1 '
+          || logloom_private.records_sql(
+            p_tenant_id, p_query, v_last, p_to, array['ts', 'level', 'service']
+          )
+      else '' end
+    || ') l';
+end;
+$$;

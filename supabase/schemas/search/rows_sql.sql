@@ -1,3 +1,119 @@
+-- Seam. SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records
+-- and takes the scan slot meanwhile, wherever it runs.
+create function logloom_private.scanned_tenant_sql(p_tenant text)
+returns text
+language sql
+stable
+return p_tenant;
+
+-- The days of a range on which a tenant has rows, in order. Asked for in a statement of its own:
+-- where records are sharded that costs a third of a statement with more in it.
+create function logloom_private.days_with_rows(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns date[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_days date[];
+begin
+  select array_agg(d.day order by d.day)
+  into v_days
+  from logloom_private.log_days d
+  where d.tenant_id = p_tenant_id
+    and d.day between (p_from at time zone 'UTC')::date
+      and ((p_to - interval '1 microsecond') at time zone 'UTC')::date;
+  return coalesce(v_days, '{}');
+end;
+$$;
+
+-- SQL over the alias l: whether ts is on one of p_days. Days in a row are one span.
+create function logloom_private.days_sql(p_days date[])
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select coalesce('(' || string_agg(s.sql, ' or ' order by s.first_day) || ')', 'false')
+    from (
+      select
+        min(d.day) as first_day,
+        format(
+          'l.ts >= %L::timestamptz and l.ts < %L::timestamptz',
+          logloom_private.day_start(min(d.day)), logloom_private.day_start(max(d.day) + 1)
+        ) as sql
+      from (
+        select u.day, u.day - (row_number() over (order by u.day))::integer as row_begin
+        from unnest(p_days) u (day)
+      ) d
+      group by d.row_begin
+    ) s
+  );
+end;
+$$;
+
+-- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter. The only place
+-- that says whose rows are read; whose blocks, candidate_blocks and sealed_page say.
+-- Constants, not parameters: with them the planner leaves out the partitions of other days.
+create function logloom_private.tenant_rows_sql(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_filter text,
+  p_table text default 'logloom.logs',
+  p_time text default 'ts'
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_days text := '';
+begin
+  -- No partition without rows of the tenant is opened. Of a range that touches two days at most,
+  -- both are: to ask which have rows costs more.
+  if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
+    v_days := logloom_private.days_sql(
+      logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
+    ) || ' and ';
+  end if;
+  return format(
+    'from %1$s l where l.tenant_id = %2$L'
+      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
+    p_table, p_tenant_id, p_time, p_from, p_to
+  ) || v_days || p_filter;
+end;
+$$;
+
+-- Seam: whether the tenant has sealed records of the range in this snapshot. Exact within a stable
+-- function: it and the statement that it decides for share a snapshot, and in a snapshot a record
+-- is a row or in a block.
+create function logloom_private.reads_sealed(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform
+  from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+  limit 1;
+  return found;
+end;
+$$;
+
 -- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter, where they lie
 -- or, of many days, day by day. Parameters as those of rows_by_day.
 create function logloom_private.rows_sql(
@@ -27,5 +143,87 @@ begin
     'from logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l where true',
     p_tenant_id, v_parts, p_filter, p_reads, p_order, p_limit, p_bytes
   );
+end;
+$$;
+
+-- The columns of logloom.logs, of the alias l, of which p_reads (null: all) are read. Each is a
+-- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
+-- those that do not fit nothing but their place and size.
+create function logloom_private.copied_columns_sql(p_reads text[], p_are_sized boolean)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_fields constant text[] := case
+    when p_reads is not null then array(select split_part(r, '.', 1) from unnest(p_reads) r)
+  end;
+begin
+  return (
+    select string_agg(
+      case
+        when p_are_sized and c.name = 'record_bytes' then 'l.size'
+        when c.name <> all(v_fields) and c.name not in ('ts', 'tenant_id') then 'null::' || c.type
+        when c.type in ('text', 'jsonb') then format(
+          case when p_are_sized then 'case when l.fits then %s end' else '%s' end,
+          format(case c.type when 'text' then 'l.%I || ''''' else 'l.%I #> ''{}''' end, c.name)
+        )
+        else format('l.%I', c.name)
+      end,
+      ', ' order by c.ordinality
+    )
+    from unnest(logloom_private.record_fields()) with ordinality c
+  );
+end;
+$$;
+
+-- The tenant's rows of some search_parts that pass a filter, part after part; the first p_limit of
+-- them in p_order where it is given. Of each what p_reads names is there, all where it is null.
+-- p_bytes: of those that have so many before them only the size is there, besides what names them.
+create function logloom_private.rows_by_day(
+  p_tenant_id text,
+  p_parts tstzrange[],
+  p_filter text,
+  p_reads text[],
+  p_order text default 'desc',
+  p_limit integer default null,
+  p_bytes bigint default null
+)
+returns setof logloom.logs
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 1000
+as $$
+declare
+  v_columns constant text := logloom_private.copied_columns_sql(p_reads, p_bytes is not null);
+  v_rows text;
+  v_part tstzrange;
+  v_found bigint;
+  v_left bigint := p_limit;
+begin
+  foreach v_part in array p_parts loop
+    begin
+      v_rows := logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(v_part), upper(v_part), p_filter
+      ) || case when p_limit is not null then format(
+        ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
+      ) else '' end;
+      if p_bytes is not null then
+        v_rows := logloom_private.sized_rows_sql(
+          v_rows, format('l.ts %1$s, l.id %1$s', p_order), p_bytes
+        );
+      end if;
+      return query execute 'select ' || v_columns || ' ' || v_rows;
+      get diagnostics v_found = row_count;
+      raise sqlstate 'LL002';
+    exception when sqlstate 'LL002' then
+      null;
+    end;
+    v_left := v_left - v_found;
+    exit when v_left <= 0;
+  end loop;
 end;
 $$;

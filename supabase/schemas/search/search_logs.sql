@@ -1,3 +1,124 @@
+-- Compiling a filter to machine code takes far longer than it saves here: jit is off.
+create function logloom_private.read_log_page(
+  p_scope logloom_private.reading_scope,
+  p_query_dsl text,
+  p_ts_from text,
+  p_ts_to text,
+  p_limit integer,
+  p_cursor text,
+  p_order text
+)
+returns public.logloom_log_page
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+-- definer because a filter drives an index only where row-level security does not stand between
+declare
+  v_scope logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'search_logs');
+  v_tenant_id constant text := v_scope.tenant_id;
+  v_limit integer := logloom_private.list_limit(
+    p_limit, 'search.page_limit_is_out_of_range'
+  );
+  v_order text;
+  v_now timestamptz := now();
+  v_first tstzrange;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_received jsonb;
+  v_left integer;
+  v_after text[];
+  v_times timestamptz[];
+  v_page record;
+  v_cursor text;
+begin
+  perform logloom_private.take_search_slot(v_scope);
+  if p_cursor is not null then
+    v_after := logloom_private.decode_cursor(
+      p_cursor,
+      '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
+        || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?(?: w(\d{1,18}))?$'
+    );
+    v_times := array(
+      select 'epoch'::timestamptz + (m || ' microseconds')::interval from unnest(v_after[2:5]) m
+    );
+    -- What the first page meant by now and by its range, so that no page moves away from it.
+    v_first := tstzrange(v_times[2], v_times[3]);
+    v_now := v_times[4];
+  end if;
+  if v_after[8] is not null then
+    -- Of an export: what was received before it began.
+    v_received := logloom_private.query_leaf(
+      logloom_private.query_field('received_at', 1),
+      jsonb_build_object('test', 'within', 'bounds', jsonb_build_object(
+        'to', 'epoch'::timestamptz + (v_after[8] || ' microseconds')::interval
+      ))
+    );
+    v_scope.filter := case when v_scope.filter is null then v_received
+      else jsonb_build_object(
+        'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_received)
+      ) end;
+  end if;
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, v_now, 'records');
+  -- That of the query's sort, or p_order.
+  v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
+    when true then 'desc' when false then 'asc' end;
+  if p_order not in ('desc', 'asc') then
+    perform logloom_private.refuse('search.order_is_unknown');
+  elsif v_order <> p_order then
+    perform logloom_private.refuse('search.order_is_another', v_order);
+  end if;
+  v_order := coalesce(v_order, p_order, 'desc');
+  if v_after[1] <> v_order then
+    perform logloom_private.refuse('search.cursor_has_another_order');
+  end if;
+  -- What limit leaves to this page and those after it.
+  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  if p_limit is null and v_left is not null then
+    v_limit := (select s.list_limit_max from logloom_private.settings s);
+  end if;
+  if p_limit is null and v_after[8] is not null then
+    v_limit := (select s.export_page_records from logloom_private.settings s);
+  end if;
+  v_limit := least(v_limit, v_left);
+
+  v_page := logloom_private.found_page(
+    v_tenant_id, v_query, v_range, v_limit, v_order, v_times[1], v_after[6]::uuid
+  );
+  v_left := v_left - cardinality(v_page.logs);
+  if v_page.last_id is not null and v_left is distinct from 0 then
+    v_cursor := logloom_private.encode_cursor(
+      array['page', v_order]
+        || array(
+          select (extract(epoch from t) * 1000000)::bigint::text
+          from unnest(array[v_page.last_ts, lower(v_range), upper(v_range), v_now]) t
+        )
+        || array[v_page.last_id::text, v_left::text, 'w' || v_after[8]]
+    );
+  end if;
+  return row(
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    array(
+      select w
+      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
+    )
+  )::public.logloom_log_page;
+exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
+  or internal_error
+then
+  if not logloom_private.reads_again(sqlstate, sqlerrm) then
+    raise;
+  end if;
+  return logloom_private.read_log_page(
+    p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
+  );
+end;
+$$;
+
 create function public.search_logs(
   p_query_dsl text default null,
   p_ts_from text default null,

@@ -1,3 +1,103 @@
+-- PT400: a stage would need more records or groups than it may.
+create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
+returns boolean
+language plpgsql
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.refuse('search.stage_met_its_bound', p_stage, p_bound::text, p_what);
+  return null;
+end;
+$$;
+
+-- The query with the bounds of what is read: of a range, what its ts leaves, what the tenant keeps,
+-- and, where p_ts is given, what a page after it can have.
+create function logloom_private.bound_query(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_order text default 'desc',
+  p_ts timestamptz default null
+)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_query.ts_from := logloom_private.kept_from(
+    p_tenant_id,
+    greatest(lower(p_range), p_query.ts_from, case when p_order = 'asc' then p_ts end)
+  );
+  p_query.ts_to := least(
+    upper(p_range), p_query.ts_to,
+    case when p_order = 'desc' then p_ts + interval '1 microsecond' end
+  );
+  return p_query;
+end;
+$$;
+
+-- A query in a scope: joined as a tree with what the scope lets read, without its hidden fields.
+-- PT400 where it names one of them.
+create function logloom_private.scoped_query(
+  p_scope logloom_private.reading_scope,
+  p_query logloom_private.compiled_query,
+  p_query_dsl text
+)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tree jsonb;
+begin
+  if p_scope.filter is null and p_scope.hidden_fields is null then
+    return p_query;
+  end if;
+  perform logloom_private.refuse_hidden_fields(p_query, p_query_dsl, p_scope.hidden_fields);
+  p_query.hidden_fields := p_scope.hidden_fields;
+  if p_query.hidden_fields is not null then
+    v_tree := logloom_private.tree_without_any(p_query.tree);
+    p_query.masked_tree := nullif(p_query.tree, v_tree);
+    p_query.tree := v_tree;
+  end if;
+  -- The items of both side by side: what an index answers is looked for among them.
+  select case when count(*) = 1 then (array_agg(i.item))[1]
+    else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
+  into p_query.tree
+  from unnest(array[p_query.tree, coalesce(p_scope.filter, '{"type": "all"}')])
+    with ordinality t (tree, n)
+  cross join lateral jsonb_array_elements(
+    case t.tree ->> 'type' when 'and' then t.tree -> 'items' when 'all' then '[]'
+      else jsonb_build_array(t.tree) end
+  ) with ordinality i (item, n);
+  if p_query.tree = '{"type": "and", "items": null}' then
+    p_query.tree := '{"type": "all"}';
+  end if;
+  p_query.filter := logloom_private.query_sql(p_query.tree, 'l');
+  return p_query;
+end;
+$$;
+
+-- All records of a scope.
+create function logloom_private.query_of_scope(p_scope logloom_private.reading_scope)
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  v_query.tree := '{"type": "all"}';
+  v_query.filter := 'true';
+  v_query.plan := '{}';
+  return logloom_private.scoped_query(p_scope, v_query, '');
+end;
+$$;
+
 -- Compiles the query in a scope (null: that of all) for who takes a filter alone, records (with
 -- stages), rows of aggregates, series, or any. PT400 where the query holds what is not taken. In a
 -- scope it also warns of damaged blocks.

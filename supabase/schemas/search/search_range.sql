@@ -30,3 +30,80 @@ begin
   return tstzrange(v_from, v_to);
 end;
 $$;
+
+-- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
+-- rows and, with p_counts_blocks, search_blocks_at_once blocks at most: what a statement opens
+-- stays locked until its transaction ends, so that one over a year would hold thousands of locks.
+create function logloom_private.search_parts(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_order text,
+  p_counts_blocks boolean default true
+)
+returns tstzrange[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_max_days integer;
+  v_max_blocks integer;
+  v_from timestamptz := p_from;
+  v_to timestamptz := p_to;
+  v_last constant timestamptz := p_to - interval '1 microsecond';
+  v_row_days date[];
+  v_day record;
+  v_last_day date;
+  v_bound timestamptz;
+  v_days integer := 0;
+  v_blocks integer := 0;
+  v_parts tstzrange[] := '{}';
+begin
+  if v_from >= v_to then
+    return '{}';
+  elsif v_to - v_from <= interval '1 day' then
+    return array[tstzrange(v_from, v_to)];
+  end if;
+  select s.search_days_at_once, s.search_blocks_at_once into v_max_days, v_max_blocks
+  from logloom_private.settings s;
+  v_row_days := logloom_private.days_with_rows(p_tenant_id, p_from, p_to);
+  for v_day in
+    select u.day, sum(u.days) as days, sum(u.blocks) as blocks
+    from (
+      select d.day, 1 as days, 0 as blocks
+      from unnest(v_row_days) d (day)
+      union all
+      select
+        (least(c.last_ts, v_last) at time zone 'UTC')::date, 0, count(*)
+      from logloom_private.blocks c
+      where p_counts_blocks
+        and c.tenant_id = p_tenant_id and c.last_ts >= v_from and c.first_ts < v_to
+      group by 1
+    ) u
+    group by u.day
+    order by case when v_is_descending then u.day end desc, u.day
+  loop
+    if v_days + v_day.days > v_max_days
+      or (v_blocks > 0 and v_blocks + v_day.blocks > v_max_blocks)
+    then
+      v_bound := case when v_is_descending then v_last_day else v_day.day end::timestamp
+        at time zone 'UTC';
+      if v_is_descending then
+        v_parts := v_parts || tstzrange(v_bound, v_to);
+        v_to := v_bound;
+      else
+        v_parts := v_parts || tstzrange(v_from, v_bound);
+        v_from := v_bound;
+      end if;
+      v_days := 0;
+      v_blocks := 0;
+    end if;
+    v_days := v_days + v_day.days;
+    v_blocks := v_blocks + v_day.blocks;
+    v_last_day := v_day.day;
+  end loop;
+  return v_parts || tstzrange(v_from, v_to);
+end;
+$$;

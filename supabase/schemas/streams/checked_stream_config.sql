@@ -85,20 +85,15 @@ $$;
 -- The names of the secrets that a kind has a use for.
 create function logloom_private.stream_secret_names(p_kind text)
 returns text[]
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case p_kind
-    when 'webhook' then '{signing_secret,header.*}'::text[]
-    when 'splunk_hec' then '{token,header.*}'
-    when 'datadog' then '{api_key,header.*}'
-    when 's3' then '{secret_access_key}'
-    else '{header.*}'
-  end;
+return case p_kind
+  when 'webhook' then '{signing_secret,header.*}'::text[]
+  when 'splunk_hec' then '{token,header.*}'
+  when 'datadog' then '{api_key,header.*}'
+  when 's3' then '{secret_access_key}'
+  else '{header.*}'
 end;
-$$;
 
 -- PT400 where a secret holds an API key of the tenant itself: its records would come back. The
 -- function that seals a key writes its digest behind it.

@@ -1,3 +1,14 @@
+-- Seam: refuses to make a log stream where records are not kept as streams read them.
+create function logloom_private.require_streams()
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  null;
+end;
+$$;
+
 -- Makes a stream; what public.create_log_stream answers.
 create function logloom_private.make_log_stream(
   p_tenant_id text,

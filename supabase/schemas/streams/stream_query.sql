@@ -27,12 +27,7 @@ $$;
 -- How often streams passed a record on, as our receivers note it; 0 where nobody did.
 create function logloom_private.record_hops(p_attrs jsonb)
 returns integer
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case when jsonb_typeof(p_attrs -> 'logloom_hops') = 'number'
-    then greatest(least((p_attrs ->> 'logloom_hops')::numeric, 99), 0)::integer else 0 end;
-end;
-$$;
+return case when jsonb_typeof(p_attrs -> 'logloom_hops') = 'number'
+  then greatest(least((p_attrs ->> 'logloom_hops')::numeric, 99), 0)::integer else 0 end;

@@ -1,3 +1,25 @@
+-- A tenant as operations show it; null members where there is none.
+create function logloom_private.tenant_with_plan(p_tenant_id text)
+returns public.logloom_tenant
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_result public.logloom_tenant;
+begin
+  select
+    t.tenant_id, p.plan_id, p.plan_name, t.created_at,
+    p.monthly_events_limit, p.monthly_bytes_limit,
+    row(p.saved_searches, p.max_saved_searches, p.alerts, p.max_alerts)
+  into v_result
+  from logloom.tenants t
+  cross join lateral logloom_private.plan_of(t.tenant_id) p
+  where t.tenant_id = p_tenant_id;
+  return v_result;
+end;
+$$;
+
 -- The plan of a tenant; of one that is not there yet, the default plan.
 create function logloom_private.plan_of(p_tenant_id text)
 returns logloom.plans
@@ -15,5 +37,79 @@ begin
     (select d.plan_id from logloom.plans d where d.is_default)
   );
   return v_plan;
+end;
+$$;
+
+-- What the plan of a tenant says of a feature (saved_searches, alerts), and how many there are,
+-- private ones included. A tenant that is not provisioned has the default plan.
+create function logloom_private.feature_of(p_tenant_id text, p_feature text)
+returns public.logloom_plan_feature
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_plan constant logloom.plans := logloom_private.plan_of(p_tenant_id);
+  v_feature public.logloom_plan_feature := row(false, 0, 0);
+begin
+  if p_feature in ('saved_searches', 'alerts') then
+    execute format(
+      'select ($1).%1$I, ($1).%1$I::integer * ($1).%2$I, count(*) from logloom.%3$I t '
+        'where t.tenant_id = $2',
+      p_feature, 'max_' || p_feature,
+      case p_feature when 'alerts' then 'alert_rules' else p_feature end
+    )
+    into v_feature
+    using v_plan, p_tenant_id;
+  end if;
+  return v_feature;
+end;
+$$;
+
+-- The settings in force for a tenant. PT404 before its first write.
+create function logloom_private.effective_settings(p_tenant_id text)
+returns public.logloom_tenant_settings
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_result public.logloom_tenant_settings;
+begin
+  select
+    t.tenant_id,
+    row(logloom_private.retention_days(t.tenant_id), coalesce(s.compression, true)),
+    row(coalesce(s.email_enabled, true), coalesce(s.webhook_enabled, true))
+  into v_result
+  from logloom.tenants t
+  left join logloom.tenant_settings s on s.tenant_id = t.tenant_id
+  where t.tenant_id = p_tenant_id;
+  if not found then
+    perform logloom_private.refuse('tenants.settings_not_found');
+  end if;
+  return v_result;
+end;
+$$;
+
+-- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more
+-- of a feature (saved_searches, alerts).
+create function logloom_private.require_room_for(p_feature text, p_tenant_id text default null)
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_feature public.logloom_plan_feature;
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  v_feature := logloom_private.feature_of(v_tenant_id, p_feature);
+  if v_feature."currentCount" >= v_feature."maxCount" then
+    perform logloom_private.refuse(
+      'tenants.plan_has_no_room', p_feature, v_feature."maxCount"::text
+    );
+  end if;
 end;
 $$;

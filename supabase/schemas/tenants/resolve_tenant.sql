@@ -1,3 +1,102 @@
+-- The tenant that verified claims act for: the top-level claim tenant_id. Null where it cannot name
+-- one, the token is not valid now, or its user does not belong to the tenant. RPC and ingest ask it
+-- alike.
+create function logloom_private.tenant_of_claims(p_claims jsonb)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id text;
+begin
+  if current_setting('role', true) = 'anon' or jsonb_typeof(p_claims -> 'tenant_id') <> 'string'
+  then
+    return null;
+  end if;
+  v_tenant_id := logloom_private.usable_id(p_claims ->> 'tenant_id');
+  if v_tenant_id is null or not logloom_private.token_is_valid(p_claims)
+    or logloom_private.acting_role(v_tenant_id, p_claims ->> 'sub', p_claims) is null
+  then
+    return null;
+  end if;
+  return v_tenant_id;
+end;
+$$;
+
+-- The tenant that a request is for, whatever it may do there. Users: the token's, PT403 when
+-- p_tenant_id differs. service_role: p_tenant_id, PT400 without it. PT401 without a usable tenant.
+create function logloom_private.caller_tenant(p_tenant_id text default null)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_claims jsonb;
+  v_tenant_id text;
+begin
+  if logloom_private.is_service_role() then
+    v_claims := logloom_private.claims();
+    -- No claims: not a request, but somebody at the database.
+    if not logloom_private.token_is_valid(v_claims, true) and v_claims is not null then
+      perform logloom_private.refuse('callers.not_known');
+    end if;
+    if p_tenant_id is null then
+      perform logloom_private.refuse('callers.tenant_must_be_named');
+    end if;
+    v_tenant_id := logloom_private.usable_id(p_tenant_id);
+    if v_tenant_id is null then
+      perform logloom_private.refuse('callers.tenant_is_invalid');
+    end if;
+    if logloom_private.is_being_deleted(v_tenant_id) then
+      perform logloom_private.refuse('tenants.being_deleted');
+    end if;
+    return v_tenant_id;
+  end if;
+
+  v_tenant_id := logloom_private.tenant_of_claims(logloom_private.claims());
+  if v_tenant_id is null then
+    perform logloom_private.refuse('callers.tenant_is_missing');
+  end if;
+  if p_tenant_id <> v_tenant_id then
+    perform logloom_private.refuse('callers.tenant_is_another');
+  end if;
+  return v_tenant_id;
+end;
+$$;
+
+-- Whether something of a deleted tenant is left. Its id names nobody meanwhile.
+create function logloom_private.is_being_deleted(p_tenant_id text)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads deletions of tenants
+begin
+  return exists (
+    select
+    from logloom_private.tenant_deletions d
+    where d.tenant_id = p_tenant_id and d.finished_at is null
+  );
+end;
+$$;
+
+-- Provisions the tenant and holds it until the transaction ends: two creates cannot both count
+-- before either is done, and so take the last place of a plan.
+create function logloom_private.hold_tenant(p_tenant_id text)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.provision_tenant(p_tenant_id, logloom_private.claims());
+  perform from logloom.tenants t where t.tenant_id = p_tenant_id for no key update;
+end;
+$$;
+
 -- The tenant that an operation acts for, as caller_tenant() says it: PT403 for a token that only
 -- reads, an OAuth client's or a viewer's. All but the reading operations, which make a scope, begin
 -- here.
@@ -16,6 +115,22 @@ begin
       perform logloom_private.refuse('callers.viewer_may_only_read');
     end if;
   end if;
+  return v_tenant_id;
+end;
+$$;
+
+-- resolve_tenant() for an operation that changes something: PT403 for the token of an OAuth client
+-- that may only read.
+create function logloom_private.resolve_tenant_to_change(p_tenant_id text default null)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  perform logloom_private.require_writing_client(logloom_private.claims());
   return v_tenant_id;
 end;
 $$;

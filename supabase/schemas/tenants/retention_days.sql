@@ -18,3 +18,73 @@ begin
   );
 end;
 $$;
+
+-- The first UTC day whose records retention leaves to the tenant, were it p_today.
+create function logloom_private.first_kept_day(p_tenant_id text, p_today date)
+returns date
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
+    return p_today - logloom_private.retention_days(p_tenant_id);
+  end if;
+  -- A tenant that is gone keeps nothing but what may still be on its way.
+  return p_today;
+end;
+$$;
+
+-- first_kept_day of every tenant, at once.
+create function logloom_private.first_kept_days(p_today date)
+returns table (tenant_id text, first_kept_day date)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select
+    t.tenant_id,
+    -- As retention_days says it of one.
+    p_today - least(coalesce(s.retention_days, p.retention_days_default), p.retention_days_max)
+  from logloom.tenants t
+  join logloom.plans p on p.plan_id = t.plan_id
+  left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;
+end;
+$$;
+
+-- From when on the tenant keeps records, of a range that begins at p_from where it is given:
+-- retention_days whole UTC days before today.
+create function logloom_private.kept_from(
+  p_tenant_id text,
+  p_from timestamptz default '-infinity'
+)
+returns timestamptz
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from timestamptz;
+begin
+  -- Everybody keeps a day at least: of the last day nobody's retention need be asked for.
+  if p_from >= now() - interval '24 hours' then
+    return p_from;
+  end if;
+  v_from := date_trunc('day', now(), 'UTC')
+    - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id));
+  if p_from < v_from then
+    -- What is older still is there where it was brought back.
+    v_from := least(
+      v_from,
+      (
+        select logloom_private.day_start(min(k.first_day))
+        from logloom_private.kept_longer k
+        where k.tenant_id = p_tenant_id and k.kept_until > now()
+      )
+    );
+  end if;
+  return greatest(p_from, v_from);
+end;
+$$;

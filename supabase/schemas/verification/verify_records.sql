@@ -1,3 +1,133 @@
+-- Where a tenant's next records at or after p_from are: whole minutes of one UTC day with some
+-- settings.verify_step_records records. Null: there are none.
+create function logloom_private.next_records_to_verify(p_tenant_id text, p_from timestamptz)
+returns tstzrange
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from timestamptz := least(
+    (
+      select logloom_private.day_start(min(d.day))
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id and d.day >= logloom_private.utc_day(p_from)
+    ),
+    (
+      select min(c.minute)
+      from logloom_private.log_counts c
+      where c.tenant_id = p_tenant_id and c.minute >= p_from
+    ),
+    (
+      select date_bin('1 minute', min(b.first_ts), 'epoch')
+      from logloom_private.blocks b
+      where b.tenant_id = p_tenant_id and b.last_ts >= p_from
+    )
+  );
+  v_end timestamptz;
+begin
+  if v_from is null then
+    return null;
+  end if;
+  v_from := greatest(v_from, p_from);
+  v_end := logloom_private.day_start(logloom_private.utc_day(v_from) + 1);
+  return tstzrange(
+    v_from,
+    coalesce(
+      (
+        select m.minute + interval '1 minute'
+        from (
+          select c.minute, sum(sum(c.events)) over (order by c.minute) as events
+          from logloom_private.log_counts c
+          where c.tenant_id = p_tenant_id and c.minute >= v_from and c.minute < v_end
+          group by c.minute
+        ) m
+        where m.events >= (select s.verify_step_records from logloom_private.settings s)
+        order by m.minute
+        limit 1
+      ),
+      v_end
+    )
+  );
+end;
+$$;
+
+-- Keeps what a step of a verification found: all of it is counted, a thousand are kept.
+create function logloom_private.note_differences(
+  p_verification_id bigint,
+  p_tenant_id text,
+  p_day date,
+  p_block_id bigint,
+  p_kinds text[],
+  p_details text[]
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update logloom_private.verifications v
+  set differences = v.differences + cardinality(p_details)
+  where v.verification_id = p_verification_id;
+  insert into logloom_private.verification_differences (
+    verification_id, kind, tenant_id, day, block_id, detail
+  )
+  select p_verification_id, u.kind, p_tenant_id, p_day, p_block_id, left(u.detail, 1000)
+  from unnest(p_kinds, p_details) u (kind, detail)
+  where (
+    select count(*)
+    from logloom_private.verification_differences d
+    where d.verification_id = p_verification_id
+  ) < 1000;
+end;
+$$;
+
+-- What is wrong with a block, null where nothing is: its checksum, and whether it decodes to as
+-- many records as it says, within its bounds, each with an id of its own. is_intact: whether it is
+-- what was stored; null where that could not be told.
+create function logloom_private.verify_block(
+  p_block logloom_private.blocks,
+  out is_intact boolean,
+  out detail text
+)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_found record;
+begin
+  is_intact := logloom_private.block_is_intact(p_block);
+  if not is_intact then
+    detail := 'its checksum differs';
+    return;
+  end if;
+  select
+    count(*) as records, min(r.ts) as first_ts, max(r.ts) as last_ts,
+    count(distinct r.id) as ids
+  into v_found
+  from logloom_private.sealed_records(p_block, null, null) r;
+  detail := case
+    when v_found.records <> p_block.records
+      then format('%s records instead of %s', v_found.records, p_block.records)
+    when v_found.first_ts <> p_block.first_ts or v_found.last_ts <> p_block.last_ts
+      then format('records from %s to %s', v_found.first_ts, v_found.last_ts)
+    when v_found.ids <> v_found.records
+      then format('%s ids of %s records', v_found.ids, v_found.records)
+  end;
+exception
+  when query_canceled or lock_not_available or disk_full then
+    raise;
+  -- Whatever a damaged value makes of its decoding: the next block is verified all the same.
+  when others then
+    detail := format('%s: %s', sqlstate, sqlerrm);
+    -- The disk's own errors; another one, as of a lock or of memory, says nothing about the block.
+    if sqlstate like 'XX%' then
+      is_intact := false;
+    end if;
+end;
+$$;
+
 -- How a tenant's records in [p_from, p_to), whole minutes of a UTC day, differ from their counts
 -- and from each other, and how many there are. All of it in one statement, so of one snapshot: the
 -- statements that change records change their counts too. Counts that a block holds itself are its

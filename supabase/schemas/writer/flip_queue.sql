@@ -1,3 +1,47 @@
+-- Truncates slots that were moved, and says whether it did. A slot that is being read stays for
+-- later.
+create function logloom_private.empty_moved_slots()
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_slot smallint;
+  v_lock_wait text;
+  v_has_emptied boolean := false;
+begin
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer')) then
+    return false;
+  end if;
+  for v_slot in
+    select s.slot
+    from logloom_private.queue_slots s, logloom_private.queue_pointer p, logloom_private.settings c
+    where s.slot <> p.open_slot
+      and s.slot is distinct from p.closed_slot
+      and (
+        s.moved_events >= c.writer_truncate_events
+        or s.moved_events > 0 and s.truncated_at < now() - c.writer_truncate_age
+      )
+  loop
+    begin
+      v_lock_wait := logloom_private.limit_lock_wait(
+        (select s.writer_truncate_lock_timeout from logloom_private.settings s)
+      );
+      execute format('truncate logloom_private.%I', 'queue_slot_' || v_slot);
+      update logloom_private.queue_slots s
+      set moved_events = 0, metered_events = 0, truncated_at = now()
+      where s.slot = v_slot;
+      perform logloom_private.restore_lock_wait(v_lock_wait);
+      v_has_emptied := true;
+    exception when lock_not_available then
+      -- Somebody reads the slot. It is emptied in a later run.
+      continue;
+    end;
+  end loop;
+  return v_has_emptied;
+end;
+$$;
+
 -- Closes the open slot and opens another, unless the open one has nothing to move, one is still
 -- being moved, or enqueues in flight hold the lock too long. True if it flipped.
 create function logloom_private.flip_queue()

@@ -1,3 +1,33 @@
+-- How long after its received_at a batch can become visible: the timeout of ingest_text.
+create function logloom_private.enqueue_timeout()
+returns interval
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    -- A bare number is milliseconds, as everywhere in PostgreSQL's settings.
+    select (case when t.timeout ~ '^[0-9]+$' then t.timeout || ' ms' else t.timeout end)::interval
+    from (
+      select split_part(c.setting, '=', 2) as timeout
+      from pg_catalog.pg_proc p, unnest(p.proconfig) c (setting)
+      where p.oid = 'public.ingest_text(text)'::regprocedure
+        and c.setting like 'statement_timeout=%'
+    ) t
+  );
+end;
+$$;
+
+-- Everything received before this time is visible: a batch is stored, or in the queue, or not yet
+-- committed and then received less than enqueue_timeout() ago. p_oldest_queued: of queue_state(),
+-- read in this transaction; no default, since Citus finds a circle in one that calls a function.
+create function logloom_private.watermark(p_oldest_queued timestamptz)
+returns timestamptz
+language sql
+stable
+return least(p_oldest_queued, now() - logloom_private.enqueue_timeout());
+
 create type logloom_private.queue_state as (depth bigint, oldest_received_at timestamptz);
 
 -- Events in the queue and when the oldest one was received: from what was metered, and the last
@@ -35,5 +65,46 @@ begin
   into v_state
   using array[v_pointer.open_slot, v_pointer.closed_slot], v_pointer.metered_through;
   return v_state;
+end;
+$$;
+
+-- Counts what was enqueued since, also into the open slot, where it is more than
+-- writer_meter_batches: so quotas and health look at a bounded number of batches however far behind
+-- the writer is.
+create function logloom_private.meter_queue()
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lock_wait text;
+  v_through bigint;
+begin
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer'))
+    or not exists (
+      select
+      from logloom_private.queue_pointer p, logloom_private.queue_batch_id b,
+        logloom_private.settings s
+      where b.last_value - p.metered_through > s.writer_meter_batches
+    )
+  then
+    return;
+  end if;
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(
+      (select s.writer_flip_lock_timeout from logloom_private.settings s)
+    );
+    -- A moment without an enqueue in flight: whatever has a number by then is committed or never
+    -- will be. Of the session, so that it is given back at once.
+    perform pg_advisory_lock(logloom_private.lock_key('queue'));
+    v_through := (select b.last_value from logloom_private.queue_batch_id b where b.is_called);
+    perform pg_advisory_unlock(logloom_private.lock_key('queue'));
+  exception when lock_not_available then
+    v_through := null;
+  end;
+  perform logloom_private.restore_lock_wait(v_lock_wait);
+  if v_through is not null then
+    perform logloom_private.meter_batches(v_through);
+  end if;
 end;
 $$;

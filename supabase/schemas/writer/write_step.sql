@@ -1,3 +1,50 @@
+-- Makes the partitions of past days that the batches need.
+create function logloom_private.create_missing_partitions(
+  p_slot smallint,
+  p_batch_from bigint,
+  p_batch_to bigint
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_day date;
+  v_first_day date;
+  v_last_day date;
+begin
+  execute format(
+    'select logloom_private.utc_day(min(q.ts_min)), logloom_private.utc_day(max(q.ts_max))
+     from logloom_private.%I q where q.batch_id between $1 and $2',
+    'queue_slot_' || p_slot
+  )
+  into v_first_day, v_last_day
+  using p_batch_from, p_batch_to;
+  -- Nearly always the days between the outermost events exist; only else is each event looked at.
+  if not exists (
+    select
+    from generate_series(v_first_day::timestamp, v_last_day, interval '1 day') d (day)
+    where not logloom_private.partition_exists(d.day::date)
+  ) then
+    return;
+  end if;
+
+  for v_day in
+    execute format(
+      $query$
+        select distinct (coalesce(e.ts, q.received_at) at time zone 'UTC')::date
+        from logloom_private.%I q, unnest(q.ts) e (ts)
+        where q.batch_id between $1 and $2
+      $query$,
+      'queue_slot_' || p_slot
+    )
+    using p_batch_from, p_batch_to
+  loop
+    perform logloom_private.create_partition(v_day);
+  end loop;
+end;
+$$;
+
 -- Moves the next batches of the closed slot in this transaction. Events moved; 0: none was left.
 create function logloom_private.write_step()
 returns integer
@@ -62,5 +109,27 @@ begin
   where m.slot = v_slot and m.batch_to <= v_batch_to;
   update logloom_private.queue_pointer p set closed_slot = null where v_batch_to = v_last;
   return v_events;
+end;
+$$;
+
+-- A step of the job write_logs: moves the next batches of the closed slot. Where none are left, it
+-- frees the slots that were moved, or closes the open slot. Each is a transaction of its own,
+-- because enqueues wait until a flip is committed.
+create function logloom_private.write_logs()
+returns interval
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Quotas and health do not wait until a long queue was moved.
+  perform logloom_private.meter_queue();
+  return case
+    when logloom_private.write_step() > 0 then
+      case when (select p.closed_slot from logloom_private.queue_pointer p) is not null then
+        interval '0'
+      end
+    when logloom_private.empty_moved_slots() then interval '0'
+    when logloom_private.flip_queue() then interval '0'
+  end;
 end;
 $$;

@@ -2,7 +2,8 @@ begin;
 select plan(10);
 
 create temp table our_functions as
-select p.oid::regprocedure::text as signature, p.prosrc as source,
+select p.oid::regprocedure::text as signature,
+  concat(p.prosrc, pg_get_function_sqlbody(p.oid)) as source,
   p.prorettype = 'logloom_private.error'::regtype and p.proretset and p.pronargs = 0 as is_register,
   left(p.proname, -length('_errors')) as register
 from pg_proc p

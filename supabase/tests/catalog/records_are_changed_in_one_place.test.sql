@@ -3,12 +3,13 @@ begin;
 select plan(3);
 
 create temp table changing as
-select p.oid::regprocedure::text as signature, p.prosrc as source
+select p.oid::regprocedure::text as signature, s.source
 from pg_catalog.pg_proc p
 join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+cross join concat(p.prosrc, pg_get_function_sqlbody(p.oid)) s (source)
 where n.nspname in ('logloom', 'logloom_private', 'public')
-  and p.prosrc ~* '(insert\s+into|update|truncate|merge\s+into)\s+logloom\.logs\y'
-  or p.prosrc ~* '''delete (%s|from logloom\.logs)';
+  and s.source ~* '(insert\s+into|update|truncate|merge\s+into)\s+logloom\.logs\y'
+  or s.source ~* '''delete (%s|from logloom\.logs)';
 
 select isnt_empty('select from changing', 'there are functions that change records');
 select is_empty(

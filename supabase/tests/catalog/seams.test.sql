@@ -32,7 +32,7 @@ select is_empty(
     where p.pronamespace in (
         'logloom'::regnamespace, 'logloom_private'::regnamespace, 'public'::regnamespace
       )
-      and p.prosrc ~* 'citus|pg_dist_|is_spread|is_sharded'
+      and concat(p.prosrc, pg_get_function_sqlbody(p.oid)) ~* 'citus|pg_dist_|is_spread|is_sharded'
       and not exists (
         select from pg_catalog.pg_depend d
         where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'

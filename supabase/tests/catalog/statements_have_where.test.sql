@@ -20,7 +20,9 @@ $$;
 select is_empty(
   $$select p.oid::regprocedure, s
     from pg_proc p
-    cross join pg_temp.unsafe_statements(p.prosrc) s
+    cross join pg_temp.unsafe_statements(
+      concat(p.prosrc, pg_get_function_sqlbody(p.oid))
+    ) s
     where p.pronamespace in (
         'logloom'::regnamespace, 'logloom_private'::regnamespace, 'public'::regnamespace
       )

@@ -53,3 +53,112 @@ comment on column logloom.archive_parts.newer_key is
 
 comment on column logloom.archive_parts.generation is
   'How often it was written: an erasure writes it anew, under another key.';
+
+create table logloom_private.archived_days (
+  tenant_id text not null,
+  day date not null,
+  write_seq bigint not null,
+  primary key (tenant_id, day)
+);
+
+comment on table logloom_private.archived_days is
+  'Which records are in the archive: of a tenant''s day those up to write_seq. A record is '
+  'archived by what it is, never by where it is stored, so sealing, merging and unsealing change '
+  'nothing.';
+
+create table logloom_private.archive_passes (
+  tenant_id text primary key,
+  first_day date not null,
+  last_day date not null,
+  write_seq bigint not null,
+  position_ts timestamptz,
+  position_id uuid,
+  began_at timestamptz not null default clock_timestamp(),
+  next_attempt_at timestamptz not null default clock_timestamp(),
+  failures integer not null default 0,
+  error text,
+  constraint archive_passes_days_are_in_order check (first_day <= last_day)
+);
+
+create index archive_passes_next_attempt_at_idx
+on logloom_private.archive_passes (next_attempt_at);
+
+comment on table logloom_private.archive_passes is
+  'Days of a tenant that are being archived, one pass of a tenant at a time: their records up to '
+  'write_seq that archived_days does not have yet, in the order of ts and id.';
+
+comment on column logloom_private.archive_passes.position_ts is
+  'Up to this record (position_ts, position_id) files were written and verified.';
+
+create table logloom.archive_restores (
+  restore_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null,
+  requested_by text not null,
+  requested_at timestamptz not null default clock_timestamp(),
+  first_day date not null,
+  last_day date not null,
+  ts_from timestamptz not null,
+  ts_to timestamptz not null,
+  query_dsl text not null,
+  kept_until timestamptz not null,
+  status text not null default 'queued',
+  parts integer not null,
+  parts_done integer not null default 0,
+  records bigint not null default 0,
+  bytes bigint not null default 0,
+  position_number bigint not null default 0,
+  failures integer not null default 0,
+  next_attempt_at timestamptz not null default clock_timestamp(),
+  finished_at timestamptz,
+  error text,
+  constraint archive_restores_status_is_known check (
+    status in ('queued', 'running', 'done', 'failed')
+  )
+);
+
+create index archive_restores_tenant_id_requested_at_idx
+on logloom.archive_restores (tenant_id, requested_at desc, restore_id desc);
+
+create index archive_restores_open_idx on logloom.archive_restores (next_attempt_at)
+where status in ('queued', 'running');
+
+create policy archive_restores_select_tenant on logloom.archive_restores
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+grant select on logloom.archive_restores to authenticated, service_role;
+
+comment on table logloom.archive_restores is
+  'Days that were brought back from the archive. Kept for settings.audit_lifetime.';
+
+create table logloom_private.archive_erasures (
+  run_id uuid primary key,
+  tenant_id text not null,
+  query_dsl text not null,
+  requested_at timestamptz not null,
+  ts_from timestamptz not null,
+  ts_to timestamptz not null,
+  began_at timestamptz not null default clock_timestamp(),
+  parts_through bigint,
+  position_number bigint not null default 0,
+  records bigint not null default 0,
+  parts integer not null default 0,
+  failures integer not null default 0,
+  error text,
+  next_attempt_at timestamptz not null default clock_timestamp(),
+  finished_at timestamptz,
+  noted_at timestamptz,
+  emptied uuid[] not null default '{}'
+);
+
+create index archive_erasures_tenant_id_idx on logloom_private.archive_erasures (tenant_id);
+
+comment on table logloom_private.archive_erasures is
+  'Erasures as they reach the archive: files up to parts_through, which is fixed once the '
+  'database holds no match any more. Nothing that was read before is archived meanwhile.';
+
+comment on column logloom_private.archive_erasures.noted_at is
+  'Since when the bucket has a note of it, or needs none; null: that is to be written.';
+
+comment on column logloom_private.archive_erasures.emptied is
+  'Parts that held nothing but matches, so that their objects were deleted.';

@@ -1,3 +1,94 @@
+-- Of the records that a page can hold those of a block, found by asking the outermost of them one
+-- by one: a filter that lets many through need not be decided for all. All where nothing is to be
+-- asked, null where it is cheaper to ask all.
+create function logloom_private.tried_positions(
+  p_block logloom_private.blocks,
+  p_tree jsonb,
+  p_limit integer,
+  p_is_descending boolean,
+  p_past timestamptz,
+  p_from timestamptz,
+  p_to timestamptz
+)
+returns integer[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_bits constant varbit[] := logloom_private.node_bits(p_block, p_tree, true);
+  v_tried bigint := 4 * p_limit;
+  v_all integer[];
+  v_found integer[];
+  v_count integer;
+begin
+  if bit_count(v_bits[2]) < p_block.records then
+    v_all := logloom_private.bit_positions(v_bits[2]);
+  end if;
+  if v_bits[1] = v_bits[2] then
+    perform logloom_private.take_scan_slot();
+    return v_all;
+  end if;
+  for v_try in 1..2 loop
+    if v_tried > bit_count(v_bits[2]) / 4 then
+      return null;
+    end if;
+    v_found := logloom_private.filtered_positions(
+      p_block,
+      logloom_private.first_positions(
+        p_block, v_all, v_tried::integer, p_is_descending, p_past, p_from, p_to
+      ),
+      p_tree
+    );
+    select count(*) into v_count
+    from unnest(logloom_private.block_times(p_block, v_found)) t (ts)
+    where t.ts is distinct from p_past;
+    if v_count >= p_limit then
+      return v_found;
+    elsif v_count = 0 then
+      return null;
+    end if;
+    -- As many as hold half as many again as are wanted.
+    v_tried := v_tried * p_limit * 3 / 2 / v_count;
+  end loop;
+  return null;
+end;
+$$;
+
+-- Those of a block's ascending positions whose records a query finds: each is put to its row
+-- filter, which takes the scan slot.
+create function logloom_private.filtered_positions(
+  p_block logloom_private.blocks,
+  p_positions integer[],
+  p_tree jsonb
+)
+returns integer[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_found integer[];
+begin
+  execute format(
+    $query$
+      select array_agg(p.position order by p.n)
+      from unnest($1) with ordinality p (position, n)
+      join (
+        select l.*, row_number() over () as n
+        from logloom_private.sealed_records($2, $1, $3) l
+      ) l on l.n = p.n
+      where case when l.n & 255 <> 0 or logloom_private.take_scan_slot() then %s end
+    $query$,
+    logloom_private.query_sql(p_tree, 'l')
+  )
+  into v_found
+  using p_positions, p_block, logloom_private.query_reads(p_tree);
+  return coalesce(v_found, '{}');
+end;
+$$;
+
 -- Ascending positions of a block's p_limit records of [p_from, p_to) with the first ts in an order,
 -- and of all that have the last one's ts; those with the ts p_past besides, which lies at or beyond
 -- the range's end that the order begins with. p_positions: of these alone.

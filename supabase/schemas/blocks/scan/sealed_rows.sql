@@ -41,3 +41,54 @@ begin
   end loop;
 end;
 $$;
+
+-- The sealed record with an id, where its ts is in [p_from, p_to).
+create function logloom_private.sealed_log(
+  p_tenant_id text,
+  p_from timestamptz,
+  p_to timestamptz,
+  p_id uuid
+)
+returns setof logloom.logs
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+rows 1
+as $$
+declare
+  v_prefix constant bytea := substring(uuid_send(p_id) for 14);
+  v_number constant integer :=
+    get_byte(uuid_send(p_id), 14) * 256 + get_byte(uuid_send(p_id), 15);
+  v_index constant smallint := v_number - case when v_number > 32767 then 65536 else 0 end;
+  v_block logloom_private.blocks;
+  v_prefixes bytea;
+  v_positions integer[];
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id
+      and c.last_ts >= p_from and c.first_ts < p_to
+      and p_id between c.first_id and c.last_id and c.damaged_at is null
+  loop
+    perform logloom_private.can_read(v_block.format);
+    v_prefixes := v_block.batch_prefixes;
+    continue when position(v_prefix in v_prefixes) = 0;
+    v_positions := array_positions(v_block.id_indexes, v_index);
+    -- Those of them that are of the batch: few, since an index is once in a batch.
+    v_positions := array(
+      select p.position
+      from unnest(v_positions, logloom_private.block_batches(v_block, v_positions))
+        p (position, batch)
+      where substring(v_prefixes from 14 * (p.batch - 1) + 1 for 14) = v_prefix
+      order by p.position
+    );
+    continue when v_positions = '{}';
+    return query
+    select r.*
+    from logloom_private.sealed_records(v_block, v_positions, null) r
+    where r.id = p_id and r.ts >= p_from and r.ts < p_to;
+  end loop;
+end;
+$$;

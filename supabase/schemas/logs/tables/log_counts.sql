@@ -29,3 +29,38 @@ comment on column logloom_private.log_counts.count_id is
   'Makes the key unique: several rows may count for one minute.';
 
 comment on column logloom_private.log_counts.is_delta is 'Was added since the last summing up.';
+
+create table logloom_private.log_days (
+  tenant_id text not null,
+  day date not null,
+  primary key (tenant_id, day)
+);
+
+create index log_days_day_tenant_id_idx on logloom_private.log_days (day, tenant_id);
+
+comment on table logloom_private.log_days is
+  'The UTC days in which a tenant has records, so that a search names those days only. A day stays '
+  'here until its partition goes or retention finds nothing of the tenant left in it.';
+
+create table logloom_private.log_removals (
+  tenant_id text not null
+);
+
+create index log_removals_tenant_id_idx on logloom_private.log_removals (tenant_id);
+
+comment on table logloom_private.log_removals is
+  'Tenants of which records were removed within the longest alert window: what was added up over '
+  'them no longer holds. Rows of their own, so that a removal and an alert round never wait for '
+  'each other.';
+
+create table logloom_private.log_writes (
+  write_seq bigint not null,
+  day date not null,
+  primary key (write_seq, day)
+);
+
+create index log_writes_day_write_seq_idx on logloom_private.log_writes (day, write_seq);
+
+comment on table logloom_private.log_writes is
+  'The greatest write sequence in each day''s partition, and lesser ones until the next summing '
+  'up: which partitions a live tail must look at.';

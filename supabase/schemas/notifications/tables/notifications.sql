@@ -66,3 +66,40 @@ comment on table logloom_private.notifications is
 
 comment on column logloom_private.notifications.address is
   'Of channels that are reached by a secret, sealed: only the function logloom-notify opens it.';
+
+create table logloom_private.notified_alerts (
+  notification_id uuid not null references logloom_private.notifications on delete cascade,
+  alert_id uuid not null references logloom.alert_history on delete cascade,
+  primary key (notification_id, alert_id)
+);
+
+create index notified_alerts_alert_id_idx on logloom_private.notified_alerts (alert_id);
+
+comment on table logloom_private.notified_alerts is
+  'Further alerts of a notification that collected those of several groups.';
+
+-- No foreign key: whoever is counted here has a row of logloom_private.notifications.
+create table logloom_private.notification_usage (
+  tenant_id text not null,
+  channel text not null,
+  hour timestamptz not null,
+  attempts integer not null,
+  primary key (tenant_id, channel, hour)
+);
+
+comment on table logloom_private.notification_usage is
+  'Attempts to deliver, by tenant, kind of channel (email, webhook) and hour of the clock: what '
+  'the plan limits.';
+
+create table logloom_private.notify_endpoint (
+  singleton boolean primary key default true,
+  url text,
+  secret text,
+  constraint notify_endpoint_has_one_row check (singleton)
+);
+
+insert into logloom_private.notify_endpoint default values;
+
+comment on table logloom_private.notify_endpoint is
+  'Where the edge function logloom-notify is, with logloom-stream beside it, and the secret that '
+  'they know their caller by.';

@@ -1,3 +1,23 @@
+-- A text in lower case, cut at all that stands in ASCII beside letters; an end is empty where it is
+-- cut there. Digits cut, too: a template's ids have few letters that follow one another.
+create function logloom_private.cut_words(p_text text)
+returns text[]
+language sql
+immutable
+return regexp_split_to_array(
+  lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
+);
+
+-- The template of a text: each digit is 0. Nested, since translate takes 30 times as long.
+create function logloom_private.template_of(p_text text)
+returns text
+language sql
+immutable
+parallel safe
+return replace(replace(replace(replace(replace(replace(replace(replace(replace(
+  p_text, '1', '0'), '2', '0'), '3', '0'), '4', '0'), '5', '0'), '6', '0'), '7', '0'), '8', '0'),
+  '9', '0');
+
 -- What a leaf over messages, of a test with values, asks of their templates, as the test's file
 -- says; null for a test that they tell nothing of.
 --   by, values  the test that templates pass, in lower case where the leaf folds case

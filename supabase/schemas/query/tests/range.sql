@@ -91,20 +91,15 @@ $$;
 -- The bounds that a range has, or null. p_type is what a bound is cast to.
 create function logloom_private.bounds_sql(p_bounds jsonb, p_value text, p_type text default '')
 returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return nullif(concat_ws(
-    ' and ',
-    p_value || case when (p_bounds -> 'lower_open')::boolean then ' > ' else ' >= ' end
-      || quote_literal(p_bounds ->> 'lower') || p_type,
-    p_value || case when (p_bounds -> 'upper_open')::boolean then ' < ' else ' <= ' end
-      || quote_literal(p_bounds ->> 'upper') || p_type
-  ), '');
-end;
-$$;
+language sql
+stable
+return nullif(concat_ws(
+  ' and ',
+  p_value || case when (p_bounds -> 'lower_open')::boolean then ' > ' else ' >= ' end
+    || quote_literal(p_bounds ->> 'lower') || p_type,
+  p_value || case when (p_bounds -> 'upper_open')::boolean then ' < ' else ' <= ' end
+    || quote_literal(p_bounds ->> 'upper') || p_type
+), '');
 
 create function logloom_private.range_sql(
   p_bounds jsonb,

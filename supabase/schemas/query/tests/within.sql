@@ -110,22 +110,17 @@ $$;
 
 create function logloom_private.within_sql(p_bounds jsonb, p_value text, p_now_sql text)
 returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    nullif(concat_ws(
-      ' and ',
-      p_value || ' >= ' || logloom_private.instant_sql(
-        p_bounds ->> 'from', (p_bounds ->> 'from_shift')::bigint, p_now_sql
-      ),
-      p_value || ' < ' || logloom_private.instant_sql(
-        p_bounds ->> 'to', (p_bounds ->> 'to_shift')::bigint, p_now_sql
-      )
-    ), ''),
-    p_value || ' is not null'
-  );
-end;
-$$;
+language sql
+stable
+return coalesce(
+  nullif(concat_ws(
+    ' and ',
+    p_value || ' >= ' || logloom_private.instant_sql(
+      p_bounds ->> 'from', (p_bounds ->> 'from_shift')::bigint, p_now_sql
+    ),
+    p_value || ' < ' || logloom_private.instant_sql(
+      p_bounds ->> 'to', (p_bounds ->> 'to_shift')::bigint, p_now_sql
+    )
+  ), ''),
+  p_value || ' is not null'
+);

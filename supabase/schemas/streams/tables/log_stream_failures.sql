@@ -34,3 +34,15 @@ comment on table logloom.log_stream_failures is
   'What did not arrive. refused: a record that the receiver does not take. rejected: it took a '
   'batch but for so many records, and does not say which. gap: records of [ts_from, ts_to) that '
   'retention deleted before they were sent.';
+
+create table logloom_private.stream_round (
+  singleton boolean primary key default true,
+  noted_through bigint not null default 0,
+  constraint stream_round_has_one_row check (singleton)
+);
+
+insert into logloom_private.stream_round default values;
+
+comment on table logloom_private.stream_round is
+  'Up to which write sequence it was noted which streams have something to send. Whoever calls a '
+  'stream idle holds the row.';

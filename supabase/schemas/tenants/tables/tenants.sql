@@ -15,3 +15,73 @@ grant select on logloom.tenants to authenticated, service_role;
 
 comment on table logloom.tenants is
   'A tenant appears with its first write: create, update or ingest.';
+
+create table logloom.tenant_settings (
+  tenant_id text primary key references logloom.tenants on delete cascade,
+  retention_days integer,
+  compression boolean,
+  email_enabled boolean,
+  webhook_enabled boolean,
+  updated_at timestamptz not null default now(),
+  constraint tenant_settings_retention_is_positive check (retention_days >= 1)
+);
+
+create policy tenant_settings_select_tenant on logloom.tenant_settings
+for select to authenticated
+using (tenant_id = (select logloom_private.current_tenant_id()));
+
+create policy tenant_settings_insert_admin on logloom.tenant_settings
+for insert to authenticated
+with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
+
+create policy tenant_settings_update_admin on logloom.tenant_settings
+for update to authenticated
+using (tenant_id = (select logloom_private.current_admin_tenant_id()))
+with check (tenant_id = (select logloom_private.current_admin_tenant_id()));
+
+grant select on logloom.tenant_settings to authenticated, service_role;
+
+grant insert (
+  tenant_id, retention_days, compression, email_enabled, webhook_enabled
+) on logloom.tenant_settings to authenticated, service_role;
+
+grant update (retention_days, compression, email_enabled, webhook_enabled, updated_at)
+on logloom.tenant_settings to authenticated, service_role;
+
+comment on table logloom.tenant_settings is
+  'What a tenant set. Where there is no row, or null, the default holds.';
+
+comment on column logloom.tenant_settings.retention_days is
+  'Read cut to the plan''s limit: a change of plan may have lowered it.';
+
+-- Deleted tenants: the receipt, and while it is not finished, what keeps the id from being used.
+create table logloom_private.tenant_deletions (
+  deletion_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null,
+  requested_by text not null,
+  requested_at timestamptz not null default now(),
+  erased_records bigint,
+  finished_at timestamptz
+);
+
+create unique index tenant_deletions_tenant_id_idx
+on logloom_private.tenant_deletions (tenant_id) where finished_at is null;
+
+comment on table logloom_private.tenant_deletions is
+  'A row for each delete_tenant. finished_at: when nothing of the tenant was left. erased_records: '
+  'log records that were erased; null until they are.';
+
+create table logloom_private.kept_longer (
+  kept_id uuid primary key default gen_random_uuid(),
+  tenant_id text not null,
+  first_day date not null,
+  last_day date not null,
+  kept_until timestamptz not null,
+  constraint kept_longer_days_are_in_order check (first_day <= last_day)
+);
+
+create index kept_longer_tenant_id_idx on logloom_private.kept_longer (tenant_id, kept_until);
+
+comment on table logloom_private.kept_longer is
+  'Days that a tenant keeps for a while although its retention does not: those that were brought '
+  'back. Past kept_until a row means nothing.';

@@ -1,3 +1,37 @@
+-- The fields that are a column of a block, in the order of record_arrays.columns.
+create function logloom_private.column_fields()
+returns text[]
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select f.name
+    from unnest(logloom_private.record_fields()) with ordinality f
+    where f.block = 'column'
+    order by f.ordinality
+  );
+end;
+$$;
+
+-- The elements of an array at places, in that order; null at a place that is null. A plan made for
+-- these values would have the array as a constant, and walk over it from its beginning for each
+-- element.
+create function logloom_private.elements_at(p_values anyarray, p_places integer[])
+returns anyarray
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return array(select p_values[unnest(p_places)]);
+end;
+$$;
+
 -- The values of a column at all of its positions.
 create function logloom_private.column_texts(p_column logloom_private.block_columns)
 returns text[]
@@ -47,5 +81,119 @@ begin
     return array(select v_texts[unnest(v_wide_codes)]);
   end if;
   return array_fill(v_texts[1], array[p_column.last - p_column.first + 1]);
+end;
+$$;
+
+-- The values of a column at ascending positions of the block, all of them between its first and its
+-- last one.
+create function logloom_private.column_texts_at(
+  p_column logloom_private.block_columns,
+  p_positions integer[]
+)
+returns text[]
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+set work_mem = '32MB'
+as $$
+declare
+  v_at constant integer[] := array(select p - p_column.first + 1 from unnest(p_positions) p);
+  v_dictionary text[] := p_column.dictionary;
+  v_codes "char"[] := p_column.codes;
+  v_wide_codes smallint[] := p_column.wide_codes;
+  v_found integer[];
+  v_wanted integer[];
+  v_templates text[];
+  v_counts integer[];
+  v_places integer[];
+begin
+  if p_column.kind = 'texts' then
+    return logloom_private.elements_at(p_column.texts, v_at);
+  elsif p_column.kind = 'numbers' then
+    return case when p_column.numbers is not null
+      then logloom_private.elements_at(p_column.numbers, v_at)::text[]
+      else logloom_private.elements_at(p_column.wide_numbers, v_at)::text[] end;
+  end if;
+  v_found := case
+    when v_codes is not null then array(select v_codes[unnest(v_at)]::integer + 129)
+    when v_wide_codes is not null then array(select v_wide_codes[unnest(v_at)])
+    else array_fill(1, array[cardinality(v_at)])
+  end;
+  if p_column.kind = 'dictionary' then
+    return array(select v_dictionary[unnest(v_found)]);
+  end if;
+
+  -- A template without digits is the value.
+  v_wanted := array(
+    select d.code
+    from (select distinct f from unnest(v_found) f) d (code)
+    where strpos(v_dictionary[d.code], '0') > 0
+    order by d.code
+  );
+  -- Before a value stand the digits of the templates of lower codes and those of its own template
+  -- at lower positions.
+  with lower as (
+    select l.n, sum(sum(l.digits)) over (order by l.n) as digits
+    from (
+      -- How many of the codes that are found are not above this one.
+      select
+        width_bucket(d.code::integer, v_wanted) as n,
+        d.count * (octet_length(d.template) - octet_length(replace(d.template, '0', ''))) as digits
+      from unnest(v_dictionary, p_column.counts) with ordinality d (template, count, code)
+      where d.code < v_wanted[cardinality(v_wanted)]
+    ) l
+    group by l.n
+  ), places as (
+    -- To look for one code takes a twentieth of what it takes to gather the places of all.
+    select
+      d.code,
+      case when v_codes is null then array_positions(v_wide_codes, d.code::smallint)
+        else array_positions(v_codes, (d.code - 129)::"char") end as places
+    from unnest(v_wanted) d (code)
+    where cardinality(v_wanted) <= 20
+    union all
+    select a.code, array_agg(a.place order by a.place)
+    from (
+      select coalesce(u.code::integer + 129, u.wide_code) as code, u.place
+      from (
+        select
+          unnest(v_codes) as code, unnest(v_wide_codes) as wide_code,
+          generate_series(1, p_column.last - p_column.first + 1) as place
+      ) u
+    ) a
+    join unnest(v_wanted) d (code) on d.code = a.code
+    where cardinality(v_wanted) > 20
+    group by a.code
+  ), templates as materialized (
+    select
+      d.code, octet_length(d.template) - octet_length(replace(d.template, '0', '')) as digits,
+      coalesce(l.digits, 0)::integer as before, p.places
+    from (
+      select u.code, v_dictionary[u.code] as template, u.n
+      from unnest(v_wanted) with ordinality u (code, n)
+      offset 0
+    ) d
+    left join lower l on l.n = d.n - 1
+    left join places p on p.code = d.code
+  )
+  select
+    array_agg(v_dictionary[v.code] order by v.n), array_agg(v.digits order by v.n),
+    array_agg(v.place order by v.n)
+  into v_templates, v_counts, v_places
+  from (
+    select
+      f.code, f.n, m.digits,
+      m.before + m.digits * (coalesce(width_bucket(f.place, m.places), f.place) - 1) as place
+    from unnest(v_found, v_at) with ordinality f (code, place, n)
+    left join templates m on m.code = f.code
+    -- Else the places of a template are sorted along with each of its values.
+    offset 0
+  ) v;
+  -- "|| ''" reads what is stored once, not at each use.
+  return logloom_private.fill_each(
+    v_templates, v_counts, v_places, p_column.digits || ''::bytea
+  );
 end;
 $$;

@@ -32,3 +32,42 @@ begin
   )));
 end;
 $$;
+
+-- Whether a block and its columns are what was stored.
+create function logloom_private.block_is_intact(p_block logloom_private.blocks)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_columns logloom_private.block_columns[] := '{}';
+  v_column logloom_private.block_columns;
+begin
+  -- One by one: of a table that is sharded, an array of rows is of another type.
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+  loop
+    v_columns := v_columns || v_column;
+  end loop;
+  return p_block.checksum = logloom_private.block_checksum(p_block, v_columns);
+end;
+$$;
+
+-- LL001 where a block is not what was stored: what is made of it would replace it.
+create function logloom_private.require_intact(p_block logloom_private.blocks)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.can_read(p_block.format);
+  if not logloom_private.block_is_intact(p_block) then
+    raise sqlstate 'LL001' using
+      message = format('Block %s is damaged: its checksum differs', p_block.block_id);
+  end if;
+end;
+$$;

@@ -38,3 +38,91 @@ begin
   );
 end;
 $$;
+
+-- The messages at ascending positions of a block.
+create function logloom_private.block_messages_at(
+  p_block logloom_private.blocks,
+  p_positions integer[]
+)
+returns text[]
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+declare
+  v_run_records constant integer[] := p_block.run_records;
+  v_run_templates constant integer[] := p_block.run_templates;
+  v_counts constant integer[] := p_block.template_records;
+  v_offset_records constant integer[] := p_block.offset_records;
+  v_offset_digits constant integer[] := p_block.offset_digits;
+  v_offset_bytes constant integer[] := p_block.offset_bytes;
+  v_bytes constant bytea := convert_to(array_to_string(p_block.templates, ''), 'UTF8');
+  v_run integer := 0;
+  v_run_last integer := 0;
+  -- Records without a message up to the end of the run.
+  v_silent integer := 0;
+  v_position integer;
+  v_ordinal integer;
+  v_next_ordinal integer := 1;
+  v_offset integer;
+  v_template integer;
+  v_templates text[];
+  v_digits_each integer;
+  v_last integer;
+  v_last_digit integer;
+  v_found_templates text[] := '{}';
+  v_found_counts integer[] := '{}';
+  v_found_places integer[] := '{}';
+begin
+  foreach v_position in array p_positions loop
+    while v_run_last < v_position loop
+      v_run := v_run + 1;
+      v_run_last := v_run_last + v_run_records[v_run];
+      if v_run_templates[v_run] = 0 then
+        v_silent := v_silent + v_run_records[v_run];
+      end if;
+    end loop;
+    if v_run_templates[v_run] = 0 then
+      v_found_templates := v_found_templates || null::text;
+      v_found_counts := v_found_counts || 0;
+      v_found_places := v_found_places || 0;
+      continue;
+    end if;
+    -- From offset to offset, and from there to the template that holds the message.
+    v_ordinal := v_position - v_silent;
+    if v_ordinal >= v_next_ordinal then
+      v_offset := width_bucket(v_ordinal - 1, v_offset_records);
+      v_next_ordinal := coalesce(v_offset_records[v_offset + 1], p_block.records) + 1;
+      v_template := 0;
+      v_last := v_offset_records[v_offset];
+      v_last_digit := v_offset_digits[v_offset];
+      v_templates := string_to_array(
+        convert_from(
+          substring(
+            v_bytes from v_offset_bytes[v_offset] + 1
+            for coalesce(v_offset_bytes[v_offset + 1], octet_length(v_bytes))
+              - v_offset_bytes[v_offset]
+          ),
+          'UTF8'
+        ),
+        p_block.separator
+      );
+    end if;
+    while v_last < v_ordinal loop
+      v_template := v_template + 1;
+      v_digits_each := octet_length(v_templates[v_template])
+        - octet_length(replace(v_templates[v_template], '0', ''));
+      v_last := v_last + v_counts[16 * (v_offset - 1) + v_template];
+      v_last_digit := v_last_digit + v_counts[16 * (v_offset - 1) + v_template] * v_digits_each;
+    end loop;
+    v_found_templates := v_found_templates || v_templates[v_template];
+    v_found_counts := v_found_counts || v_digits_each;
+    v_found_places := v_found_places || v_last_digit - (v_last - v_ordinal + 1) * v_digits_each;
+  end loop;
+  return logloom_private.fill_each(
+    v_found_templates, v_found_counts, v_found_places, p_block.digits || ''::bytea
+  );
+end;
+$$;

@@ -1,0 +1,20 @@
+create type logloom_private.column_values as (texts text[]);
+
+comment on type logloom_private.column_values is
+  'The values of a column, as an element of an array of columns.';
+
+create type logloom_private.record_arrays as (
+  ts timestamptz[],
+  received_at timestamptz[],
+  write_seqs bigint[],
+  ids uuid[],
+  services text[],
+  levels text[],
+  messages text[],
+  attrs jsonb[],
+  columns logloom_private.column_values[]
+);
+
+comment on type logloom_private.record_arrays is
+  'Records as an array for each field; columns has those of logloom_private.column_fields, as '
+  'texts.';

@@ -1,0 +1,273 @@
+-- A dashboard as the operations show it.
+create function logloom_private.log_dashboard_of(p_row logloom.log_dashboards)
+returns public.logloom_log_dashboard
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return row(
+    p_row.dashboard_id, p_row.tenant_id, p_row.name, p_row.is_shared,
+    array(
+      select jsonb_populate_record(null::public.logloom_log_panel, p.panel)
+      from jsonb_array_elements(p_row.panels) with ordinality p (panel, n)
+      order by p.n
+    ),
+    p_row.created_by, p_row.created_at, p_row.updated_at
+  );
+end;
+$$;
+
+-- Says why the caller may not change a dashboard: PT404, PT403 where it is a colleague's, PT409
+-- where it is not the one that they read.
+create function logloom_private.refuse_log_dashboard(p_dashboard_id uuid)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_created_by constant text := (
+    select d.created_by from logloom.log_dashboards d where d.dashboard_id = p_dashboard_id
+  );
+begin
+  if v_created_by = logloom_private.current_user_id() then
+    perform logloom_private.refuse('dashboards.changed_since');
+  elsif v_created_by is not null then
+    perform logloom_private.refuse('dashboards.not_its_creator');
+  end if;
+  perform logloom_private.refuse('dashboards.not_found');
+end;
+$$;
+
+-- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more
+-- dashboard.
+create function logloom_private.require_room_for_log_dashboard()
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_max integer;
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  v_max := (logloom_private.plan_of(v_tenant_id)).max_log_dashboards;
+  if (select count(*) from logloom.log_dashboards d where d.tenant_id = v_tenant_id) >= v_max then
+    perform logloom_private.refuse('dashboards.no_room', v_max::text);
+  end if;
+end;
+$$;
+
+-- Dashboards that the caller may look at: their own and those that colleagues share; a viewer those
+-- that are shared. All of them, or one.
+create function logloom_private.read_shown_dashboards(p_dashboard_id uuid default null)
+returns setof logloom.log_dashboards
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no table is open to who only reads
+declare
+  -- PT403 for a viewer whose view shows nothing.
+  v_scope constant logloom_private.reading_scope := logloom_private.scope_of_token(null);
+  v_user_id constant text := case
+    when v_scope.view_id is null then logloom_private.current_user_id()
+  end;
+begin
+  perform logloom_private.require_writing_client(logloom_private.claims());
+  return query
+  select d.*
+  from logloom.log_dashboards d
+  where d.tenant_id = v_scope.tenant_id
+    and (p_dashboard_id is null or d.dashboard_id = p_dashboard_id)
+    and (d.is_shared or d.created_by = v_user_id);
+end;
+$$;
+
+create function public.get_log_dashboard(p_dashboard_id uuid default null)
+returns public.logloom_log_dashboard
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_found public.logloom_log_dashboard;
+begin
+  -- Whoever may not look is told so before what is missing.
+  select (logloom_private.log_dashboard_of(d)).* into v_found
+  from logloom_private.read_shown_dashboards(p_dashboard_id) d;
+  perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
+  if v_found.dashboard_id is null then
+    perform logloom_private.refuse('dashboards.not_found');
+  end if;
+  return v_found;
+end;
+$$;
+
+comment on function public.get_log_dashboard(uuid) is
+  'A dashboard of the caller, or one that a colleague shares. Errors: PT400, PT401, PT403, PT404.';
+
+create function public.list_log_dashboards(
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_log_dashboard
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'dashboard', 'dashboard_id',
+    case when p_after is not null then (
+      select d.created_at from logloom_private.read_shown_dashboards(p_after) d
+    ) end
+  );
+begin
+  return query
+  select (p.item).*
+  from (
+    select
+      o.item,
+      -- So many fit, however long their queries are.
+      sum(octet_length(to_json(o.item)::text)) over (
+        rows between unbounded preceding and 1 preceding
+      ) as bytes_before
+    from (
+      select o as item
+      from logloom_private.read_shown_dashboards() d
+      cross join lateral logloom_private.log_dashboard_of(d) o
+      where p_after is null or (d.created_at, d.dashboard_id) < (v_after, p_after)
+      order by d.created_at desc, d.dashboard_id desc
+      limit v_limit
+    ) o
+  ) p
+  where coalesce(p.bytes_before, 0) < logloom_private.list_bytes();
+end;
+$$;
+
+comment on function public.list_log_dashboards(integer, uuid) is
+  'The caller''s dashboards and those that colleagues share, newest first; a viewer''s are the '
+  'shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the '
+  'page before. '
+  'Errors: PT400, PT401, PT403.';
+
+create function public.create_log_dashboard(
+  p_name text default null,
+  p_panels jsonb default '[]',
+  p_is_shared boolean default false
+)
+returns public.logloom_log_dashboard
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+  v_panels jsonb;
+  v_constraint text;
+  v_row logloom.log_dashboards;
+begin
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  v_panels := logloom_private.checked_panels(coalesce(p_panels, '[]'));
+  perform logloom_private.require_room_for_log_dashboard();
+  insert into logloom.log_dashboards (tenant_id, created_by, name, is_shared, panels)
+  values (
+    v_tenant_id, v_user_id, logloom_private.trim_space(p_name), coalesce(p_is_shared, false),
+    v_panels
+  )
+  returning * into v_row;
+  return logloom_private.log_dashboard_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('dashboards.' || v_constraint);
+  return null;
+end;
+$$;
+
+comment on function public.create_log_dashboard(text, jsonb, boolean) is
+  'Makes a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most '
+  '20 objects {title, query_dsl, kind, width}, kind lines, bars or number, width 1 to 12 (default '
+  '6). p_is_shared: colleagues see it, too. Errors: PT400 (plan limit, too), PT401, PT403.';
+
+create function public.update_log_dashboard(
+  p_dashboard_id uuid default null,
+  p_name text default null,
+  p_panels jsonb default null,
+  p_is_shared boolean default null,
+  p_updated_at timestamptz default null
+)
+returns public.logloom_log_dashboard
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+  v_panels jsonb;
+  v_constraint text;
+  v_row logloom.log_dashboards;
+begin
+  perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
+  if p_panels is not null then
+    v_panels := logloom_private.checked_panels(p_panels);
+  end if;
+  update logloom.log_dashboards d
+  set
+    name = coalesce(logloom_private.trim_space(p_name), d.name),
+    panels = coalesce(v_panels, d.panels),
+    is_shared = coalesce(p_is_shared, d.is_shared),
+    updated_at = now()
+  where d.tenant_id = v_tenant_id and d.dashboard_id = p_dashboard_id and d.created_by = v_user_id
+    and (p_updated_at is null or d.updated_at = p_updated_at)
+  returning d.* into v_row;
+  if not found then
+    perform logloom_private.refuse_log_dashboard(p_dashboard_id);
+  end if;
+  return logloom_private.log_dashboard_of(v_row);
+exception when check_violation then
+  get stacked diagnostics v_constraint = constraint_name;
+  perform logloom_private.refuse('dashboards.' || v_constraint);
+  return null;
+end;
+$$;
+
+comment on function public.update_log_dashboard(uuid, text, jsonb, boolean, timestamptz) is
+  'Changes what is given and returns the dashboard; p_panels takes the place of all panels. '
+  'p_updated_at: updated_at of the dashboard as it was read, to change no other. '
+  'Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
+
+create function public.delete_log_dashboard(p_dashboard_id uuid default null)
+returns public.logloom_success
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+begin
+  perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
+  delete from logloom.log_dashboards d
+  where d.tenant_id = v_tenant_id and d.dashboard_id = p_dashboard_id and d.created_by = v_user_id;
+  if not found then
+    perform logloom_private.refuse_log_dashboard(p_dashboard_id);
+  end if;
+  return row(true)::public.logloom_success;
+end;
+$$;
+
+comment on function public.delete_log_dashboard(uuid) is
+  'Deletes a dashboard. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';

@@ -1,0 +1,83 @@
+-- As what a channel is limited by the plan and switched by the tenant: email, or webhook for all
+-- that goes by HTTP.
+create function logloom_private.channel_kind(p_channel text)
+returns text
+language sql
+immutable
+return case p_channel when 'email' then 'email' else 'webhook' end;
+
+-- Attempts to deliver by a kind of channel that the tenant's plan allows in an hour.
+create function logloom_private.channel_limit(p_kind text, p_tenant_id text)
+returns integer
+language sql
+stable
+return (
+  to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_kind || 's_per_hour')
+)::integer;
+
+-- The address of a channel in a rule's notification_config or, sealed, in its secrets; or null. A
+-- new channel needs a line here, a value in notifications_channel_is_known and in
+-- alert_rules_destinations_are_known, and a way to deliver in functions/logloom-notify/channels.ts.
+create function logloom_private.channel_address(
+  p_channel text,
+  p_config jsonb,
+  p_secrets jsonb
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- A channel that is not named here is an error, never somebody else's address.
+  case p_channel
+    when 'email' then return p_config ->> 'email';
+    when 'webhook' then return p_config ->> 'webhook_url';
+    when 'slack' then return p_secrets ->> 'slack_url';
+    when 'discord' then return p_secrets ->> 'discord_url';
+    when 'teams' then return p_secrets ->> 'teams_url';
+    when 'pagerduty' then return p_secrets ->> 'pagerduty_key';
+  end case;
+end;
+$$;
+
+-- Why an email is not to be sent; null where it may go.
+create function logloom_private.email_refusal(
+  p_notification logloom_private.notifications
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
+    p_notification.tenant_id, p_notification.address
+  );
+begin
+  if p_notification.purpose <> 'confirmation' then
+    return case when not v_is_confirmed then logloom_private.unconfirmed_address(
+      p_notification.tenant_id, p_notification.address
+    ) end;
+  elsif v_is_confirmed then
+    return 'The address is confirmed already';
+  -- Who makes a rule and deletes it at once sends nothing to anybody.
+  elsif not logloom_private.rule_names_address(
+    p_notification.tenant_id, lower(p_notification.address)
+  ) then
+    return 'No alert rule has this address any more';
+  end if;
+  select s.* into v_settings from logloom_private.settings s;
+  -- A repeated attempt was counted the first time.
+  if p_notification.attempts = 0 and (
+    select count(*) >= v_settings.confirmation_codes_per_mailbox
+    from logloom_private.confirmation_mails m
+    where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
+      and m.sent_at > now() - v_settings.confirmation_lifetime
+  ) then
+    return 'Too many codes went to this address: none is mailed to it today';
+  end if;
+  return null;
+end;
+$$;

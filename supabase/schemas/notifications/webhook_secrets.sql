@@ -1,0 +1,223 @@
+create type public.logloom_unsealed_secret as (
+  rule_id uuid,
+  tenant_id text,
+  secrets text[]
+);
+
+comment on type public.logloom_unsealed_secret is
+  'Secrets of a rule that the function''s present key did not seal.';
+
+-- Secrets of rules after p_after that are plain text or were sealed by another key.
+create function logloom_private.unsealed_secrets(p_key_id text, p_after uuid)
+returns setof public.logloom_unsealed_secret
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads the secrets
+declare
+  v_sealed constant text := 'lls1.' || p_key_id || '.';
+begin
+  return query
+  select u.rule_id, u.tenant_id, array_agg(u.secret)
+  from (
+    select r.rule_id, r.tenant_id, s.secret
+    from logloom.alert_rules r
+    left join logloom_private.webhook_secrets w on w.rule_id = r.rule_id
+    cross join lateral (
+      select unnest(array[w.secret, w.previous_secret])
+      union all
+      select e.value from jsonb_each_text(r.notification_secrets) e
+    ) s (secret)
+    where (p_after is null or r.rule_id > p_after)
+      and s.secret is not null and not starts_with(s.secret, v_sealed)
+  ) u
+  group by u.rule_id, u.tenant_id
+  order by u.rule_id
+  limit 100;
+end;
+$$;
+
+-- Puts a sealed text in the place of a secret of a rule, wherever that is, named by its SHA-256 as
+-- hex: neither is repeated.
+create function logloom_private.put_sealed(p_rule_id uuid, p_digest text, p_sealed text)
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes the secrets
+begin
+  update logloom_private.webhook_secrets w
+  set
+    secret = case
+      when encode(sha256(convert_to(w.secret, 'UTF8')), 'hex') = p_digest then p_sealed
+      else w.secret
+    end,
+    previous_secret = case
+      when encode(sha256(convert_to(w.previous_secret, 'UTF8')), 'hex') = p_digest then p_sealed
+      else w.previous_secret
+    end
+  where w.rule_id = p_rule_id;
+  update logloom.alert_rules r
+  set notification_secrets = (
+    select jsonb_object_agg(
+      s.key,
+      case when encode(sha256(convert_to(s.value, 'UTF8')), 'hex') = p_digest then p_sealed
+        else s.value end
+    )
+    from jsonb_each_text(r.notification_secrets) s
+  )
+  where r.rule_id = p_rule_id and r.notification_secrets <> '{}';
+end;
+$$;
+
+create function public.list_unsealed_alert_secrets(
+  p_key_id text default null,
+  p_after uuid default null
+)
+returns setof public.logloom_unsealed_secret
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.require_parameter('p_key_id', p_key_id is null);
+  return query select u.* from logloom_private.unsealed_secrets(p_key_id, p_after) u;
+end;
+$$;
+
+comment on function public.list_unsealed_alert_secrets(text, uuid) is
+  'What the edge function logloom-notify asks for: secrets of alert rules that its key p_key_id '
+  'did not seal, of 100 rules after p_after. Errors: PT400.';
+
+create function public.seal_alert_secret(
+  p_rule_id uuid default null,
+  p_digest text default null,
+  p_sealed text default null
+)
+returns public.logloom_success
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  perform logloom_private.require_parameter('p_digest', p_digest is null);
+  perform logloom_private.require_parameter('p_sealed', p_sealed is null);
+  if p_sealed !~ '^lls1\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{38,}(\.[0-9a-f]{64})?$' then
+    perform logloom_private.refuse('parameters.secret_is_not_sealed', 'p_sealed');
+  end if;
+  perform logloom_private.put_sealed(p_rule_id, p_digest, p_sealed);
+  return row(true)::public.logloom_success;
+end;
+$$;
+
+comment on function public.seal_alert_secret(uuid, text, text) is
+  'What the edge function logloom-notify calls: p_sealed takes the place of the secret of a rule '
+  'whose SHA-256 as hex is p_digest. Errors: PT400.';
+
+-- Secrets of webhooks that are kept in plain text, since the function logloom-notify has no key, or
+-- was not called yet.
+create function logloom_private.unsealed_secret_count()
+returns integer
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select count(*)
+    from logloom_private.webhook_secrets w
+    where starts_with(w.secret, 'whsec_') or starts_with(w.previous_secret, 'whsec_')
+  );
+end;
+$$;
+
+create type public.logloom_webhook_secret as (
+  rule_id uuid,
+  secret text,
+  previous_valid_until timestamptz
+);
+
+comment on type public.logloom_webhook_secret is
+  'A rule''s new secret, told once, and until when the one before signs, too.';
+
+-- A new secret for a rule of the tenant; the one before is valid for a while.
+create function logloom_private.replace_webhook_secret(p_rule_id uuid)
+returns public.logloom_webhook_secret
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reaches the secrets
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_result public.logloom_webhook_secret;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  insert into logloom_private.webhook_secrets as w (rule_id)
+  select r.rule_id
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  on conflict (rule_id) do update
+  set previous_secret = w.secret,
+    previous_valid_until = now() + (
+      select s.webhook_secret_overlap from logloom_private.settings s
+    ),
+    secret = excluded.secret,
+    changed_at = now()
+  returning w.rule_id, w.secret, w.previous_valid_until into v_result;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  return v_result;
+end;
+$$;
+
+create function public.rotate_alert_webhook_secret(p_rule_id uuid default null)
+returns public.logloom_webhook_secret
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return logloom_private.replace_webhook_secret(p_rule_id);
+end;
+$$;
+
+comment on function public.rotate_alert_webhook_secret(uuid) is
+  'Makes a new secret for a rule''s webhooks and returns it, this once. For 24 h webhooks are '
+  'signed with both. Errors: PT400, PT401, PT404.';
+
+-- Another scheme, host or port is another receiver: nothing that goes there is signed by the secret
+-- of the one before. Whoever wants to verify signatures has a new one made, and is told it.
+create function logloom_private.renew_webhook_secret()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reaches the secrets
+begin
+  update logloom_private.webhook_secrets w
+  set secret = default, previous_secret = null, previous_valid_until = null, changed_at = now()
+  where w.rule_id = new.rule_id
+    and logloom_private.origin_of(old.notification_config ->> 'webhook_url')
+      is distinct from logloom_private.origin_of(new.notification_config ->> 'webhook_url');
+  return null;
+end;
+$$;
+
+create trigger alert_rules_renew_webhook_secret
+after update of notification_config on logloom.alert_rules
+for each row when (
+  old.notification_config ->> 'webhook_url'
+    is distinct from new.notification_config ->> 'webhook_url'
+  and old.notification_config ->> 'webhook_url' is not null
+)
+execute function logloom_private.renew_webhook_secret();

@@ -1,0 +1,177 @@
+-- Ends the portal sessions of a member who is removed, or may make none any more: they stay ended
+-- when the member comes back.
+create function logloom_private.end_sessions_of_member()
+returns trigger
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes sessions
+begin
+  with ended as (
+    update logloom.portal_sessions s
+    set revoked_at = now()
+    where s.tenant_id = old.tenant_id and s.created_by = old.user_id
+      and s.revoked_at is null and s.expires_at > now()
+    returning s.*
+  )
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select
+    e.tenant_id, logloom_private.actor(), 'portal_session.revoked', e.session_id::text,
+    jsonb_strip_nulls(jsonb_build_object(
+      'created_by', e.created_by, 'first_used_at', e.first_used_at,
+      'last_used_at', e.last_used_at
+    ))
+  from ended e;
+  return null;
+end;
+$$;
+
+create trigger end_sessions_of_removed_member
+after delete on logloom.tenant_members
+for each row execute function logloom_private.end_sessions_of_member();
+
+create trigger end_sessions_of_lesser_member
+after update of role on logloom.tenant_members
+for each row when (new.role not in ('admin', 'owner') and old.role in ('admin', 'owner'))
+execute function logloom_private.end_sessions_of_member();
+
+create function public.list_log_portal_sessions(
+  p_tenant_id text default null,
+  p_limit integer default null,
+  p_after uuid default null
+)
+returns setof public.logloom_portal_session
+language plpgsql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'portal session', 'session_id',
+    (
+      select s.created_at from logloom.portal_sessions s
+      where s.tenant_id = v_tenant_id and s.session_id = p_after
+    )
+  );
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  return query
+  select
+    s.session_id, s.tenant_id, s.label, s.view_id, s.query_dsl, s.origins,
+    logloom_private.api_key_status(s.revoked_at, least(s.expires_at, s.code_expires_at)),
+    s.created_by, s.created_at, s.expires_at, s.revoked_at, s.first_used_at, s.last_used_at
+  from logloom.portal_sessions s
+  where s.tenant_id = v_tenant_id
+    and (p_after is null or (s.created_at, s.session_id) < (v_after, p_after))
+  order by s.created_at desc, s.session_id desc
+  limit v_limit;
+end;
+$$;
+
+comment on function public.list_log_portal_sessions(text, integer, uuid) is
+  'Portal sessions of the tenant, newest first, those of the last 30 days. p_limit 1 to 1000 '
+  '(default 100), p_after: session_id of the last item of the page before. '
+  'Errors: PT400, PT401, PT403.';
+
+create function logloom_private.open_portal_session(p_code_digest text)
+returns public.logloom_opened_portal_session
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads the digests of codes
+declare
+  v_token constant text := logloom_private.new_api_key('llp_');
+  v_session logloom.portal_sessions;
+begin
+  update logloom.portal_sessions s
+  set
+    token_digest = sha256(convert_to(v_token, 'UTF8')),
+    code_digest = null,
+    code_expires_at = null
+  where s.code_digest = decode(p_code_digest, 'hex')
+    and s.code_expires_at > now()
+    and logloom_private.portal_session_is_alive(s)
+  returning s.* into v_session;
+  if not found then
+    perform logloom_private.refuse('callers.portal_code_is_spent');
+  end if;
+  return row(v_session.session_id, v_token, v_session.expires_at)
+    ::public.logloom_opened_portal_session;
+end;
+$$;
+
+create function public.open_log_portal_session(p_code_digest text default null)
+returns public.logloom_opened_portal_session
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.require_parameter('p_code_digest', p_code_digest is null);
+  return logloom_private.open_portal_session(p_code_digest);
+end;
+$$;
+
+comment on function public.open_log_portal_session(text) is
+  'For the function logloom-read: the token of the session whose link has a code, of which '
+  'p_code_digest is the SHA-256 as hex, once. Errors: PT400, PT401.';
+
+create function logloom_private.end_portal_session(p_tenant_id text, p_session_id uuid)
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role writes sessions
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_session logloom.portal_sessions;
+begin
+  perform
+    logloom_private.require_role(v_tenant_id, 'admin'),
+    logloom_private.require_parameter('p_session_id', p_session_id is null);
+  select s.* into v_session
+  from logloom.portal_sessions s
+  where s.tenant_id = v_tenant_id and s.session_id = p_session_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('portal.session_not_found');
+  elsif v_session.revoked_at is not null then
+    return;
+  end if;
+  update logloom.portal_sessions s set revoked_at = now() where s.session_id = p_session_id;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, logloom_private.actor(), 'portal_session.revoked', p_session_id::text,
+    jsonb_strip_nulls(jsonb_build_object(
+      'first_used_at', v_session.first_used_at, 'last_used_at', v_session.last_used_at
+    ))
+  );
+end;
+$$;
+
+create function public.revoke_log_portal_session(
+  p_tenant_id text default null,
+  p_session_id uuid default null
+)
+returns public.logloom_success
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.end_portal_session(p_tenant_id, p_session_id);
+  return row(true)::public.logloom_success;
+end;
+$$;
+
+comment on function public.revoke_log_portal_session(text, uuid) is
+  'Revokes a portal session; the next request with its token is refused. Again: no change. '
+  'Errors: PT400, PT401, PT403, PT404.';

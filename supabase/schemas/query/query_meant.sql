@@ -1,0 +1,233 @@
+-- How a name of another language is written here: a field's name, or that of an attribute.
+create function logloom_private.query_meant_name(p_name text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  -- Ingest makes fields of these.
+  v_name constant text := case when p_name in ('@timestamp', '@message', '@level')
+    then substr(p_name, 2) else p_name end;
+begin
+  if left(v_name, 1) = '@' or left(v_name, 6) = 'attrs.'
+    or v_name = any(logloom_private.query_field_names())
+  then
+    return v_name;
+  end if;
+  return coalesce(logloom_private.query_near_field(v_name), '@' || v_name);
+end;
+$$;
+
+-- What is meant by the words that begin with the one at p_at, where they are a comparison of
+-- another language with blanks in it: level = "error", status != null, msg like '%x%'. Or null.
+create function logloom_private.query_meant_words(p_texts text[], p_at integer)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := p_texts[p_at];
+  v_word constant text := lower(p_texts[p_at + 1] collate "C");
+  v_value text := p_texts[p_at + 2];
+  v_end integer;
+begin
+  if p_at < 1 or v_word is null or v_name !~ '^@?[[:alpha:]_][[:alnum:]_.@-]*$'
+    or lower(v_name collate "C") in ('and', 'or', 'not', 'where')
+    or v_word !~ '^(?:={1,3}|!=|<>|=~|!~|~|>=?|<=?|is|in|between|like|contains)$'
+  then
+    return null;
+  elsif v_word = 'is' then
+    return case
+      when lower(v_value collate "C") = 'null'
+        then '-' || logloom_private.query_meant_name(v_name) || ':*'
+      when lower(v_value collate "C") = 'not'
+        and lower(p_texts[p_at + 3] collate "C") = 'null'
+        then logloom_private.query_meant_name(v_name) || ':*'
+    end;
+  elsif v_word = 'in' then
+    v_end := least(
+      array_position(p_texts, ')', p_at + 3), array_position(p_texts, ']', p_at + 3)
+    );
+    if v_value not in ('(', '[') or v_end is null then
+      return null;
+    end if;
+    v_value := array_to_string(p_texts[p_at + 3:v_end - 1], ' ');
+    return logloom_private.query_meant_name(v_name) || ':('
+      || regexp_replace(translate(btrim(v_value), '''', ''), '\s*,\s*', ' OR ', 'g') || ')';
+  elsif v_word in ('between', 'like', 'contains')
+    and v_value !~ (case v_word when 'between' then '^-?[0-9]' else '^[''"%/]' end)
+    and left(v_name, 1) <> '@' and left(logloom_private.query_meant_name(v_name), 1) = '@'
+  then
+    -- Two words of a message.
+    return null;
+  elsif v_word = 'between' then
+    return logloom_private.query_meant_name(v_name) || ':['
+      || v_value || ' TO ' || coalesce(nullif(p_texts[p_at + 4], ''), '*') || ']';
+  elsif not logloom_private.query_is_term(v_value) then
+    return null;
+  elsif left(v_value, 1) = '''' then
+    -- What stands in single quotes is one text, blanks and all.
+    select min(n) into v_end
+    from generate_series(p_at + 2, least(p_at + 12, cardinality(p_texts))) n
+    where p_texts[n] ~ '''$' and (n > p_at + 2 or char_length(p_texts[n]) > 1);
+    v_value := array_to_string(p_texts[p_at + 2:coalesce(v_end, p_at + 2)], ' ');
+    v_value := btrim(v_value, '''');
+  elsif v_value = 'now' and p_texts[p_at + 3] = '(' then
+    -- now() - interval '1 hour'
+    v_value := 'now-1h';
+  else
+    v_value := logloom_private.query_text(v_value);
+  end if;
+  if v_word not in ('like', 'contains') then
+    return logloom_private.query_meant_comparison(
+      v_name || case v_word when '~' then '=~' else v_word end || v_value
+    );
+  elsif v_value ~ '^/.+/$' then
+    return logloom_private.query_meant_comparison(v_name || '=~' || btrim(v_value, '/'));
+  end if;
+  v_value := case when v_word = 'contains' then '*' || v_value || '*'
+    else translate(v_value, '%', '*') end;
+  return logloom_private.query_meant_comparison(
+    v_name || '=' || case logloom_private.query_meant_name(v_name)
+      when 'msg' then btrim(v_value, '*') else v_value end
+  );
+end;
+$$;
+
+-- level:error|warn: the term that is meant where the bar at p_position stands between values of
+-- one field, or null.
+create function logloom_private.query_meant_values(p_source text, p_position integer)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_term constant text[] := regexp_match(
+    left(p_source, p_position - 1),
+    '(?:^|[ (])(-?@?[[:alpha:]_][[:alnum:]_.@-]*):([[:alnum:]_.*-]+)$'
+  );
+  v_words constant text[] := string_to_array(
+    substring(substr(p_source, p_position + 1) from '^[[:alnum:]_.*|-]+'), '|'
+  );
+  v_values text;
+begin
+  select string_agg(w.word, ' OR ' order by w.place) into v_values
+  from unnest(v_words) with ordinality w (word, place)
+  where w.place < coalesce(
+    (
+      select min(s.place)
+      from unnest(v_words) with ordinality s (word, place)
+      where s.word in ('', 'json', 'logfmt', 'fields', 'patterns')
+        or logloom_private.query_meant_stage(array[s.word], '{}') is not null
+    ),
+    cardinality(v_words) + 1
+  );
+  return v_term[1] || ':(' || v_term[2] || ' OR ' || v_values || ')';
+end;
+$$;
+
+-- name=value, name!=value, name>5 as one word: the query that was meant, or null.
+create function logloom_private.query_meant_comparison(p_token text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_parts constant text[] := regexp_match(
+    p_token,
+    '^(@?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(===?|!=|<>|=~|!~|>=|<=|=|>|<)([^=].*)$'
+  );
+  v_name text;
+  v_is_not constant boolean := v_parts[2] in ('!=', '<>', '!~');
+  v_value constant text := regexp_replace(v_parts[3], '^''(.*)''$', '\1');
+begin
+  if v_parts is null then
+    return null;
+  end if;
+  v_name := case when v_parts[1] in ('earliest', 'latest') then 'ts'
+    else logloom_private.query_meant_name(v_parts[1]) end;
+  if v_parts[1] in ('earliest', 'latest') and v_parts[2] = '=' then
+    return case v_parts[1] when 'earliest' then 'ts:>=' else 'ts:<' end || v_value;
+  elsif v_parts[3] ~* '^null$' then
+    return case when v_is_not then '' else '-' end || v_name || ':*';
+  end if;
+  return case when v_is_not then '-' else '' end || v_name || ':'
+    || case
+      when v_parts[2] in ('=~', '!~') then '~"' || replace(v_value, '"', '\"') || '"'
+      when v_parts[2] in ('>', '>=', '<', '<=') then v_parts[2] || v_value
+      when v_value ~ '^[[:alnum:]_./*?-]+$' then v_value
+      else '"' || regexp_replace(v_value, '(["\\])', '\\\1', 'g') || '"'
+    end;
+end;
+$$;
+
+-- attrs["x"]:1, attrs["x"] >= 1: the term that is meant where the bracket is at p_at, or null.
+create function logloom_private.query_meant_index(p_texts text[], p_at integer)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := '@' || btrim(logloom_private.query_text(p_texts[p_at + 1]), '''');
+  v_value constant text := p_texts[p_at + 3];
+begin
+  if p_texts[p_at - 1] !~ '^@?attrs$' or p_texts[p_at + 2] is distinct from ']'
+    or v_name !~ '^@[[:alpha:]_][[:alnum:]_.@-]*$'
+  then
+    return null;
+  elsif left(v_value, 1) = ':' then
+    return v_name || v_value || case v_value when ':' then left(p_texts[p_at + 4], 60) else '' end;
+  end if;
+  return coalesce(
+    logloom_private.query_meant_words(v_name || p_texts[p_at + 3:], 1),
+    logloom_private.query_meant_comparison(v_name || v_value),
+    v_name || ':*'
+  );
+end;
+$$;
+
+-- What is meant by a selector of LogQL whose { is at p_at, {app="api"}, and by the function around
+-- it; or null.
+create function logloom_private.query_meant_selector(p_texts text[], p_at integer)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_meant constant text := logloom_private.query_meant_comparison(
+    p_texts[p_at + 1] || logloom_private.query_text(p_texts[p_at + 2])
+  );
+begin
+  return v_meant || case
+    when p_texts[p_at - 1] is distinct from '(' then ''
+    when p_texts[p_at - 2] = 'rate' then ' | rate()'
+    when p_texts[p_at - 2] = 'count_over_time' then ' | count()'
+    else '' end
+    || case when p_texts[p_at - 1] = '(' and p_texts[2:3] = array['by', '(']
+      then ' by ' || logloom_private.query_meant_name(p_texts[4]) else '' end;
+end;
+$$;
+
+-- What is meant by a term whose field another language has, or null: _exists_:user_id,
+-- !level:debug, status:error, *:text, _time:5m.
+create function logloom_private.query_meant_term(p_name text, p_value text)
+returns text
+language sql
+immutable
+return case
+  when p_name in ('_exists_', '_missing_') and p_value ~ '^@?[[:alpha:]_]'
+    then case p_name when '_missing_' then '-' else '' end
+      || logloom_private.query_meant_name(p_value) || ':*'
+  when p_name ~ '^!.' and p_value <> ''
+    then '-' || logloom_private.query_meant_name(substr(p_name, 2)) || ':' || left(p_value, 60)
+  when p_name = 'status' and p_value ~* '^(?:debug|info|warn|warning|error|critical)$'
+    then 'level:' || p_value
+  when p_name = '*' and p_value <> '' then 'any:' || left(p_value, 60)
+  when p_name = '_time' and p_value ~ '^[1-9][0-9]{0,9}[smhdw]$' then 'ts:-' || p_value
+end;

@@ -1,0 +1,177 @@
+-- A portal session lives no longer than its maker may make one.
+create function logloom_private.portal_session_is_alive(p_session logloom.portal_sessions)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_role constant text := logloom_private.acting_role(p_session.tenant_id, p_session.created_by);
+begin
+  return p_session.expires_at > now()
+    and p_session.revoked_at is null
+    and not logloom_private.is_being_deleted(p_session.tenant_id)
+    and (
+      p_session.created_by is null
+      -- Without a row only their next token would say whether they still have the role.
+      or coalesce(
+        v_role in ('admin', 'owner'),
+        (select s.roles_from_token from logloom_private.settings s)
+      )
+    );
+end;
+$$;
+
+-- A scope within a view of its tenant, as the view is now: now in its query is this moment. PT403
+-- where there is no such view, or its query does not compile.
+create function logloom_private.scope_in_view(
+  p_scope logloom_private.reading_scope,
+  p_view_id uuid
+)
+returns logloom_private.reading_scope
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_view logloom.log_views;
+begin
+  select v.* into v_view
+  from logloom.log_views v
+  where v.tenant_id = p_scope.tenant_id and v.view_id = p_view_id;
+  if not found then
+    perform logloom_private.refuse('callers.view_is_missing');
+  end if;
+  p_scope.view_id := v_view.view_id;
+  p_scope.operations := v_view.operations;
+  p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
+  if v_view.query_dsl is not null then
+    begin
+      p_scope.filter := (logloom_private.compile_query(v_view.query_dsl)).tree;
+    exception when sqlstate 'PT400' then
+      perform logloom_private.refuse('callers.view_is_broken', v_view.name);
+    end;
+  end if;
+  return p_scope;
+end;
+$$;
+
+-- What an API key lets read, by the SHA-256 of the key as hex: all of its tenant, or what its view
+-- shows. PT401 for one that is unknown, revoked or expired, PT403 for one that may only send.
+create function logloom_private.scope_of_key(p_key_digest text)
+returns logloom_private.reading_scope
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_key constant logloom.api_keys := logloom_private.key_of_digest(p_key_digest);
+  v_scope logloom_private.reading_scope;
+begin
+  if v_key.key_id is null then
+    perform logloom_private.refuse('callers.key_is_unknown');
+  elsif not v_key.scopes @> '{read}' then
+    perform logloom_private.refuse('callers.key_may_only_send');
+  end if;
+  v_scope.tenant_id := v_key.tenant_id;
+  v_scope.kind := 'key';
+  if v_key.view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, v_key.view_id);
+  end if;
+  return v_scope;
+end;
+$$;
+
+-- What a portal session lets read: what its view shows, of that what its query finds. p_origin: of
+-- the page that frames the portal, as the portal reports it; null where none does. PT401 for a
+-- session that has ended, PT403 for a page that it does not name.
+create function logloom_private.scope_of_session(
+  p_session logloom.portal_sessions,
+  p_origin text
+)
+returns logloom_private.reading_scope
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_scope logloom_private.reading_scope;
+  v_tree jsonb;
+begin
+  if p_session.revoked_at is not null then
+    perform logloom_private.refuse('callers.portal_session_is_revoked');
+  elsif not logloom_private.portal_session_is_alive(p_session) then
+    perform logloom_private.refuse('callers.portal_session_is_over');
+  elsif p_origin is not null and p_origin <> all (p_session.origins) then
+    perform logloom_private.refuse('callers.portal_origin_is_unknown', left(p_origin, 200));
+  end if;
+  v_scope.tenant_id := p_session.tenant_id;
+  v_scope.kind := 'portal_session';
+  if p_session.view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, p_session.view_id);
+  end if;
+  if p_session.query_dsl is not null then
+    begin
+      v_tree := (logloom_private.compile_query(p_session.query_dsl)).tree;
+    exception when sqlstate 'PT400' then
+      perform logloom_private.refuse('callers.portal_query_is_broken');
+    end;
+    v_scope.filter := case when v_scope.filter is null then v_tree
+      else jsonb_build_object(
+        'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_tree)
+      ) end;
+  end if;
+  return v_scope;
+end;
+$$;
+
+-- What the request's token lets read: all of its tenant, or what a viewer's view shows; of
+-- service_role's the tenant that it names. PT403 for a viewer without a view.
+create function logloom_private.scope_of_token(p_tenant_id text)
+returns logloom_private.reading_scope
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_claims constant jsonb := logloom_private.claims();
+  v_user_id constant text := v_claims ->> 'sub';
+  v_scope logloom_private.reading_scope;
+  v_view_id uuid;
+begin
+  v_scope.tenant_id := logloom_private.caller_tenant(p_tenant_id);
+  v_scope.kind := 'token';
+  if logloom_private.is_service_role() then
+    return v_scope;
+  elsif logloom_private.acting_role(v_scope.tenant_id, v_user_id, v_claims) = 'viewer' then
+    select m.view_id into v_view_id
+    from logloom.tenant_members m
+    where m.tenant_id = v_scope.tenant_id and m.user_id = v_user_id;
+    if not found and pg_input_is_valid(v_claims -> 'app_metadata' ->> 'logloom_view', 'uuid') then
+      v_view_id := v_claims -> 'app_metadata' ->> 'logloom_view';
+    end if;
+    v_scope := logloom_private.scope_in_view(v_scope, v_view_id);
+  end if;
+  return v_scope;
+end;
+$$;
+
+-- What a log stream or the message of an alert reads, for which no request asks: all of its tenant,
+-- or what its view shows. PT403 where there is no such view, or its query does not compile.
+create function logloom_private.scope_of_view(p_tenant_id text, p_view_id uuid)
+returns logloom_private.reading_scope
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_scope logloom_private.reading_scope;
+begin
+  v_scope.tenant_id := p_tenant_id;
+  v_scope.kind := 'view';
+  if p_view_id is not null then
+    v_scope := logloom_private.scope_in_view(v_scope, p_view_id);
+  end if;
+  return v_scope;
+end;
+$$;

@@ -1,0 +1,84 @@
+create type public.logloom_log_secret_scope as (
+  tenant_id text
+);
+
+comment on type public.logloom_log_secret_scope is
+  'For which tenant the edge functions may seal secrets of the caller.';
+
+create type public.logloom_member as (
+  user_id text,
+  role text,
+  email text,
+  created_at timestamptz,
+  view_id uuid
+);
+
+comment on type public.logloom_member is
+  'A user who belongs to a tenant. role: viewer, member, admin or owner. email: of Supabase '
+  'Auth, else what was given when the member was added; null where neither is known. view_id: what '
+  'a viewer is bound to.';
+
+create type public.logloom_log_tenant as (
+  tenant_id text,
+  role text,
+  is_current boolean
+);
+
+comment on type public.logloom_log_tenant is
+  'A tenant that the caller belongs to. is_current: the one that the token names.';
+
+create type public.logloom_plan_features as (
+  saved_searches boolean,
+  max_saved_searches integer,
+  alerts boolean,
+  max_alerts integer
+);
+
+comment on type public.logloom_plan_features is 'What a plan includes, and how many.';
+
+create type public.logloom_tenant as (
+  tenant_id text,
+  plan_id text,
+  plan_name text,
+  created_at timestamptz,
+  monthly_events_limit bigint,
+  monthly_bytes_limit bigint,
+  features public.logloom_plan_features
+);
+
+comment on type public.logloom_tenant is 'A tenant with its plan. Limits are per UTC month.';
+
+create type public.logloom_plan_feature as (
+  enabled boolean,
+  "maxCount" integer,
+  "currentCount" integer
+);
+
+comment on type public.logloom_plan_feature is
+  'Whether the plan includes a feature, how many of it, and how many the tenant has.';
+
+create type public.logloom_pipeline_config as (retention_days integer, compression boolean);
+
+comment on type public.logloom_pipeline_config is
+  'How long records are kept, and whether compressed.';
+
+create type public.logloom_notification_preferences as (email_enabled boolean,
+  webhook_enabled boolean);
+
+comment on type public.logloom_notification_preferences is 'Which channels alerts may use.';
+
+create type public.logloom_stored as (sealed_bytes bigint, hot_bytes bigint);
+
+comment on type public.logloom_stored is
+  'What a tenant''s records take on disk: sealed_bytes in compressed blocks, hot_bytes as rows '
+  'with their indexes, that one about.';
+
+create type public.logloom_tenant_settings as (
+  tenant_id text,
+  pipeline_config public.logloom_pipeline_config,
+  notification_preferences public.logloom_notification_preferences,
+  stored public.logloom_stored
+);
+
+comment on type public.logloom_tenant_settings is
+  'The settings in force: what was set, else the defaults.';
