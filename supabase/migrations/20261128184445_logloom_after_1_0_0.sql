@@ -376,14 +376,16 @@ ALTER TABLE "logloom_private"."storage_hours"
   FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE "logloom_private"."storage" (
-  "singleton"      boolean                  NOT NULL DEFAULT true,
-  "measured_at"    timestamp with time zone,
-  "bytes"          bigint                   NOT NULL DEFAULT 0,
-  "reusable_bytes" bigint                   NOT NULL DEFAULT 0,
-  "is_dropping"    boolean                  NOT NULL DEFAULT false,
-  "is_stuck"       boolean                  NOT NULL DEFAULT false,
-  "dropped_day"    date,
-  "told_percent"   integer                  NOT NULL DEFAULT 0,
+  "singleton"         boolean                  NOT NULL DEFAULT true,
+  "measured_at"       timestamp with time zone,
+  "bytes"             bigint                   NOT NULL DEFAULT 0,
+  "reusable_bytes"    bigint                   NOT NULL DEFAULT 0,
+  "is_dropping"       boolean                  NOT NULL DEFAULT false,
+  "is_stuck"          boolean                  NOT NULL DEFAULT false,
+  "limit_day"         date,
+  "overtakes_archive" boolean                  NOT NULL DEFAULT false,
+  "dropped_day"       date,
+  "told_percent"      integer                  NOT NULL DEFAULT 0,
   CONSTRAINT "storage_has_one_row" CHECK (singleton),
   CONSTRAINT "storage_pkey" PRIMARY KEY (singleton)
 );
@@ -429,12 +431,6 @@ ALTER TABLE "logloom_private"."installation"
 
 ALTER TABLE "logloom_private"."installation"
   ADD COLUMN "other_url" text;
-
-ALTER TABLE "logloom_private"."retention_place"
-  ADD COLUMN "limit_day" date;
-
-ALTER TABLE "logloom_private"."retention_place"
-  ADD COLUMN "overtakes_archive" boolean NOT NULL DEFAULT false;
 
 ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "stream_tells_after" interval NOT NULL DEFAULT '01:00:00'::interval;
@@ -1100,8 +1096,8 @@ declare
 begin
   if exists (
     select
-    from logloom_private.retention_place p
-    where p.limit_day = p_day and p.overtakes_archive
+    from logloom_private.storage s
+    where s.limit_day = p_day and s.overtakes_archive
   ) then
     return false;
   elsif exists (
@@ -1356,20 +1352,17 @@ CREATE OR REPLACE FUNCTION logloom_private.bound_storage()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_place constant logloom_private.retention_place :=
-    (select p from logloom_private.retention_place p);
   v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
-  v_storage logloom_private.storage;
+  v_storage logloom_private.storage := (select s from logloom_private.storage s);
   v_percent double precision;
   v_mark integer;
   v_day date;
   v_overtakes_archive boolean;
   v_is_news boolean;
 begin
-  if v_place.limit_day is not null then
+  if v_storage.limit_day is not null then
     return coalesce(logloom_private.retention_step(), '0');
   end if;
-  select s.* into v_storage from logloom_private.storage s;
   v_storage.measured_at := clock_timestamp();
   select m.bytes, m.reusable_bytes
   into v_storage.bytes, v_storage.reusable_bytes
@@ -1380,7 +1373,9 @@ begin
   v_storage.is_dropping := v_settings.storage_policy = 'drop_oldest'
     and coalesce(v_percent >= 100 or v_storage.is_dropping and v_percent > 95, false);
   v_storage.is_stuck := v_storage.is_stuck and v_storage.is_dropping;
-  if v_storage.is_dropping and v_place.day is null then
+  if v_storage.is_dropping
+    and not exists (select from logloom_private.retention_place p where p.day is not null)
+  then
     select d.day, d.overtakes_archive
     into v_day, v_overtakes_archive
     from logloom_private.day_to_drop(logloom_private.utc_day(now())) d;
@@ -1420,13 +1415,12 @@ begin
   delete from logloom_private.kept_longer k where k.last_day <= v_day;
   update logloom_private.kept_longer k set first_day = v_day + 1 where k.first_day <= v_day;
   -- Where no retention has run yet, that of yesterday has ended.
-  insert into logloom_private.retention_place as p (
-    today, finished_at, limit_day, overtakes_archive
-  )
-  values (logloom_private.utc_day(now()) - 1, now(), v_day, v_overtakes_archive)
-  on conflict (singleton) do update
-  set limit_day = excluded.limit_day, overtakes_archive = excluded.overtakes_archive, attempts = 0;
-  update logloom_private.storage s set dropped_day = v_day where s.singleton;
+  insert into logloom_private.retention_place (today, finished_at)
+  values (logloom_private.utc_day(now()) - 1, now())
+  on conflict (singleton) do update set attempts = 0;
+  update logloom_private.storage s
+  set limit_day = v_day, overtakes_archive = v_overtakes_archive, dropped_day = v_day
+  where s.singleton;
   return case when v_day is distinct from v_storage.dropped_day then interval '0' end;
 end;
 $function$;
@@ -2824,7 +2818,7 @@ declare
   v_deleted integer;
 begin
   if p_day >= logloom_private.first_kept_day(p_tenant_id, p_today)
-    and not exists (select from logloom_private.retention_place p where p.limit_day = p_day)
+    and not exists (select from logloom_private.storage s where s.limit_day = p_day)
   then
     return 0;
   end if;
@@ -3145,10 +3139,13 @@ begin
     jsonb_build_object('run_id', d.run_id, 'records', d.records)
   from done d;
   update logloom_private.retention_place p
-  set done_through = case when p.limit_day is null then p_day else p.done_through end,
-    limit_day = null, overtakes_archive = false, day = null, tenant_through = null, attempts = 0,
-    error = coalesce(p.error, p_error)
+  set done_through = case when s.limit_day is null then p_day else p.done_through end,
+    day = null, tenant_through = null, attempts = 0, error = coalesce(p.error, p_error)
+  from logloom_private.storage s
   where p.singleton;
+  update logloom_private.storage s
+  set limit_day = null, overtakes_archive = false
+  where s.limit_day is not null;
 end;
 $function$;
 
@@ -3454,9 +3451,7 @@ begin
   return query
   select
     k.tenant_id,
-    greatest(
-      k.first_kept_day, (select p.limit_day + 1 from logloom_private.retention_place p)
-    )
+    greatest(k.first_kept_day, (select s.limit_day + 1 from logloom_private.storage s))
   from logloom_private.first_kept_days(p_today) k;
 end;
 $function$;
@@ -5555,7 +5550,7 @@ begin
   join logloom_private.first_left_days(p_today) k on k.tenant_id = n.tenant_id
   cross join (
     select case when exists (
-      select from logloom_private.retention_place p where p.limit_day is not null
+      select from logloom_private.storage s where s.limit_day is not null
     ) then 'storage' else 'retention' end as kind
   ) w
   where n.records > 0
@@ -5673,7 +5668,7 @@ begin
       or p_tenant_ids is null
       and (
         p_day < logloom_private.first_kept_day(s.tenant_id, p_today)
-        or exists (select from logloom_private.retention_place p where p.limit_day = p_day)
+        or exists (select from logloom_private.storage t where t.limit_day = p_day)
       )
     );
 end;
@@ -9008,6 +9003,7 @@ CREATE OR REPLACE FUNCTION logloom_private.retention_step()
   AS $function$
 declare
   v_place logloom_private.retention_place;
+  v_limit_day date;
   v_attempts constant integer :=
     (select s.partition_drop_attempts from logloom_private.settings s);
   v_day date;
@@ -9019,7 +9015,8 @@ begin
     return interval '100 milliseconds';
   end if;
   select p.* into v_place from logloom_private.retention_place p;
-  if v_place.limit_day is not null then
+  select s.limit_day into v_limit_day from logloom_private.storage s;
+  if v_limit_day is not null then
     -- The place may be of a day long ago.
     v_place.today := logloom_private.utc_day(now());
   elsif v_place.today is null or v_place.finished_at is not null then
@@ -9031,12 +9028,12 @@ begin
   end if;
   if v_place.day is not null then
     return logloom_private.delete_expired_of_day(v_place);
-  elsif v_place.limit_day is null and v_place.spans_through is not null then
+  elsif v_limit_day is null and v_place.spans_through is not null then
     perform logloom_private.split_long_block(v_place);
     return interval '0';
   end if;
   v_day := coalesce(
-    v_place.limit_day,
+    v_limit_day,
     logloom_private.next_stored_day(v_place.done_through, v_place.today)
   );
   if v_day is null then
@@ -11746,10 +11743,6 @@ COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded when
 
 COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece. It returns how long to rest before the next; null: nothing is left, until every has passed.';
 
-COMMENT ON COLUMN "logloom_private"."retention_place"."limit_day" IS 'The day that is being dropped for every tenant because storage is full. It comes before the rest of the day''s retention, which then goes on. Null: none.';
-
-COMMENT ON COLUMN "logloom_private"."retention_place"."overtakes_archive" IS 'Whether limit_day does not wait for the archive.';
-
 COMMENT ON COLUMN "logloom_private"."settings"."max_storage_bytes" IS 'How many bytes of records Logloom stores at most, of all tenants, measured once a minute. storage_policy says what happens then. Null: no limit.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."operators_tenant" IS 'The tenant that gets a record when storage fills up, for an alert rule to find. Null: none.';
@@ -11767,6 +11760,10 @@ COMMENT ON COLUMN "logloom_private"."storage"."dropped_day" IS 'The day that was
 COMMENT ON COLUMN "logloom_private"."storage"."is_dropping" IS 'settings.max_storage_bytes was reached, and days are dropped down to 95 % of it.';
 
 COMMENT ON COLUMN "logloom_private"."storage"."is_stuck" IS 'No day is left to be dropped: today and yesterday always stay. At the limit, ingest is refused.';
+
+COMMENT ON COLUMN "logloom_private"."storage"."limit_day" IS 'The day that is being dropped for every tenant because storage is full. It comes before the day''s retention, which then goes on. Null: none.';
+
+COMMENT ON COLUMN "logloom_private"."storage"."overtakes_archive" IS 'Whether limit_day does not wait for the archive.';
 
 COMMENT ON COLUMN "logloom_private"."storage"."reusable_bytes" IS 'The rest of Logloom''s tables and indexes: counts, settings, and mostly space that deleted rows have left, which is used again before files grow.';
 

@@ -59,8 +59,8 @@ declare
 begin
   if exists (
     select
-    from logloom_private.retention_place p
-    where p.limit_day = p_day and p.overtakes_archive
+    from logloom_private.storage s
+    where s.limit_day = p_day and s.overtakes_archive
   ) then
     return false;
   elsif exists (

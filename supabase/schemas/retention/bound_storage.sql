@@ -72,20 +72,17 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_place constant logloom_private.retention_place :=
-    (select p from logloom_private.retention_place p);
   v_settings constant logloom_private.settings := (select s from logloom_private.settings s);
-  v_storage logloom_private.storage;
+  v_storage logloom_private.storage := (select s from logloom_private.storage s);
   v_percent double precision;
   v_mark integer;
   v_day date;
   v_overtakes_archive boolean;
   v_is_news boolean;
 begin
-  if v_place.limit_day is not null then
+  if v_storage.limit_day is not null then
     return coalesce(logloom_private.retention_step(), '0');
   end if;
-  select s.* into v_storage from logloom_private.storage s;
   v_storage.measured_at := clock_timestamp();
   select m.bytes, m.reusable_bytes
   into v_storage.bytes, v_storage.reusable_bytes
@@ -96,7 +93,9 @@ begin
   v_storage.is_dropping := v_settings.storage_policy = 'drop_oldest'
     and coalesce(v_percent >= 100 or v_storage.is_dropping and v_percent > 95, false);
   v_storage.is_stuck := v_storage.is_stuck and v_storage.is_dropping;
-  if v_storage.is_dropping and v_place.day is null then
+  if v_storage.is_dropping
+    and not exists (select from logloom_private.retention_place p where p.day is not null)
+  then
     select d.day, d.overtakes_archive
     into v_day, v_overtakes_archive
     from logloom_private.day_to_drop(logloom_private.utc_day(now())) d;
@@ -136,13 +135,12 @@ begin
   delete from logloom_private.kept_longer k where k.last_day <= v_day;
   update logloom_private.kept_longer k set first_day = v_day + 1 where k.first_day <= v_day;
   -- Where no retention has run yet, that of yesterday has ended.
-  insert into logloom_private.retention_place as p (
-    today, finished_at, limit_day, overtakes_archive
-  )
-  values (logloom_private.utc_day(now()) - 1, now(), v_day, v_overtakes_archive)
-  on conflict (singleton) do update
-  set limit_day = excluded.limit_day, overtakes_archive = excluded.overtakes_archive, attempts = 0;
-  update logloom_private.storage s set dropped_day = v_day where s.singleton;
+  insert into logloom_private.retention_place (today, finished_at)
+  values (logloom_private.utc_day(now()) - 1, now())
+  on conflict (singleton) do update set attempts = 0;
+  update logloom_private.storage s
+  set limit_day = v_day, overtakes_archive = v_overtakes_archive, dropped_day = v_day
+  where s.singleton;
   return case when v_day is distinct from v_storage.dropped_day then interval '0' end;
 end;
 $$;

@@ -11,7 +11,7 @@ declare
   v_deleted integer;
 begin
   if p_day >= logloom_private.first_kept_day(p_tenant_id, p_today)
-    and not exists (select from logloom_private.retention_place p where p.limit_day = p_day)
+    and not exists (select from logloom_private.storage s where s.limit_day = p_day)
   then
     return 0;
   end if;

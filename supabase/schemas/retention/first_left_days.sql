@@ -10,9 +10,7 @@ begin
   return query
   select
     k.tenant_id,
-    greatest(
-      k.first_kept_day, (select p.limit_day + 1 from logloom_private.retention_place p)
-    )
+    greatest(k.first_kept_day, (select s.limit_day + 1 from logloom_private.storage s))
   from logloom_private.first_kept_days(p_today) k;
 end;
 $$;

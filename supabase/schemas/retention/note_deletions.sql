@@ -24,7 +24,7 @@ begin
   join logloom_private.first_left_days(p_today) k on k.tenant_id = n.tenant_id
   cross join (
     select case when exists (
-      select from logloom_private.retention_place p where p.limit_day is not null
+      select from logloom_private.storage s where s.limit_day is not null
     ) then 'storage' else 'retention' end as kind
   ) w
   where n.records > 0

@@ -88,10 +88,13 @@ begin
     jsonb_build_object('run_id', d.run_id, 'records', d.records)
   from done d;
   update logloom_private.retention_place p
-  set done_through = case when p.limit_day is null then p_day else p.done_through end,
-    limit_day = null, overtakes_archive = false, day = null, tenant_through = null, attempts = 0,
-    error = coalesce(p.error, p_error)
+  set done_through = case when s.limit_day is null then p_day else p.done_through end,
+    day = null, tenant_through = null, attempts = 0, error = coalesce(p.error, p_error)
+  from logloom_private.storage s
   where p.singleton;
+  update logloom_private.storage s
+  set limit_day = null, overtakes_archive = false
+  where s.limit_day is not null;
 end;
 $$;
 
@@ -214,6 +217,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_place logloom_private.retention_place;
+  v_limit_day date;
   v_attempts constant integer :=
     (select s.partition_drop_attempts from logloom_private.settings s);
   v_day date;
@@ -225,7 +229,8 @@ begin
     return interval '100 milliseconds';
   end if;
   select p.* into v_place from logloom_private.retention_place p;
-  if v_place.limit_day is not null then
+  select s.limit_day into v_limit_day from logloom_private.storage s;
+  if v_limit_day is not null then
     -- The place may be of a day long ago.
     v_place.today := logloom_private.utc_day(now());
   elsif v_place.today is null or v_place.finished_at is not null then
@@ -237,12 +242,12 @@ begin
   end if;
   if v_place.day is not null then
     return logloom_private.delete_expired_of_day(v_place);
-  elsif v_place.limit_day is null and v_place.spans_through is not null then
+  elsif v_limit_day is null and v_place.spans_through is not null then
     perform logloom_private.split_long_block(v_place);
     return interval '0';
   end if;
   v_day := coalesce(
-    v_place.limit_day,
+    v_limit_day,
     logloom_private.next_stored_day(v_place.done_through, v_place.today)
   );
   if v_day is null then

@@ -75,7 +75,7 @@ begin
       or p_tenant_ids is null
       and (
         p_day < logloom_private.first_kept_day(s.tenant_id, p_today)
-        or exists (select from logloom_private.retention_place p where p.limit_day = p_day)
+        or exists (select from logloom_private.storage t where t.limit_day = p_day)
       )
     );
 end;

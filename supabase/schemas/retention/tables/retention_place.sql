@@ -9,8 +9,6 @@ create table logloom_private.retention_place (
   error text,
   finished_at timestamptz,
   failing_since timestamptz,
-  limit_day date,
-  overtakes_archive boolean not null default false,
   constraint retention_place_has_one_row check (singleton)
 );
 
@@ -19,13 +17,6 @@ comment on table logloom_private.retention_place is
 
 comment on column logloom_private.retention_place.failing_since is
   'Since when no day''s retention has ended without an error. Null: the last one did.';
-
-comment on column logloom_private.retention_place.limit_day is
-  'The day that is being dropped for every tenant because storage is full. It comes before the '
-  'rest of the day''s retention, which then goes on. Null: none.';
-
-comment on column logloom_private.retention_place.overtakes_archive is
-  'Whether limit_day does not wait for the archive.';
 
 comment on column logloom_private.retention_place.today is 'The UTC day for which it runs.';
 

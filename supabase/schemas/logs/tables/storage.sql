@@ -5,6 +5,8 @@ create table logloom_private.storage (
   reusable_bytes bigint not null default 0,
   is_dropping boolean not null default false,
   is_stuck boolean not null default false,
+  limit_day date,
+  overtakes_archive boolean not null default false,
   dropped_day date,
   told_percent integer not null default 0,
   constraint storage_has_one_row check (singleton)
@@ -27,6 +29,13 @@ comment on column logloom_private.storage.is_dropping is
 
 comment on column logloom_private.storage.is_stuck is
   'No day is left to be dropped: today and yesterday always stay. At the limit, ingest is refused.';
+
+comment on column logloom_private.storage.limit_day is
+  'The day that is being dropped for every tenant because storage is full. It comes before the '
+  'day''s retention, which then goes on. Null: none.';
+
+comment on column logloom_private.storage.overtakes_archive is
+  'Whether limit_day does not wait for the archive.';
 
 comment on column logloom_private.storage.dropped_day is 'The day that was dropped last.';
 
