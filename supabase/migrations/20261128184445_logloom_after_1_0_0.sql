@@ -5,6 +5,14 @@ set local search_path = pg_catalog, pg_temp;
 
 select logloom_private.hold_writers();
 
+-- Most of what runs reads the settings first. Altered last, they would be waited for by a migration
+-- that holds what their readers want next.
+do $$
+begin
+  lock table logloom_private.settings in access exclusive mode;
+end;
+$$;
+
 -- As finish_migration() does from here on: functions that have not changed need not be made anew.
 do $$
 declare
@@ -220,8 +228,6 @@ DROP FUNCTION "logloom_private"."partition_health"();
 DROP FUNCTION "logloom_private"."partition_name"(date);
 
 DROP FUNCTION "logloom_private"."pending_alert_groups"(logloom_private.alert_rounds);
-
-DROP FUNCTION "logloom_private"."percentile_limits_sql"(jsonb);
 
 DROP FUNCTION "logloom_private"."provide_partitions"();
 
@@ -5984,47 +5990,6 @@ begin
     end;
 end;
 $function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.percentile_limits_sql (
-  p_percentiles jsonb
-)
-  RETURNS text
-  LANGUAGE sql
-  STABLE
-RETURN format('
-    bounds as materialized (
-      -- So many that drawing them and sorting what they leave cost least together. The margin is
-      -- four standard deviations of a median''s place among them, and more of another''s.
-      select s.id, s.margin, %1$s
-      from (
-        select
-          d.id, 2 / sqrt(d.size * d.share) as margin,
-          d.doubles[1 + floor(random() * cardinality(d.doubles))::integer] as number
-        from (
-          select
-            n.*,
-            generate_series(1, floor(cardinality(n.doubles) * n.share + random())::integer)
-          from (
-            select
-              n.id, n.size, least(cbrt(4 / greatest(n.size, 1)), 1) as share,
-              -- Without nulls a number is read where it stands.
-              case when array_position(n.doubles, null) is null then n.doubles
-                else array_remove(n.doubles, null) end as doubles
-            from numbers n
-            offset 0
-          ) n
-        ) d
-      ) s
-      group by s.id, s.margin
-    ), limits as materialized (
-      -- In the order of ids, so that the arrays of numbers are neither sorted nor hashed.
-      select %2$s
-      from groups g
-      left join bounds b using (id)
-    )
-  '::text, logloom_private.percentiles_list(p_percentiles, ('percentile_disc(array[greatest(# - s.margin, 0), least(# + s.margin, 1)]) '::text || 'within group (order by s.number)
-    as @'::text)), logloom_private.percentiles_list(p_percentiles, (('array_agg(case when # > b.margin then b.@[1] else ''-Infinity'' end order by g.id) '::text || 'as low_@,
-    array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '::text) || 'order by g.id) as high_@'::text)));
 
 CREATE OR REPLACE FUNCTION logloom_private.plan_alert_rules (
   p_now   timestamp with time zone,

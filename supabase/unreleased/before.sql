@@ -1,3 +1,11 @@
+-- Most of what runs reads the settings first. Altered last, they would be waited for by a migration
+-- that holds what their readers want next.
+do $$
+begin
+  lock table logloom_private.settings in access exclusive mode;
+end;
+$$;
+
 -- As finish_migration() does from here on: functions that have not changed need not be made anew.
 do $$
 declare

@@ -55,53 +55,58 @@ $$;
 -- numbers each percentile of numbers almost certainly is, as some that are drawn at random tell.
 create function logloom_private.percentile_limits_sql(p_percentiles jsonb)
 returns text
-language sql
-stable
-return format(
-  $query$
-    bounds as materialized (
-      -- So many that drawing them and sorting what they leave cost least together. The margin is
-      -- four standard deviations of a median's place among them, and more of another's.
-      select s.id, s.margin, %1$s
-      from (
-        select
-          d.id, 2 / sqrt(d.size * d.share) as margin,
-          d.doubles[1 + floor(random() * cardinality(d.doubles))::integer] as number
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format(
+    $query$
+      bounds as materialized (
+        -- So many that drawing them and sorting what they leave cost least together. The margin is
+        -- four standard deviations of a median's place among them, and more of another's.
+        select s.id, s.margin, %1$s
         from (
           select
-            n.*,
-            generate_series(1, floor(cardinality(n.doubles) * n.share + random())::integer)
+            d.id, 2 / sqrt(d.size * d.share) as margin,
+            d.doubles[1 + floor(random() * cardinality(d.doubles))::integer] as number
           from (
             select
-              n.id, n.size, least(cbrt(4 / greatest(n.size, 1)), 1) as share,
-              -- Without nulls a number is read where it stands.
-              case when array_position(n.doubles, null) is null then n.doubles
-                else array_remove(n.doubles, null) end as doubles
-            from numbers n
-            offset 0
-          ) n
-        ) d
-      ) s
-      group by s.id, s.margin
-    ), limits as materialized (
-      -- In the order of ids, so that the arrays of numbers are neither sorted nor hashed.
-      select %2$s
-      from groups g
-      left join bounds b using (id)
+              n.*,
+              generate_series(1, floor(cardinality(n.doubles) * n.share + random())::integer)
+            from (
+              select
+                n.id, n.size, least(cbrt(4 / greatest(n.size, 1)), 1) as share,
+                -- Without nulls a number is read where it stands.
+                case when array_position(n.doubles, null) is null then n.doubles
+                  else array_remove(n.doubles, null) end as doubles
+              from numbers n
+              offset 0
+            ) n
+          ) d
+        ) s
+        group by s.id, s.margin
+      ), limits as materialized (
+        -- In the order of ids, so that the arrays of numbers are neither sorted nor hashed.
+        select %2$s
+        from groups g
+        left join bounds b using (id)
+      )
+    $query$,
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'percentile_disc(array[greatest(# - s.margin, 0), least(# + s.margin, 1)]) '
+        || 'within group (order by s.number) as @'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'array_agg(case when # > b.margin then b.@[1] else ''-Infinity'' end order by g.id) '
+        || 'as low_@, array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '
+        || 'order by g.id) as high_@'
     )
-  $query$,
-  logloom_private.percentiles_list(
-    p_percentiles,
-    'percentile_disc(array[greatest(# - s.margin, 0), least(# + s.margin, 1)]) '
-      || 'within group (order by s.number) as @'
-  ),
-  logloom_private.percentiles_list(
-    p_percentiles,
-    'array_agg(case when # > b.margin then b.@[1] else ''-Infinity'' end order by g.id) '
-      || 'as low_@, array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '
-      || 'order by g.id) as high_@'
-  )
-);
+  );
+end;
+$$;
 
 -- SQL: the rows of p_rows, whose columns are p_keys, texts, and p_others, among them doubles, an
 -- array; then for each combination of keys a row with percentiles of all its doubles: names and
