@@ -9168,7 +9168,7 @@ CREATE OR REPLACE FUNCTION logloom_private.run_time()
   RETURNS interval
   LANGUAGE sql
   STABLE
-RETURN LEAST('00:05:00'::interval, (NULLIF((current_setting('statement_timeout'::text))::interval, '00:00:00'::interval) / (2)::double precision));
+RETURN LEAST('00:01:00'::interval, (NULLIF((current_setting('statement_timeout'::text))::interval, '00:00:00'::interval) / (2)::double precision));
 
 CREATE OR REPLACE FUNCTION logloom_private.run_writer_in_place()
   RETURNS public.logloom_writer_run

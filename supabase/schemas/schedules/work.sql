@@ -57,13 +57,13 @@ end;
 $$;
 
 -- How long a run of pg_cron may take. A run is one statement, so statement_timeout would cancel all
--- of it. A new session costs what a minute of idle work costs, so runs are not shorter.
+-- of it.
 create function logloom_private.run_time()
 returns interval
 language sql
 stable
 return least(
-  interval '5 minutes',
+  interval '1 minute',
   nullif(current_setting('statement_timeout')::interval, interval '0') / 2
 );
 
