@@ -15,7 +15,7 @@ import { createPortalService } from "../../console/src/portal/portal-service.ts"
 import { PortalSession } from "../../console/src/portal/portal-session.ts";
 import { createService } from "../../console/src/service/client.ts";
 import type { Config } from "../../console/src/service/config.ts";
-import type { AlertIncident } from "../../console/src/service/logloom.ts";
+import type { AlertIncident, HealthReport } from "../../console/src/service/logloom.ts";
 import { readerOf } from "../../console/src/service/session.ts";
 import { TokenSession } from "../../console/src/service/token-session.ts";
 import { mended, suggestionOf } from "../../console/src/search/mend.ts";
@@ -38,6 +38,7 @@ import { columnsOf, segmentsOf } from "../../console/src/search/columns.ts";
 import { csvOf, mostSaved, RecordFile } from "../../console/src/search/export.ts";
 import { marksOf } from "../../console/src/search/query-marks.ts";
 import { exactJson, parseExactly } from "../../console/src/service/numbers.ts";
+import { concerns } from "../../console/src/health/concerns.ts";
 import { draftOf, parametersOf } from "../../console/src/alerts/rules.ts";
 import {
   change,
@@ -47,6 +48,30 @@ import {
   writtenNumber,
 } from "../../console/src/shared/numbers.ts";
 import { ansiSpans, oneLine, plain } from "../../console/src/shared/plain.ts";
+
+Deno.test("what you send is as well as the worst of what can refuse it", () => {
+  const of = (checks: Record<string, unknown>) =>
+    concerns({ status: "unhealthy", timestamp: "", checks } as unknown as HealthReport)[0];
+  const healthy = { status: "healthy" };
+  const filling = { status: "degraded", reason: "Storage is 83 % full, full in 9 days" };
+  const readOnly = { status: "unhealthy", reason: "The database is read-only" };
+  const title = "What you send";
+  assert.deepEqual(of({ database: healthy, storage: healthy, queue: healthy }), {
+    title,
+    words: "It is accepted and kept.",
+    tone: "good",
+  });
+  assert.deepEqual(of({ storage: filling, queue: healthy }), {
+    title,
+    words: filling.reason,
+    tone: "warn",
+  });
+  assert.deepEqual(of({ database: readOnly, storage: filling, queue: healthy }), {
+    title,
+    words: readOnly.reason,
+    tone: "bad",
+  });
+});
 
 Deno.test("an address says the screen and what is on it, and is read back as written", () => {
   const addresses = [

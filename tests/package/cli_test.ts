@@ -212,7 +212,7 @@ Deno.test("who logs in by password searches, and the session renews itself", asy
   assert.deepEqual(await home.run(login, `${password}\n`), {
     code: 1,
     out: "",
-    err: "logloom: --email is missing.\n",
+    err: "logloom: --email is missing: E-mail address.\n",
   });
   hosted.auth.hook = false;
   const without = await home.run([...login, ...email], `${password}\n`);
@@ -626,7 +626,10 @@ Deno.test("install-into works without a clone", async () => {
   await Deno.mkdir(`${home.folder}/shop/supabase`, { recursive: true });
   await Deno.writeTextFile(`${home.folder}/shop/supabase/config.toml`, 'project_id = "shop"\n');
   const unlimited = await home.run(["install-into", "shop", "--json"]);
-  assert.deepEqual([unlimited.code, unlimited.err], [1, "logloom: --storage-limit is missing.\n"]);
+  assert.deepEqual([unlimited.code, unlimited.err], [
+    1,
+    "logloom: --storage-limit is missing: How much to store at most (300MB, 3GB or none).\n",
+  ]);
   const { code, out, err } = await home.run([
     ...["install-into", "shop", "--json", "--storage-limit", "none"],
   ]);

@@ -15,12 +15,13 @@ const isWell = (check: Check | undefined) =>
   check?.status === undefined || check.status === "healthy";
 
 /** What a tenant has of the service, in the words of a tenant. */
-export function concerns({ checks, status }: HealthReport): Concern[] {
+export function concerns({ checks }: HealthReport): Concern[] {
   const queue = checks.queue as Check | undefined;
   const writer = checks.writer as Check | undefined;
-  const storage = checks.storage as Check | undefined;
-  // Ingest is refused when either is full.
-  const taken = storage?.status === "unhealthy" ? storage : queue;
+  // Each of these can refuse what is sent.
+  const kept = [checks.database, checks.storage, queue] as (Check | undefined)[];
+  const taken = kept.find((check) => check?.status === "unhealthy") ??
+    kept.find((check) => !isWell(check));
   const jobs = (checks.jobs ?? {}) as Record<string, Check>;
   const waiting = Number(queue?.oldest_item_age_seconds ?? 0);
   const reason = (check: Check | undefined) => plain(String(check?.reason ?? ""));
@@ -37,7 +38,7 @@ export function concerns({ checks, status }: HealthReport): Concern[] {
     {
       title: "What you send",
       words: isWell(taken) ? say("It is accepted and kept.") : reason(taken),
-      tone: isWell(taken) ? "good" : status === "unhealthy" ? "bad" : "warn",
+      tone: isWell(taken) ? "good" : taken?.status === "unhealthy" ? "bad" : "warn",
     },
     {
       title: "Until it can be found",

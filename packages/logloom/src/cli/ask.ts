@@ -4,9 +4,9 @@ import { Writable } from "node:stream";
 import { Failure } from "./failure.ts";
 import type { Cli } from "./frame.ts";
 
-/** Asks at the terminal; elsewhere `option` is what was left out. */
+/** Asks at the terminal; elsewhere the refusal says what `option` would have answered. */
 export async function ask(cli: Cli, question: string, option: string): Promise<string> {
-  if (!process.stdin.isTTY) throw new Failure(`${option} is missing.`);
+  if (!process.stdin.isTTY) throw new Failure(`${option} is missing: ${question}.`);
   return answered(await readLine(cli, question, process.stderr), question);
 }
 

@@ -89,14 +89,14 @@ function report({ migrations, files, functions, formerFunctions, advice }: Insta
   console.log(`
 Next, in the project:
   supabase db push --remote
-  supabase functions deploy ${functions.join(" ")}
-
-Then switch the access-token hook on in the dashboard: Authentication, Hooks, Customize Access Token,
-schema logloom_private, function custom_access_token_hook. (supabase config push would push all else
-in config.toml too, such as site_url.) --remote is an option of the Supabase CLI 3.`);
+  supabase functions deploy ${functions.join(" ")}`);
   for (const name of formerFunctions) {
     console.log(`  supabase functions delete ${name}   (no longer part of Logloom)`);
   }
+  console.log(`
+Then switch the access-token hook on in the dashboard: Authentication, Hooks, Customize Access Token,
+schema logloom_private, function custom_access_token_hook. (supabase config push would push all else
+in config.toml too, such as site_url.) --remote is an option of the Supabase CLI 3.`);
 }
 
 export interface Installed {
