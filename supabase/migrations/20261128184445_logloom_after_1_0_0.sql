@@ -1369,10 +1369,13 @@ begin
   if v_storage.limit_day is not null then
     return coalesce(logloom_private.retention_step(), '0');
   end if;
-  v_storage.measured_at := clock_timestamp();
-  select m.bytes, m.reusable_bytes
+  -- The rest of the tables is looked at once an hour.
+  select m.bytes, coalesce(m.reusable_bytes, v_storage.reusable_bytes)
   into v_storage.bytes, v_storage.reusable_bytes
-  from logloom_private.measure_storage() m;
+  from logloom_private.measure_storage(
+    date_trunc('hour', v_storage.measured_at) is distinct from date_trunc('hour', clock_timestamp())
+  ) m;
+  v_storage.measured_at := clock_timestamp();
   v_percent := 100.0 * v_storage.bytes / v_settings.max_storage_bytes;
 
   -- 1. Which day goes. One that retention works at comes first.
@@ -5215,8 +5218,9 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.measure_storage (
-  OUT bytes bigint,
-  OUT reusable_bytes bigint
+  p_with_rest boolean,
+  OUT         bytes bigint,
+  OUT         reusable_bytes bigint
 )
   RETURNS record
   LANGUAGE plpgsql
@@ -5238,14 +5242,18 @@ begin
       ),
       0
     ) + v_sealed,
-    sum(b.bytes)
+    case when p_with_rest then sum(b.bytes) end
   into bytes, reusable_bytes
   from pg_catalog.pg_class c
   left join pg_catalog.pg_inherits i on i.inhrelid = c.oid
   cross join logloom_private.relation_bytes(c.oid) b (bytes)
   where c.relnamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
-    and c.relkind = 'r';
-  reusable_bytes := greatest(reusable_bytes - bytes, 0);
+    and c.relkind = 'r'
+    and (
+      p_with_rest
+      or i.inhparent in ('logloom.logs'::regclass, 'logloom_private.queue'::regclass)
+    );
+  reusable_bytes := reusable_bytes - least(bytes, reusable_bytes);
 end;
 $function$;
 
@@ -11039,6 +11047,20 @@ CREATE OR REPLACE FUNCTION logloom_private.write_logs()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
+  -- Nearly all looks of a quiet service end here. Flips wait for enqueues in flight, so no open slot
+  -- has a batch below what was moved; and a number that is taken later is seen by the next look.
+  if exists (
+    select
+    from logloom_private.queue_pointer p, logloom_private.queue_batch_id b
+    cross join (
+      select max(s.moved_through) as moved_through, sum(s.moved_events) as moved_events
+      from logloom_private.queue_slots s
+    ) s
+    where p.closed_slot is null and s.moved_events = 0
+      and (not b.is_called or b.last_value <= s.moved_through)
+  ) then
+    return null;
+  end if;
   -- Quotas and health do not wait until a long queue was moved.
   perform logloom_private.meter_queue();
   return case
@@ -11730,7 +11752,7 @@ COMMENT ON COLUMN "logloom_private"."storage"."limit_day" IS 'The day that is be
 
 COMMENT ON COLUMN "logloom_private"."storage"."overtakes_archive" IS 'Whether limit_day does not wait for the archive.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."reusable_bytes" IS 'The rest of Logloom''s tables and indexes: counts, settings, and mostly space that deleted rows have left, which is used again before files grow.';
+COMMENT ON COLUMN "logloom_private"."storage"."reusable_bytes" IS 'The rest of Logloom''s tables and indexes: counts, settings, and mostly space that deleted rows have left, which is used again before files grow. Measured once an hour.';
 
 COMMENT ON COLUMN "logloom_private"."storage"."told_percent" IS 'Up to which mark, 80 or 100, the operators'' tenant was told. Starts again below 70.';
 

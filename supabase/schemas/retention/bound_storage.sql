@@ -83,10 +83,13 @@ begin
   if v_storage.limit_day is not null then
     return coalesce(logloom_private.retention_step(), '0');
   end if;
-  v_storage.measured_at := clock_timestamp();
-  select m.bytes, m.reusable_bytes
+  -- The rest of the tables is looked at once an hour.
+  select m.bytes, coalesce(m.reusable_bytes, v_storage.reusable_bytes)
   into v_storage.bytes, v_storage.reusable_bytes
-  from logloom_private.measure_storage() m;
+  from logloom_private.measure_storage(
+    date_trunc('hour', v_storage.measured_at) is distinct from date_trunc('hour', clock_timestamp())
+  ) m;
+  v_storage.measured_at := clock_timestamp();
   v_percent := 100.0 * v_storage.bytes / v_settings.max_storage_bytes;
 
   -- 1. Which day goes. One that retention works at comes first.

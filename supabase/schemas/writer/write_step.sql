@@ -121,6 +121,20 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  -- Nearly all looks of a quiet service end here. Flips wait for enqueues in flight, so no open slot
+  -- has a batch below what was moved; and a number that is taken later is seen by the next look.
+  if exists (
+    select
+    from logloom_private.queue_pointer p, logloom_private.queue_batch_id b
+    cross join (
+      select max(s.moved_through) as moved_through, sum(s.moved_events) as moved_events
+      from logloom_private.queue_slots s
+    ) s
+    where p.closed_slot is null and s.moved_events = 0
+      and (not b.is_called or b.last_value <= s.moved_through)
+  ) then
+    return null;
+  end if;
   -- Quotas and health do not wait until a long queue was moved.
   perform logloom_private.meter_queue();
   return case

@@ -1,7 +1,21 @@
 begin;
 \ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
-select plan(6);
+select plan(8);
+
+create function pg_temp.write_all()
+returns integer
+language plpgsql
+as $$
+declare
+  v_steps integer := 0;
+begin
+  while logloom_private.write_logs() is not null loop
+    v_steps := v_steps + 1;
+  end loop;
+  return v_steps;
+end;
+$$;
 
 create function pg_temp.fill_and_move(p_events integer)
 returns void
@@ -45,6 +59,15 @@ select is(
 );
 select is((select count(*)::integer from logloom.logs), 17, 'and nothing moves twice');
 select is((logloom_private.queue_state()).depth, 0::bigint, 'nor counts as queued');
+
+update logloom_private.queue_slots set truncated_at = now() - interval '61 seconds';
+select pg_temp.write_all();
+select is(pg_temp.write_all(), 0, 'an empty queue gives nothing to do');
+-- An enqueue that failed has taken a number.
+select nextval('logloom_private.queue_batch_id');
+select pg_temp.send_request(p_tenant_id => 'acme', p_ts => array[null::timestamptz]);
+select pg_temp.write_all();
+select is((select count(*)::integer from logloom.logs), 18, 'the next event is moved');
 
 select * from finish();
 rollback;

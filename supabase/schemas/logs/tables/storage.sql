@@ -22,7 +22,7 @@ comment on column logloom_private.storage.bytes is
 
 comment on column logloom_private.storage.reusable_bytes is
   'The rest of Logloom''s tables and indexes: counts, settings, and mostly space that deleted rows '
-  'have left, which is used again before files grow.';
+  'have left, which is used again before files grow. Measured once an hour.';
 
 comment on column logloom_private.storage.is_dropping is
   'settings.max_storage_bytes was reached, and days are dropped down to 95 % of it.';
