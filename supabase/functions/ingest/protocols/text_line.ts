@@ -36,7 +36,7 @@ const places: readonly (readonly [before: RegExp, after: RegExp])[] = [
 ];
 const placesOfCapitals: typeof places = [
   [/(?:^|[\s.])$/, /^(?::\s| --|:$)/],
-  [/^(?:\s*(?:[([][^\])]{0,80}[)\]]|-)){1,30}\s*$/, /^\s/],
+  [/^[\])>}]?(?:\s*(?:[([{][^\])}]{0,80}[)\]}]|-)){1,30}\s*$/, /^\s/],
   [/(?:^|[\s\]-])$/, /^ {2,}\S/],
 ];
 /** A level stands near the time; further on it belongs to the message. */

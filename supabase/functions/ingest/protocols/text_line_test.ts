@@ -25,6 +25,7 @@ const printed: readonly (readonly [
   ["Python", ".123", "error", "2026-11-28 12:22:18,123 ERROR app: declined"],
   ["Python basicConfig", null, "error", "ERROR:root:declined"],
   ["uvicorn", null, "info", 'INFO:     127.0.0.1:1 - "GET / HTTP/1.1" 200 OK'],
+  ["Airflow", ".123", "info", "[2026-11-28T12:22:18.123+0000] {taskinstance.py:1035} INFO - Met"],
   ["Rails", ".123456", "error", "E, [2026-11-28T12:22:18.123456 #1234] ERROR -- : declined"],
   ["Ruby", ".123456", "warn", "W, [2026-11-28T12:22:18.123456 #1]  WARN -- app: slow"],
   ["git", "", undefined, "2026-11-28 14:22:18 +0200 declined"],
