@@ -244,7 +244,7 @@ Deno.test("levels: any case, aliases, and pino's numbers by band", () => {
     warn: ["warning", "WARNING", "wrn", "WARN+1", "INFO+4", 40, 49.5, "Level 35"],
     error: [
       ...["err", "severe", "critical", "crit", "fatal", "panic", "alert", "emerg", "emergency"],
-      ...["fail", "dpanic", "FTL", "ERROR+4", "eror", 50, 60, 69, 70, "Level 40"],
+      ...["fail", "dpanic", "FTL", "ERROR+4", "FATAL2", "eror", 50, 60, 69, 70, "Level 40"],
     ],
   };
   for (const [known, sentLevels] of Object.entries(aliases)) {

@@ -154,7 +154,8 @@ async function toldOfEach(
   { body }: Seen,
 ): Promise<Answer> {
   if (!isPassing(failure) || body === undefined) return { failure };
-  const reply = protocol.refusedEach?.(incoming, failure, new Content(body));
+  const content = new Content(body, incoming.headers.get("Content-Type"));
+  const reply = protocol.refusedEach?.(incoming, failure, content);
   if (reply === undefined) return { failure };
   await overloadPause();
   return { reply, notes: failure.notes };
@@ -224,9 +225,10 @@ async function ingest(
     )
     : new EventCollector(protocol.maxEvents, length, hops);
   events.sender = context.senderOf(callerKey(caller.value));
+  const type = incoming.headers.get("Content-Type");
   const content = "problem" in body.value
     ? failure(body.value.status, body.value.problem)
-    : read(incoming, protocol, new Content(body.value.bytes), events);
+    : read(incoming, protocol, new Content(body.value.bytes, type), events);
   if (!content.ok || "problem" in body.value) {
     // Only the database knows whether a key is active; before that nobody learns about the body.
     const known = await askWho(caller.value, commit);

@@ -14,6 +14,9 @@ export function levelOf(lower: string): Level | null {
   const named = levels.get(lower);
   if (named !== undefined) return named;
   if (/^[1-9]\d(?:\.\d+)?$/.test(lower)) return byBands(Number(lower), 30, 40, 50);
+  // OpenTelemetry's short names of its severity numbers.
+  const numbered = /^(trace|info|warn|error|fatal)[2-4]$/.exec(lower)?.[1];
+  if (numbered !== undefined) return levelOf(numbered);
   // Go's slog names levels between its four by their distance.
   const [, near, distance] = /^(debug|info|warn|error)([+-]\d{1,4})$/.exec(lower) ?? [];
   if (near !== undefined) return byBands(slogLevels[near] + Number(distance), 0, 4, 8);

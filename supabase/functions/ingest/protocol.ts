@@ -18,21 +18,31 @@ export interface Incoming {
 export class Content {
   readonly #json: JsonReader;
 
-  constructor(readonly bytes: Bytes) {
+  constructor(readonly bytes: Bytes, private readonly contentType: string | null = null) {
     this.#json = new JsonReader(bytes.length);
   }
 
-  /** UTF-8, or UTF-16 if it begins with a byte order mark, as PowerShell writes it. */
+  /** UTF-16 if it begins with a byte order mark, as PowerShell writes it; else of its charset, UTF-8 by default. */
   get text(): string {
     const [first, second] = this.bytes;
     const is16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-    const encoding = !is16 ? "utf-8" : first === 0xff ? "utf-16le" : "utf-16be";
-    return new TextDecoder(encoding).decode(this.bytes);
+    if (is16) return new TextDecoder(first === 0xff ? "utf-16le" : "utf-16be").decode(this.bytes);
+    return decoderOf(this.contentType).decode(this.bytes);
   }
 
   /** The value of a JSON text of this body; undefined if it is not JSON. */
   parse(text: string): unknown {
     return this.#json.parse(text);
+  }
+}
+
+/** An unknown charset is read as UTF-8: what can be read of the events is kept. */
+function decoderOf(contentType: string | null): TextDecoder {
+  const charset = /;\s*charset\s*=\s*"?([\w:.-]{1,40})/i.exec(contentType ?? "")?.[1];
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
   }
 }
 

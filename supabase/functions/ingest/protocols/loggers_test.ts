@@ -196,6 +196,17 @@ Deno.test("UTF-16 with a byte order mark is text", async () => {
   }
 });
 
+Deno.test("text has the charset that its type names", async () => {
+  const body = Uint8Array.from("gr\u00fc\u00dfe", (letter) => letter.charCodeAt(0));
+  for (const type of ["text/plain; charset=iso-8859-1", 'text/plain;Charset="latin1"']) {
+    const { events } = await receive("/lines", { headers: { "Content-Type": type }, body });
+    assert.deepEqual(events, [{ msg: "gr\u00fc\u00dfe" }], type);
+  }
+  const unknown = { "Content-Type": "text/plain; charset=klingon" };
+  const { events } = await receive("/lines", { headers: unknown, body: "gr\u00fc\u00dfe" });
+  assert.deepEqual(events, [{ msg: "gr\u00fc\u00dfe" }]);
+});
+
 Deno.test("Vector's question whether a key is good is answered", async () => {
   const good = await receive("/api/v1/validate", { method: "GET" });
   assert.deepEqual([good.status, good.text], [200, '{"valid":true}']);
