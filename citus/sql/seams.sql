@@ -11,15 +11,35 @@ begin
     'after_migration()', 'archive_reads_records()', 'expired_days(text[],date,integer)',
     'forget_tenants_day(text[],date)',
     'hold_writers()', 'insert_records(smallint,bigint,bigint,integer,integer,bigint)',
-    'last_sealed()', 'read_page(text)', 'reads_again(text,text)',
-    'relation_bytes(regclass)',
+    'last_sealed()', 'read_page(text)', 'relation_bytes(regclass)',
     'reads_sealed(text,timestamptz,timestamptz)', 'require_streams()', 'scanned_tenant_sql(text)'
   ];
 end;
 $$;
 
+-- The core's definition of a function, whether it is in its place or was replaced.
+create or replace function logloom_citus.core_definition(p_function regprocedure)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_is constant text := pg_get_functiondef(p_function);
+begin
+  return coalesce(
+    (
+      select f.core
+      from logloom_citus.core_functions f
+      where f.signature = p_function::text and f.replaced_by = v_is
+    ),
+    v_is
+  );
+end;
+$$;
+
 -- Every function of the core that is another where records are sharded, as it is to be: the seams,
--- and those that need a setting of this server.
+-- the readings, and those that need a setting of this server.
 create or replace function logloom_citus.replacements()
 returns table (signature text, definition text)
 language plpgsql
@@ -34,9 +54,12 @@ begin
   )
   from unnest(logloom_citus.seams()) s (seam);
   return query
-  select p.oid::regprocedure::text, regexp_replace(
-    pg_get_functiondef(p.oid), '\nAS \$', format(e'\n SET %I TO %L\nAS $', s.name, s.value)
-  )
+  select p.oid::regprocedure::text, case
+    when s.name is null then r.definition
+    else regexp_replace(
+      r.definition, '\nAS \$', format(e'\n SET %I TO %L\nAS $', s.name, s.value)
+    )
+  end
   from (
     values
       -- An operation that only reads has one snapshot, however many statements it sends to a node.
@@ -47,14 +70,22 @@ begin
       -- Nodes have no PostgREST, and would refuse its setting.
       ('citus.enable_alter_role_set_propagation', 'off')
   ) s (name, value)
-  join pg_catalog.pg_proc p on case s.value
+  right join pg_catalog.pg_proc p on case s.value
     when 'off' then p.oid = 'logloom_private.set_pre_request(text, boolean)'::regprocedure
     else p.pronamespace = 'public'::regnamespace and p.provolatile = 's'
       and p.proname = any (logloom_private.operations())
   end
   -- Without Citus only a superuser may name a setting of it.
-  where current_setting(s.name, true) is not null
-    and coalesce(array_to_string(p.proconfig, ' '), '') !~ s.name;
+  and current_setting(s.name, true) is not null
+  cross join lateral (
+    select case
+      when p.proname = any (logloom_citus.readings())
+      then logloom_citus.with_second_try(p.oid, logloom_citus.core_definition(p.oid))
+      else logloom_citus.core_definition(p.oid)
+    end
+  ) r (definition)
+  where p.pronamespace in ('logloom_private'::regnamespace, 'public'::regnamespace)
+    and (s.name is not null or p.proname = any (logloom_citus.readings()));
 end;
 $$;
 
@@ -69,6 +100,8 @@ declare
   v_replacement record;
   v_is text;
 begin
+  -- What a migration dropped does not come back by disable().
+  delete from logloom_citus.core_functions f where to_regprocedure(f.signature) is null;
   for v_replacement in select r.* from logloom_citus.replacements() r loop
     if to_regprocedure(v_replacement.signature) is null then
       raise exception using

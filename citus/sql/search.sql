@@ -75,28 +75,53 @@ begin
 end;
 $$;
 
--- PT408 where it took too long. PT504 where the node that has the records does not answer: what it
--- said has its address and is not for tenants. True where Citus moved or split the shard between
--- plan and execution, and has its new place by then; PT504 where the second try met that again.
-create or replace function logloom_citus.reads_again(p_state text, p_error text)
-returns boolean
+-- What reads a tenant's records for a request.
+create or replace function logloom_citus.readings()
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array[
+    'delete_logs', 'my_stored', 'preview_alert_rule', 'read_log', 'read_log_changes',
+    'read_log_context', 'read_log_export', 'read_log_fields', 'read_log_histogram',
+    'read_log_overview', 'read_log_page', 'read_log_series', 'read_log_stats', 'read_log_tail'
+  ];
+end;
+$$;
+
+-- The definition of a reading, with a last exception handler. If a node does not answer, that one
+-- says PT504: the node's own error has its address, which is not for tenants. If Citus moved or
+-- split the shard between plan and execution, the reading calls itself: the shard has its new place
+-- by then. The second time it says PT504. It calls nothing of this schema, which API roles that run
+-- it cannot reach.
+create or replace function logloom_citus.with_second_try(p_reading regprocedure, p_definition text)
+returns text
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_setting constant text := 'logloom.reads_again';
-  v_is_moved constant boolean := p_error like 'could not find valid entry for shard%';
 begin
-  if p_state in ('57014', '55P03') then
-    perform logloom_private.refuse('search.took_too_long');
-  elsif p_state = 'XX000' and not v_is_moved then
-    return false;
-  elsif not v_is_moved or current_setting(v_setting, true) = 'yes' then
+  return (
+    select regexp_replace(p_definition, 'end;\s*(\$\w+\$\s*)$', format(
+      $handler$
+when connection_exception or admin_shutdown or internal_error then
+  if sqlstate = 'XX000' and sqlerrm not like 'could not find valid entry for shard%%' then
+    raise;
+  elsif sqlstate <> 'XX000' or current_setting('logloom.reads_again', true) = 'yes' then
     perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   end if;
-  perform set_config(v_setting, 'yes', true);
-  return true;
+  perform set_config('logloom.reads_again', 'yes', true);
+  return %s %s(%s);
+end;
+\1$handler$,
+      case when p.proretset then 'query select * from' end, p.oid::regproc,
+      array_to_string(p.proargnames[1:p.pronargs], ', ')
+    ))
+    from pg_catalog.pg_proc p
+    where p.oid = p_reading
+  );
 end;
 $$;
 

@@ -1,5 +1,5 @@
 begin;
-select plan(13);
+select plan(14);
 
 create function pg_temp.core()
 returns table (definition text)
@@ -43,13 +43,19 @@ select set_eq(
     where p.pronamespace = 'logloom_private'::regnamespace and p.prokind = 'f'
       and pg_get_functiondef(p.oid) not in (select b.definition from before b)$$,
   $$select 'logloom_private.' || replace(s, 'timestamptz', 'timestamp with time zone')
-    from unnest(logloom_citus.seams()) s$$,
-  'it replaces the seams and nothing else of the core'
+    from unnest(logloom_citus.seams()) s
+    union
+    select p.oid::regprocedure::text
+    from pg_catalog.pg_proc p
+    where p.pronamespace = 'logloom_private'::regnamespace
+      and p.proname = any (logloom_citus.readings())$$,
+  'it replaces the seams, the readings and nothing else of the core'
 );
 select set_eq(
   $$select p.oid
     from pg_catalog.pg_proc p
     where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'
+      and p.proname <> 'delete_logs'
       and pg_get_functiondef(p.oid) not in (select b.definition from before b)$$,
   $$select p.oid
     from pg_catalog.pg_proc p
@@ -57,6 +63,18 @@ select set_eq(
       and p.proname = any (logloom_private.operations())
       and p.proconfig @> '{default_transaction_isolation=repeatable read}'$$,
   'operations that only read keep one snapshot'
+);
+select set_eq(
+  $$select p.proname
+    from pg_catalog.pg_proc p
+    where p.pronamespace in ('logloom_private'::regnamespace, 'public'::regnamespace)
+      and p.prosrc ~ 'perform set_config\(''logloom.reads_again'', ''yes'', true\);'$$,
+  $$select p.proname
+    from pg_catalog.pg_proc p
+    where p.pronamespace in ('logloom_private'::regnamespace, 'public'::regnamespace)
+      and p.prosrc ~ '\nexception when query_canceled( or lock_not_available)? then\n'
+      and p.proname <> 'read_query_validity'$$,
+  'each reading that can take too long is tried again where its shard has moved'
 );
 
 select throws_ok(
@@ -77,7 +95,12 @@ end;
 $$;
 select logloom_citus.replace_functions();
 select is(logloom_private.last_sealed(), null, 'after a migration its body is in place again');
-select lives_ok('select logloom_citus.replace_functions()', 'called again it does nothing');
+create temp table replaced as select c.definition from pg_temp.core() c;
+select logloom_citus.replace_functions();
+select set_eq(
+  'select c.definition from pg_temp.core() c', 'select r.definition from replaced r',
+  'called again it does nothing'
+);
 
 \ir ../install.psql
 select logloom_citus.replace_functions();

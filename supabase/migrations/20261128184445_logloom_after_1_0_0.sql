@@ -255,6 +255,8 @@ DROP FUNCTION "logloom_private"."query_regex_literal"(text);
 
 DROP FUNCTION "logloom_private"."query_regex_set"(text, boolean);
 
+DROP FUNCTION "logloom_private"."reads_again"(text, text);
+
 DROP FUNCTION "logloom_private"."record_hops"(jsonb);
 
 DROP FUNCTION "logloom_private"."record_job"(text, timestamp WITH time zone, text);
@@ -3596,7 +3598,7 @@ begin
         'read_log_histogram', 'read_log_overview', 'read_log_page', 'read_log_series',
         'read_log_stats', 'read_log_tail', 'read_members', 'read_memberships',
         'read_query_validity', 'read_saved_search', 'read_saved_searches', 'read_shown_dashboards',
-        'reads_again', 'reads_only', 'refuse_for_now', 'refuse_log_dashboard',
+        'reads_only', 'refuse_for_now', 'refuse_log_dashboard',
         'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream', 'remove_log_view',
         'replace_webhook_secret', 'request_deletion', 'request_restore', 'request_stream_test',
         'require_groups', 'require_parameter', 'require_role', 'require_room_for',
@@ -5352,6 +5354,32 @@ CREATE OR REPLACE FUNCTION logloom_private.milliseconds_since (
   RETURNS double precision
   LANGUAGE sql
 RETURN (EXTRACT(epoch FROM (clock_timestamp() - p_at)) * (1000)::numeric);
+
+CREATE OR REPLACE FUNCTION logloom_private.my_stored (
+  p_tenant_id text
+)
+  RETURNS public.logloom_stored
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because the API roles read neither blocks nor counts
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_sealed bigint;
+begin
+  select coalesce(sum(c.bytes), 0) into v_sealed
+  from logloom_private.blocks c
+  where c.tenant_id = v_tenant_id;
+  return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
+exception when query_canceled then
+  -- 504: at a 503 PostgREST would connect anew and read its schema again, for everybody.
+  perform logloom_private.refuse_for_now(5, 'search.records_are_away');
+  return null;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.newest_records (
   p_tenant_id text,
@@ -7768,13 +7796,9 @@ begin
   end loop;
   perform logloom_private.refuse('search.log_not_found');
   return null;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log(p_scope, p_id, p_ts);
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $function$;
 
@@ -7876,13 +7900,55 @@ begin
     limit coalesce(p_limit, 20)
   );
   return v_answer;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_log_context (
+  p_scope  logloom_private.reading_scope,
+  p_id     uuid,
+  p_ts     timestamp with time zone,
+  p_before integer,
+  p_after  integer
+)
+  RETURNS SETOF public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because nobody but the search functions makes SQL over records
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'get_log_context');
+  v_log public.logloom_log_record;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_before constant integer := coalesce(p_before, 20);
+  v_after constant integer := coalesce(p_after, 20);
+  v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
+begin
+  if v_before not between 0 and v_max or v_after not between 0 and v_max then
+    perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
   end if;
-  return logloom_private.read_log_changes(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit);
+  v_log := logloom_private.read_log(p_scope, p_id, p_ts);
+  -- Half of what is left to each side, and a record at least.
+  v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
+  return query
+  select b.*
+  from unnest(logloom_private.log_neighbours(v_scope, v_log, v_before, 'desc', v_bytes)) b
+  where b.host is not distinct from v_log.host and b.service is not distinct from v_log.service
+  order by b.ts, b.id;
+  return next v_log;
+  return query
+  select a.*
+  from unnest(logloom_private.log_neighbours(v_scope, v_log, v_after, 'asc', v_bytes)) a
+  where a.host is not distinct from v_log.host and a.service is not distinct from v_log.service;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
 end;
 $function$;
 
@@ -7983,15 +8049,9 @@ begin
     v_export.text := v_header || e'\r\n' || v_export.text;
   end if;
   return v_export;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_export(
-    p_scope, p_query_dsl, p_ts_from, p_ts_to, p_format, p_order, p_cursor, p_after
-  );
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $function$;
 
@@ -8023,15 +8083,8 @@ begin
   return query execute logloom_private.log_fields_sql(
     v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
   );
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return query
-  select r.*
-  from logloom_private.read_log_fields(p_scope, p_query_dsl, p_ts_from, p_ts_to) r;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
 end;
 $function$;
 
@@ -8069,13 +8122,9 @@ begin
   into v_buckets;
   select sum(b.count) into v_total from unnest(v_buckets) b;
   return row(v_seconds, v_total, v_buckets)::public.logloom_log_histogram;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_histogram(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $function$;
 
@@ -8163,13 +8212,9 @@ begin
   into v_answer.total_services, v_answer.services
   using v_limit;
   return v_answer;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_overview(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit);
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $function$;
 
@@ -8282,15 +8327,9 @@ begin
       from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
     )
   )::public.logloom_log_page;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_page(
-    p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
-  );
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $function$;
 
@@ -8380,13 +8419,9 @@ begin
       from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
     )
   )::public.logloom_log_series_answer;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_series(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_buckets);
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $function$;
 
@@ -8430,15 +8465,8 @@ begin
     from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
   ) r
   where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return query
-  select r.*
-  from logloom_private.read_log_stats(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
 end;
 $function$;
 
@@ -8523,13 +8551,9 @@ begin
     v_tail.logs,
     logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
   )::public.logloom_log_tail;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_tail(p_scope, p_query_dsl, p_cursor, p_limit, p_backlog);
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $function$;
 
@@ -11271,6 +11295,34 @@ exception when check_violation then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.delete_logs (
+  p_query_dsl text    DEFAULT NULL::text,
+  p_ts_from   text    DEFAULT NULL::text,
+  p_ts_to     text    DEFAULT NULL::text,
+  p_dry_run   boolean DEFAULT NULL::boolean
+)
+  RETURNS public.logloom_retention_run
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  perform logloom_private.resolve_tenant_to_change();
+  perform logloom_private.require_parameter('p_query_dsl', p_query_dsl is null);
+  perform logloom_private.require_parameter('p_ts_from', p_ts_from is null);
+  perform logloom_private.require_parameter('p_ts_to', p_ts_to is null);
+  return jsonb_populate_record(
+    null::public.logloom_retention_run,
+    to_jsonb(logloom_private.request_deletion(
+      p_query_dsl, p_ts_from, p_ts_to, coalesce(p_dry_run, true)
+    ))
+  );
+exception when query_canceled then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.health_report()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -11296,6 +11348,64 @@ begin
   perform logloom_private.require_parameter('p_claim_id', p_claim_id is null);
   perform logloom_private.require_parameter('p_records', p_records is null);
   return to_jsonb(logloom_private.match_archive(p_claim_id, p_records));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.preview_alert_rule (
+  p_tenant_id        text             DEFAULT NULL::text,
+  p_rule_id          uuid             DEFAULT NULL::uuid,
+  p_query_dsl        text             DEFAULT NULL::text,
+  p_threshold        double precision DEFAULT NULL::double precision,
+  p_comparison       text             DEFAULT NULL::text,
+  p_window_minutes   integer          DEFAULT NULL::integer,
+  p_cooldown_minutes integer          DEFAULT NULL::integer,
+  p_view_id          uuid             DEFAULT NULL::uuid,
+  p_for_minutes      integer          DEFAULT NULL::integer
+)
+  RETURNS public.logloom_alert_preview
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_rule logloom.alert_rules;
+begin
+  if p_rule_id is not null then
+    select r.* into v_rule
+    from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
+    if not found then
+      perform logloom_private.refuse('alerts.rule_not_found');
+    end if;
+  end if;
+  v_rule.view_id := coalesce(p_view_id, v_rule.view_id);
+  v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
+  v_rule.threshold := coalesce(p_threshold, v_rule.threshold);
+  v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
+  v_rule.window_minutes := coalesce(p_window_minutes, v_rule.window_minutes);
+  v_rule.cooldown_minutes := coalesce(p_cooldown_minutes, v_rule.cooldown_minutes, 0);
+  v_rule.for_minutes := coalesce(p_for_minutes, v_rule.for_minutes, 0);
+  perform logloom_private.require_parameter('p_query_dsl', v_rule.query_dsl is null);
+  perform logloom_private.require_parameter('p_threshold', v_rule.threshold is null);
+  perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
+  perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
+  if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
+    perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
+  elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
+    perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
+  elsif v_rule.window_minutes not between 1 and 1440 then
+    perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
+  elsif v_rule.cooldown_minutes not between 0 and 10080 then
+    perform logloom_private.refuse('alerts.alert_rules_cooldown_is_valid');
+  elsif v_rule.for_minutes not between 0 and 1440 then
+    perform logloom_private.refuse('alerts.alert_rules_for_minutes_are_valid');
+  end if;
+  return logloom_private.preview_windows(p_tenant_id, v_rule);
+exception when query_canceled then
+  perform logloom_private.refuse('alerts.preview_took_too_long');
+  return null;
 end;
 $function$;
 

@@ -152,18 +152,9 @@ begin
     perform logloom_private.refuse('alerts.alert_rules_for_minutes_are_valid');
   end if;
   return logloom_private.preview_windows(p_tenant_id, v_rule);
-exception
-when query_canceled then
+exception when query_canceled then
   perform logloom_private.refuse('alerts.preview_took_too_long');
   return null;
-when connection_exception or admin_shutdown or internal_error then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return public.preview_alert_rule(
-    p_tenant_id, p_rule_id, p_query_dsl, p_threshold, p_comparison, p_window_minutes,
-    p_cooldown_minutes, p_view_id, p_for_minutes
-  );
 end;
 $$;
 

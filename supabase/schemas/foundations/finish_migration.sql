@@ -41,7 +41,7 @@ begin
         'read_log_histogram', 'read_log_overview', 'read_log_page', 'read_log_series',
         'read_log_stats', 'read_log_tail', 'read_members', 'read_memberships',
         'read_query_validity', 'read_saved_search', 'read_saved_searches', 'read_shown_dashboards',
-        'reads_again', 'reads_only', 'refuse_for_now', 'refuse_log_dashboard',
+        'reads_only', 'refuse_for_now', 'refuse_log_dashboard',
         'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream', 'remove_log_view',
         'replace_webhook_secret', 'request_deletion', 'request_restore', 'request_stream_test',
         'require_groups', 'require_parameter', 'require_role', 'require_room_for',

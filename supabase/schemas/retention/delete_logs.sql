@@ -122,11 +122,9 @@ begin
       p_query_dsl, p_ts_from, p_ts_to, coalesce(p_dry_run, true)
     ))
   );
-exception when query_canceled or connection_exception or admin_shutdown or internal_error then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return public.delete_logs(p_query_dsl, p_ts_from, p_ts_to, p_dry_run);
+exception when query_canceled then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $$;
 

@@ -219,15 +219,9 @@ begin
     v_export.text := v_header || e'\r\n' || v_export.text;
   end if;
   return v_export;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_export(
-    p_scope, p_query_dsl, p_ts_from, p_ts_to, p_format, p_order, p_cursor, p_after
-  );
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $$;
 

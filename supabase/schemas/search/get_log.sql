@@ -112,13 +112,9 @@ begin
   end loop;
   perform logloom_private.refuse('search.log_not_found');
   return null;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log(p_scope, p_id, p_ts);
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $$;
 

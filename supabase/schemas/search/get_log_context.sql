@@ -91,15 +91,8 @@ begin
   select a.*
   from unnest(logloom_private.log_neighbours(v_scope, v_log, v_after, 'asc', v_bytes)) a
   where a.host is not distinct from v_log.host and a.service is not distinct from v_log.service;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return query
-  select r.*
-  from logloom_private.read_log_context(p_scope, p_id, p_ts, p_before, p_after) r;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
 end;
 $$;
 

@@ -193,15 +193,8 @@ begin
   return query execute logloom_private.log_fields_sql(
     v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
   );
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return query
-  select r.*
-  from logloom_private.read_log_fields(p_scope, p_query_dsl, p_ts_from, p_ts_to) r;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
 end;
 $$;
 

@@ -210,13 +210,9 @@ begin
     limit coalesce(p_limit, 20)
   );
   return v_answer;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_changes(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit);
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $$;
 

@@ -110,13 +110,9 @@ begin
   into v_answer.total_services, v_answer.services
   using v_limit;
   return v_answer;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_overview(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit);
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $$;
 

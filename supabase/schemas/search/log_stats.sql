@@ -66,15 +66,8 @@ begin
     from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
   ) r
   where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return query
-  select r.*
-  from logloom_private.read_log_stats(p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit) r;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
 end;
 $$;
 

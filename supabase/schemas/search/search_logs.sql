@@ -107,15 +107,9 @@ begin
       from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
     )
   )::public.logloom_log_page;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_page(
-    p_scope, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor, p_order
-  );
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $$;
 

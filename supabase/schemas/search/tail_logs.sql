@@ -233,13 +233,9 @@ begin
     v_tail.logs,
     logloom_private.encode_cursor(array['tail', v_tail.first::text, v_tail.id::text]), v_tail.more
   )::public.logloom_log_tail;
-exception when query_canceled or lock_not_available or connection_exception or admin_shutdown
-  or internal_error
-then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.read_log_tail(p_scope, p_query_dsl, p_cursor, p_limit, p_backlog);
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
 end;
 $$;
 

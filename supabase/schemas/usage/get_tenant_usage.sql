@@ -75,16 +75,10 @@ begin
   from logloom_private.blocks c
   where c.tenant_id = v_tenant_id;
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
-exception
-when query_canceled then
+exception when query_canceled then
   -- 504: at a 503 PostgREST would connect anew and read its schema again, for everybody.
   perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   return null;
-when connection_exception or admin_shutdown or internal_error then
-  if not logloom_private.reads_again(sqlstate, sqlerrm) then
-    raise;
-  end if;
-  return logloom_private.my_stored(p_tenant_id);
 end;
 $$;
 

@@ -1,6 +1,6 @@
 -- The core knows no nodes. A layer over it (citus/) replaces the bodies of these functions alone.
 begin;
-select plan(3);
+select plan(2);
 
 create temp table seams (signature text, what_for text);
 insert into seams values
@@ -15,7 +15,6 @@ insert into seams values
   ),
   ('last_sealed()', 'when the last block was made'),
   ('read_page(text)', 'reads a page of records'),
-  ('reads_again(text,text)', 'whether a reading that failed may answer now; who is away'),
   ('reads_sealed(text,timestamptz,timestamptz)', 'whether a tenant has blocks of a range'),
   ('relation_bytes(regclass)', 'the bytes of a table with its indexes'),
   ('require_streams()', 'refuses log streams'),
@@ -38,17 +37,6 @@ select is_empty(
         where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'
       )$$,
   'no function asks whether there are nodes'
-);
-select is_empty(
-  $$select p.oid::regprocedure
-    from pg_catalog.pg_proc p
-    where (
-        p.pronamespace = 'logloom_private'::regnamespace and p.proname ~ '^read_log'
-        or p.pronamespace = 'public'::regnamespace
-          and p.proname in ('delete_logs', 'preview_alert_rule')
-      )
-      and p.prosrc !~ 'reads_again\(sqlstate, sqlerrm\)'$$,
-  'each reading that can be too slow asks whether it may try again'
 );
 
 select * from finish();
