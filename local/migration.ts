@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { command } from "./command.ts";
 import { Failure, run } from "./failure.ts";
 import { removeIfThere } from "./files.ts";
-import { allDoors, doorsFile, pageOfDoors } from "./migrations/doors.ts";
+import { filesOfOperations } from "./migrations/doors.ts";
 import { errorsFile, pageOfErrors, registers } from "./migrations/errors.ts";
 import { filesOfFields } from "./migrations/fields.ts";
 import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
@@ -16,7 +16,9 @@ await run(async () => {
   parseArgs({ args: Deno.args });
   await Deno.writeTextFile(pictureFile, await pageWithPicture());
   await writePages();
-  for (const [path, text] of await filesOfFields()) await Deno.writeTextFile(path, text);
+  for (const files of [await filesOfFields(), await filesOfOperations()]) {
+    for (const [path, text] of files) await Deno.writeTextFile(path, text);
+  }
   const file = await unreleasedFile();
   const name = file.slice(checkout.length + 1);
   console.log("  Comparing the released migrations with supabase/schemas …");
@@ -41,9 +43,7 @@ await run(async () => {
 async function writePages(): Promise<void> {
   const errors = pageOfErrors(await Deno.readTextFile(errorsFile), await registers());
   await Deno.writeTextFile(errorsFile, errors);
-  const doors = pageOfDoors(await Deno.readTextFile(doorsFile), await allDoors());
-  await Deno.writeTextFile(doorsFile, doors);
-  await command([Deno.execPath(), "fmt", "--quiet", errorsFile, doorsFile], {
+  await command([Deno.execPath(), "fmt", "--quiet", errorsFile], {
     failure: "Formatting the tables of the docs failed",
     cwd: checkout,
   });

@@ -1,4 +1,5 @@
 import { checkout } from "../stack.ts";
+import { formatted } from "./fields.ts";
 
 /** By which doors an operation can be called. */
 export interface Doors {
@@ -15,65 +16,51 @@ export interface Doors {
   readonly service: boolean;
 }
 
-/** The page with a table of them. */
-export const doorsFile = `${checkout}/docs/reference/api/doors.md`;
+const listFile = `${checkout}/supabase/schemas/foundations/operations.sql`;
+const pageFile = `${checkout}/docs/reference/api/doors.md`;
+const moduleFile = `${checkout}/supabase/functions/logloom-read/operations.ts`;
 
-const schemas = `${checkout}/supabase/schemas`;
-
-/** A user makes a tenant for themselves, and goes to another one. */
-const forUsersAlone = ["create_tenant", "switch_log_tenant"];
-
-/** What a viewer may do by RPC alone: what concerns them, and dashboards to look at. */
-export const viewersByRpc = [
-  "get_log_dashboard",
-  "list_log_dashboards",
-  "list_log_tenants",
-  "switch_log_tenant",
-];
-
-/** Of every operation, from the lists and signatures in `supabase/schemas`. */
+/** Of every operation, from the list in `supabase/schemas`. */
 export async function allDoors(): Promise<Doors[]> {
-  const operations = await namesIn("foundations/operations.sql", /^ {2}'(\w+)'/gm);
-  const internal = await namesIn("foundations/service_operations.sql", /^ {2}'(\w+)'/gm);
-  const reading = await namesIn("reading/reading_operations.sql", /^ {6}\('(\w+)',/gm);
-  const forTenants = await takingTenants(schemas);
-  return operations.map((operation) => ({
-    operation,
-    user: !internal.includes(operation),
-    key: reading.includes(operation),
-    client: reading.includes(operation),
-    viewer: reading.includes(operation) || viewersByRpc.includes(operation),
-    session: reading.includes(operation),
-    service: internal.includes(operation) ||
-      forTenants.includes(operation) && !forUsersAlone.includes(operation),
-  }));
+  const list = await Deno.readTextFile(listFile);
+  const rows = list.matchAll(
+    /^ {6}\('(?<operation>\w+)', '\{(?<callers>[\w,]+)\}', (?<reader>.+)\)/gm,
+  );
+  return [...rows].map(({ groups }) => {
+    const { operation, callers, reader } = groups!;
+    const reads = reader !== "null";
+    const isFor = (caller: string) => callers.split(",").includes(caller);
+    return {
+      operation,
+      user: isFor("user"),
+      key: reads,
+      client: reads,
+      viewer: isFor("viewer"),
+      session: reads,
+      service: isFor("service_role"),
+    };
+  });
 }
 
-async function namesIn(file: string, name: RegExp): Promise<string[]> {
-  const text = await Deno.readTextFile(`${schemas}/${file}`);
-  return [...text.matchAll(name)].map(([, found]) => found);
-}
-
-/** The functions in public that take `p_tenant_id`: `service_role` has to give it. */
-async function takingTenants(folder: string): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    const path = `${folder}/${name}`;
-    if (isDirectory) found.push(...await takingTenants(path));
-    if (!name.endsWith(".sql")) continue;
-    const text = await Deno.readTextFile(path);
-    const functions = text.matchAll(/^create function public\.(\w+)\(([^;]*?)\)\nreturns/gm);
-    for (const [, operation, parameters] of functions) {
-      if (parameters.includes("p_tenant_id")) found.push(operation);
-    }
-  }
-  return found;
+/** Every file that is written from the list, with the text that it has to have. */
+export async function filesOfOperations(): Promise<Map<string, string>> {
+  const all = await allDoors();
+  const reading = all.filter(({ key }) => key).map(({ operation }) => operation);
+  const module =
+    "// npm run migration writes this file from supabase/schemas/foundations/operations.sql.\n\n" +
+    `/** What is read by. */\nexport const operations: readonly string[] = ${
+      JSON.stringify(reading)
+    };\n`;
+  return new Map([
+    [pageFile, await formatted(pageOfDoors(await Deno.readTextFile(pageFile), all), ".md")],
+    [moduleFile, await formatted(module, ".ts")],
+  ]);
 }
 
 const marker = "<!-- doors -->";
 
 /** The page with the current table between its two markers. */
-export function pageOfDoors(page: string, all: readonly Doors[]): string {
+function pageOfDoors(page: string, all: readonly Doors[]): string {
   const parts = page.split(marker);
   if (parts.length !== 3) {
     throw new Error(`docs/reference/api/doors.md has not two marks ${marker}`);

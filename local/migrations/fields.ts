@@ -58,12 +58,13 @@ export async function filesOfFields(): Promise<Map<string, string>> {
   return texts;
 }
 
-async function formatted(text: string, suffix: string): Promise<string> {
+/** A text as `deno fmt` writes it. */
+export async function formatted(text: string, suffix: string): Promise<string> {
   const file = await Deno.makeTempFile({ suffix });
   try {
     await Deno.writeTextFile(file, text);
     await command([Deno.execPath(), "fmt", "--quiet", `--config=${checkout}/deno.json`, file], {
-      failure: "Formatting what is written from the fields failed",
+      failure: "Formatting what is written from a list failed",
     });
     return await Deno.readTextFile(file);
   } finally {

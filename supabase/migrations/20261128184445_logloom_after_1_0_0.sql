@@ -3571,7 +3571,7 @@ begin
     values
       ('public', array[
         'call_host_pre_request', 'callers_errors', 'check_operation', 'check_request',
-        'error_named', 'errors', 'operations', 'refuse', 'requested_operation'
+        'error_named', 'errors', 'operation_list', 'operations', 'refuse', 'requested_operation'
       ]),
       ('anon, authenticated, service_role', array[
         'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id', 'is_service_role',
@@ -3584,28 +3584,23 @@ begin
         'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
         'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
         'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
-        'effective_settings',
-        'end_alert_silence', 'end_portal_session', 'enqueue_rule_test', 'enroll_member',
-        'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer', 'iso_instant',
-        'issue_api_key', 'issue_ingest_token', 'issue_portal_session', 'late_seconds', 'list_bytes',
-        'list_limit',
-        'log_dashboard_of', 'log_view_of', 'make_alert_silence', 'make_log_stream', 'make_log_view',
-        'my_key_reads', 'my_stored', 'my_usage', 'new_api_key', 'note_saved_search_run',
-        'page_of_addresses', 'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams',
-        'page_place', 'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
-        'put_back_delivery', 'read_alert_history', 'read_alert_rules', 'read_archive', 'read_log',
-        'read_log_changes', 'read_log_context', 'read_log_export', 'read_log_fields',
-        'read_log_histogram', 'read_log_overview', 'read_log_page', 'read_log_series',
-        'read_log_stats', 'read_log_tail', 'read_members', 'read_memberships',
-        'read_query_validity', 'read_saved_search', 'read_saved_searches', 'read_shown_dashboards',
-        'reads_only', 'refuse_for_now', 'refuse_log_dashboard',
-        'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream', 'remove_log_view',
-        'replace_webhook_secret', 'request_deletion', 'request_restore', 'request_stream_test',
-        'require_groups', 'require_parameter', 'require_role', 'require_room_for',
-        'require_room_for_api_key', 'require_room_for_log_dashboard', 'require_rule_in_view',
-        'require_view_by_admin', 'require_view_for_key', 'require_writing_client',
-        'resolve_tenant_to_change', 'retention_days', 'saved_search_of', 'sent_claims',
-        'service_operations', 'shown_secrets', 'tags_are_valid', 'tenant_with_plan',
+        'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
+        'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer',
+        'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'late_seconds', 'list_bytes', 'list_limit', 'log_dashboard_of', 'log_view_of',
+        'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
+        'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
+        'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams', 'page_place',
+        'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
+        'put_back_delivery', 'read_archive', 'read_members', 'read_memberships',
+        'read_saved_search', 'read_shown_dashboards', 'reads_only', 'refuse_for_now',
+        'refuse_log_dashboard', 'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream',
+        'remove_log_view', 'replace_webhook_secret', 'request_deletion', 'request_restore',
+        'request_stream_test', 'require_groups', 'require_parameter', 'require_role',
+        'require_room_for', 'require_room_for_api_key', 'require_room_for_log_dashboard',
+        'require_rule_in_view', 'require_view_by_admin', 'require_view_for_key',
+        'require_writing_client', 'resolve_tenant_to_change', 'retention_days', 'saved_search_of',
+        'sent_claims', 'service_operations', 'shown_secrets', 'tags_are_valid', 'tenant_with_plan',
         'time_parameter', 'token_is_valid', 'trim_space'
       ]),
       ('service_role', array[
@@ -3615,7 +3610,10 @@ begin
         'run_writer_in_place', 'settle_archive_work', 'settle_claim', 'settle_stream_batch',
         'unsealed_secrets'
       ])
-  ) g (roles, names);
+  ) g (roles, names)
+  union all
+  select 'authenticated, service_role', array_agg(o.reader)
+  from logloom_private.reading_operations() o;
 end;
 $function$;
 
@@ -5728,106 +5726,131 @@ RETURN
   'sum(l.total) / nullif(sum(l.numbers), 0)'::text WHEN 'min'::text THEN 'min(l.minimum)'::text WHEN 'max'::text THEN 'max(l.maximum)'::text ELSE
   (('max(l.q'::text || p_n) || ')'::text) END) || ')'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.operation_list()
+  RETURNS TABLE (
+    operation text,
+    callers   text[],
+    reader    text
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select o.operation, o.callers::text[], o.reader
+  from (
+    values
+      ('acknowledge_alert', '{user}', null),
+      ('acknowledge_alert_incidents', '{user}', null),
+      ('add_tenant_member', '{user,service_role}', null),
+      ('check_plan_feature', '{user}', null),
+      ('claim_alert_notifications', '{service_role}', null),
+      ('claim_log_archive_work', '{service_role}', null),
+      ('claim_log_streams', '{service_role}', null),
+      ('complete_alert_notification', '{service_role}', null),
+      ('confirm_alert_address', '{user}', null),
+      ('create_alert_rule', '{user,service_role}', null),
+      ('create_alert_silence', '{user,service_role}', null),
+      ('create_api_key', '{user,service_role}', null),
+      ('create_ingest_token', '{user,service_role}', null),
+      ('create_log_dashboard', '{user}', null),
+      ('create_log_portal_session', '{user,service_role}', null),
+      ('create_log_stream', '{user,service_role}', null),
+      ('create_log_view', '{user,service_role}', null),
+      ('create_saved_search', '{user}', null),
+      ('create_tenant', '{user}', null),
+      ('delete_alert_rule', '{user}', null),
+      ('delete_log_dashboard', '{user}', null),
+      ('delete_log_stream', '{user,service_role}', null),
+      ('delete_log_view', '{user,service_role}', null),
+      ('delete_logs', '{user}', null),
+      ('delete_saved_search', '{user}', null),
+      ('delete_tenant', '{user,service_role}', null),
+      ('expire_alert_silence', '{user,service_role}', null),
+      ('export_logs', '{user,viewer}', 'read_log_export'),
+      ('get_alert_incident', '{user}', null),
+      ('get_alert_rule', '{user}', null),
+      ('get_api_key_usage', '{user,service_role}', null),
+      ('get_current_tenant', '{user,service_role}', null),
+      ('get_log', '{user,viewer}', 'read_log'),
+      ('get_log_context', '{user,viewer}', 'read_log_context'),
+      ('get_log_dashboard', '{user,viewer}', null),
+      ('get_log_secret_scope', '{user,service_role}', null),
+      ('get_log_stream', '{user,service_role}', null),
+      ('get_saved_search', '{user}', null),
+      ('get_saved_search_categories', '{user}', null),
+      ('get_saved_search_count', '{user}', null),
+      ('get_tenant_settings', '{user,service_role}', null),
+      ('get_tenant_usage', '{user,service_role}', null),
+      ('health_report', '{service_role}', null),
+      ('ingest_text', '{service_role}', null),
+      ('list_alert_addresses', '{user}', null),
+      ('list_alert_deliveries', '{user}', null),
+      ('list_alert_history', '{user,viewer,service_role}', 'read_alert_history'),
+      ('list_alert_incidents', '{user,service_role}', null),
+      ('list_alert_rules', '{user,viewer,service_role}', 'read_alert_rules'),
+      ('list_alert_silences', '{user,service_role}', null),
+      ('list_api_keys', '{user,service_role}', null),
+      ('list_log_archive', '{user,service_role}', null),
+      ('list_log_archive_restores', '{user,service_role}', null),
+      ('list_log_dashboards', '{user,viewer}', null),
+      ('list_log_fields', '{user,viewer}', 'read_log_fields'),
+      ('list_log_portal_sessions', '{user,service_role}', null),
+      ('list_log_retention_runs', '{user,service_role}', null),
+      ('list_log_stream_failures', '{user,service_role}', null),
+      ('list_log_streams', '{user,service_role}', null),
+      ('list_log_tenants', '{user,viewer}', null),
+      ('list_log_views', '{user,service_role}', null),
+      ('list_saved_searches', '{user,viewer}', 'read_saved_searches'),
+      ('list_tenant_audit_events', '{user,service_role}', null),
+      ('list_tenant_members', '{user,service_role}', null),
+      ('list_unsealed_alert_secrets', '{service_role}', null),
+      ('log_changes', '{user,viewer}', 'read_log_changes'),
+      ('log_histogram', '{user,viewer}', 'read_log_histogram'),
+      ('log_overview', '{user,viewer}', 'read_log_overview'),
+      ('log_series', '{user,viewer}', 'read_log_series'),
+      ('log_stats', '{user,viewer}', 'read_log_stats'),
+      ('match_log_archive', '{service_role}', null),
+      ('open_log_portal_session', '{service_role}', null),
+      ('preview_alert_rule', '{user,service_role}', null),
+      ('read_log_stream_batch', '{service_role}', null),
+      ('read_logs', '{service_role}', null),
+      ('remove_tenant_member', '{user,service_role}', null),
+      ('restore_log_archive', '{user,service_role}', null),
+      ('retry_alert_delivery', '{user}', null),
+      ('revoke_api_key', '{user,service_role}', null),
+      ('revoke_log_portal_session', '{user,service_role}', null),
+      ('rotate_alert_webhook_secret', '{user}', null),
+      ('rotate_api_key', '{user,service_role}', null),
+      ('run_saved_search', '{user}', null),
+      ('run_writer', '{service_role}', null),
+      ('seal_alert_secret', '{service_role}', null),
+      ('search_logs', '{user,viewer}', 'read_log_page'),
+      ('set_tenant_member_role', '{user,service_role}', null),
+      ('settle_alert_notification', '{service_role}', null),
+      ('settle_log_archive_work', '{service_role}', null),
+      ('settle_log_stream_batch', '{service_role}', null),
+      ('switch_log_tenant', '{user,viewer}', null),
+      ('tail_logs', '{user,viewer}', 'read_log_tail'),
+      ('test_alert_rule', '{user}', null),
+      ('test_log_stream', '{user,service_role}', null),
+      ('update_alert_rule', '{user}', null),
+      ('update_log_dashboard', '{user}', null),
+      ('update_log_stream', '{user,service_role}', null),
+      ('update_log_view', '{user,service_role}', null),
+      ('update_saved_search', '{user}', null),
+      ('update_tenant_settings', '{user,service_role}', null),
+      ('validate_query', '{user,viewer}', 'read_query_validity')
+  ) o (operation, callers, reader);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.operations()
   RETURNS text[]
   LANGUAGE sql
   IMMUTABLE
-RETURN ARRAY['acknowledge_alert'::text,
-  'acknowledge_alert_incidents'::text,
-  'add_tenant_member'::text,
-  'check_plan_feature'::text,
-  'claim_alert_notifications'::text,
-  'claim_log_archive_work'::text,
-  'claim_log_streams'::text,
-  'complete_alert_notification'::text,
-  'confirm_alert_address'::text,
-  'create_alert_rule'::text,
-  'create_alert_silence'::text,
-  'create_api_key'::text,
-  'create_ingest_token'::text,
-  'create_log_dashboard'::text,
-  'create_log_portal_session'::text,
-  'create_log_stream'::text,
-  'create_log_view'::text,
-  'create_saved_search'::text,
-  'create_tenant'::text,
-  'delete_alert_rule'::text,
-  'delete_log_dashboard'::text,
-  'delete_log_stream'::text,
-  'delete_log_view'::text,
-  'delete_logs'::text,
-  'delete_saved_search'::text,
-  'delete_tenant'::text,
-  'expire_alert_silence'::text,
-  'export_logs'::text,
-  'get_alert_incident'::text,
-  'get_alert_rule'::text,
-  'get_api_key_usage'::text,
-  'get_current_tenant'::text,
-  'get_log'::text,
-  'get_log_context'::text,
-  'get_log_dashboard'::text,
-  'get_log_secret_scope'::text,
-  'get_log_stream'::text,
-  'get_saved_search'::text,
-  'get_saved_search_categories'::text,
-  'get_saved_search_count'::text,
-  'get_tenant_settings'::text,
-  'get_tenant_usage'::text,
-  'health_report'::text,
-  'ingest_text'::text,
-  'list_alert_addresses'::text,
-  'list_alert_deliveries'::text,
-  'list_alert_history'::text,
-  'list_alert_incidents'::text,
-  'list_alert_rules'::text,
-  'list_alert_silences'::text,
-  'list_api_keys'::text,
-  'list_log_archive'::text,
-  'list_log_archive_restores'::text,
-  'list_log_dashboards'::text,
-  'list_log_fields'::text,
-  'list_log_portal_sessions'::text,
-  'list_log_retention_runs'::text,
-  'list_log_stream_failures'::text,
-  'list_log_streams'::text,
-  'list_log_tenants'::text,
-  'list_log_views'::text,
-  'list_saved_searches'::text,
-  'list_tenant_audit_events'::text,
-  'list_tenant_members'::text,
-  'list_unsealed_alert_secrets'::text,
-  'log_changes'::text,
-  'log_histogram'::text,
-  'log_overview'::text,
-  'log_series'::text,
-  'log_stats'::text,
-  'match_log_archive'::text,
-  'open_log_portal_session'::text,
-  'preview_alert_rule'::text,
-  'read_log_stream_batch'::text,
-  'read_logs'::text,
-  'remove_tenant_member'::text,
-  'restore_log_archive'::text,
-  'retry_alert_delivery'::text,
-  'revoke_api_key'::text,
-  'revoke_log_portal_session'::text,
-  'rotate_alert_webhook_secret'::text,
-  'rotate_api_key'::text,
-  'run_saved_search'::text,
-  'run_writer'::text,
-  'seal_alert_secret'::text,
-  'search_logs'::text,
-  'set_tenant_member_role'::text,
-  'settle_alert_notification'::text,
-  'settle_log_archive_work'::text,
-  'settle_log_stream_batch'::text,
-  'switch_log_tenant'::text,
-  'tail_logs'::text,
-  'test_alert_rule'::text,
-  'test_log_stream'::text,
-  'update_alert_rule'::text,
-  'update_log_dashboard'::text, 'update_log_stream'::text, 'update_log_view'::text, 'update_saved_search'::text, 'update_tenant_settings'::text, 'validate_query'::text];
+RETURN ARRAY(SELECT o.operation FROM logloom_private.operation_list() o(operation, callers, reader));
 
 CREATE OR REPLACE FUNCTION logloom_private.origin_of (
   p_url text
@@ -8557,6 +8580,23 @@ exception when query_canceled or lock_not_available then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.reading_operations()
+  RETURNS TABLE (
+    operation text,
+    reader    text
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select o.operation, o.reader
+  from logloom_private.operation_list() o
+  where o.reader is not null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.record_fields()
   RETURNS logloom_private.record_field[]
   LANGUAGE plpgsql
@@ -9900,17 +9940,7 @@ CREATE OR REPLACE FUNCTION logloom_private.service_operations()
   RETURNS text[]
   LANGUAGE sql
   IMMUTABLE
-RETURN ARRAY['claim_alert_notifications'::text,
-  'claim_log_archive_work'::text,
-  'claim_log_streams'::text,
-  'complete_alert_notification'::text,
-  'health_report'::text,
-  'ingest_text'::text,
-  'list_unsealed_alert_secrets'::text,
-  'match_log_archive'::text,
-  'open_log_portal_session'::text,
-  'read_log_stream_batch'::text,
-  'read_logs'::text, 'run_writer'::text, 'seal_alert_secret'::text, 'settle_alert_notification'::text, 'settle_log_archive_work'::text, 'settle_log_stream_batch'::text];
+RETURN ARRAY(SELECT o.operation FROM logloom_private.operation_list() o(operation, callers, reader) WHERE (o.callers = '{service_role}'::text[]));
 
 CREATE OR REPLACE FUNCTION logloom_private.settle_alert_windows (
   p_windows logloom_private.alert_window[],

@@ -1,4 +1,6 @@
-/** What is read by: a test compares it with `logloom_private.reading_operations()`. */
+// npm run migration writes this file from supabase/schemas/foundations/operations.sql.
+
+/** What is read by. */
 export const operations: readonly string[] = [
   "export_logs",
   "get_log",

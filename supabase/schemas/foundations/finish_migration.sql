@@ -14,7 +14,7 @@ begin
     values
       ('public', array[
         'call_host_pre_request', 'callers_errors', 'check_operation', 'check_request',
-        'error_named', 'errors', 'operations', 'refuse', 'requested_operation'
+        'error_named', 'errors', 'operation_list', 'operations', 'refuse', 'requested_operation'
       ]),
       ('anon, authenticated, service_role', array[
         'caller_tenant', 'claims', 'current_tenant_id', 'current_user_id', 'is_service_role',
@@ -27,28 +27,23 @@ begin
         'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
         'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
         'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
-        'effective_settings',
-        'end_alert_silence', 'end_portal_session', 'enqueue_rule_test', 'enroll_member',
-        'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer', 'iso_instant',
-        'issue_api_key', 'issue_ingest_token', 'issue_portal_session', 'late_seconds', 'list_bytes',
-        'list_limit',
-        'log_dashboard_of', 'log_view_of', 'make_alert_silence', 'make_log_stream', 'make_log_view',
-        'my_key_reads', 'my_stored', 'my_usage', 'new_api_key', 'note_saved_search_run',
-        'page_of_addresses', 'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams',
-        'page_place', 'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
-        'put_back_delivery', 'read_alert_history', 'read_alert_rules', 'read_archive', 'read_log',
-        'read_log_changes', 'read_log_context', 'read_log_export', 'read_log_fields',
-        'read_log_histogram', 'read_log_overview', 'read_log_page', 'read_log_series',
-        'read_log_stats', 'read_log_tail', 'read_members', 'read_memberships',
-        'read_query_validity', 'read_saved_search', 'read_saved_searches', 'read_shown_dashboards',
-        'reads_only', 'refuse_for_now', 'refuse_log_dashboard',
-        'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream', 'remove_log_view',
-        'replace_webhook_secret', 'request_deletion', 'request_restore', 'request_stream_test',
-        'require_groups', 'require_parameter', 'require_role', 'require_room_for',
-        'require_room_for_api_key', 'require_room_for_log_dashboard', 'require_rule_in_view',
-        'require_view_by_admin', 'require_view_for_key', 'require_writing_client',
-        'resolve_tenant_to_change', 'retention_days', 'saved_search_of', 'sent_claims',
-        'service_operations', 'shown_secrets', 'tags_are_valid', 'tenant_with_plan',
+        'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
+        'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer',
+        'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'late_seconds', 'list_bytes', 'list_limit', 'log_dashboard_of', 'log_view_of',
+        'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
+        'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
+        'page_of_deliveries', 'page_of_stream_failures', 'page_of_streams', 'page_place',
+        'plan_feature', 'plan_of', 'preview_windows', 'provision_current_tenant',
+        'put_back_delivery', 'read_archive', 'read_members', 'read_memberships',
+        'read_saved_search', 'read_shown_dashboards', 'reads_only', 'refuse_for_now',
+        'refuse_log_dashboard', 'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream',
+        'remove_log_view', 'replace_webhook_secret', 'request_deletion', 'request_restore',
+        'request_stream_test', 'require_groups', 'require_parameter', 'require_role',
+        'require_room_for', 'require_room_for_api_key', 'require_room_for_log_dashboard',
+        'require_rule_in_view', 'require_view_by_admin', 'require_view_for_key',
+        'require_writing_client', 'resolve_tenant_to_change', 'retention_days', 'saved_search_of',
+        'sent_claims', 'service_operations', 'shown_secrets', 'tags_are_valid', 'tenant_with_plan',
         'time_parameter', 'token_is_valid', 'trim_space'
       ]),
       ('service_role', array[
@@ -58,7 +53,10 @@ begin
         'run_writer_in_place', 'settle_archive_work', 'settle_claim', 'settle_stream_batch',
         'unsealed_secrets'
       ])
-  ) g (roles, names);
+  ) g (roles, names)
+  union all
+  select 'authenticated, service_role', array_agg(o.reader)
+  from logloom_private.reading_operations() o;
 end;
 $$;
 

@@ -1,112 +1,152 @@
--- The names of our functions in public. The pre-request check looks at requests for these alone,
--- and uninstalling removes these.
+-- Our functions in public and who may call each: users, among them viewers, and service_role. What
+-- has a reader is also called at logloom-read, with an API key or in a portal session: the reader
+-- takes a scope, then what the operation takes. docs/reference/api/doors.md is made of this list.
+create function logloom_private.operation_list()
+returns table (operation text, callers text[], reader text)
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select o.operation, o.callers::text[], o.reader
+  from (
+    values
+      ('acknowledge_alert', '{user}', null),
+      ('acknowledge_alert_incidents', '{user}', null),
+      ('add_tenant_member', '{user,service_role}', null),
+      ('check_plan_feature', '{user}', null),
+      ('claim_alert_notifications', '{service_role}', null),
+      ('claim_log_archive_work', '{service_role}', null),
+      ('claim_log_streams', '{service_role}', null),
+      ('complete_alert_notification', '{service_role}', null),
+      ('confirm_alert_address', '{user}', null),
+      ('create_alert_rule', '{user,service_role}', null),
+      ('create_alert_silence', '{user,service_role}', null),
+      ('create_api_key', '{user,service_role}', null),
+      ('create_ingest_token', '{user,service_role}', null),
+      ('create_log_dashboard', '{user}', null),
+      ('create_log_portal_session', '{user,service_role}', null),
+      ('create_log_stream', '{user,service_role}', null),
+      ('create_log_view', '{user,service_role}', null),
+      ('create_saved_search', '{user}', null),
+      ('create_tenant', '{user}', null),
+      ('delete_alert_rule', '{user}', null),
+      ('delete_log_dashboard', '{user}', null),
+      ('delete_log_stream', '{user,service_role}', null),
+      ('delete_log_view', '{user,service_role}', null),
+      ('delete_logs', '{user}', null),
+      ('delete_saved_search', '{user}', null),
+      ('delete_tenant', '{user,service_role}', null),
+      ('expire_alert_silence', '{user,service_role}', null),
+      ('export_logs', '{user,viewer}', 'read_log_export'),
+      ('get_alert_incident', '{user}', null),
+      ('get_alert_rule', '{user}', null),
+      ('get_api_key_usage', '{user,service_role}', null),
+      ('get_current_tenant', '{user,service_role}', null),
+      ('get_log', '{user,viewer}', 'read_log'),
+      ('get_log_context', '{user,viewer}', 'read_log_context'),
+      ('get_log_dashboard', '{user,viewer}', null),
+      ('get_log_secret_scope', '{user,service_role}', null),
+      ('get_log_stream', '{user,service_role}', null),
+      ('get_saved_search', '{user}', null),
+      ('get_saved_search_categories', '{user}', null),
+      ('get_saved_search_count', '{user}', null),
+      ('get_tenant_settings', '{user,service_role}', null),
+      ('get_tenant_usage', '{user,service_role}', null),
+      ('health_report', '{service_role}', null),
+      ('ingest_text', '{service_role}', null),
+      ('list_alert_addresses', '{user}', null),
+      ('list_alert_deliveries', '{user}', null),
+      ('list_alert_history', '{user,viewer,service_role}', 'read_alert_history'),
+      ('list_alert_incidents', '{user,service_role}', null),
+      ('list_alert_rules', '{user,viewer,service_role}', 'read_alert_rules'),
+      ('list_alert_silences', '{user,service_role}', null),
+      ('list_api_keys', '{user,service_role}', null),
+      ('list_log_archive', '{user,service_role}', null),
+      ('list_log_archive_restores', '{user,service_role}', null),
+      ('list_log_dashboards', '{user,viewer}', null),
+      ('list_log_fields', '{user,viewer}', 'read_log_fields'),
+      ('list_log_portal_sessions', '{user,service_role}', null),
+      ('list_log_retention_runs', '{user,service_role}', null),
+      ('list_log_stream_failures', '{user,service_role}', null),
+      ('list_log_streams', '{user,service_role}', null),
+      ('list_log_tenants', '{user,viewer}', null),
+      ('list_log_views', '{user,service_role}', null),
+      ('list_saved_searches', '{user,viewer}', 'read_saved_searches'),
+      ('list_tenant_audit_events', '{user,service_role}', null),
+      ('list_tenant_members', '{user,service_role}', null),
+      ('list_unsealed_alert_secrets', '{service_role}', null),
+      ('log_changes', '{user,viewer}', 'read_log_changes'),
+      ('log_histogram', '{user,viewer}', 'read_log_histogram'),
+      ('log_overview', '{user,viewer}', 'read_log_overview'),
+      ('log_series', '{user,viewer}', 'read_log_series'),
+      ('log_stats', '{user,viewer}', 'read_log_stats'),
+      ('match_log_archive', '{service_role}', null),
+      ('open_log_portal_session', '{service_role}', null),
+      ('preview_alert_rule', '{user,service_role}', null),
+      ('read_log_stream_batch', '{service_role}', null),
+      ('read_logs', '{service_role}', null),
+      ('remove_tenant_member', '{user,service_role}', null),
+      ('restore_log_archive', '{user,service_role}', null),
+      ('retry_alert_delivery', '{user}', null),
+      ('revoke_api_key', '{user,service_role}', null),
+      ('revoke_log_portal_session', '{user,service_role}', null),
+      ('rotate_alert_webhook_secret', '{user}', null),
+      ('rotate_api_key', '{user,service_role}', null),
+      ('run_saved_search', '{user}', null),
+      ('run_writer', '{service_role}', null),
+      ('seal_alert_secret', '{service_role}', null),
+      ('search_logs', '{user,viewer}', 'read_log_page'),
+      ('set_tenant_member_role', '{user,service_role}', null),
+      ('settle_alert_notification', '{service_role}', null),
+      ('settle_log_archive_work', '{service_role}', null),
+      ('settle_log_stream_batch', '{service_role}', null),
+      ('switch_log_tenant', '{user,viewer}', null),
+      ('tail_logs', '{user,viewer}', 'read_log_tail'),
+      ('test_alert_rule', '{user}', null),
+      ('test_log_stream', '{user,service_role}', null),
+      ('update_alert_rule', '{user}', null),
+      ('update_log_dashboard', '{user}', null),
+      ('update_log_stream', '{user,service_role}', null),
+      ('update_log_view', '{user,service_role}', null),
+      ('update_saved_search', '{user}', null),
+      ('update_tenant_settings', '{user,service_role}', null),
+      ('validate_query', '{user,viewer}', 'read_query_validity')
+  ) o (operation, callers, reader);
+end;
+$$;
+
+-- The pre-request check looks at requests for these alone, and uninstalling removes these.
 create function logloom_private.operations()
 returns text[]
 language sql
 immutable
-return array[
-  'acknowledge_alert',
-  'acknowledge_alert_incidents',
-  'add_tenant_member',
-  'check_plan_feature',
-  'claim_alert_notifications',
-  'claim_log_archive_work',
-  'claim_log_streams',
-  'complete_alert_notification',
-  'confirm_alert_address',
-  'create_alert_rule',
-  'create_alert_silence',
-  'create_api_key',
-  'create_ingest_token',
-  'create_log_dashboard',
-  'create_log_portal_session',
-  'create_log_stream',
-  'create_log_view',
-  'create_saved_search',
-  'create_tenant',
-  'delete_alert_rule',
-  'delete_log_dashboard',
-  'delete_log_stream',
-  'delete_log_view',
-  'delete_logs',
-  'delete_saved_search',
-  'delete_tenant',
-  'expire_alert_silence',
-  'export_logs',
-  'get_alert_incident',
-  'get_alert_rule',
-  'get_api_key_usage',
-  'get_current_tenant',
-  'get_log',
-  'get_log_context',
-  'get_log_dashboard',
-  'get_log_secret_scope',
-  'get_log_stream',
-  'get_saved_search',
-  'get_saved_search_categories',
-  'get_saved_search_count',
-  'get_tenant_settings',
-  'get_tenant_usage',
-  'health_report',
-  'ingest_text',
-  'list_alert_addresses',
-  'list_alert_deliveries',
-  'list_alert_history',
-  'list_alert_incidents',
-  'list_alert_rules',
-  'list_alert_silences',
-  'list_api_keys',
-  'list_log_archive',
-  'list_log_archive_restores',
-  'list_log_dashboards',
-  'list_log_fields',
-  'list_log_portal_sessions',
-  'list_log_retention_runs',
-  'list_log_stream_failures',
-  'list_log_streams',
-  'list_log_tenants',
-  'list_log_views',
-  'list_saved_searches',
-  'list_tenant_audit_events',
-  'list_tenant_members',
-  'list_unsealed_alert_secrets',
-  'log_changes',
-  'log_histogram',
-  'log_overview',
-  'log_series',
-  'log_stats',
-  'match_log_archive',
-  'open_log_portal_session',
-  'preview_alert_rule',
-  'read_log_stream_batch',
-  'read_logs',
-  'remove_tenant_member',
-  'restore_log_archive',
-  'retry_alert_delivery',
-  'revoke_api_key',
-  'revoke_log_portal_session',
-  'rotate_alert_webhook_secret',
-  'rotate_api_key',
-  'run_saved_search',
-  'run_writer',
-  'seal_alert_secret',
-  'search_logs',
-  'set_tenant_member_role',
-  'settle_alert_notification',
-  'settle_log_archive_work',
-  'settle_log_stream_batch',
-  'switch_log_tenant',
-  'tail_logs',
-  'test_alert_rule',
-  'test_log_stream',
-  'update_alert_rule',
-  'update_log_dashboard',
-  'update_log_stream',
-  'update_log_view',
-  'update_saved_search',
-  'update_tenant_settings',
-  'validate_query'
-];
+return array(select o.operation from logloom_private.operation_list() o);
+
+-- The edge functions alone may call these.
+create function logloom_private.service_operations()
+returns text[]
+language sql
+immutable
+return array(
+  select o.operation from logloom_private.operation_list() o where o.callers = '{service_role}'
+);
+
+-- What reads for keys, with its reader.
+create function logloom_private.reading_operations()
+returns table (operation text, reader text)
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select o.operation, o.reader
+  from logloom_private.operation_list() o
+  where o.reader is not null;
+end;
+$$;
 
 -- Another function of such a name would be ambiguous for PostgREST, which picks by parameter names.
 do $$

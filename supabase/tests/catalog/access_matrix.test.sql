@@ -48,14 +48,8 @@ $$;
 
 create temp table operations as
 select
-  p.proname::text as operation,
-  p.proname in (select r.operation from logloom_private.reading_operations() r) as is_reading,
-  -- Of one's own memberships, and dashboards to look at, which a viewer has as well.
-  p.proname in (
-    'list_log_tenants', 'switch_log_tenant', 'get_log_dashboard', 'list_log_dashboards'
-  ) as is_viewers
-from pg_proc p
-where p.pronamespace = 'public'::regnamespace;
+  o.operation, o.reader is not null as is_reading, o.callers @> '{viewer}' as is_viewers
+from logloom_private.operation_list() o;
 
 select plan(
   (select count(*)::integer * 13 from cases) + 2

@@ -121,9 +121,7 @@ export function functionsMadeIn(sql: string, names: readonly string[]): string[]
   });
 }
 
-/** The names of our public functions in this version. */
+/** The names of our public functions in this version, of foundations/operations.sql. */
 export function operationsIn(sql: string): string[] {
-  const list = /function logloom_private\.operations\(\)[\s\S]*?array\[([^\]]*)\]/.exec(sql)?.[1] ??
-    "";
-  return [...list.matchAll(/'(\w+)'/g)].map(([, name]) => name);
+  return [...sql.matchAll(/^ +\('(\w+)', '\{[\w,]+\}', /gm)].map(([, name]) => name);
 }
