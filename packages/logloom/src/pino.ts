@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { Writable } from "node:stream";
-import { withTexts } from "./cli/exact.ts";
+import { rewrites, withTexts } from "../../../supabase/functions/_shared/exact_numbers.ts";
 import { createSender, type SenderOptions } from "./sender.ts";
 
 /** What a transport of pino may be told: it goes to another thread, so no functions and no client. */
@@ -32,7 +32,7 @@ export default function transport({ messageKey = "msg", ...options }: PinoOption
   function take(line: string): void {
     if (line === "") return;
     try {
-      const { level, time, [messageKey]: msg, ...event } = JSON.parse(withTexts(line));
+      const { level, time, [messageKey]: msg, ...event } = JSON.parse(withTexts(line, rewrites));
       // What names an event comes first, so that it is there when the rest is too large.
       sender.add(sender.plain({
         level: levelOf[level] ?? level,

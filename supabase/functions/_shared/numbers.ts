@@ -1,3 +1,5 @@
+import { endOfString } from "./exact_numbers.ts";
+
 /**
  * JSON.parse makes doubles of numbers and loses digits that Postgres' jsonb would keep. Numbers at risk are therefore
  * marked before parsing: they become strings that begin with a secret of this process, and become numbers again in the
@@ -44,18 +46,6 @@ export function markNumbers(text: string): string {
     candidates.lastIndex = copied;
   }
   return copied === 0 ? text : marked + text.slice(copied);
-}
-
-/** The position after the string that opens at `quote`. */
-export function endOfString(text: string, quote: number): number {
-  let end = quote;
-  for (;;) {
-    end = text.indexOf('"', end + 1);
-    if (end === -1) return text.length;
-    let before = end - 1;
-    while (text.charCodeAt(before) === 0x5c) before--;
-    if ((end - before) % 2 === 1) return end + 1;
-  }
 }
 
 /** A number with a longer text is stored as sent, unless that is not shorter. */

@@ -1,4 +1,5 @@
-import { endOfString, markedNumber, markNumbers, numberText } from "../_shared/numbers.ts";
+import { endOfString } from "../_shared/exact_numbers.ts";
+import { markedNumber, markNumbers, numberText } from "../_shared/numbers.ts";
 
 export type JsonObject = Record<string, unknown>;
 

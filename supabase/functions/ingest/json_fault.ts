@@ -1,4 +1,4 @@
-import { endOfString } from "../_shared/numbers.ts";
+import { endOfString } from "../_shared/exact_numbers.ts";
 
 /** Where a text stops being JSON, and why. */
 export interface JsonFault {

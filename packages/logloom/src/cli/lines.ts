@@ -1,7 +1,7 @@
 import type { LogloomError } from "../read/error.ts";
 import type { LogRecord, QueryWarning, StatRow } from "../read/types.ts";
 import { inCommands } from "./commands_for.ts";
-import { jsonOf, textOf } from "./exact.ts";
+import { jsonOf } from "../../../../supabase/functions/_shared/exact_numbers.ts";
 
 type Shown = Pick<LogRecord, "ts" | "level" | "msg" | "service" | "attrs">;
 
@@ -57,6 +57,11 @@ function localTime(ts: string): string {
   if (Number.isNaN(date.getTime())) return ts;
   const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
   return shifted.toISOString().slice(5, 23).replace("T", " ");
+}
+
+/** A value as text; a string as it is. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : jsonOf(value);
 }
 
 /** The rows of an aggregate, in columns. */

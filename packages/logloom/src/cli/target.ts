@@ -1,7 +1,7 @@
 import type { Command } from "./frame.ts";
 import { createReader, type Reader } from "../read/reader.ts";
 import type { ReaderOptions, ReadKey, Session } from "../read/service.ts";
-import { parseExactly } from "./exact.ts";
+import { parseExactly, rewrites } from "../../../../supabase/functions/_shared/exact_numbers.ts";
 import { Failure } from "./failure.ts";
 import type { Cli } from "./frame.ts";
 import { reasonOf } from "./lines.ts";
@@ -166,5 +166,8 @@ export async function openLogReader(
 }
 
 function readerOf(source: Session | ReadKey, what: string): Reader {
-  return createReader(source, { parse: parseExactly, onRetry: retrying(what) });
+  return createReader(source, {
+    parse: (json) => parseExactly(json, rewrites),
+    onRetry: retrying(what),
+  });
 }

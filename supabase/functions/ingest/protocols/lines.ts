@@ -4,7 +4,7 @@ import type { Envelope } from "../draft.ts";
 import { addMember, isObject, type JsonObject, parseJson, setMember } from "../json.ts";
 import { jsonFault } from "../json_fault.ts";
 import { levelOf, levelText } from "../levels.ts";
-import { endOfString } from "../../_shared/numbers.ts";
+import { endOfString } from "../../_shared/exact_numbers.ts";
 import { type Content, counts, errorReply, json, type Protocol, receiver } from "../protocol.ts";
 import { closingQuote, matchAt } from "../scan.ts";
 import { accessOf } from "./access_log.ts";

@@ -1,6 +1,6 @@
 import type { Reader } from "../caller.ts";
 import type { ReadDatabase } from "../database.ts";
-import { exact, rewrites } from "../exact.ts";
+import { rewrites, withTexts } from "../../_shared/exact_numbers.ts";
 import { Refusal, refuse } from "./refusal.ts";
 
 /** Of log_stats. */
@@ -30,7 +30,7 @@ export function asking(reader: Reader, callDatabase: ReadDatabase): Ask {
     // Numbers of records are shown by their own texts, by which filters find them.
     if (answer.status === 200) {
       return (operation === "search_logs"
-        ? exact(await answer.text(), rewrites)
+        ? JSON.parse(withTexts(await answer.text(), rewrites))
         : await answer.json()) as T;
     }
     throw await refusalOf(answer);

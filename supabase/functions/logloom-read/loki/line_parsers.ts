@@ -1,4 +1,4 @@
-import { exact, rewrites } from "../exact.ts";
+import { rewrites, withTexts } from "../../_shared/exact_numbers.ts";
 import { regexOf } from "./texts.ts";
 import { matchesWhole } from "./regex.ts";
 import { refuse } from "./refusal.ts";
@@ -6,7 +6,7 @@ import { refuse } from "./refusal.ts";
 /** The members of a line that is a JSON object, with numbers as they were written. */
 export function jsonOf(line: string): Record<string, unknown> | undefined {
   try {
-    const value = exact(line, rewrites);
+    const value: unknown = JSON.parse(withTexts(line, rewrites));
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-import { changes, exact } from "../exact.ts";
+import { changes, withTexts } from "../../_shared/exact_numbers.ts";
 
 /** The characters of a whole answer, its text and its structure together. */
 export const maxAnswer = 50_000;
@@ -29,7 +29,7 @@ export function refusal(text: string): ToolAnswer {
 
 /** What the database answered, or Refused. */
 export async function answerOf(response: Response): Promise<unknown> {
-  const body = exact(await response.text(), changes);
+  const body: unknown = JSON.parse(withTexts(await response.text(), changes));
   if (response.status !== 200) throw new Refused(refusalText(response.status, body));
   return body;
 }

@@ -1,6 +1,6 @@
 import type { Reader } from "../../read/reader.ts";
 import type { AlertRule } from "../../read/types.ts";
-import { jsonOf } from "../exact.ts";
+import { jsonOf } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import { Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../frame.ts";
 import { columns, harmless, jsonLine } from "../lines.ts";

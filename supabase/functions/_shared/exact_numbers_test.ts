@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
-import { processorMs } from "../_shared/testing_processor.ts";
-import { changes, exact, rewrites } from "./exact.ts";
+import { changes, jsonOf, parseExactly, rewrites, withTexts } from "./exact_numbers.ts";
+import { processorMs } from "./testing_processor.ts";
+
+const exact = (json: string, isText: (number: string) => boolean) =>
+  JSON.parse(withTexts(json, isText));
 
 Deno.test("numbers that a double changes, or writes otherwise, are texts, and nothing else is", () => {
   const cases: [number: string, isChanged: boolean, isRewritten: boolean][] = [
@@ -49,4 +52,16 @@ Deno.test("what has no such number costs little more than without the look for t
       assert.ok(looking / parsing < 6, `${body.slice(0, 20)}: ${looking / parsing} times`);
     }
   }
+});
+
+Deno.test("numbers that JavaScript would round keep their text, here and on Node 20", () => {
+  const json =
+    '{"a":12345678901234567890,"b":[0.1,1.10,-0.30000000000000004],"c":"12345678901234567890 \\"1e400","d":1e400,"e":null}';
+  const value = parseExactly(json, rewrites) as Record<string, unknown>;
+  assert.equal(jsonOf(value), json);
+  assert.deepEqual([value.c, value.e], ['12345678901234567890 "1e400', null]);
+  assert.deepEqual([`${value.a}`, jsonOf(value.b)], [
+    "12345678901234567890",
+    "[0.1,1.10,-0.30000000000000004]",
+  ]);
 });

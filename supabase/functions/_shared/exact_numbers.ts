@@ -1,0 +1,87 @@
+/**
+ * A number that a double may write otherwise: of sixteen signs, with an exponent, below a millionth, or with a 0 at its
+ * end. Or what looks like one within a text: a pattern that reads texts, too, fails at long ones.
+ */
+const unlikeDouble =
+  /[:,[]\s*(-?(?:[\d.]{16,}(?:[eE][+-]?\d+)?|\d[\d.]*[eE][+-]?\d+|0\.0{6}\d+|\d+\.\d*0))(?=\s*[,\]}])/g;
+
+/** JSON in which numbers are texts where `isText` says so; `before` stands at the start of each. */
+export function withTexts(
+  json: string,
+  isText: (number: string) => boolean,
+  before = "",
+): string {
+  let quote = json.indexOf('"');
+  let outside = 0;
+  // Not by a function that JSON.parse calls, which takes seconds where there are millions of numbers.
+  return json.replace(unlikeDouble, (found: string, number: string, at: number) => {
+    while (quote !== -1 && quote < at) {
+      outside = endOfString(json, quote);
+      quote = json.indexOf('"', outside);
+    }
+    return outside > at || !isText(number)
+      ? found
+      : `${found.slice(0, -number.length)}"${before}${number}"`;
+  });
+}
+
+/** A number that a double writes otherwise. */
+export class ExactNumber {
+  constructor(readonly text: string) {}
+
+  toString(): string {
+    return this.text;
+  }
+
+  toJSON(): string {
+    return mark + this.text;
+  }
+}
+
+/** Stands before the text of an exact number while it is a string; no text of a record has a NUL. */
+const mark = "\0";
+const marked = /"\\u0000([^"]*)"/g;
+
+/** The value of JSON, with an ExactNumber where `isText` says so. */
+export function parseExactly(json: string, isText: (number: string) => boolean): unknown {
+  const text = withTexts(json, isText, "\\u0000");
+  if (text === json) return JSON.parse(json);
+  return JSON.parse(
+    text,
+    (_key, value: unknown) =>
+      typeof value === "string" && value.startsWith(mark)
+        ? new ExactNumber(value.slice(mark.length))
+        : value,
+  );
+}
+
+/** A value from `parseExactly` as JSON again, numbers as they were. */
+export function jsonOf(value: unknown, indent?: number): string {
+  return (JSON.stringify(value, undefined, indent) ?? "null").replaceAll(marked, "$1");
+}
+
+/** Whether a double has other digits than a number. */
+export function changes(number: string): boolean {
+  return digits(number) !== digits(`${Number(number)}`);
+}
+
+/** Whether a double is written otherwise than a number. */
+export function rewrites(number: string): boolean {
+  return `${Number(number)}` !== number;
+}
+
+function digits(number: string): string {
+  return number.replace(/e.*/i, "").replace(/[-.]/g, "").replace(/^0+/, "").replace(/0+$/, "");
+}
+
+/** The position after the string that opens at `quote`. */
+export function endOfString(text: string, quote: number): number {
+  let end = quote;
+  for (;;) {
+    end = text.indexOf('"', end + 1);
+    if (end === -1) return text.length;
+    let before = end - 1;
+    while (text.charCodeAt(before) === 0x5c) before--;
+    if ((end - before) % 2 === 1) return end + 1;
+  }
+}
