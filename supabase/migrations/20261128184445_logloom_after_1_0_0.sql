@@ -470,6 +470,13 @@ CREATE TYPE "logloom_private"."reader_kind" AS ENUM (
   'view'
 );
 
+CREATE TYPE "logloom_private"."tenant_work" AS (
+  "id"           uuid,
+  "tenant_id"    text,
+  "due_at"       timestamp WITH time zone,
+  "is_under_way" boolean
+);
+
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
 
 ALTER TYPE "logloom_private"."reading_scope" ALTER ATTRIBUTE "kind" TYPE logloom_private.reader_kind CASCADE;
@@ -5417,6 +5424,34 @@ exception when query_canceled or others then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.next_notifications (
+  p_limit integer
+)
+  RETURNS uuid[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.next_turns(
+    array(
+      select row(
+        n.notification_id, n.tenant_id, n.next_attempt_at, true
+      )::logloom_private.tenant_work
+      from logloom_private.notifications n
+      where n.claim_id is not null and n.next_attempt_at > now()
+      union all
+      select row(
+        d.notification_id, d.tenant_id, d.next_attempt_at, false
+      )::logloom_private.tenant_work
+      from logloom_private.due_notifications() d
+      where not d.is_beyond_plan
+    ),
+    (select s.notification_open_limit from logloom_private.settings s), p_limit
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.next_stored_day (
   p_after  date,
   p_before date
@@ -5555,6 +5590,65 @@ when query_canceled or others then
     null, null
   );
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.next_streams (
+  p_limit integer
+)
+  RETURNS uuid[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.next_turns(
+    array(
+      select row(
+        s.stream_id, s.tenant_id, s.next_attempt_at, (s.claimed_until > now()) is true
+      )::logloom_private.tenant_work
+      from logloom.log_streams s
+      where s.claimed_until > now()
+        or s.enabled and s.paused_at is null and s.pending_since is not null
+          and s.next_attempt_at <= now()
+        or s.test_id is not null
+    ),
+    (select c.stream_open_limit from logloom_private.settings c), p_limit
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.next_turns (
+  p_work       logloom_private.tenant_work[],
+  p_open_limit integer,
+  p_limit      integer
+)
+  RETURNS uuid[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    with placed as (
+      select
+        w.*, count(*) filter (where w.is_under_way) over () as under_way,
+        count(*) filter (where w.is_under_way) over (partition by w.tenant_id)
+          + row_number() over (
+            partition by w.tenant_id, w.is_under_way order by w.due_at
+          ) as place
+      from unnest(p_work) w
+    ), numbered as (
+      select p.*, row_number() over (order by p.place, p.due_at) as taken
+      from placed p
+      where not p.is_under_way
+    )
+    select n.id
+    from numbered n
+    where n.place + n.taken <= p_open_limit - n.under_way + 1
+    order by n.taken
+    limit p_limit
+  );
 end;
 $function$;
 

@@ -1,5 +1,4 @@
 import { timingSafeEqual } from "node:crypto";
-import type { CallDatabase } from "./database.ts";
 import { logFailure } from "./errors.ts";
 import { failureResponse, jsonText, methodNotAllowed } from "./http.ts";
 import { takingBodies } from "./request_body.ts";
@@ -34,16 +33,6 @@ export function calledByJob(
     keepAlive(work());
     return jsonText(202, JSON.stringify({ accepted: true }));
   });
-}
-
-/**
- * What a call that claims work answers; undefined where it fails. That the database is another project's shows nowhere
- * else.
- */
-export async function claimed(call: ReturnType<CallDatabase>): Promise<string | undefined> {
-  const answer = await call;
-  if (answer.ok) return answer.value;
-  if (answer.failure.status === 409) logFailure("no work here", { reason: answer.failure.error });
 }
 
 /** Compares digests, so that timing reveals neither content nor length. */

@@ -1,4 +1,5 @@
-import { calledByJob, claimed } from "../_shared/called_by_job.ts";
+import { calledByJob } from "../_shared/called_by_job.ts";
+import { claimed } from "../_shared/claimed_work.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
 import type { Bucket } from "./bucket.ts";

@@ -1,4 +1,5 @@
-import { calledByJob, claimed } from "../_shared/called_by_job.ts";
+import { calledByJob } from "../_shared/called_by_job.ts";
+import { settle, workAtClaims } from "../_shared/claimed_work.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
 import { createLines } from "./in_line.ts";
@@ -41,51 +42,15 @@ export function createNotifyHandler(
     ...dependencies,
     unset: "Notifications are not configured",
     job: "Notify",
-    work: createWork(dependencies),
+    work: workAtClaims<Notification>({
+      ...dependencies,
+      operation: "claim_alert_notifications",
+      begin: () => ({
+        serve: (notification) => deliverAndSettle(notification, dependencies),
+        beside: seal(dependencies),
+      }),
+    }),
   });
-}
-
-/**
- * Claims due notifications while there is room. A hanging receiver takes one place; others are claimed when a place is
- * free or somebody asks. The database decides whose turn it is, and may keep places free for later.
- */
-function createWork(dependencies: NotifyDependencies): () => Promise<void> {
-  const inFlight = new Set<Promise<void>>();
-  let working: Promise<void> | undefined;
-  let wake = () => {};
-
-  async function claim(): Promise<boolean> {
-    const room = dependencies.limit - inFlight.size;
-    if (room <= 0) return false;
-    const answer = await claimed(
-      dependencies.callDatabase("claim_alert_notifications", JSON.stringify({ p_limit: room })),
-    );
-    if (answer === undefined) return false;
-    const notifications = JSON.parse(answer) as Notification[];
-    for (const notification of notifications) {
-      const delivery = deliverAndSettle(notification, dependencies)
-        .finally(() => inFlight.delete(delivery));
-      inFlight.add(delivery);
-    }
-    return notifications.length > 0;
-  }
-
-  async function drain(): Promise<void> {
-    for (;;) {
-      const woken = new Promise<void>((resolve) => wake = resolve);
-      if (await claim()) continue;
-      if (inFlight.size === 0) return;
-      await Promise.race([woken, ...inFlight]);
-    }
-  }
-
-  // One at a time, however often it is called while a slow receiver keeps it alive.
-  return () => {
-    wake();
-    return working ??= Promise.all([drain(), seal(dependencies)])
-      .then(() => {})
-      .finally(() => working = undefined);
-  };
 }
 
 /** Beside deliveries, never in their way. */
@@ -147,12 +112,5 @@ async function deliverAndSettle(
     p_error: outcome.outcome === "delivered" ? undefined : outcome.error,
     p_retry_after: outcome.outcome === "retry" ? outcome.retryAfter : undefined,
   });
-  // An unsettled delivery is repeated when its claim expires, so a short effort is worth it.
-  for (const wait of [500, 2000, undefined]) {
-    if (
-      (await callDatabase("settle_alert_notification", parameters)).ok ||
-      wait === undefined
-    ) return;
-    await pause(wait);
-  }
+  await settle(() => callDatabase("settle_alert_notification", parameters), pause);
 }

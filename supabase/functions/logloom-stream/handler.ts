@@ -1,4 +1,5 @@
-import { calledByJob, claimed } from "../_shared/called_by_job.ts";
+import { calledByJob } from "../_shared/called_by_job.ts";
+import { settle, workAtClaims } from "../_shared/claimed_work.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
 import type { Outgoing } from "../_shared/outgoing.ts";
@@ -34,11 +35,26 @@ export const purpose = "log_stream";
 export function createStreamHandler(
   dependencies: StreamDependencies,
 ): (request: Request) => Promise<Response> {
+  // To read a batch is the work of the database: many streams of a tenant take no more of it than one.
+  const reading = new Turns();
   return calledByJob({
     ...dependencies,
     unset: "Log streams are not configured",
     job: "Notify",
-    work: createWork(dependencies),
+    work: workAtClaims<Claim>({
+      ...dependencies,
+      operation: "claim_log_streams",
+      begin: () => {
+        const budget = new Budget(dependencies);
+        return {
+          isSpent: () => budget.isSpent,
+          serve: (claim) =>
+            serve(claim, reading, budget, dependencies).catch((error) =>
+              logFailure("a log stream failed unexpectedly", { reason: describeError(error) })
+            ),
+        };
+      },
+    }),
   });
 }
 
@@ -76,51 +92,6 @@ class Budget {
   }
 }
 
-/** Claims streams while there is room and budget. The database decides whose turn it is, and for how long. */
-function createWork(dependencies: StreamDependencies): () => Promise<void> {
-  const { callDatabase, limit } = dependencies;
-  const inFlight = new Set<Promise<void>>();
-  // To read a batch is the work of the database: many streams of a tenant take no more of it than one.
-  const reading = new Turns();
-  let working: Promise<void> | undefined;
-  let wake = () => {};
-
-  async function claim(budget: Budget): Promise<boolean> {
-    const room = limit - inFlight.size;
-    if (room <= 0 || budget.isSpent) return false;
-    const answer = await claimed(
-      callDatabase("claim_log_streams", JSON.stringify({ p_limit: room })),
-    );
-    if (answer === undefined) return false;
-    const claims = JSON.parse(answer) as Claim[];
-    for (const claim of claims) {
-      const serving = serve(claim, reading, budget, dependencies)
-        .catch((error) =>
-          logFailure("a log stream failed unexpectedly", { reason: describeError(error) })
-        )
-        .finally(() => inFlight.delete(serving));
-      inFlight.add(serving);
-    }
-    return claims.length > 0;
-  }
-
-  async function drain(): Promise<void> {
-    const budget = new Budget(dependencies);
-    for (;;) {
-      const woken = new Promise<void>((resolve) => wake = resolve);
-      if (await claim(budget)) continue;
-      if (inFlight.size === 0) return;
-      await Promise.race(budget.isSpent ? inFlight : [woken, ...inFlight]);
-    }
-  }
-
-  // One at a time, however often it is called while a slow receiver keeps it alive.
-  return () => {
-    wake();
-    return working ??= drain().finally(() => working = undefined);
-  };
-}
-
 /** Sends batch after batch of a stream, until it has none or its turn or the call is over. */
 async function serve(
   { stream_id, claim_id, tenant_id = "" }: Claim,
@@ -147,13 +118,10 @@ async function serve(
       ...settlement(outcome, batch),
       p_secrets: resealed,
     });
-    let settled = await callDatabase("settle_log_stream_batch", parameters);
-    // What is not settled is sent again when the claim is over, so a short effort is worth it.
-    for (const wait of [500, 2000]) {
-      if (settled.ok) break;
-      await pause(wait);
-      settled = await callDatabase("settle_log_stream_batch", parameters);
-    }
+    const settled = await settle(
+      () => callDatabase("settle_log_stream_batch", parameters),
+      pause,
+    );
     if (!settled.ok || !(JSON.parse(settled.value) as { more: boolean }).more) return;
   }
 }

@@ -67,9 +67,7 @@ begin
 end;
 $$;
 
--- The due notifications whose turn it is, while the service has room for them: the tenant with the
--- fewest under way comes next. A tenant has no more under way than stay free for others, so that
--- one whose receiver hangs neither delays them nor takes every place.
+-- The due notifications whose turn it is.
 create function logloom_private.next_notifications(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -77,31 +75,21 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return array(
-    with under_way as (
-      select n.tenant_id, count(*) as deliveries
+  return logloom_private.next_turns(
+    array(
+      select row(
+        n.notification_id, n.tenant_id, n.next_attempt_at, true
+      )::logloom_private.tenant_work
       from logloom_private.notifications n
       where n.claim_id is not null and n.next_attempt_at > now()
-      group by n.tenant_id
-    ), turns as (
-      select
-        d.notification_id, d.next_attempt_at,
-        coalesce(u.deliveries, 0)
-          + row_number() over (partition by d.tenant_id order by d.next_attempt_at) as place
+      union all
+      select row(
+        d.notification_id, d.tenant_id, d.next_attempt_at, false
+      )::logloom_private.tenant_work
       from logloom_private.due_notifications() d
-      left join under_way u on u.tenant_id = d.tenant_id
       where not d.is_beyond_plan
-    ), numbered as (
-      select t.*, row_number() over (order by t.place, t.next_attempt_at) as taken
-      from turns t
-    )
-    select m.notification_id
-    from numbered m
-    cross join logloom_private.settings s
-    where m.place + m.taken
-      <= s.notification_open_limit - (select coalesce(sum(u.deliveries), 0) from under_way u) + 1
-    order by m.taken
-    limit p_limit
+    ),
+    (select s.notification_open_limit from logloom_private.settings s), p_limit
   );
 end;
 $$;

@@ -1,6 +1,4 @@
--- Streams whose turn it is, while the service has room for them: the tenant with the fewest under
--- way comes next. A tenant has no more under way than stay free for others, so that one whose
--- receiver hangs neither delays them nor takes every place.
+-- Streams whose turn it is.
 create function logloom_private.next_streams(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -8,36 +6,18 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return array(
-    with under_way as (
-      select s.tenant_id, count(*) as streams
+  return logloom_private.next_turns(
+    array(
+      select row(
+        s.stream_id, s.tenant_id, s.next_attempt_at, (s.claimed_until > now()) is true
+      )::logloom_private.tenant_work
       from logloom.log_streams s
       where s.claimed_until > now()
-      group by s.tenant_id
-    ), due as (
-      select
-        s.stream_id, s.next_attempt_at,
-        coalesce(u.streams, 0)
-          + row_number() over (partition by s.tenant_id order by s.next_attempt_at) as place
-      from logloom.log_streams s
-      left join under_way u on u.tenant_id = s.tenant_id
-      where (s.claimed_until > now()) is not true
-        and (
-          s.enabled and s.paused_at is null and s.pending_since is not null
+        or s.enabled and s.paused_at is null and s.pending_since is not null
           and s.next_attempt_at <= now()
-          or s.test_id is not null
-        )
-    ), numbered as (
-      select d.*, row_number() over (order by d.place, d.next_attempt_at) as taken
-      from due d
-    )
-    select n.stream_id
-    from numbered n
-    cross join logloom_private.settings c
-    where n.place + n.taken
-      <= c.stream_open_limit - (select coalesce(sum(u.streams), 0) from under_way u) + 1
-    order by n.taken
-    limit p_limit
+        or s.test_id is not null
+    ),
+    (select c.stream_open_limit from logloom_private.settings c), p_limit
   );
 end;
 $$;

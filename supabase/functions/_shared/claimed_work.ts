@@ -1,0 +1,85 @@
+import type { CallDatabase } from "./database.ts";
+import { logFailure } from "./errors.ts";
+
+/** What a call begins with what it claims. */
+export interface Turn<Claim> {
+  /** Works at one; never rejects. */
+  readonly serve: (claim: Claim) => Promise<void>;
+  /** Whether the call begins nothing more. */
+  readonly isSpent?: () => boolean;
+  /** What the call does beside it. */
+  readonly beside?: Promise<void>;
+}
+
+/**
+ * Claims work while there is room. A hanging receiver takes one place; others are claimed when a place is free or
+ * somebody asks. The database decides whose turn it is, and may keep places free for later. One call works at a time,
+ * however often it is woken while a slow receiver keeps it alive.
+ */
+export function workAtClaims<Claim>(
+  { operation, callDatabase, limit, begin }: {
+    operation: string;
+    callDatabase: CallDatabase;
+    limit: number;
+    begin: () => Turn<Claim>;
+  },
+): () => Promise<void> {
+  const inFlight = new Set<Promise<void>>();
+  let working: Promise<void> | undefined;
+  let wake = () => {};
+
+  async function claim({ serve }: Turn<Claim>): Promise<boolean> {
+    const room = limit - inFlight.size;
+    if (room <= 0) return false;
+    const answer = await claimed(callDatabase(operation, JSON.stringify({ p_limit: room })));
+    if (answer === undefined) return false;
+    const claims = JSON.parse(answer) as Claim[];
+    for (const claim of claims) {
+      const serving = serve(claim).finally(() => inFlight.delete(serving));
+      inFlight.add(serving);
+    }
+    return claims.length > 0;
+  }
+
+  async function drain(): Promise<void> {
+    const turn = begin();
+    const isSpent = () => turn.isSpent?.() ?? false;
+    for (;;) {
+      const woken = new Promise<void>((resolve) => wake = resolve);
+      if (!isSpent() && await claim(turn)) continue;
+      if (inFlight.size === 0) return await turn.beside;
+      await Promise.race(isSpent() ? inFlight : [woken, ...inFlight]);
+    }
+  }
+
+  return () => {
+    wake();
+    return working ??= drain().finally(() => working = undefined);
+  };
+}
+
+/**
+ * What a call that claims work answers; undefined where it fails. That the database is another project's shows nowhere
+ * else.
+ */
+export async function claimed(call: ReturnType<CallDatabase>): Promise<string | undefined> {
+  const answer = await call;
+  if (answer.ok) return answer.value;
+  if (answer.failure.status === 409) logFailure("no work here", { reason: answer.failure.error });
+}
+
+/**
+ * Tells the database how a piece of work ended. Otherwise it would be done again when its claim is over, so a short
+ * effort is worth it.
+ */
+export async function settle(
+  call: () => ReturnType<CallDatabase>,
+  pause: (milliseconds: number) => Promise<void>,
+): ReturnType<CallDatabase> {
+  for (const wait of [500, 2000]) {
+    const settled = await call();
+    if (settled.ok) return settled;
+    await pause(wait);
+  }
+  return await call();
+}

@@ -1,0 +1,44 @@
+-- A piece of work of a tenant that an edge function claims: under way, or due since a time.
+create type logloom_private.tenant_work as (
+  id uuid,
+  tenant_id text,
+  due_at timestamptz,
+  is_under_way boolean
+);
+
+-- The due work whose turn it is, while the service has room for p_open_limit pieces. The tenant
+-- with the fewest under way comes next. A tenant has no more under way than stay free for others,
+-- so a receiver that hangs neither delays them nor takes every place.
+create function logloom_private.next_turns(
+  p_work logloom_private.tenant_work[],
+  p_open_limit integer,
+  p_limit integer
+)
+returns uuid[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    with placed as (
+      select
+        w.*, count(*) filter (where w.is_under_way) over () as under_way,
+        count(*) filter (where w.is_under_way) over (partition by w.tenant_id)
+          + row_number() over (
+            partition by w.tenant_id, w.is_under_way order by w.due_at
+          ) as place
+      from unnest(p_work) w
+    ), numbered as (
+      select p.*, row_number() over (order by p.place, p.due_at) as taken
+      from placed p
+      where not p.is_under_way
+    )
+    select n.id
+    from numbered n
+    where n.place + n.taken <= p_open_limit - n.under_way + 1
+    order by n.taken
+    limit p_limit
+  );
+end;
+$$;
