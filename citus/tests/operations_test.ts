@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type Database, openDatabase, queueIsEmpty } from "../../tests/support/database.ts";
+import { freePort } from "../../tests/support/free_port.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { outcomeOf } from "../../tests/support/sender.ts";
 import { assertNothingLost, countedOf, startLoad } from "./load.ts";
@@ -8,14 +9,7 @@ import { onNode } from "./node_database.ts";
 import { makeCluster } from "../../local/database.ts";
 import { localShards } from "../local/nodes.ts";
 import { firstNode, workerNodes } from "../../local/processes/postgres.ts";
-import {
-  copyOf,
-  freePort,
-  server,
-  stack,
-  startBeside,
-  system,
-} from "../../tests/support/servers.ts";
+import { copyOf, server, stack, startBeside, system } from "../../tests/support/servers.ts";
 
 // What docs/guides/scaling.md has an operator do, each while events come in and are searched.
 

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { localBucket } from "../../local/bucket.ts";
 import { decodeFile } from "../../supabase/functions/logloom-archive/parquet.ts";
 import { newTenant, type Tenant } from "../support/client.ts";
-import { callAsOwner, type Database } from "../support/database.ts";
+import { callAsOwner, changeSettings, type Database } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { putOnPlan } from "../support/plans.ts";
 import { asUser } from "../support/users.ts";
 import { type Row, row } from "../sealing/arbitrary.ts";
-import type { PlainBucket } from "./bucket.ts";
+import type { Bucket } from "../support/s3_server.ts";
 
 /** A tenant whose plan has an archive. */
 export async function archivingTenant(
@@ -29,17 +29,12 @@ export async function archivingTenant(
 
 /** Points the service at the bucket, until the test leaves its scope. */
 export async function archiveInto(sql: Database, prefix: string): Promise<AsyncDisposable> {
-  await sql`
-    update logloom_private.settings
-    set archive_bucket = ${localBucket}, archive_prefix = ${prefix} where singleton`;
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await forgetArchive(sql);
-      await sql`
-        update logloom_private.settings
-        set archive_bucket = default, archive_prefix = default where singleton`;
-    },
-  };
+  const undo = new AsyncDisposableStack();
+  undo.use(
+    await changeSettings(sql, { archive_bucket: localBucket, archive_prefix: prefix }),
+  );
+  undo.defer(() => forgetArchive(sql));
+  return undo;
 }
 
 /** Health would tell of files whose bucket is gone, and of plans that have an archive. */
@@ -221,7 +216,7 @@ export async function endClaims(sql: Database): Promise<void> {
  */
 export async function isAllThere(
   sql: Database,
-  bucket: PlainBucket,
+  bucket: Bucket,
   tenant: Tenant,
   accepted: string[],
 ): Promise<{ archived: number; kept: number }> {

@@ -1,8 +1,5 @@
-import { createBucketOf, localBucket } from "../../local/bucket.ts";
-import { bucketCommand } from "../../local/processes/bucket.ts";
-import { findSystem } from "../../local/system.ts";
-import { signedHeaders } from "../../supabase/functions/_shared/s3.ts";
-import { eventually } from "../support/eventually.ts";
+import { localBucket } from "../../local/bucket.ts";
+import { type Bucket, startS3 } from "../support/s3_server.ts";
 
 /** A request of the function to the bucket. */
 export interface Asked {
@@ -16,17 +13,8 @@ export type Pass = (bytes?: number) => Promise<Response>;
 /** What becomes of a request: undefined lets it through; null is no answer of a bucket. */
 export type Fault = (asked: Asked, pass: Pass) => Promise<Response | null> | undefined;
 
-/** What a test asks of a bucket. */
-export interface PlainBucket {
-  keys(): Promise<string[]>;
-  remove(key: string): Promise<void>;
-  put(key: string, body: Uint8Array): Promise<void>;
-  get(key: string): Promise<Uint8Array>;
-  versioning(status: "Enabled" | "Suspended"): Promise<void>;
-}
-
 /** A server of buckets at the address that the function knows, which can be made to fail. */
-export interface TestBucket extends PlainBucket, AsyncDisposable {
+export interface TestBucket extends Bucket, AsyncDisposable {
   fault: Fault;
   readonly asked: Asked[];
   /** The address without faults. */
@@ -37,19 +25,7 @@ export interface TestBucket extends PlainBucket, AsyncDisposable {
 }
 
 export async function startBucket(): Promise<TestBucket> {
-  const system = await findSystem();
-  if (system === null) throw new Error("the stack that is tested runs on a system");
-  const port = freePort();
-  const [program, ...args] = bucketCommand(system, port);
-  const server = new Deno.Command(program, {
-    args,
-    cwd: "/",
-    env: { HOME: "/tmp" },
-    stdout: "null",
-    stderr: "null",
-  }).spawn();
-  const url = `http://127.0.0.1:${port}/${localBucket}`;
-  await eventually("the server of buckets", () => createBucketOf(port).catch(() => false));
+  const server = await startS3(localBucket);
   const asked: Asked[] = [];
   const answered = async (request: Request): Promise<Response> => {
     const { pathname, search } = new URL(request.url);
@@ -57,7 +33,7 @@ export async function startBucket(): Promise<TestBucket> {
     const pass: Pass = (bytes) => {
       const headers = new Headers(request.headers);
       for (const name of ["host", "content-length"]) headers.delete(name);
-      return fetch(`http://127.0.0.1:${port}${pathname}${search}`, {
+      return fetch(`${server.url}${pathname}${search}`, {
         method: request.method,
         headers,
         body: body?.slice(0, bytes),
@@ -80,59 +56,16 @@ export async function startBucket(): Promise<TestBucket> {
     }, answered);
   let proxy = listen();
   const bucket: TestBucket = {
-    ...bucketAt(port),
+    ...server.bucket,
     fault: () => undefined,
     asked,
-    url,
+    url: `${server.url}/${localBucket}`,
     goAway: () => proxy.shutdown(),
     comeBack: () => void (proxy = listen()),
     [Symbol.asyncDispose]: async () => {
       await proxy.shutdown();
-      server.kill("SIGTERM");
-      await server.status;
+      await server[Symbol.asyncDispose]();
     },
   };
   return bucket;
-}
-
-/** The bucket of a server at a port. */
-export function bucketAt(port: number): PlainBucket {
-  const url = `http://127.0.0.1:${port}/${localBucket}`;
-  const key = { region: "us-east-1", accessKeyId: "local", secretAccessKey: "local" };
-  const plain = async (method: string, path: string, body?: Uint8Array) => {
-    const asking = { method, url: `${url}${path}`, body };
-    const headers = signedHeaders({ ...asking, headers: {} }, key, new Date());
-    const response = await fetch(asking.url, { method, headers, body: body as BodyInit });
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
-    return bytes;
-  };
-  return {
-    keys: async () => {
-      const text = new TextDecoder().decode(await plain("GET", "?list-type=2"));
-      return [...text.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key]) => key);
-    },
-    get: (key) => plain("GET", `/${encoded(key)}`),
-    put: async (key, body) => void await plain("PUT", `/${encoded(key)}`, body),
-    remove: async (key) => void await plain("DELETE", `/${encoded(key)}`),
-    versioning: async (status) =>
-      void await plain(
-        "PUT",
-        "?versioning",
-        new TextEncoder().encode(
-          `<VersioningConfiguration><Status>${status}</Status></VersioningConfiguration>`,
-        ),
-      ),
-  };
-}
-
-function encoded(key: string): string {
-  return key.split("/").map(encodeURIComponent).join("/");
-}
-
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr as Deno.NetAddr;
-  listener.close();
-  return port;
 }

@@ -27,11 +27,11 @@ Deno.test("s3 gets an object for each batch, of lines, compressed", async () => 
     const now = await clientOf(tenant.token).call("get_log_stream", { p_stream_id: stream_id });
     return now.sent_records === sent.length;
   });
-  const objects = await s3.objects("logs");
-  assert.equal(objects.length, 2);
+  const keys = await s3.bucket.keys();
+  assert.equal(keys.length, 2);
   const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
   const records: { msg: string; attrs: { n: number } }[] = [];
-  for (const { key, bytes } of objects) {
+  for (const key of keys) {
     const name = nameInKeys(tenant.id);
     assert.match(
       key,
@@ -39,7 +39,7 @@ Deno.test("s3 gets an object for each batch, of lines, compressed", async () => 
         `^from/logloom/tenant=${name}/date=\\d{4}-\\d\\d-\\d\\d/hour=\\d\\d/${uuid}\\.ndjson\\.gz$`,
       ),
     );
-    const lines = gunzipSync(bytes).toString("utf8");
+    const lines = gunzipSync(await s3.bucket.get(key)).toString("utf8");
     for (const line of lines.trimEnd().split("\n")) records.push(JSON.parse(line));
   }
   records.sort((a, b) => a.attrs.n - b.attrs.n);

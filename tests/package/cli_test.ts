@@ -8,7 +8,8 @@ import { openDatabase, queueIsEmpty } from "../support/database.ts";
 import { becomes, eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
-import { freePort, records } from "./programs.ts";
+import { freePort } from "../support/free_port.ts";
+import { records } from "./programs.ts";
 import { project } from "./project.ts";
 
 const program = `${project}/node_modules/.bin/logloom`;

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
-import { freePort, newTrial, records, runProgram } from "./programs.ts";
+import { freePort } from "../support/free_port.ts";
+import { newTrial, records, runProgram } from "./programs.ts";
 import { project } from "./project.ts";
 
 const programs = await Deno.readTextFile(`${checkout}/docs/guides/send/programs.md`);

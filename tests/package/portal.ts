@@ -9,10 +9,10 @@ import {
 import { chromium as executablePath } from "../../local/browser.ts";
 import { checkout } from "../../local/stack.ts";
 import type { ParametersOf } from "../../packages/logloom/src/read.ts";
+import { freePort } from "../support/free_port.ts";
 import { patience } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import type { User } from "../support/users.ts";
-import { freePort } from "./programs.ts";
 import { project } from "./project.ts";
 
 // The portal as a static host serves it, pages of applications around it, and a browser that looks at them.

@@ -97,8 +97,3 @@ export async function proxy(losesAnswer: (before: number) => boolean = () => fal
     },
   };
 }
-/** A port that nobody has at this moment. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return (listener.addr as Deno.NetAddr).port;
-}

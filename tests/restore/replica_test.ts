@@ -5,7 +5,8 @@ import { firstNode } from "../../local/processes/postgres.ts";
 import { type Answer, ingest, newTenant, rpc } from "../support/client.ts";
 import { openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { copyOf, freePort, server, stack, startBeside, system } from "../support/servers.ts";
+import { freePort } from "../support/free_port.ts";
+import { copyOf, server, stack, startBeside, system } from "../support/servers.ts";
 
 const hour = 3_600_000;
 const range = {

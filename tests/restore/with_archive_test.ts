@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { localBucket } from "../../local/bucket.ts";
 import { dumpInto, restoreFrom } from "../../local/restore.ts";
 import {
   addRecords,
@@ -14,7 +15,7 @@ import {
   runRetention,
   storedRecords,
 } from "../archive/archive.ts";
-import { bucketAt } from "../archive/bucket.ts";
+import { bucketAt } from "../support/s3_server.ts";
 import type { Tenant } from "../support/client.ts";
 import { type Database, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -33,7 +34,7 @@ async function isErased(sql: Database, tenant: Tenant) {
 
 Deno.test("erasures that were made after the dump are made again, in the database and in the bucket", async () => {
   const before = openDatabase();
-  const bucket = bucketAt(stack.ports.bucket);
+  const bucket = bucketAt(`http://127.0.0.1:${stack.ports.bucket}/${localBucket}`);
   const tenant = await archivingTenant(before);
   const gone = await archivingTenant(before, {}, "gone");
   const later = await archivingTenant(before, {}, "later");

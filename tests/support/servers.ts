@@ -53,9 +53,3 @@ export async function copyOf(node: Node, port: number): Promise<Node> {
   );
   return { name: node.name, port, data };
 }
-
-/** A port that nobody has at this moment. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return (listener.addr as Deno.NetAddr).port;
-}

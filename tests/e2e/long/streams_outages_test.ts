@@ -131,7 +131,8 @@ async function trialOfS3(s3: S3Server, killed: Promise<void>): Promise<Trial> {
     streamId: stream_id,
     road,
     arrived: async () => {
-      const ids = (await s3.objects("logs")).flatMap(({ bytes }) =>
+      const objects = await Promise.all((await s3.bucket.keys()).map(s3.bucket.get));
+      const ids = objects.flatMap((bytes) =>
         gunzipSync(bytes).toString("utf8").trimEnd().split("\n").map((line) => JSON.parse(line).id)
       );
       return [ids.length, new Set(ids).size];

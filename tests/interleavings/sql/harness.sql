@@ -45,27 +45,15 @@ begin
 end;
 $$;
 
-create function interleavings.reached(p_side text)
+create function interleavings.last_value(p_sequence text)
 returns bigint
 language plpgsql
 as $$
+declare
+  v_value bigint;
 begin
-  if p_side = 'a' then
-    return (select s.last_value from interleavings.reached_a s);
-  end if;
-  return (select s.last_value from interleavings.reached_b s);
-end;
-$$;
-
-create function interleavings.allowed(p_side text)
-returns bigint
-language plpgsql
-as $$
-begin
-  if p_side = 'a' then
-    return (select s.last_value from interleavings.allowed_a s);
-  end if;
-  return (select s.last_value from interleavings.allowed_b s);
+  execute format('select s.last_value from interleavings.%I s', p_sequence) into v_value;
+  return v_value;
 end;
 $$;
 
@@ -86,7 +74,7 @@ begin
   if current_setting('interleavings.notes_places', true) = 'on' then
     insert into interleavings.places (side, place, name) values (v_side, v_place, p_name);
   end if;
-  while interleavings.allowed(v_side) < v_place loop
+  while interleavings.last_value('allowed_' || v_side) < v_place loop
     perform pg_sleep(0.001);
   end loop;
 end;
@@ -309,8 +297,8 @@ as $$
 declare
   v_pid integer;
   v_other integer;
-  v_allowed constant bigint := interleavings.allowed(p_side);
-  v_reached constant bigint := interleavings.reached(p_side);
+  v_allowed constant bigint := interleavings.last_value('allowed_' || p_side);
+  v_reached constant bigint := interleavings.last_value('reached_' || p_side);
 begin
   if v_allowed = 0 then
     return 'is not begun';
@@ -361,7 +349,9 @@ begin
       )
     );
   elsif v_from = 'stands' then
-    perform setval('interleavings.allowed_' || p_side, interleavings.reached(p_side));
+    perform setval(
+      'interleavings.allowed_' || p_side, interleavings.last_value('reached_' || p_side)
+    );
   elsif p_skips then
     return 'skipped: ' || v_from;
   else

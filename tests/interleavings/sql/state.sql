@@ -280,7 +280,7 @@ returns void
 language plpgsql
 as $$
 declare
-  v_begun constant bigint := interleavings.reached(p_side);
+  v_begun constant bigint := interleavings.last_value('reached_' || p_side);
 begin
   perform interleavings.connect(p_side, true);
   perform setval('interleavings.allowed_' || p_side, 1000000);
@@ -293,7 +293,7 @@ begin
     )
   );
   for i in 1..10000 loop
-    exit when interleavings.reached(p_side) > v_begun;
+    exit when interleavings.last_value('reached_' || p_side) > v_begun;
     perform pg_sleep(0.001);
   end loop;
 end;
