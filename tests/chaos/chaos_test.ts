@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createRule } from "../support/alert_rules.ts";
 import { bearer, clientOf, health, newTenant, rpc } from "../support/client.ts";
 import { shiftClock } from "../support/clock.ts";
 import { type Database, openDatabase } from "../support/database.ts";
@@ -64,14 +65,11 @@ Deno.test(`${kills} kills and cuts at random: every event and every alert once, 
     }
   }
   for (const tenant of tenants) {
-    await clientOf(tenant.token).call("create_alert_rule", {
-      p_name: "any",
+    await createRule(tenant, {
       p_query_dsl: "ts:*",
-      p_threshold: 1,
       p_comparison: "gte",
       p_window_minutes: 1,
       p_cooldown_minutes: 0,
-      p_enabled: true,
     });
   }
   let isOver = false;

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { createRule } from "../support/alert_rules.ts";
 import { eventually } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser, type Page } from "./browser.ts";
@@ -173,15 +174,7 @@ inBrowser("a key's only showing is not lost while its answer is awaited", async 
 
 inBrowser("nor is that of a webhook's new secret", async () => {
   const user = await newUser();
-  await user.client.call("create_alert_rule", {
-    p_name: "broken",
-    p_query_dsl: "level:error",
-    p_threshold: 10,
-    p_comparison: "gt",
-    p_window_minutes: 5,
-    p_cooldown_minutes: 30,
-    p_enabled: false,
-  });
+  await createRule(user, { p_name: "broken", p_enabled: false });
   await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
   const { page } = tab;
   const { promise, resolve } = Promise.withResolvers<void>();

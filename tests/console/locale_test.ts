@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createRule } from "../support/alert_rules.ts";
 import { newUser } from "../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
 import { isSeen, store } from "./steps.ts";
@@ -43,13 +44,10 @@ inBrowser("numbers and times are written as the reader's language writes them", 
 
 inBrowser("a threshold is shown and read as the reader's language writes it", async () => {
   const user = await newUser();
-  await user.client.call("create_alert_rule", {
+  await createRule(user, {
     p_name: "rate",
     p_query_dsl: "level:error | rate()",
     p_threshold: 2.5,
-    p_comparison: "gt",
-    p_window_minutes: 5,
-    p_cooldown_minutes: 30,
     p_enabled: false,
   });
   await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules", locale: "de-DE" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
-import type { AlertDelivery, AlertRule, ParametersOf } from "../../packages/logloom/src/read.ts";
+import type { AlertDelivery } from "../../packages/logloom/src/read.ts";
 import {
   assertAnswer,
   assertRpcError,
@@ -9,29 +9,19 @@ import {
   ingest,
   newTenant,
   rpc,
-  type Tenant,
 } from "../support/client.ts";
 import { changeSettings, openDatabase, stopJob } from "../support/database.ts";
+import { createRule } from "../support/alert_rules.ts";
 import { atOnce } from "../support/at_once.ts";
 import { eventually } from "../support/eventually.ts";
 import { putOnPlan } from "../support/plans.ts";
 import { receiveEmails, receiveWebhooks } from "../support/receivers.ts";
 
-function createRule(
-  tenant: Tenant,
-  parameters: Partial<ParametersOf<"create_alert_rule">>,
-): Promise<AlertRule> {
-  return clientOf(tenant.token).call("create_alert_rule", {
-    p_name: "Errors of the shop",
-    p_query_dsl: "level:error service:shop",
-    p_threshold: 2,
-    p_comparison: "gt",
-    p_window_minutes: 5,
-    p_cooldown_minutes: 60,
-    p_enabled: true,
-    ...parameters,
-  });
-}
+const ofShop = {
+  p_name: "Errors of the shop",
+  p_query_dsl: "level:error service:shop",
+  p_threshold: 2,
+};
 
 // Both wait for the next round.
 atOnce({
@@ -41,6 +31,7 @@ atOnce({
     await using mailbox = await receiveEmails();
     const email = `${tenant.id}@example.com`;
     const rule = await createRule(tenant, {
+      ...ofShop,
       p_notification_destinations: ["webhook", "email"],
       p_notification_config: { email, webhook_url: `${receiver.url}/hook` },
     });
@@ -152,7 +143,11 @@ atOnce({
         });
         return logs.length === 5;
       });
-      const { rule_id } = await createRule(tenant, { p_threshold: 5, p_comparison: "lt" });
+      const { rule_id } = await createRule(tenant, {
+        ...ofShop,
+        p_threshold: 5,
+        p_comparison: "lt",
+      });
       const rule = await eventually("its first evaluation", async () => {
         const rule = await clientOf(tenant.token).call("get_alert_rule", { p_rule_id: rule_id });
         return rule.last_evaluated_at !== null && rule;
@@ -173,6 +168,7 @@ Deno.test("a receiver that fails three times gets the same webhook until it take
     new Response(null, { status: before < 3 ? 500 : 200 })
   );
   const rule = await createRule(tenant, {
+    ...ofShop,
     p_notification_destinations: ["webhook"],
     p_notification_config: { webhook_url: receiver.url },
   });
@@ -205,6 +201,7 @@ Deno.test("a receiver that is gone is not asked again, until somebody says so", 
     new Response(null, { status: before === 0 ? 410 : 204 })
   );
   const rule = await createRule(tenant, {
+    ...ofShop,
     p_notification_destinations: ["webhook"],
     p_notification_config: { webhook_url: receiver.url },
   });
@@ -229,6 +226,7 @@ Deno.test("a receiver that is gone is not asked again, until somebody says so", 
 Deno.test("a webhook into the network is given up before anything is sent", async () => {
   const tenant = await newTenant("alerts");
   const rule = await createRule(tenant, {
+    ...ofShop,
     p_notification_destinations: ["webhook"],
     p_notification_config: { webhook_url: "https://localhost/hook" },
   });
@@ -266,6 +264,7 @@ Deno.test("a tenant that makes rules, tests and deletes them mails nothing to st
   const stranger = (n: number) => `stranger${n}.${tenant.id}@example.com`;
   const ruleFor = (email: string) =>
     createRule(tenant, {
+      ...ofShop,
       p_name: spam,
       p_description: spam,
       p_notification_destinations: ["email"],
@@ -315,6 +314,7 @@ Deno.test("a tenant that makes rules, tests and deletes them mails nothing to st
   const other = await newTenant("relay");
   for (const n of [1, 2, 3]) {
     await createRule(other, {
+      ...ofShop,
       p_name: spam,
       p_notification_destinations: ["email"],
       p_notification_config: { email: `stranger${n}.${other.id}@example.com` },
@@ -337,6 +337,7 @@ Deno.test("webhooks of a tenant are limited by the hour, whatever becomes of its
   const tests: number[] = [];
   for (let n = 0; n < 4; n++) {
     const { rule_id: p_rule_id } = await createRule(tenant, {
+      ...ofShop,
       p_notification_destinations: ["webhook"],
       p_notification_config: { webhook_url: receiver.url },
     });

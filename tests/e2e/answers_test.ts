@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
 import type { AnswerOf, OperationName, ParametersOf } from "../../packages/logloom/src/read.ts";
 import { clientOf, ingest, newTenant, type Tenant } from "../support/client.ts";
-import { type Database, openDatabase, queueIsEmpty, stopJob } from "../support/database.ts";
+import {
+  changeSettings,
+  type Database,
+  openDatabase,
+  queueIsEmpty,
+  stopJob,
+} from "../support/database.ts";
 import { examples } from "../support/examples.ts";
 
 /** What an operation answered. */
@@ -58,9 +64,10 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   await call("validate_query", { p_query_dsl: "level:error" });
 
   await call("create_log_view", { p_name: "n" });
-  await db`update logloom_private.settings set portal_url = 'https://logs.example/portal.html'`;
+  await using _portal = await changeSettings(db, {
+    portal_url: "https://logs.example/portal.html",
+  });
   await call("create_log_portal_session", { p_link: true });
-  await db`update logloom_private.settings set portal_url = null`;
   // As one that the project itself made.
   await db`update logloom.portal_sessions set created_by = null where tenant_id = ${tenant.id}`;
   await call("list_log_portal_sessions", {});

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { command } from "../../local/command.ts";
 import { databasePassword } from "../../local/stack.ts";
 import { findSystem } from "../../local/system.ts";
+import { createRule } from "../support/alert_rules.ts";
 import { clientOf, createKey, newTenant } from "../support/client.ts";
 import { openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
@@ -97,14 +98,8 @@ Deno.test("a dump holds no secret of a stream, a channel, a webhook or a key", a
     teams_url: `https://teams.example.com/${unique()}`,
     pagerduty_key: unique().replaceAll("-", ""),
   };
-  const rule = await client.call("create_alert_rule", {
+  const rule = await createRule(tenant, {
     p_name: `rule-${unique()}`,
-    p_query_dsl: "level:error",
-    p_threshold: 1,
-    p_comparison: "gte",
-    p_window_minutes: 5,
-    p_cooldown_minutes: 60,
-    p_enabled: true,
     p_notification_destinations: ["webhook", "slack", "discord", "teams", "pagerduty"],
     p_notification_config: { webhook_url: "https://hooks.example.com/alerts" },
     p_secrets: await sealed(tenant, ofChannels, "logloom-notify"),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createRule } from "../support/alert_rules.ts";
 import { clientOf, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
 import {
   changeSettings,
@@ -144,18 +145,7 @@ Deno.test("an alert round evaluates every tenant once, in as many runs as it tak
   await using db = openDatabase();
   await using _job = await stopJob(db, "evaluate_alerts");
   const tenants = await Promise.all(Array.from({ length: 12 }, () => newTenant()));
-  for (const { token } of tenants) {
-    const { status } = await rpc(token, "create_alert_rule", {
-      p_name: "slow",
-      p_query_dsl: "level:error",
-      p_threshold: 0,
-      p_comparison: "gt",
-      p_cooldown_minutes: 60,
-      p_enabled: true,
-      p_window_minutes: 5,
-    });
-    assert.equal(status, 200);
-  }
+  for (const tenant of tenants) await createRule(tenant, { p_name: "slow", p_threshold: 0 });
   // As if made before: all of them are the next round's.
   await db`update logloom.alert_rules set asked_at = now() - interval '1 hour' where name = 'slow'`;
   await using _pace = await changeSettings(db, { alert_step_rules: 2 });

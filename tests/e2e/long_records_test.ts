@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { assertAnswer, call, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
-import { callAsOwner, openDatabase, recordsOf } from "../support/database.ts";
+import { callAsOwner, changeSettings, openDatabase, recordsOf } from "../support/database.ts";
 
 const maxRecordBytes = 1024 * 1024;
 
@@ -159,17 +159,10 @@ Deno.test("a limit is a row: a lower one holds from the next request on", async 
   const tenant = await newTenant();
   await using db = openDatabase();
   const event = { msg: "é".repeat(100_000) };
-  const set = (bytes: number) =>
-    callAsOwner(
-      db,
-      `update logloom_private.settings set max_record_bytes = ${bytes} where singleton`,
-    );
-  await set(65_536);
-  try {
+  {
+    await using _limit = await changeSettings(db, { max_record_bytes: 65_536 });
     const answer = await ingest(tenant.headers, [event, { msg: "b" }]);
     assertAnswer(answer, 200, { success: true, ingested: 2, rejected: 0, cut: 1 });
-  } finally {
-    await set(maxRecordBytes);
   }
   assertAnswer(await ingest(tenant.headers, [event]), 200, {
     success: true,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createClient } from "@supabase/supabase-js";
 import { secretApiKey } from "../../local/keys.ts";
 import { bearer, call, clientOf, ingest, newTenant, rpc } from "../support/client.ts";
-import { openDatabase, recordsOf } from "../support/database.ts";
+import { changeSettings, openDatabase, recordsOf } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 
 // A customer reads their logs: a backend makes a session, a page reads with its token.
@@ -143,13 +143,10 @@ Deno.test("a token in an address is ignored", async () => {
 Deno.test("a link opens its session once", async () => {
   const tenant = await customers();
   await using db = openDatabase();
-  await db`update logloom_private.settings set portal_url = 'https://logs.example/portal.html'`;
-  let url: string | null;
-  try {
-    ({ url } = await sessionFor(tenant.id, { p_link: true }));
-  } finally {
-    await db`update logloom_private.settings set portal_url = null`;
-  }
+  await using _portal = await changeSettings(db, {
+    portal_url: "https://logs.example/portal.html",
+  });
+  const { url } = await sessionFor(tenant.id, { p_link: true });
   const [page, code] = url?.split("#") ?? [];
   assert.equal(page, "https://logs.example/portal.html");
   const open = (code: unknown) =>

@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
+import { createRule } from "../support/alert_rules.ts";
 import { clientOf, newTenant, type Tenant } from "../support/client.ts";
 import { changeSettings, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { putOnPlan } from "../support/plans.ts";
 import { receiveWebhooks } from "../support/receivers.ts";
 
-async function createRule(tenant: Tenant, name: string, url: string): Promise<string> {
-  const body = await clientOf(tenant.token).call("create_alert_rule", {
+async function ruleFor(tenant: Tenant, name: string, url: string): Promise<string> {
+  const body = await createRule(tenant, {
     p_name: name,
     p_query_dsl: "level:error | count() by @shop",
     p_threshold: 1e9,
-    p_comparison: "gt",
     p_window_minutes: 60,
-    p_cooldown_minutes: 60,
-    p_enabled: true,
     p_notification_destinations: ["webhook"],
     p_notification_config: { webhook_url: url },
   });
@@ -38,7 +36,7 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
 
   // Three rules that fire for 50 groups each: the trigger of the history makes the notifications.
   for (const name of ["one", "two", "three"]) {
-    const ruleId = await createRule(slow, name, hanging.url);
+    const ruleId = await ruleFor(slow, name, hanging.url);
     await db`
       insert into logloom.alert_history (tenant_id, rule_id, value, threshold, window_end, "group")
       select ${slow.id}, ${ruleId}, 1, 0, now(), jsonb_build_object('@shop', i::text)
@@ -54,7 +52,7 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
   assert.equal(await under(), 10, "half of the places stay free");
 
   const ruleIds = await Promise.all(
-    ["a", "b", "c", "d", "e"].map((name) => createRule(other, name, receiver.url)),
+    ["a", "b", "c", "d", "e"].map((name) => ruleFor(other, name, receiver.url)),
   );
   for (const ruleId of ruleIds) {
     await clientOf(other.token).call("test_alert_rule", { p_rule_id: ruleId });

@@ -10,7 +10,13 @@ import {
   rpc,
   type Tenant,
 } from "../support/client.ts";
-import { callAsOwner, type Database, openDatabase, recordsOf } from "../support/database.ts";
+import {
+  callAsOwner,
+  changeSettings,
+  type Database,
+  openDatabase,
+  recordsOf,
+} from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
 
@@ -144,10 +150,7 @@ async function sealedAcrossMidnight(sql: Database): Promise<Tenant & { midnight:
   }));
   assert.equal((await ingest(tenant.headers, events)).status, 200);
   await recordsOf(sql, tenant.id, events.length);
-  const [{ before }] = await sql`
-    update logloom_private.settings s set seal_day_records = 1
-    from logloom_private.settings o
-    returning o.seal_day_records as before`;
+  await using _sealing = await changeSettings(sql, { seal_day_records: 1 });
   await eventually("the days are sealed", async () => {
     // The job may have been at a day, and found by the number of before that there is nothing to seal.
     await sql`
@@ -156,7 +159,6 @@ async function sealedAcrossMidnight(sql: Database): Promise<Tenant & { midnight:
     const rows = await sql`select from logloom.logs where tenant_id = ${tenant.id}`;
     return rows.length === 0;
   });
-  await sql`update logloom_private.settings set seal_day_records = ${before}`;
   return { ...tenant, midnight };
 }
 

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
 import { store, withLogs } from "../console/steps.ts";
-import { openDatabase } from "../support/database.ts";
+import { changeSettings, openDatabase } from "../support/database.ts";
 import { becomes, eventually, patience } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
 import {
@@ -224,9 +224,8 @@ inBrowser(
 inBrowser("a link shows the logs once, and its code is in no address", async () => {
   const user = await withLogs();
   await using db = openDatabase();
-  await db`update logloom_private.settings set portal_url = ${portal}`;
+  await using _portal = await changeSettings(db, { portal_url: portal });
   const { session_id, url } = await user.client.call("create_log_portal_session", { p_link: true });
-  await db`update logloom_private.settings set portal_url = null`;
   assert.ok(url);
   const context = await browser.newContext();
   try {

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { createRule } from "../../support/alert_rules.ts";
 import { eventually } from "../../support/eventually.ts";
 import { receiveWebhooks } from "../../support/receivers.ts";
 import { stack } from "../../support/stack.ts";
@@ -10,17 +11,7 @@ const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
 async function makeRule(user: User, parameters: Record<string, unknown>): Promise<string> {
-  const body = await user.client.call("create_alert_rule", {
-    p_name: "Errors",
-    p_query_dsl: "level:error",
-    p_threshold: 0,
-    p_comparison: "gt",
-    p_window_minutes: 5,
-    p_cooldown_minutes: 60,
-    p_enabled: true,
-    ...parameters,
-  });
-  return body.rule_id;
+  return (await createRule(user, { p_threshold: 0, ...parameters })).rule_id;
 }
 
 inBrowser(

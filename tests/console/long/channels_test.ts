@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { createRule } from "../../support/alert_rules.ts";
 import { eventually } from "../../support/eventually.ts";
 import { receiveWebhooks } from "../../support/receivers.ts";
 import { newUser } from "../../support/users.ts";
@@ -66,14 +67,10 @@ inBrowser("a rule gets channels, whose message is shown first and tested then", 
 
 inBrowser("a silence is made for a group of a rule, and ended before its time", async () => {
   const user = await newUser();
-  const rule = await user.client.call("create_alert_rule", {
+  const rule = await createRule(user, {
     p_name: "Too many errors",
     p_query_dsl: "level:error | count() by service",
     p_threshold: 10,
-    p_comparison: "gt",
-    p_window_minutes: 5,
-    p_cooldown_minutes: 30,
-    p_enabled: true,
   });
   await using tab = await browser.open(user.token, {
     hash: "/alerts?tab=silences",

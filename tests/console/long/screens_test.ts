@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
 import { createReader } from "../../../packages/logloom/src/read.ts";
+import { createRule } from "../../support/alert_rules.ts";
 import { receiveEmails } from "../../support/receivers.ts";
 import { stack } from "../../support/stack.ts";
 import { userToken } from "../../support/tokens.ts";
@@ -91,14 +92,8 @@ inBrowser(
     const user = await newUser();
     await using mailbox = await receiveEmails();
     const email = `${user.tenantId}@example.com`;
-    await user.client.call("create_alert_rule", {
+    await createRule(user, {
       p_name: "Any error",
-      p_query_dsl: "level:error",
-      p_threshold: 1,
-      p_comparison: "gt",
-      p_window_minutes: 5,
-      p_cooldown_minutes: 5,
-      p_enabled: true,
       p_notification_destinations: ["email"],
       p_notification_config: { email },
     });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
-import type { AlertRule, ParametersOf } from "../../../packages/logloom/src/read.ts";
+import type { AlertRule } from "../../../packages/logloom/src/read.ts";
+import { createRule } from "../../support/alert_rules.ts";
 import { call, clientOf, ingest, newTenant, type Tenant } from "../../support/client.ts";
 import { changeSettings, type Database, openDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -20,21 +21,11 @@ async function seal(tenant: Tenant, secrets: Record<string, string>) {
   return body.p_secrets;
 }
 
-function createRule(
-  tenant: Tenant,
-  parameters: Partial<ParametersOf<"create_alert_rule">>,
-): Promise<AlertRule> {
-  return clientOf(tenant.token).call("create_alert_rule", {
-    p_name: "Errors of <!channel> @everyone",
-    p_query_dsl: "level:error | count() by service",
-    p_threshold: 2,
-    p_comparison: "gt",
-    p_window_minutes: 5,
-    p_cooldown_minutes: 60,
-    p_enabled: true,
-    ...parameters,
-  });
-}
+const ofEverybody = {
+  p_name: "Errors of <!channel> @everyone",
+  p_query_dsl: "level:error | count() by service",
+  p_threshold: 2,
+};
 
 /** An alert of the rule, as if a round had just found it. */
 async function fire(db: Database, rule: AlertRule, value = 3): Promise<void> {
@@ -79,6 +70,7 @@ Deno.test("an alert reaches each channel in its form, with the newest records an
     pagerduty_key: "R0123456789012345678901234567890",
   });
   const rule = await createRule(tenant, {
+    ...ofEverybody,
     p_notification_destinations: ["slack", "discord", "teams", "pagerduty", "webhook"],
     p_notification_config: {
       webhook_url: `${receiver.url}/hook`,
@@ -176,6 +168,7 @@ Deno.test("a database holds no secret of a channel or a webhook in plain text", 
   await using receiver = receiveWebhooks();
   const [slackUrl] = [`${receiver.url}/T0000/B0000/${crypto.randomUUID()}`];
   const rule = await createRule(tenant, {
+    ...ofEverybody,
     p_notification_destinations: ["webhook", "slack"],
     p_notification_config: { webhook_url: `${receiver.url}/hook` },
     p_secrets: await seal(tenant, { slack_url: slackUrl }),
@@ -221,6 +214,7 @@ Deno.test("a database holds no secret of a channel or a webhook in plain text", 
   const [{ notification_secrets }] = await db`
     select notification_secrets from logloom.alert_rules where rule_id = ${rule.rule_id}`;
   const stolen = await createRule(other, {
+    ...ofEverybody,
     p_notification_destinations: ["slack"],
     p_secrets: notification_secrets,
   });

@@ -1,23 +1,20 @@
 import assert from "node:assert/strict";
+import { createRule } from "../../support/alert_rules.ts";
 import { clientOf, ingest, newTenant, type Tenant } from "../../support/client.ts";
 import { type Database, openDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { killPart } from "../../support/processes.ts";
 import { receiveWebhooks } from "../../support/receivers.ts";
 
-async function createRule(tenant: Tenant, parameters: Record<string, unknown>): Promise<string> {
-  const body = await clientOf(tenant.token).call("create_alert_rule", {
-    p_name: "faults",
+async function ruleFor(tenant: Tenant, webhook_url: string): Promise<string> {
+  const { rule_id } = await createRule(tenant, {
     p_query_dsl: "ts:*",
     p_threshold: 0,
-    p_comparison: "gt",
     p_window_minutes: 60,
-    p_cooldown_minutes: 60,
-    p_enabled: true,
     p_notification_destinations: ["webhook"],
-    ...parameters,
+    p_notification_config: { webhook_url },
   });
-  return body.rule_id;
+  return rule_id;
 }
 
 Deno.test("a function that is killed while it delivers delivers again, under the same id", async () => {
@@ -31,7 +28,7 @@ Deno.test("a function that is killed while it delivers delivers again, under the
   });
   // Whatever becomes of the test: the receiver waits for its answers when it is closed.
   using _release = { [Symbol.dispose]: () => killed.resolve() };
-  const ruleId = await createRule(tenant, { p_notification_config: { webhook_url: receiver.url } });
+  const ruleId = await ruleFor(tenant, receiver.url);
   await clientOf(tenant.token).call("test_alert_rule", { p_rule_id: ruleId });
   await receiver.wait(1);
   const isBack = await killPart("logloom-notify");
@@ -70,7 +67,7 @@ Deno.test("an evaluator killed, and several at once, make one alert and one noti
   await using db = openDatabase(undefined, 6);
   await using receiver = receiveWebhooks();
   assert.equal((await ingest(tenant.headers, [{ msg: "one" }, { msg: "two" }])).status, 200);
-  const ruleId = await createRule(tenant, { p_notification_config: { webhook_url: receiver.url } });
+  const ruleId = await ruleFor(tenant, receiver.url);
 
   // Whoever evaluates has written alert and notification when it waits for the rule's row.
   const release = Promise.withResolvers<void>();
