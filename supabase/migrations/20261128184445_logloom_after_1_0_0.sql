@@ -11195,8 +11195,9 @@ CREATE OR REPLACE FUNCTION logloom_private.write_logs()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  -- Nearly all looks of a quiet service end here. Flips wait for enqueues in flight, so no open slot
-  -- has a batch below what was moved; and a number that is taken later is seen by the next look.
+  -- Nearly all looks of a quiet service end here. Flips wait for enqueues in flight, so no open
+  -- slot has a batch below what was moved; and a number that is taken later is seen by the next
+  -- look.
   if exists (
     select
     from logloom_private.queue_pointer p, logloom_private.queue_batch_id b
