@@ -3,16 +3,19 @@ import type postgres from "postgres";
 import { userToken } from "../local/keys.ts";
 import { measureCompiler } from "./support/compiler.ts";
 import { type Event, loadEvents } from "./support/events.ts";
-import { type Figure, percentile, printFigures, thousands } from "./support/report.ts";
+import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
+import { type Case, casesOf, parametersOf, questionsOf } from "./support/search_questions.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
 const runs = 30;
 const tenant = "bench";
 const otherTenants = 100;
+const member = "11111111-1111-4111-8111-111111111111";
+const viewer = "22222222-2222-4222-8222-222222222222";
 
 /**
  * The speed of the operations that read logs, over records of one tenant beside those of a hundred others, and their
- * plans.
+ * plans; and how much slower they are for a viewer to whom an attribute and a path are hidden.
  *
  * Options: --events FILE (NDJSON, .gz too; made events without it), --days N (default 10), --scale N (records of the
  * tenant in a day, default 1000000; the others have a tenth of it).
@@ -26,7 +29,13 @@ export async function run(args: string[]): Promise<void> {
       scale: { type: "string", default: "1000000" },
     },
   });
-  const events = await loadEvents(values.events);
+  const events = (await loadEvents(values.events)).map((event, n) => ({
+    ...event,
+    attrs: {
+      ...event.attrs as Event | undefined,
+      client: { address: `10.1.${n % 40}.${n % 256}`, port: 1024 + n },
+    },
+  }));
   const bench = await startBenchStack();
   try {
     // Rows are measured, so days are not sealed.
@@ -119,110 +128,25 @@ export async function fill(
   await sql`checkpoint`;
 }
 
-interface Case {
-  name: string;
-  operation: string;
-  query: string;
-  /** How far back the range begins. */
-  hours: number;
-  limit: number;
-  more?: Record<string, unknown>;
-}
-
 async function measure(bench: BenchStack, days: number): Promise<void> {
-  const day = 24;
-  const cases: Case[] = [
-    {
-      name: "newest 100, level:error service:openssh, a day",
-      operation: "search_logs",
-      query: "level:error service:openssh",
-      hours: day,
-      limit: 50,
-    },
-    {
-      name: "… that match nothing",
-      operation: "search_logs",
-      query: "level:error service:openssh env:nowhere",
-      hours: day,
-      limit: 300,
-    },
-    {
-      name: 'newest 100, "failed password", an hour',
-      operation: "search_logs",
-      query: '"failed password"',
-      hours: 1,
-      limit: 50,
-    },
-    {
-      name: "level:error | count(), a day",
-      operation: "log_stats",
-      query: "level:error | count()",
-      hours: day,
-      limit: 25,
-    },
-    {
-      name: '"failed password" | count(), a day',
-      operation: "log_stats",
-      query: '"failed password" | count()',
-      hours: day,
-      limit: 400,
-    },
-    {
-      name: "histogram by level, a day",
-      operation: "log_histogram",
-      query: "",
-      hours: day,
-      limit: 40,
-    },
-    {
-      name: "| count() by (5m), service, a day",
-      operation: "log_stats",
-      query: "| count() by (5m), service",
-      hours: day,
-      limit: 60,
-    },
-    {
-      name: "any:timeout | count(), an hour",
-      operation: "log_stats",
-      query: "any:timeout | count()",
-      hours: 1,
-      limit: 150,
-    },
-    {
-      name: "| patterns, the newest 100,000 records",
-      operation: "log_stats",
-      query: "| patterns",
-      hours: day,
-      limit: 2000,
-    },
-    {
-      name: `req_id:…, ${days} days`,
-      operation: "search_logs",
-      query: "req_id:bench-request",
-      hours: day * days,
-      limit: 20,
-    },
-  ];
-
   const [{ records }] = await bench.sql<{ records: number }[]>`
     select count(*)::float8 as records from logloom.logs`;
   const figures: Figure[] = [{ name: "records", value: thousands(records) }];
   const plans: string[] = [];
   const now = new Date();
-  for (const one of cases) {
+  for (const one of casesOf(days)) {
     step(one.name);
-    const from = new Date(now.getTime() - one.hours * 3_600_000);
-    const times = await time(bench, one.operation, {
-      p_query_dsl: one.query,
-      p_ts_from: from.toISOString(),
-      p_ts_to: now.toISOString(),
-    });
+    const times = await time(bench, one.operation, parametersOf(one, now));
     figures.push(figure(one.name, times, one.limit));
-    plans.push(`${one.name}\n\n${await plan(bench.sql, one, from, now)}`);
+    plans.push(`${one.name}\n\n${await plan(bench.sql, one, now)}`);
   }
   figures.push(...await measurePages(bench, now));
   figures.push(...await measureOthers(bench, now, days));
   printFigures(`Search, p95 of ${runs} runs over HTTP, warm`, figures);
+  printFigures(
+    "Medians of a viewer without attrs.component and attrs.client.port, and of a member",
+    await measureHidden(bench, now, days),
+  );
   step("Compiler");
   printFigures(
     "Compiler, queries of 2,048 bytes, in the database",
@@ -319,6 +243,41 @@ async function measureOthers(bench: BenchStack, now: Date, days: number): Promis
   ];
 }
 
+/** Twelve questions, each asked by a viewer and by a member in turn. */
+async function measureHidden(bench: BenchStack, now: Date, days: number): Promise<Figure[]> {
+  step("Hidden fields");
+  await bench.sql`
+    with v as (
+      insert into logloom.log_views (tenant_id, name, hidden_fields, created_by)
+      values (${tenant}, 'hidden', '{attrs.client.port,attrs.component}', ${member})
+      returning tenant_id, view_id
+    )
+    insert into logloom.tenant_members (tenant_id, user_id, role, view_id)
+    select v.tenant_id, ${viewer}, 'viewer', v.view_id from v
+    union all
+    select ${tenant}, ${member}, 'member', null`;
+  const figures: Figure[] = [];
+  for (const one of questionsOf(days)) {
+    step(one.name);
+    const times: Record<string, number[]> = { [viewer]: [], [member]: [] };
+    for (let n = -2; n < runs; n++) {
+      for (const user of [viewer, member]) {
+        const started = performance.now();
+        await call(bench, one.operation, parametersOf(one, now), user);
+        if (n >= 0) times[user].push(performance.now() - started);
+      }
+    }
+    const [hidden, open] = [percentile(times[viewer], 0.5), percentile(times[member], 0.5)];
+    figures.push({
+      name: one.name,
+      value: `${hidden.toFixed(1)} and ${open.toFixed(1)} ms, ${ratio(hidden, open)} ×`,
+      limit: "≤ 1.5 ×",
+      holds: hidden <= 1.5 * open,
+    });
+  }
+  return figures;
+}
+
 /** Milliseconds of each run, after some to warm up. */
 async function time(
   bench: BenchStack,
@@ -338,11 +297,12 @@ async function call<Body>(
   bench: BenchStack,
   operation: string,
   parameters: Record<string, unknown>,
+  user = member,
 ): Promise<Body> {
   const response = await fetch(`${bench.state.url}/rest/v1/rpc/${operation}`, {
     method: "POST",
     headers: {
-      authorization: `Bearer ${userToken("11111111-1111-4111-8111-111111111111", tenant)}`,
+      authorization: `Bearer ${userToken(user, tenant)}`,
       "content-type": "application/json",
     },
     body: JSON.stringify(parameters),
@@ -353,8 +313,9 @@ async function call<Body>(
 }
 
 /** The plan of the operation's own SQL. */
-async function plan(sql: postgres.Sql, one: Case, from: Date, to: Date): Promise<string> {
-  const range = `tstzrange('${from.toISOString()}', '${to.toISOString()}')`;
+async function plan(sql: postgres.Sql, one: Case, now: Date): Promise<string> {
+  const { p_ts_from, p_ts_to } = parametersOf(one, now);
+  const range = `tstzrange('${p_ts_from}', '${p_ts_to}')`;
   const query = `logloom_private.compile_query(${literal(one.query)})`;
   const text = {
     search_logs: `'select l.* ' || logloom_private.first_records_sql(

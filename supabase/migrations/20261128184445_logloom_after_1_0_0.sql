@@ -213,6 +213,8 @@ DROP FUNCTION "logloom_private"."look_for_canary"(uuid, text);
 
 DROP FUNCTION "logloom_private"."mailbox_digest"(text);
 
+DROP FUNCTION "logloom_private"."masked_sql"(logloom_private.compiled_query, text);
+
 DROP FUNCTION "logloom_private"."milliseconds_since"(timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."no_bits"(integer);
@@ -309,6 +311,8 @@ DROP FUNCTION "logloom_private"."take_search_slot"(text);
 
 DROP FUNCTION "logloom_private"."template_of"(text);
 
+DROP FUNCTION "logloom_private"."tree_without_any"(jsonb);
+
 DROP FUNCTION "logloom_private"."trim_space"(text);
 
 DROP FUNCTION "logloom_private"."up_since"();
@@ -326,6 +330,8 @@ DROP FUNCTION "logloom_private"."written_number"(text);
 DROP FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
 
 DROP PROCEDURE "logloom_private"."run_retention"(date);
+
+ALTER TYPE "logloom_private"."compiled_query" DROP ATTRIBUTE "masked_tree" CASCADE;
 
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "queue_hard_limit_bytes" DROP DEFAULT;
@@ -830,6 +836,103 @@ RETURN
   (p_row).ends_at,
   logloom_private.alert_silence_state((p_row).starts_at, (p_row).ends_at, (p_row).expired_at),
   (p_row).comment, (p_row).created_by, (p_row).created_at, (p_row).expired_at, (p_row).expired_by);
+
+CREATE OR REPLACE FUNCTION logloom_private.any_bits (
+  p_block logloom_private.blocks,
+  p_leaf  jsonb
+)
+  RETURNS bit varying[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  -- Of an attribute that is no scalar, as of a record that has it alone.
+  v_attribute_test constant text := format(
+    'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
+    logloom_private.query_sql(p_leaf - 'hidden', 'l'),
+    logloom_private.query_text_test(p_leaf, '(l.attrs #>> ''{}'')')
+  );
+  v_no_fields constant text := (
+    select string_agg('null::text as ' || f, ', ')
+    from unnest(logloom_private.query_text_columns()) f
+  );
+  v_hidden constant text[] := array(select jsonb_array_elements_text(p_leaf -> 'hidden'));
+  v_none constant varbit := logloom_private.no_bits(p_block.records);
+  v_column logloom_private.block_columns;
+  v_values text[];
+  v_codes "char"[];
+  v_wide_codes smallint[];
+  v_bits text;
+  v_found varbit;
+  v_result varbit[] := array[v_none, v_none];
+begin
+  if 'msg' <> all(v_hidden) then
+    v_result := logloom_private.message_bits(p_block, p_leaf);
+  end if;
+  execute 'select string_agg(repeat(case when '
+    || concat_ws(
+      ' or ', 'false',
+      case when 'service' <> all(v_hidden)
+        then logloom_private.query_text_test(p_leaf, 'l.service') end,
+      case when 'level' <> all(v_hidden)
+        then logloom_private.query_text_test(p_leaf, 'l.level') end
+    )
+    || ' then ''1'' else ''0'' end, l.records), '''')'
+    || ' from (select unnest($1) as service, unnest($2) as level, unnest($3) as records) l'
+  into v_bits
+  using p_block.run_services, p_block.run_levels, p_block.run_records;
+  v_result := array[v_result[1] | v_bits::varbit, v_result[2] | v_bits::varbit];
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+      and c.name <> 'record_bytes'
+  loop
+    continue when logloom_private.is_hidden(v_column.name, v_hidden);
+    continue when not logloom_private.column_may_hold(
+      v_column, coalesce(p_leaf -> 'template' ->> 'literal', ''),
+      (p_leaf -> 'folds_case')::boolean
+    );
+    v_values := case v_column.kind when 'dictionary' then v_column.dictionary
+      else logloom_private.column_texts(v_column) end;
+    execute 'select string_agg(case when '
+      || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
+        else logloom_private.query_text_test(p_leaf, 'l.value') end
+      || ' then ''1'' else ''0'' end, '''') from (select '
+      || case when left(v_column.name, 5) = 'attrs'
+        then v_no_fields || ', v.value::jsonb as attrs, ' else '' end
+      || 'v.value from (select unnest($1) as value) v) l'
+    into v_bits
+    using v_values;
+    continue when strpos(v_bits, '1') = 0;
+    if v_column.kind = 'dictionary' and v_column.codes is null and v_column.wide_codes is null then
+      v_bits := repeat(v_bits, v_column.last - v_column.first + 1);
+    elsif v_column.kind = 'dictionary' then
+      v_values := string_to_array(v_bits, null);
+      v_codes := v_column.codes;
+      v_wide_codes := v_column.wide_codes;
+      v_bits := (
+        select string_agg(coalesce(v_values[coalesce(c.code + 129, c.wide_code)], '0'), '')
+        from (
+          select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code
+        ) c
+      );
+    end if;
+    v_found := (
+      repeat('0', v_column.first - 1) || v_bits || repeat('0', p_block.records - v_column.last)
+    )::varbit;
+    v_result := array[
+      v_result[1] | case when exists (
+        select from unnest(v_hidden) h where starts_with(h, v_column.name || '.')
+      ) then v_none else v_found end,
+      v_result[2] | v_found
+    ];
+  end loop;
+  return v_result;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.api_key_status (
   p_revoked_at timestamp with time zone,
@@ -2411,6 +2514,52 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.compile_rule (
+  p_tenant_id text,
+  p_query_dsl text,
+  p_view_id   uuid,
+  p_now       timestamp with time zone DEFAULT now()
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query := logloom_private.compile_query(p_query_dsl, p_now);
+  v_view logloom.log_views;
+  v_shown logloom_private.compiled_query;
+begin
+  if p_view_id is null then
+    return v_query;
+  end if;
+  select v.* into v_view
+  from logloom.log_views v
+  where v.tenant_id = p_tenant_id and v.view_id = p_view_id;
+  if not found then
+    perform logloom_private.refuse('callers.view_is_missing');
+  end if;
+  if logloom_private.reads_hidden(
+    logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan)),
+    v_view.hidden_fields
+  ) then
+    perform logloom_private.refuse('alerts.query_reads_what_is_hidden', v_view.name);
+  end if;
+  if v_view.query_dsl is null then
+    return v_query;
+  end if;
+  v_shown := logloom_private.compile_query(v_view.query_dsl, p_now);
+  v_query.tree := jsonb_build_object(
+    'type', 'and', 'items', jsonb_build_array(v_shown.tree, v_query.tree)
+  );
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  v_query.ts_from := greatest(v_query.ts_from, v_shown.ts_from);
+  v_query.ts_to := least(v_query.ts_to, v_shown.ts_to);
+  v_query.names_now := v_query.names_now or v_shown.names_now;
+  return v_query;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.continue_alert_round (
   p_round logloom_private.alert_rounds
 )
@@ -2529,8 +2678,7 @@ begin
   while v_first <= v_last loop
     v_step_last := case when v_is_again then v_last else least(v_first + v_steps - 1, v_last) end;
     v_left := v_limit + 1 - cardinality(v_batch.records);
-    -- A block is read once, for all steps in it. What is filtered after fields are hidden may be
-    -- too much for that.
+    -- A block is read once, for all steps in it.
     if v_first > v_sealed_through then
       select least(v_last, min(c.first_write_seq) - 1), least(v_last, min(c.last_write_seq))
       into v_sealed_through, v_block_end
@@ -2539,8 +2687,7 @@ begin
       if v_is_again then
         v_sealed_through := v_last;
       elsif v_first > v_sealed_through then
-        v_sealed_through :=
-          case when p_query.masked_tree is null then v_block_end else v_step_last end;
+        v_sealed_through := v_block_end;
       end if;
       v_sealed_sql := logloom_private.sealed_tail_sql(
         p_stream.tenant_id, p_query, v_left, v_first, v_id, v_sealed_through, v_bytes
@@ -3474,6 +3621,60 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.first_records_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_limit     integer,
+  p_order     text,
+  p_ts        timestamp with time zone       DEFAULT NULL::timestamp WITH time zone,
+  p_id        uuid                           DEFAULT NULL::uuid,
+  p_reads     text[]                         DEFAULT NULL::text[],
+  p_bytes     bigint                         DEFAULT NULL::bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_after constant text := case when p_ts is null then ''
+    -- The comparison of rows drives the index.
+    else format(
+      '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
+      case p_order when 'asc' then '>' else '<' end, p_ts, p_id
+    ) end;
+  v_rows text;
+  v_order text;
+begin
+  p_reads := case when p_reads is not null then p_reads || array['ts', 'id'] end;
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    p_bytes := null;
+    if p_query.plan -> 'rows' @> '[{"stage": "where"}]' then
+      p_limit := (select s.search_stage_records from logloom_private.settings s) + 1;
+    end if;
+  end if;
+  v_order := format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
+  if not (logloom_private.short_cuts(p_query)).sizes then
+    p_bytes := null;
+  end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, p_query.ts_from, p_query.ts_to, v_after || p_query.filter, p_reads, p_order,
+    p_limit, p_bytes
+  ) || v_order;
+  if logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then
+    v_rows := 'from ((select l.* ' || v_rows
+      || ') union all select l.* from logloom_private.sealed_page('
+      || format(
+        '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
+        p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+      )
+      || ') l) l' || v_order;
+  end if;
+  return logloom_private.masked_sql(p_query, v_rows, p_reads, v_order);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.folded_text (
   p_text text
 )
@@ -3559,6 +3760,95 @@ begin
     end loop;
   end if;
   return v_error;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.found_page (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_limit     integer,
+  p_order     text,
+  p_ts        timestamp with time zone,
+  p_id        uuid,
+  p_bytes     bigint                           DEFAULT NULL::bigint,
+  OUT         logs public.logloom_log_record[],
+  OUT         last_ts timestamp with time zone,
+  OUT         last_id uuid
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_is_staged constant boolean := jsonb_array_length(p_query.plan -> 'rows') > 0;
+  v_parts tstzrange[];
+  v_part tstzrange;
+  v_left integer;
+  v_rows text;
+  v_sql text;
+  v_deadline timestamptz;
+  v_found public.logloom_log_record[];
+  v_is_exact boolean;
+  v_is_full boolean;
+begin
+  select clock_timestamp() + s.search_page_time, coalesce(p_bytes, s.max_page_bytes)
+  into v_deadline, p_bytes
+  from logloom_private.settings s;
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range, p_order, p_ts);
+  v_parts := logloom_private.search_parts(
+    p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
+    (logloom_private.short_cuts(p_query)).sizes
+  );
+  -- The bound of an extraction is one of all that it reads.
+  if v_is_staged and cardinality(v_parts) > 1 then
+    v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
+  end if;
+  logs := '{}';
+  foreach v_part in array v_parts loop
+    p_query.ts_from := lower(v_part);
+    p_query.ts_to := upper(v_part);
+    v_left := p_limit + 1 - cardinality(logs);
+    v_rows := logloom_private.first_records_sql(
+      p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
+    );
+    -- Most pages have no large record, and adding up sizes costs: first as if there were none.
+    foreach v_is_exact in array array[false, true] loop
+      v_sql := logloom_private.page_sql(
+        p_query, v_rows, format('l.ts %1$s, l.id %1$s', p_order), v_left, p_bytes, v_is_exact
+      );
+      -- After a single part nothing more is opened.
+      v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
+        else logloom_private.read_apart(v_sql) end;
+      v_is_full := array_position(v_found, null) is not null;
+      -- What is extracted was measured at once.
+      exit when v_is_staged or not v_is_full;
+    end loop;
+    if v_is_full then
+      v_found := array_remove(v_found, null);
+    end if;
+    logs := case when cardinality(logs) = 0 then v_found else logs || v_found end;
+    if v_is_full or cardinality(logs) > p_limit then
+      logs := logs[1:p_limit];
+      last_ts := logs[cardinality(logs)].ts;
+      last_id := logs[cardinality(logs)].id;
+      exit;
+    elsif v_part <> v_parts[cardinality(v_parts)] and clock_timestamp() > v_deadline then
+      -- Before or after all records of the parts that are left.
+      if p_order = 'desc' then
+        last_ts := lower(v_part);
+        last_id := '00000000-0000-0000-0000-000000000000';
+      else
+        last_ts := upper(v_part) - interval '1 microsecond';
+        last_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+      end if;
+      exit;
+    end if;
+    if cardinality(v_parts) > 1 then
+      p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
+    end if;
+  end loop;
 end;
 $function$;
 
@@ -3704,6 +3994,19 @@ begin
     ),
     p_rows
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.hidden_paths (
+  p_hidden text[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(select substr(h, 7) from unnest(p_hidden) h where starts_with(h, 'attrs.'));
 end;
 $function$;
 
@@ -4695,6 +4998,37 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.log_fields_sample_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_fields constant text[] := array(
+    select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
+  ) || 'attrs'::text;
+  v_settings logloom_private.settings;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  return logloom_private.sized_rows_sql(
+    logloom_private.first_records_sql(
+      p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
+      p_reads => v_fields || array['msg.exists', 'record_bytes'],
+      p_bytes => v_settings.search_sample_bytes
+    ),
+    'l.ts desc, l.id desc', v_settings.search_sample_bytes,
+    format(
+      'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
+      array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
+    )
+  ) || ' where l.fits';
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.log_histogram_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -5065,13 +5399,7 @@ begin
     v_rows := 'from (select l.* ' || v_rows || ' union all select l.* from ' || p_sealed
       || ' l) l where true';
   end if;
-  if p_query.masked_tree is null then
-    v_rows := v_rows || v_order;
-  end if;
-  if p_query.hidden_fields is not null then
-    v_rows := logloom_private.masked_sql(p_query, v_rows) || v_order;
-  end if;
-  return v_rows;
+  return logloom_private.masked_sql(p_query, v_rows || v_order, p_order => v_order);
 end;
 $function$;
 
@@ -5221,6 +5549,68 @@ begin
   update partman.part_config
   set infinite_time_partitions = true, automatic_maintenance = 'off'
   where parent_table = 'logloom.logs';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.masked_attrs_sql (
+  p_attrs text,
+  p_paths text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_odd constant text := logloom_private.odd_paths_pattern(p_paths);
+  v_sql text := format('logloom_private.masked_attrs(%s, %L)', p_attrs, p_paths);
+begin
+  if v_odd is not null then
+    v_sql := format(
+      'case when %1$s::text collate "C" ~ %2$L then %3$s else %1$s - %4$L::text[]%5$s end',
+      p_attrs, v_odd, v_sql, p_paths,
+      (
+        select string_agg(format(' #- %L', string_to_array(p, '.')), '')
+        from unnest(p_paths) p
+        where strpos(p, '.') > 0
+      )
+    );
+  end if;
+  return 'nullif(' || v_sql || ', ''{}'')';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.masked_sql (
+  p_query logloom_private.compiled_query,
+  p_rows  text,
+  p_reads text[]                         DEFAULT NULL::text[],
+  p_order text                           DEFAULT ''::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_paths constant text[] := logloom_private.hidden_paths(p_query.hidden_fields);
+begin
+  if p_query.hidden_fields is null then
+    return p_rows;
+  end if;
+  return 'from (select ' || (
+    select string_agg(
+      case
+        when f.name = 'record_bytes' or f.name = any(p_query.hidden_fields)
+          then format('null::%s as %I', f.type, f.name)
+        when f.name = 'attrs' and v_paths <> '{}' and (
+          p_reads is null or logloom_private.reads_hidden(p_reads, p_query.hidden_fields)
+        ) then logloom_private.masked_attrs_sql('l.attrs', v_paths) || ' as attrs'
+        else 'l.' || f.name
+      end,
+      ', ' order by f.ordinality
+    )
+    from unnest(logloom_private.record_fields()) with ordinality f
+  ) || ' ' || p_rows || ') l where true' || p_order;
 end;
 $function$;
 
@@ -5820,6 +6210,45 @@ RETURN
   'sum(l.total) / nullif(sum(l.numbers), 0)'::text WHEN 'min'::text THEN 'min(l.minimum)'::text WHEN 'max'::text THEN 'max(l.maximum)'::text ELSE
   (('max(l.q'::text || p_n) || ')'::text) END) || ')'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.odd_paths_pattern (
+  p_paths text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if '' = any(p_paths) or (
+    select sum((length(p) - length(replace(p, '.', '')) + 1) ^ 2) from unnest(p_paths) p
+  ) > 200 then
+    return null;
+  end if;
+  return (
+    select string_agg(
+      distinct regexp_replace(
+        left(to_jsonb(k.key)::text, -1), '([][\\.*+?(){}|^$])', '\\\1', 'g'
+      ) || case
+        when k.last < k.keys and k.first = k.last then '": \['
+        when k.last < k.keys then '": [[{]'
+        when k.first in (1, k.last) then '\.'
+        else '(?:\.|": )'
+      end,
+      '|'
+    )
+    from (
+      select f.first, l.last, s.keys, array_to_string(s.path[f.first:l.last], '.') as key
+      from (
+        select string_to_array(p, '.') as path, cardinality(string_to_array(p, '.')) as keys
+        from unnest(p_paths) p
+      ) s
+      cross join lateral generate_series(1, s.keys) f (first)
+      cross join lateral generate_series(f.first, s.keys) l (last)
+    ) k
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.operation_list()
   RETURNS TABLE (
     operation text,
@@ -5974,22 +6403,23 @@ declare
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
-  v_size text;
-  v_attrs text := 'l.attrs';
+  v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
+  -- Where the stored size is not there, what is shown is measured.
+  v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
+  v_attrs text :=
+    'case when l.record_bytes is null then (' || v_record || ').attrs else l.attrs end';
 begin
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 or p_query.hidden_fields is not null then
-    -- What is extracted comes on top of what a record has, and what is hidden is none of it.
-    v_size := 'octet_length(to_json(' || v_record || ')::text)';
-    v_attrs := '(' || v_record || ').attrs';
-  end if;
   if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    -- What is extracted comes on top of what a record has.
+    v_size := v_measured;
+    v_attrs := '(' || v_record || ').attrs';
     p_rows := 'from (select l.* '
       || logloom_private.staged_sql(p_query, 'from (select l.* ' || p_rows || ') l')
       || format(' order by %s limit %s) l', p_order, p_limit);
-  elsif not p_is_exact and p_query.hidden_fields is null then
+  elsif not p_is_exact then
     return format(
-      'select case when l.record_bytes <= %s then %s end as record%s %s',
-      least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
+      'select case when %s <= %s then %s end as record%s %s',
+      v_size, least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
     );
   end if;
   -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
@@ -5999,7 +6429,7 @@ begin
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
     || ' end as record' || p_others || ' '
     || 'from (select l.*, coalesce(sum(case when l.fits then '
-    || 'greatest(l.size, 2 * pg_column_size(' || v_attrs || ' #> ''{}'') - l.size) '
+    || 'greatest(l.size, 2 * pg_column_size((' || v_attrs || ') #> ''{}'') - l.size) '
     || 'else l.size end) '
     || 'over (order by ' || p_order || ' rows between unbounded preceding and 1 preceding), 0) < '
     || p_bytes || ' as fits_opened '
@@ -6517,18 +6947,38 @@ CREATE OR REPLACE FUNCTION logloom_private.query_any_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_columns text;
-  v_sql text;
+  v_hidden constant text[] := array(select jsonb_array_elements_text(p_leaf -> 'hidden'));
+  v_paths constant text[] := logloom_private.hidden_paths(v_hidden);
+  v_attrs constant text := case when 'attrs' = any(v_hidden) then 'null::jsonb'
+    else format('%I.attrs', p_alias) end;
+  v_columns constant text := coalesce(
+    (
+      select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n)
+      from unnest(logloom_private.query_text_columns()) with ordinality c (name, n)
+      where c.name <> all(v_hidden)
+    ),
+    'null::text'
+  );
+  v_test constant text := logloom_private.query_text_test(p_leaf, 't.text');
+  v_scalars constant text := 'array(select a.value #>> ''{}'' '
+    || 'from jsonb_path_query(%s, ''strict $.**'') a (value) '
+    || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))';
+  v_sql text := format(
+    'exists (select from unnest(array[%s] || ' || v_scalars || ') t (text) where %s)',
+    v_columns, v_attrs, v_test
+  );
   v_likely text[];
 begin
-  select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n) into v_columns
-  from unnest(logloom_private.query_text_columns()) with ordinality c (name, n);
-  v_sql := format(
-    'exists (select from unnest(array[%s] || array(select a.value #>> ''{}'' '
-      || 'from jsonb_path_query(%I.attrs, ''strict $.**'') a (value) '
-      || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))) t (text) where ',
-    v_columns, p_alias
-  ) || logloom_private.query_text_test(p_leaf, 't.text') || ')';
+  if v_paths <> '{}' then
+    v_sql := format(
+      '(exists (select from unnest(array[%s]) t (text) where %s) or %s exists ('
+        || 'select from unnest(' || v_scalars || ') t (text) where %2$s))',
+      v_columns, v_test,
+      -- No LIKE stands before a regular expression.
+      case when p_leaf ->> 'test' = 'regex' then v_sql || ' and' else '' end,
+      logloom_private.masked_attrs_sql(v_attrs, v_paths)
+    );
+  end if;
   if p_leaf ->> 'test' = 'regex' then
     return v_sql;
   end if;
@@ -6543,8 +6993,7 @@ begin
     order by v.n
   );
   return format(
-    'case when lower(concat_ws(e''\x01'', %s, %I.attrs::text) collate "C") like ',
-    v_columns, p_alias
+    'case when lower(concat_ws(e''\x01'', %s, %s::text) collate "C") like ', v_columns, v_attrs
   )
     || case cardinality(v_likely) when 1 then quote_literal(v_likely[1])
       else 'any (' || quote_literal(v_likely) || '::text[])' end
@@ -8691,6 +9140,29 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.reads_hidden (
+  p_reads  text[],
+  p_hidden text[]
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return exists (
+    select
+    from unnest(p_reads) r (name)
+    cross join unnest(p_hidden) h (name)
+    where r.name = h.name
+      or split_part(r.name, '.', 1) = 'attrs' and split_part(h.name, '.', 1) = 'attrs'
+      and (
+        'attrs' in (r.name, h.name) or split_part(r.name, '.', 2) = split_part(h.name, '.', 2)
+      )
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.record_fields()
   RETURNS logloom_private.record_field[]
   LANGUAGE plpgsql
@@ -8809,6 +9281,36 @@ begin
   set last_failed_at = clock_timestamp(), last_error = format('%s: %s', p_sqlstate, p_message),
     failures = j.failures + 1
   where j.name = p_job;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.records_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_reads     text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rows text :=
+    logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads);
+begin
+  if logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    v_rows := 'from (select l.* ' || v_rows
+      || ' union all select l.* from logloom_private.sealed_rows('
+      || format(
+        '%s, %L, %L, %L, %L',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+        p_from, p_to, p_query.tree, p_reads
+      )
+      || ') l) l where true';
+  end if;
+  return logloom_private.masked_sql(p_query, v_rows, p_reads);
 end;
 $function$;
 
@@ -9243,6 +9745,58 @@ CREATE OR REPLACE FUNCTION logloom_private.rough_shape_sql (
   IMMUTABLE
 RETURN ((('regexp_replace(left('::text || p_value) || ', 1000) collate "C", '::text) || '''[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?'', ''<*>'', ''g'')'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.rough_shapes_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_records   integer,
+  p_templates integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_is_counted constant boolean := not p_query.plan ? 'rows'
+    and (logloom_private.short_cuts(p_query)).sizes
+    and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
+  v_rows text;
+begin
+  -- The newest, for there may be more than can be looked at.
+  v_rows := case
+    when v_is_counted then logloom_private.rows_sql(
+      p_tenant_id, p_query.ts_from, p_query.ts_to, p_query.filter, array['ts', 'id', 'msg'],
+      'desc', p_records + 1
+    ) || ' order by l.ts desc, l.id desc limit ' || p_records + 1
+    else logloom_private.first_records_sql(
+      p_tenant_id, p_query, p_records + 1, 'desc',
+      p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
+    )
+  end;
+  return 'select ' || logloom_private.rough_shape_sql('r.msg') || ' as shape, '
+    || 'count(*) as count, (extract(epoch from min(r.ts)) * 1000000)::bigint as first, '
+    || '(extract(epoch from max(r.ts)) * 1000000)::bigint as last, '
+    || 'min(left(r.msg, 1000) collate "C") as example, null::bigint[] as place, '
+    || 'sum(count(*)) over () > ' || p_records || ' as is_cut from (select l.ts, l.msg '
+    || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+    || ') r group by 1'
+    || case when v_is_counted then ' union all select '
+      || logloom_private.rough_shape_sql('t.template')
+      || ', t.count, t.first, t.last, null, t.place, t.is_cut '
+      || 'from (select s.template, sum(s.events) as count, min(s.first_us) as first, '
+      || 'max(s.last_us) as last, min(s.place) as place, '
+      || 'sum(count(*)) over () > ' || p_templates
+      || ' as is_cut from logloom_private.sealed_patterns('
+      || format(
+        '%s, %L, %L, %L, %s',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+        p_query.ts_from, p_query.ts_to, p_query.tree, p_templates
+      )
+      || ') s group by s.template) t'
+    else '' end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.run_canary()
   RETURNS interval
   LANGUAGE plpgsql
@@ -9574,6 +10128,43 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.scoped_query (
+  p_scope     logloom_private.reading_scope,
+  p_query     logloom_private.compiled_query,
+  p_query_dsl text
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_scope.filter is null and p_scope.hidden_fields is null then
+    return p_query;
+  end if;
+  perform logloom_private.refuse_hidden_fields(p_query, p_query_dsl, p_scope.hidden_fields);
+  p_query.hidden_fields := p_scope.hidden_fields;
+  if p_query.hidden_fields is not null then
+    p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
+  end if;
+  -- The items of both side by side: what an index answers is looked for among them.
+  select case when count(*) = 1 then (array_agg(i.item))[1]
+    else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
+  into p_query.tree
+  from unnest(array[p_query.tree, coalesce(p_scope.filter, '{"type": "all"}')])
+    with ordinality t (tree, n)
+  cross join lateral jsonb_array_elements(
+    case t.tree ->> 'type' when 'and' then t.tree -> 'items' when 'all' then '[]'
+      else jsonb_build_array(t.tree) end
+  ) with ordinality i (item, n);
+  if p_query.tree = '{"type": "and", "items": null}' then
+    p_query.tree := '{"type": "all"}';
+  end if;
+  p_query.filter := logloom_private.query_sql(p_query.tree, 'l');
+  return p_query;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.seal_day_step (
   p_day date,
   p_now timestamp with time zone
@@ -9687,8 +10278,8 @@ begin
       '%s, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
       logloom_private.kept_from(p_tenant_id), p_query.tree,
-      case when p_query.masked_tree is null then p_limit end,
-      case when p_query.hidden_fields is null then greatest(p_bytes, 1)
+      p_limit,
+      case when (logloom_private.short_cuts(p_query)).sizes then greatest(p_bytes, 1)
         else 9223372036854775807 end
     ) || ')'
   end;
@@ -10255,6 +10846,24 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.short_cuts (
+  p_query logloom_private.compiled_query,
+  OUT     counts boolean,
+  OUT     sizes boolean
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  counts := not logloom_private.reads_hidden(
+    p_query.by_fields || logloom_private.query_reads(p_query.plan), p_query.hidden_fields
+  );
+  sizes := p_query.hidden_fields is null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
   p_what    text,
   p_silence interval,
@@ -10400,6 +11009,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stats_source (
 declare
   v_from constant timestamptz := p_query.ts_from;
   v_to constant timestamptz := p_query.ts_to;
+  v_counts constant boolean := (logloom_private.short_cuts(p_query)).counts;
   v_is_sealed constant boolean := p_bucket is null
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
   v_rows_from timestamptz;
@@ -10415,11 +11025,7 @@ begin
       v_to
     ));
   end if;
-  -- Counts are of what is stored: of fields that are not hidden.
-  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
-    and p_query.masked_tree is null
-    and (p_query.by_fields && p_query.hidden_fields) is not true
-  then
+  if v_counts and p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
     v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
     -- Over days without rows blocks count quicker than minutes do.
@@ -10446,7 +11052,7 @@ begin
         ::logloom_private.counted_source;
     end if;
   end if;
-  if v_is_sealed and p_query.hidden_fields is null and (
+  if v_counts and v_is_sealed and (
     p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
     or v_key is not null
   )
@@ -11040,6 +11646,34 @@ begin
     return trim_scale(p_text::numeric);
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.tree_without (
+  p_tree   jsonb,
+  p_hidden text[]
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  case
+    when p_tree ->> 'type' in ('and', 'or') then
+      return p_tree || jsonb_build_object('items', (
+        select jsonb_agg(logloom_private.tree_without(i.item, p_hidden) order by i.n)
+        from jsonb_array_elements(p_tree -> 'items') with ordinality i (item, n)
+      ));
+    when p_tree ->> 'type' = 'not' then
+      return p_tree || jsonb_build_object(
+        'item', logloom_private.tree_without(p_tree -> 'item', p_hidden)
+      );
+    when p_tree ->> 'field' = 'any' then
+      return p_tree || jsonb_build_object('hidden', p_hidden);
+    else
+      return p_tree;
+  end case;
 end;
 $function$;
 

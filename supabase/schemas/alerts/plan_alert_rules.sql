@@ -87,17 +87,9 @@ begin
   if not found then
     perform logloom_private.refuse('callers.view_is_missing');
   end if;
-  if exists (
-    select
-    from unnest(
-      logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan))
-    ) r (name)
-    cross join unnest(v_view.hidden_fields) h (name)
-    where r.name = h.name
-      or split_part(r.name, '.', 1) = 'attrs' and split_part(h.name, '.', 1) = 'attrs'
-      and (
-        'attrs' in (r.name, h.name) or split_part(r.name, '.', 2) = split_part(h.name, '.', 2)
-      )
+  if logloom_private.reads_hidden(
+    logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan)),
+    v_view.hidden_fields
   ) then
     perform logloom_private.refuse('alerts.query_reads_what_is_hidden', v_view.name);
   end if;

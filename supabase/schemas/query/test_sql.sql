@@ -93,7 +93,8 @@ $$;
 
 -- A leaf over any text of a record: its text columns and the scalars of its attributes. Most
 -- records do not hold the text that is looked for: one LIKE over all of a record's texts at once
--- says so, and only where it finds something each is tested.
+-- says so, and only where it finds something each is tested. What is hidden of attributes is left
+-- out of those alone that hold what is looked for.
 create function logloom_private.query_any_sql(p_leaf jsonb, p_alias text)
 returns text
 language plpgsql
@@ -101,18 +102,38 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_columns text;
-  v_sql text;
+  v_hidden constant text[] := array(select jsonb_array_elements_text(p_leaf -> 'hidden'));
+  v_paths constant text[] := logloom_private.hidden_paths(v_hidden);
+  v_attrs constant text := case when 'attrs' = any(v_hidden) then 'null::jsonb'
+    else format('%I.attrs', p_alias) end;
+  v_columns constant text := coalesce(
+    (
+      select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n)
+      from unnest(logloom_private.query_text_columns()) with ordinality c (name, n)
+      where c.name <> all(v_hidden)
+    ),
+    'null::text'
+  );
+  v_test constant text := logloom_private.query_text_test(p_leaf, 't.text');
+  v_scalars constant text := 'array(select a.value #>> ''{}'' '
+    || 'from jsonb_path_query(%s, ''strict $.**'') a (value) '
+    || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))';
+  v_sql text := format(
+    'exists (select from unnest(array[%s] || ' || v_scalars || ') t (text) where %s)',
+    v_columns, v_attrs, v_test
+  );
   v_likely text[];
 begin
-  select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n) into v_columns
-  from unnest(logloom_private.query_text_columns()) with ordinality c (name, n);
-  v_sql := format(
-    'exists (select from unnest(array[%s] || array(select a.value #>> ''{}'' '
-      || 'from jsonb_path_query(%I.attrs, ''strict $.**'') a (value) '
-      || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))) t (text) where ',
-    v_columns, p_alias
-  ) || logloom_private.query_text_test(p_leaf, 't.text') || ')';
+  if v_paths <> '{}' then
+    v_sql := format(
+      '(exists (select from unnest(array[%s]) t (text) where %s) or %s exists ('
+        || 'select from unnest(' || v_scalars || ') t (text) where %2$s))',
+      v_columns, v_test,
+      -- No LIKE stands before a regular expression.
+      case when p_leaf ->> 'test' = 'regex' then v_sql || ' and' else '' end,
+      logloom_private.masked_attrs_sql(v_attrs, v_paths)
+    );
+  end if;
   if p_leaf ->> 'test' = 'regex' then
     return v_sql;
   end if;
@@ -127,8 +148,7 @@ begin
     order by v.n
   );
   return format(
-    'case when lower(concat_ws(e''\x01'', %s, %I.attrs::text) collate "C") like ',
-    v_columns, p_alias
+    'case when lower(concat_ws(e''\x01'', %s, %s::text) collate "C") like ', v_columns, v_attrs
   )
     || case cardinality(v_likely) when 1 then quote_literal(v_likely[1])
       else 'any (' || quote_literal(v_likely) || '::text[])' end

@@ -56,8 +56,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_staged constant boolean := jsonb_array_length(p_query.plan -> 'rows') > 0;
-  -- Borders of blocks say something of what is hidden.
-  v_is_masked constant boolean := p_query.hidden_fields is not null;
   v_parts tstzrange[];
   v_part tstzrange;
   v_left integer;
@@ -73,7 +71,8 @@ begin
   from logloom_private.settings s;
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range, p_order, p_ts);
   v_parts := logloom_private.search_parts(
-    p_tenant_id, p_query.ts_from, p_query.ts_to, p_order, not v_is_masked
+    p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
+    (logloom_private.short_cuts(p_query)).sizes
   );
   -- The bound of an extraction is one of all that it reads.
   if v_is_staged and cardinality(v_parts) > 1 then
@@ -96,8 +95,8 @@ begin
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
-      -- What is extracted, or hides fields, was measured at once.
-      exit when v_is_staged or v_is_masked or not v_is_full;
+      -- What is extracted was measured at once.
+      exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then
       v_found := array_remove(v_found, null);

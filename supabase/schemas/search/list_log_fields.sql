@@ -30,8 +30,8 @@ end;
 $$;
 
 -- SQL from "from" on: the newest records that together stay within the sample's bytes, decided
--- before anything large is opened or sorted. Of msg it matters whether there is one. What is stored
--- is larger than what a reader sees without hidden fields: of that the sample itself is measured.
+-- before anything large is opened or sorted. Of msg it matters whether there is one. Where the
+-- stored size is not there, what is read is measured.
 create function logloom_private.log_fields_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query
@@ -55,10 +55,10 @@ begin
       p_bytes => v_settings.search_sample_bytes
     ),
     'l.ts desc, l.id desc', v_settings.search_sample_bytes,
-    case when p_query.hidden_fields is not null then format(
-      'octet_length(to_json(row(%s))::text)',
+    format(
+      'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
       array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
-    ) end
+    )
   ) || ' where l.fits';
 end;
 $$;

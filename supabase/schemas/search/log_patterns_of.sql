@@ -64,7 +64,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_counted constant boolean := not p_query.plan ? 'rows' and p_query.hidden_fields is null
+  v_is_counted constant boolean := not p_query.plan ? 'rows'
+    and (logloom_private.short_cuts(p_query)).sizes
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
   v_rows text;
 begin

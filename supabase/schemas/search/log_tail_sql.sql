@@ -25,8 +25,8 @@ begin
       '%s, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
       logloom_private.kept_from(p_tenant_id), p_query.tree,
-      case when p_query.masked_tree is null then p_limit end,
-      case when p_query.hidden_fields is null then greatest(p_bytes, 1)
+      p_limit,
+      case when (logloom_private.short_cuts(p_query)).sizes then greatest(p_bytes, 1)
         else 9223372036854775807 end
     ) || ')'
   end;
@@ -81,13 +81,7 @@ begin
     v_rows := 'from (select l.* ' || v_rows || ' union all select l.* from ' || p_sealed
       || ' l) l where true';
   end if;
-  if p_query.masked_tree is null then
-    v_rows := v_rows || v_order;
-  end if;
-  if p_query.hidden_fields is not null then
-    v_rows := logloom_private.masked_sql(p_query, v_rows) || v_order;
-  end if;
-  return v_rows;
+  return logloom_private.masked_sql(p_query, v_rows || v_order, p_order => v_order);
 end;
 $$;
 

@@ -14,23 +14,20 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_rows text;
+  v_rows text :=
+    logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads);
 begin
-  if p_query.masked_tree is not null and p_reads is not null then
-    p_reads := p_reads || logloom_private.query_reads(p_query.masked_tree);
+  if logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    v_rows := 'from (select l.* ' || v_rows
+      || ' union all select l.* from logloom_private.sealed_rows('
+      || format(
+        '%s, %L, %L, %L, %L',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+        p_from, p_to, p_query.tree, p_reads
+      )
+      || ') l) l where true';
   end if;
-  v_rows := logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads);
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
-    return logloom_private.masked_sql(p_query, v_rows);
-  end if;
-  return logloom_private.masked_sql(p_query, 'from (select l.* ' || v_rows
-    || ' union all select l.* from logloom_private.sealed_rows('
-    || format(
-      '%s, %L, %L, %L, %L',
-      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      p_from, p_to, p_query.tree, p_reads
-    )
-    || ') l) l where true');
+  return logloom_private.masked_sql(p_query, v_rows, p_reads);
 end;
 $$;
 
@@ -115,12 +112,7 @@ begin
     end if;
   end if;
   v_order := format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
-  if p_query.masked_tree is not null then
-    -- How many of them it lets through shows without the hidden fields alone.
-    return logloom_private.records_sql(
-      p_tenant_id, p_query, p_query.ts_from, p_query.ts_to, p_reads
-    ) || ' and ' || v_after || 'true' || v_order;
-  elsif p_query.hidden_fields is not null then
+  if not (logloom_private.short_cuts(p_query)).sizes then
     p_bytes := null;
   end if;
   v_rows := logloom_private.rows_sql(
@@ -137,10 +129,7 @@ begin
       )
       || ') l) l' || v_order;
   end if;
-  if p_query.hidden_fields is not null then
-    v_rows := logloom_private.masked_sql(p_query, v_rows) || v_order;
-  end if;
-  return v_rows;
+  return logloom_private.masked_sql(p_query, v_rows, p_reads, v_order);
 end;
 $$;
 

@@ -50,8 +50,6 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_tree jsonb;
 begin
   if p_scope.filter is null and p_scope.hidden_fields is null then
     return p_query;
@@ -59,9 +57,7 @@ begin
   perform logloom_private.refuse_hidden_fields(p_query, p_query_dsl, p_scope.hidden_fields);
   p_query.hidden_fields := p_scope.hidden_fields;
   if p_query.hidden_fields is not null then
-    v_tree := logloom_private.tree_without_any(p_query.tree);
-    p_query.masked_tree := nullif(p_query.tree, v_tree);
-    p_query.tree := v_tree;
+    p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
   end if;
   -- The items of both side by side: what an index answers is looked for among them.
   select case when count(*) = 1 then (array_agg(i.item))[1]

@@ -127,6 +127,7 @@ as $$
 declare
   v_from constant timestamptz := p_query.ts_from;
   v_to constant timestamptz := p_query.ts_to;
+  v_counts constant boolean := (logloom_private.short_cuts(p_query)).counts;
   v_is_sealed constant boolean := p_bucket is null
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
   v_rows_from timestamptz;
@@ -142,11 +143,7 @@ begin
       v_to
     ));
   end if;
-  -- Counts are of what is stored: of fields that are not hidden.
-  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
-    and p_query.masked_tree is null
-    and (p_query.by_fields && p_query.hidden_fields) is not true
-  then
+  if v_counts and p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
     v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
     -- Over days without rows blocks count quicker than minutes do.
@@ -173,7 +170,7 @@ begin
         ::logloom_private.counted_source;
     end if;
   end if;
-  if v_is_sealed and p_query.hidden_fields is null and (
+  if v_counts and v_is_sealed and (
     p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
     or v_key is not null
   )

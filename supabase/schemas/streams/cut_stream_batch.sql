@@ -42,8 +42,7 @@ begin
   while v_first <= v_last loop
     v_step_last := case when v_is_again then v_last else least(v_first + v_steps - 1, v_last) end;
     v_left := v_limit + 1 - cardinality(v_batch.records);
-    -- A block is read once, for all steps in it. What is filtered after fields are hidden may be
-    -- too much for that.
+    -- A block is read once, for all steps in it.
     if v_first > v_sealed_through then
       select least(v_last, min(c.first_write_seq) - 1), least(v_last, min(c.last_write_seq))
       into v_sealed_through, v_block_end
@@ -52,8 +51,7 @@ begin
       if v_is_again then
         v_sealed_through := v_last;
       elsif v_first > v_sealed_through then
-        v_sealed_through :=
-          case when p_query.masked_tree is null then v_block_end else v_step_last end;
+        v_sealed_through := v_block_end;
       end if;
       v_sealed_sql := logloom_private.sealed_tail_sql(
         p_stream.tenant_id, p_query, v_left, v_first, v_id, v_sealed_through, v_bytes

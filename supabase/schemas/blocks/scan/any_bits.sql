@@ -33,7 +33,7 @@ end;
 $$;
 
 -- A leaf over any text of a record: its exact bits and its candidate bits. Each column tells its
--- part.
+-- part, and one of which some paths are hidden no more than candidates.
 create function logloom_private.any_bits(
   p_block logloom_private.blocks,
   p_leaf jsonb
@@ -48,36 +48,46 @@ declare
   -- Of an attribute that is no scalar, as of a record that has it alone.
   v_attribute_test constant text := format(
     'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
-    logloom_private.query_sql(p_leaf, 'l'),
+    logloom_private.query_sql(p_leaf - 'hidden', 'l'),
     logloom_private.query_text_test(p_leaf, '(l.attrs #>> ''{}'')')
   );
   v_no_fields constant text := (
     select string_agg('null::text as ' || f, ', ')
     from unnest(logloom_private.query_text_columns()) f
   );
+  v_hidden constant text[] := array(select jsonb_array_elements_text(p_leaf -> 'hidden'));
+  v_none constant varbit := logloom_private.no_bits(p_block.records);
   v_column logloom_private.block_columns;
   v_values text[];
   v_codes "char"[];
   v_wide_codes smallint[];
   v_bits text;
   v_found varbit;
-  v_result varbit[];
+  v_result varbit[] := array[v_none, v_none];
 begin
-  v_result := logloom_private.message_bits(p_block, p_leaf);
+  if 'msg' <> all(v_hidden) then
+    v_result := logloom_private.message_bits(p_block, p_leaf);
+  end if;
   execute 'select string_agg(repeat(case when '
-    || logloom_private.query_text_test(p_leaf, 'l.service') || ' or '
-    || logloom_private.query_text_test(p_leaf, 'l.level')
+    || concat_ws(
+      ' or ', 'false',
+      case when 'service' <> all(v_hidden)
+        then logloom_private.query_text_test(p_leaf, 'l.service') end,
+      case when 'level' <> all(v_hidden)
+        then logloom_private.query_text_test(p_leaf, 'l.level') end
+    )
     || ' then ''1'' else ''0'' end, l.records), '''')'
     || ' from (select unnest($1) as service, unnest($2) as level, unnest($3) as records) l'
   into v_bits
   using p_block.run_services, p_block.run_levels, p_block.run_records;
-  v_found := v_bits::varbit;
+  v_result := array[v_result[1] | v_bits::varbit, v_result[2] | v_bits::varbit];
   for v_column in
     select c.*
     from logloom_private.block_columns c
     where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
       and c.name <> 'record_bytes'
   loop
+    continue when logloom_private.is_hidden(v_column.name, v_hidden);
     continue when not logloom_private.column_may_hold(
       v_column, coalesce(p_leaf -> 'template' ->> 'literal', ''),
       (p_leaf -> 'folds_case')::boolean
@@ -107,10 +117,16 @@ begin
         ) c
       );
     end if;
-    v_found := v_found | (
+    v_found := (
       repeat('0', v_column.first - 1) || v_bits || repeat('0', p_block.records - v_column.last)
     )::varbit;
+    v_result := array[
+      v_result[1] | case when exists (
+        select from unnest(v_hidden) h where starts_with(h, v_column.name || '.')
+      ) then v_none else v_found end,
+      v_result[2] | v_found
+    ];
   end loop;
-  return array[v_result[1] | v_found, v_result[2] | v_found];
+  return v_result;
 end;
 $$;

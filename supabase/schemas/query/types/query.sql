@@ -9,8 +9,8 @@
 -- A leaf is a record that logloom_private.query_leaf makes once. The tests, what they compare with
 -- (values or bounds) and their SQL: query/tests, a file each; how blocks answer them:
 -- query/templates and blocks/scan.
--- With folds_case the text is compared as folded_text has it. A leaf is
--- never true for a field without a value.
+-- With folds_case the text is compared as folded_text has it; with hidden a leaf over any looks
+-- through none of these fields. A leaf is never true for a field without a value.
 --
 -- Nothing of a caller's text reaches the SQL but through quote_literal, and no expression in it
 -- can raise on any record. No role is granted anything here: the functions that search, save
@@ -67,7 +67,6 @@ create type logloom_private.query_range as (
 --   warnings      [{position, message, suggestion}]
 --   steps         what compiling took
 --   hidden_fields   the names that records are read without; null: none
---   masked_tree     what is asked of records without them, where filter does not ask it already
 create type logloom_private.compiled_query as (
   blank boolean,
   tree jsonb,
@@ -83,6 +82,5 @@ create type logloom_private.compiled_query as (
   plan jsonb,
   warnings jsonb,
   steps integer,
-  hidden_fields text[],
-  masked_tree jsonb
+  hidden_fields text[]
 );
