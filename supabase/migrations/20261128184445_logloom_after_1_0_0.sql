@@ -469,6 +469,17 @@ ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
 
 SET local check_function_bodies = off;
 
+CREATE TYPE "logloom_private"."page_cursor" AS (
+  "order"           text,
+  "ts"              timestamp WITH time zone,
+  "id"              uuid,
+  "ts_from"         timestamp WITH time zone,
+  "ts_to"           timestamp WITH time zone,
+  "now"             timestamp WITH time zone,
+  "records_left"    integer,
+  "received_before" timestamp WITH time zone
+);
+
 CREATE TYPE "logloom_private"."reader_kind" AS ENUM (
   'token',
   'key',
@@ -2637,6 +2648,38 @@ CREATE OR REPLACE FUNCTION logloom_private.actor()
   STABLE
 RETURN COALESCE(logloom_private.current_user_id(), NULLIF(current_setting('role'::text, true), 'none'::text), (SESSION_USER)::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.cursor_after (
+  p_cursor text,
+  p_after  text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_cursor logloom_private.page_cursor;
+  v_after constant text[] := regexp_match(
+    p_after, '^([^,]{1,40}),([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
+  );
+  v_ts constant timestamptz := logloom_private.iso_instant(v_after[1]);
+begin
+  if p_after is null then
+    return p_cursor;
+  elsif v_ts is null then
+    perform logloom_private.refuse('search.place_is_invalid');
+  end if;
+  v_cursor := logloom_private.decode_page_cursor(p_cursor);
+  -- In a range that has moved on since, records after that place may be missing.
+  if not v_ts <@ tstzrange(v_cursor.ts_from, v_cursor.ts_to) then
+    perform logloom_private.refuse('search.place_is_outside');
+  end if;
+  v_cursor.ts := v_ts;
+  v_cursor.id := v_after[2];
+  return logloom_private.encode_page_cursor(v_cursor);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.cut_stream_batch (
   p_stream logloom.log_streams,
   p_query  logloom_private.compiled_query
@@ -2951,6 +2994,31 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.decode_page_cursor (
+  p_cursor text
+)
+  RETURNS logloom_private.page_cursor
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts constant text[] := case when p_cursor is not null then logloom_private.decode_cursor(
+    p_cursor,
+    '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
+      || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?(?: w(\d{1,18}))?$'
+  ) end;
+  v_times constant timestamptz[] := array(
+    select 'epoch'::timestamptz + (m || ' microseconds')::interval
+    from unnest(v_parts[2:5] || v_parts[8]) m
+  );
+begin
+  return row(
+    v_parts[1], v_times[1], v_parts[6], v_times[2], v_times[3], v_times[4], v_parts[7], v_times[5]
+  )::logloom_private.page_cursor;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.delete_archive()
   RETURNS bigint
   LANGUAGE plpgsql
@@ -3204,6 +3272,28 @@ declare
 begin
   return translate(
     encode(extensions.hmac(v_sealed, v_key, 'sha256') || v_sealed, 'base64'), e'+/=\n', '-_'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.encode_page_cursor (
+  p_cursor logloom_private.page_cursor
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_microseconds constant bigint[] := array(
+    select (extract(epoch from t) * 1000000)::bigint
+    from unnest(array[
+      p_cursor.ts, p_cursor.ts_from, p_cursor.ts_to, p_cursor."now", p_cursor.received_before
+    ]) t
+  );
+begin
+  return logloom_private.encode_cursor(
+    array['page', p_cursor."order"] || v_microseconds[1:4]::text[]
+      || array[p_cursor.id::text, p_cursor.records_left::text, 'w' || v_microseconds[5]]
   );
 end;
 $function$;
@@ -3462,6 +3552,31 @@ begin
     order by d.tenant_id
     limit p_limit
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.export_cursor (
+  p_range tstzrange,
+  p_order text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_cursor logloom_private.page_cursor;
+begin
+  v_cursor."order" := p_order;
+  v_cursor.ts := case p_order when 'asc' then lower(p_range) else upper(p_range) end;
+  v_cursor.id := '00000000-0000-0000-0000-000000000000';
+  v_cursor.ts_from := lower(p_range);
+  v_cursor.ts_to := upper(p_range);
+  v_cursor."now" := now();
+  v_cursor.received_before := coalesce(
+    logloom_private.watermark((logloom_private.queue_state()).oldest_received_at), 'epoch'
+  );
+  return logloom_private.encode_page_cursor(v_cursor);
 end;
 $function$;
 
@@ -8810,46 +8925,34 @@ declare
     p_limit, 'search.page_limit_is_out_of_range'
   );
   v_order text;
-  v_now timestamptz := now();
-  v_first tstzrange;
   v_range tstzrange;
   v_query logloom_private.compiled_query;
   v_received jsonb;
   v_left integer;
-  v_after text[];
-  v_times timestamptz[];
+  v_cursor logloom_private.page_cursor;
   v_page record;
-  v_cursor text;
+  v_next_cursor text;
 begin
   perform logloom_private.take_search_slot(v_scope);
-  if p_cursor is not null then
-    v_after := logloom_private.decode_cursor(
-      p_cursor,
-      '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
-        || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?(?: w(\d{1,18}))?$'
-    );
-    v_times := array(
-      select 'epoch'::timestamptz + (m || ' microseconds')::interval from unnest(v_after[2:5]) m
-    );
-    -- What the first page meant by now and by its range, so that no page moves away from it.
-    v_first := tstzrange(v_times[2], v_times[3]);
-    v_now := v_times[4];
-  end if;
-  if v_after[8] is not null then
-    -- Of an export: what was received before it began.
+  v_cursor := logloom_private.decode_page_cursor(p_cursor);
+  v_cursor."now" := coalesce(v_cursor."now", now());
+  if v_cursor.received_before is not null then
     v_received := logloom_private.query_leaf(
       logloom_private.query_field('received_at', 1),
-      jsonb_build_object('test', 'within', 'bounds', jsonb_build_object(
-        'to', 'epoch'::timestamptz + (v_after[8] || ' microseconds')::interval
-      ))
+      jsonb_build_object(
+        'test', 'within', 'bounds', jsonb_build_object('to', v_cursor.received_before)
+      )
     );
     v_scope.filter := case when v_scope.filter is null then v_received
       else jsonb_build_object(
         'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_received)
       ) end;
   end if;
-  v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
-  v_query := logloom_private.search_query(v_scope, p_query_dsl, v_now, 'records');
+  v_range := logloom_private.search_range(
+    p_ts_from, p_ts_to,
+    case when p_cursor is not null then tstzrange(v_cursor.ts_from, v_cursor.ts_to) end
+  );
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, v_cursor."now", 'records');
   -- That of the query's sort, or p_order.
   v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
     when true then 'desc' when false then 'asc' end;
@@ -8859,35 +8962,33 @@ begin
     perform logloom_private.refuse('search.order_is_another', v_order);
   end if;
   v_order := coalesce(v_order, p_order, 'desc');
-  if v_after[1] <> v_order then
+  if v_cursor."order" <> v_order then
     perform logloom_private.refuse('search.cursor_has_another_order');
   end if;
-  -- What limit leaves to this page and those after it.
-  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  v_left := coalesce(v_cursor.records_left, (v_query.plan -> 'limit')::integer);
   if p_limit is null and v_left is not null then
     v_limit := (select s.list_limit_max from logloom_private.settings s);
   end if;
-  if p_limit is null and v_after[8] is not null then
+  if p_limit is null and v_cursor.received_before is not null then
     v_limit := (select s.export_page_records from logloom_private.settings s);
   end if;
   v_limit := least(v_limit, v_left);
 
   v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order, v_times[1], v_after[6]::uuid
+    v_tenant_id, v_query, v_range, v_limit, v_order, v_cursor.ts, v_cursor.id
   );
   v_left := v_left - cardinality(v_page.logs);
   if v_page.last_id is not null and v_left is distinct from 0 then
-    v_cursor := logloom_private.encode_cursor(
-      array['page', v_order]
-        || array(
-          select (extract(epoch from t) * 1000000)::bigint::text
-          from unnest(array[v_page.last_ts, lower(v_range), upper(v_range), v_now]) t
-        )
-        || array[v_page.last_id::text, v_left::text, 'w' || v_after[8]]
-    );
+    v_cursor."order" := v_order;
+    v_cursor.ts := v_page.last_ts;
+    v_cursor.id := v_page.last_id;
+    v_cursor.ts_from := lower(v_range);
+    v_cursor.ts_to := upper(v_range);
+    v_cursor.records_left := v_left;
+    v_next_cursor := logloom_private.encode_page_cursor(v_cursor);
   end if;
   return row(
-    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    v_page.logs, v_next_cursor, lower(v_range), upper(v_range),
     array(
       select w
       from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
@@ -12648,6 +12749,8 @@ COMMENT ON TABLE "logloom_private"."storage" IS 'What is stored, measured once a
 COMMENT ON TABLE "logloom_private"."storage_hours" IS 'What was stored at the first measurement of each hour of the last 8 days: for the forecast.';
 
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. archive: one claim of its work at a time. With a hash of a lane as second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
+
+COMMENT ON TYPE "logloom_private"."page_cursor" IS 'Where a page begins: after the record of ts and id, in order (asc or desc). ts_from, ts_to and now: what the first page meant by its range and by now, so that no page moves away from it. records_left: what limit leaves to this page and those after it. received_before: an export holds what was received before it began.';
 
 COMMENT ON TYPE "logloom_private"."reader_kind" IS 'By what somebody reads: the token of a request, an API key, a portal session, or, where no request asks, the view of a log stream or of an alert''s message.';
 

@@ -1,6 +1,6 @@
 -- A text that decode_cursor alone reads, another one each time: how far the writer is, which a tail
 -- holds, and since when events wait, which an export holds, are of all tenants. What else a cursor
--- holds: of a page, read_log_page says; of the live tail, tail_logs.
+-- holds: of a page, page_cursor says; of the live tail, tail_logs.
 create function logloom_private.encode_cursor(p_parts text[])
 returns text
 language plpgsql
@@ -59,5 +59,67 @@ begin
     perform logloom_private.refuse('search.cursor_is_invalid');
   end if;
   return v_parts;
+end;
+$$;
+
+create type logloom_private.page_cursor as (
+  "order" text,
+  ts timestamptz,
+  id uuid,
+  ts_from timestamptz,
+  ts_to timestamptz,
+  "now" timestamptz,
+  records_left integer,
+  received_before timestamptz
+);
+
+comment on type logloom_private.page_cursor is
+  'Where a page begins: after the record of ts and id, in order (asc or desc). ts_from, ts_to and '
+  'now: what the first page meant by its range and by now, so that no page moves away from it. '
+  'records_left: what limit leaves to this page and those after it. received_before: an export '
+  'holds what was received before it began.';
+
+create function logloom_private.encode_page_cursor(p_cursor logloom_private.page_cursor)
+returns text
+language plpgsql
+volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_microseconds constant bigint[] := array(
+    select (extract(epoch from t) * 1000000)::bigint
+    from unnest(array[
+      p_cursor.ts, p_cursor.ts_from, p_cursor.ts_to, p_cursor."now", p_cursor.received_before
+    ]) t
+  );
+begin
+  return logloom_private.encode_cursor(
+    array['page', p_cursor."order"] || v_microseconds[1:4]::text[]
+      || array[p_cursor.id::text, p_cursor.records_left::text, 'w' || v_microseconds[5]]
+  );
+end;
+$$;
+
+-- Null without one.
+create function logloom_private.decode_page_cursor(p_cursor text)
+returns logloom_private.page_cursor
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_parts constant text[] := case when p_cursor is not null then logloom_private.decode_cursor(
+    p_cursor,
+    '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
+      || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?(?: w(\d{1,18}))?$'
+  ) end;
+  v_times constant timestamptz[] := array(
+    select 'epoch'::timestamptz + (m || ' microseconds')::interval
+    from unnest(v_parts[2:5] || v_parts[8]) m
+  );
+begin
+  return row(
+    v_parts[1], v_times[1], v_parts[6], v_times[2], v_times[3], v_times[4], v_parts[7], v_times[5]
+  )::logloom_private.page_cursor;
 end;
 $$;

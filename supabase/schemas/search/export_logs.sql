@@ -67,22 +67,18 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_received_before constant timestamptz := coalesce(
+  v_cursor logloom_private.page_cursor;
+begin
+  v_cursor."order" := p_order;
+  v_cursor.ts := case p_order when 'asc' then lower(p_range) else upper(p_range) end;
+  v_cursor.id := '00000000-0000-0000-0000-000000000000';
+  v_cursor.ts_from := lower(p_range);
+  v_cursor.ts_to := upper(p_range);
+  v_cursor."now" := now();
+  v_cursor.received_before := coalesce(
     logloom_private.watermark((logloom_private.queue_state()).oldest_received_at), 'epoch'
   );
-begin
-  return logloom_private.encode_cursor(
-    array['page', p_order]
-      || array(
-        select (extract(epoch from t) * 1000000)::bigint::text
-        from unnest(array[
-          case p_order when 'asc' then lower(p_range) else upper(p_range) end,
-          lower(p_range), upper(p_range), now()
-        ]) t
-      )
-      || '00000000-0000-0000-0000-000000000000'::text
-      || ('w' || (extract(epoch from v_received_before) * 1000000)::bigint)
-  );
+  return logloom_private.encode_page_cursor(v_cursor);
 end;
 $$;
 
@@ -94,7 +90,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_parts text[];
+  v_cursor logloom_private.page_cursor;
   v_after constant text[] := regexp_match(
     p_after, '^([^,]{1,40}),([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
   );
@@ -105,21 +101,14 @@ begin
   elsif v_ts is null then
     perform logloom_private.refuse('search.place_is_invalid');
   end if;
-  v_parts := logloom_private.decode_cursor(
-    p_cursor,
-    '^(page (?:desc|asc)) \d{1,18} (\d{1,18}) (\d{1,18}) (\d{1,18}) [0-9a-f-]{36}(.*)$'
-  );
+  v_cursor := logloom_private.decode_page_cursor(p_cursor);
   -- In a range that has moved on since, records after that place may be missing.
-  if not v_ts <@ tstzrange(
-    'epoch'::timestamptz + (v_parts[2] || ' microseconds')::interval,
-    'epoch'::timestamptz + (v_parts[3] || ' microseconds')::interval
-  ) then
+  if not v_ts <@ tstzrange(v_cursor.ts_from, v_cursor.ts_to) then
     perform logloom_private.refuse('search.place_is_outside');
   end if;
-  return logloom_private.encode_cursor(array[
-    v_parts[1], (extract(epoch from v_ts) * 1000000)::bigint::text,
-    v_parts[2], v_parts[3], v_parts[4], v_after[2] || v_parts[5]
-  ]);
+  v_cursor.ts := v_ts;
+  v_cursor.id := v_after[2];
+  return logloom_private.encode_page_cursor(v_cursor);
 end;
 $$;
 

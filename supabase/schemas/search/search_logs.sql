@@ -24,46 +24,34 @@ declare
     p_limit, 'search.page_limit_is_out_of_range'
   );
   v_order text;
-  v_now timestamptz := now();
-  v_first tstzrange;
   v_range tstzrange;
   v_query logloom_private.compiled_query;
   v_received jsonb;
   v_left integer;
-  v_after text[];
-  v_times timestamptz[];
+  v_cursor logloom_private.page_cursor;
   v_page record;
-  v_cursor text;
+  v_next_cursor text;
 begin
   perform logloom_private.take_search_slot(v_scope);
-  if p_cursor is not null then
-    v_after := logloom_private.decode_cursor(
-      p_cursor,
-      '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
-        || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?(?: w(\d{1,18}))?$'
-    );
-    v_times := array(
-      select 'epoch'::timestamptz + (m || ' microseconds')::interval from unnest(v_after[2:5]) m
-    );
-    -- What the first page meant by now and by its range, so that no page moves away from it.
-    v_first := tstzrange(v_times[2], v_times[3]);
-    v_now := v_times[4];
-  end if;
-  if v_after[8] is not null then
-    -- Of an export: what was received before it began.
+  v_cursor := logloom_private.decode_page_cursor(p_cursor);
+  v_cursor."now" := coalesce(v_cursor."now", now());
+  if v_cursor.received_before is not null then
     v_received := logloom_private.query_leaf(
       logloom_private.query_field('received_at', 1),
-      jsonb_build_object('test', 'within', 'bounds', jsonb_build_object(
-        'to', 'epoch'::timestamptz + (v_after[8] || ' microseconds')::interval
-      ))
+      jsonb_build_object(
+        'test', 'within', 'bounds', jsonb_build_object('to', v_cursor.received_before)
+      )
     );
     v_scope.filter := case when v_scope.filter is null then v_received
       else jsonb_build_object(
         'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_received)
       ) end;
   end if;
-  v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
-  v_query := logloom_private.search_query(v_scope, p_query_dsl, v_now, 'records');
+  v_range := logloom_private.search_range(
+    p_ts_from, p_ts_to,
+    case when p_cursor is not null then tstzrange(v_cursor.ts_from, v_cursor.ts_to) end
+  );
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, v_cursor."now", 'records');
   -- That of the query's sort, or p_order.
   v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
     when true then 'desc' when false then 'asc' end;
@@ -73,35 +61,33 @@ begin
     perform logloom_private.refuse('search.order_is_another', v_order);
   end if;
   v_order := coalesce(v_order, p_order, 'desc');
-  if v_after[1] <> v_order then
+  if v_cursor."order" <> v_order then
     perform logloom_private.refuse('search.cursor_has_another_order');
   end if;
-  -- What limit leaves to this page and those after it.
-  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  v_left := coalesce(v_cursor.records_left, (v_query.plan -> 'limit')::integer);
   if p_limit is null and v_left is not null then
     v_limit := (select s.list_limit_max from logloom_private.settings s);
   end if;
-  if p_limit is null and v_after[8] is not null then
+  if p_limit is null and v_cursor.received_before is not null then
     v_limit := (select s.export_page_records from logloom_private.settings s);
   end if;
   v_limit := least(v_limit, v_left);
 
   v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order, v_times[1], v_after[6]::uuid
+    v_tenant_id, v_query, v_range, v_limit, v_order, v_cursor.ts, v_cursor.id
   );
   v_left := v_left - cardinality(v_page.logs);
   if v_page.last_id is not null and v_left is distinct from 0 then
-    v_cursor := logloom_private.encode_cursor(
-      array['page', v_order]
-        || array(
-          select (extract(epoch from t) * 1000000)::bigint::text
-          from unnest(array[v_page.last_ts, lower(v_range), upper(v_range), v_now]) t
-        )
-        || array[v_page.last_id::text, v_left::text, 'w' || v_after[8]]
-    );
+    v_cursor."order" := v_order;
+    v_cursor.ts := v_page.last_ts;
+    v_cursor.id := v_page.last_id;
+    v_cursor.ts_from := lower(v_range);
+    v_cursor.ts_to := upper(v_range);
+    v_cursor.records_left := v_left;
+    v_next_cursor := logloom_private.encode_page_cursor(v_cursor);
   end if;
   return row(
-    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    v_page.logs, v_next_cursor, lower(v_range), upper(v_range),
     array(
       select w
       from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
