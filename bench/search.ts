@@ -318,9 +318,9 @@ async function plan(sql: postgres.Sql, one: Case, now: Date): Promise<string> {
   const range = `tstzrange('${p_ts_from}', '${p_ts_to}')`;
   const query = `logloom_private.compile_query(${literal(one.query)})`;
   const text = {
-    search_logs: `'select l.* ' || logloom_private.first_records_sql(
+    search_logs: `'select l.* ' || logloom_private.source_sql(logloom_private.first_records_sql(
       '${tenant}', logloom_private.bound_query('${tenant}', ${query}, ${range}), 101, 'desc'
-    )`,
+    ))`,
     log_stats: `logloom_private.log_stats_sql('${tenant}', ${query}, ${range}, 100)`,
     log_histogram: `logloom_private.log_histogram_sql('${tenant}', ${query}, ${range}, 1800)`,
   }[one.operation];

@@ -177,6 +177,10 @@ DROP FUNCTION "logloom_private"."channel_limit"(text, text);
 
 DROP FUNCTION "logloom_private"."check_query"(text, boolean);
 
+DROP FUNCTION "logloom_private"."chosen_rows_sql"(jsonb, jsonb, text, integer);
+
+DROP FUNCTION "logloom_private"."counted_rows_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone);
+
 DROP FUNCTION "logloom_private"."current_user_id"();
 
 DROP FUNCTION "logloom_private"."cut_words"(text);
@@ -191,6 +195,8 @@ DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, intege
 
 DROP FUNCTION "logloom_private"."fail_stream"(logloom.log_streams, integer, text, integer);
 
+DROP FUNCTION "logloom_private"."first_records_sql"(text, logloom_private.compiled_query, integer, text, timestamp WITH time zone, uuid, text[], bigint);
+
 DROP FUNCTION "logloom_private"."has_partials"(logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."is_cheap"(bigint, double precision);
@@ -204,6 +210,8 @@ DROP FUNCTION "logloom_private"."is_service_role"();
 DROP FUNCTION "logloom_private"."job_deadline"(timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."letter_cases"();
+
+DROP FUNCTION "logloom_private"."log_fields_sample_sql"(text, logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."log_tail_rows_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint);
 
@@ -222,6 +230,8 @@ DROP FUNCTION "logloom_private"."no_bits"(integer);
 DROP FUNCTION "logloom_private"."numbers_aggregate_sql"(jsonb, bigint);
 
 DROP FUNCTION "logloom_private"."operations"();
+
+DROP FUNCTION "logloom_private"."page_sql"(logloom_private.compiled_query, text, text, integer, bigint, boolean, text);
 
 DROP FUNCTION "logloom_private"."partial_value"(text, integer, numeric, numeric, numeric, numeric, numeric);
 
@@ -263,6 +273,8 @@ DROP FUNCTION "logloom_private"."record_hops"(jsonb);
 
 DROP FUNCTION "logloom_private"."record_job"(text, timestamp WITH time zone, text);
 
+DROP FUNCTION "logloom_private"."records_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone, text[]);
+
 DROP FUNCTION "logloom_private"."remainder_name"(date);
 
 DROP FUNCTION "logloom_private"."removed_records_sql"(text);
@@ -270,6 +282,10 @@ DROP FUNCTION "logloom_private"."removed_records_sql"(text);
 DROP FUNCTION "logloom_private"."resolve_incidents"(uuid, timestamp WITH time zone, jsonb[], timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."rough_shape_sql"(text);
+
+DROP FUNCTION "logloom_private"."rows_end"(text);
+
+DROP FUNCTION "logloom_private"."rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text[], text, integer, bigint);
 
 DROP FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches);
 
@@ -299,6 +315,8 @@ DROP FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text);
 
 DROP FUNCTION "logloom_private"."span_start"(date, integer);
 
+DROP FUNCTION "logloom_private"."staged_sql"(logloom_private.compiled_query, text);
+
 DROP FUNCTION "logloom_private"."stats_aggregates"(logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."step_at"(logloom_private.blocks, timestamp WITH time zone);
@@ -311,7 +329,7 @@ DROP FUNCTION "logloom_private"."take_search_slot"(text);
 
 DROP FUNCTION "logloom_private"."template_of"(text);
 
-DROP FUNCTION "logloom_private"."tree_without_any"(jsonb);
+DROP FUNCTION "logloom_private"."tenant_rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text);
 
 DROP FUNCTION "logloom_private"."trim_space"(text);
 
@@ -330,8 +348,6 @@ DROP FUNCTION "logloom_private"."written_number"(text);
 DROP FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
 
 DROP PROCEDURE "logloom_private"."run_retention"(date);
-
-ALTER TYPE "logloom_private"."compiled_query" DROP ATTRIBUTE "masked_tree" CASCADE;
 
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "queue_hard_limit_bytes" DROP DEFAULT;
@@ -487,12 +503,21 @@ CREATE TYPE "logloom_private"."reader_kind" AS ENUM (
   'view'
 );
 
+CREATE TYPE "logloom_private"."sql_source" AS (
+  "from_sql"  text,
+  "where_sql" text,
+  "order_sql" text,
+  "max_rows"  bigint
+);
+
 CREATE TYPE "logloom_private"."tenant_work" AS (
   "id"           uuid,
   "tenant_id"    text,
   "due_at"       timestamp WITH time zone,
   "is_under_way" boolean
 );
+
+ALTER TYPE "logloom_private"."counted_source" ALTER ATTRIBUTE "rows_sql" TYPE logloom_private.sql_source CASCADE;
 
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
 
@@ -788,6 +813,46 @@ RETURN
   'events = p.events + excluded.events, numbers = p.numbers + excluded.numbers, '::text) || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '::text) ||
   'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.alert_piece_sql (
+  p_tenant_id    text,
+  p_from         timestamp with time zone,
+  p_ts           timestamp with time zone,
+  p_id           uuid,
+  p_limit        integer,
+  p_staged_after bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_to constant timestamptz := p_ts + interval '1 microsecond';
+  v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(
+    p_tenant_id, p_from, v_to,
+    concat_ws(
+      ' and ', 'l.write_seq > ' || p_staged_after,
+      format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id)
+    ),
+    case when p_staged_after is null then 'logloom.logs' else 'pg_temp.alert_writes' end
+  );
+begin
+  v_rows.order_sql := 'l.ts desc, l.id desc';
+  v_rows.max_rows := p_limit;
+  if p_staged_after is null and (
+    logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
+    -- Or may have by the time that this runs.
+    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
+  ) then
+    v_rows := logloom_private.with_sealed_sql(v_rows, format(
+      'logloom_private.sealed_page(%L, %L, %L, %L, %L, %L, %L, %L)',
+      p_tenant_id, p_from, v_to, '{"type": "all"}', p_limit, 'desc', p_ts, p_id
+    ));
+  end if;
+  return 'select l.* ' || logloom_private.source_sql(v_rows);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.alert_rule_for (
   p_row            logloom.alert_rules,
   p_sees_addresses boolean,
@@ -847,103 +912,6 @@ RETURN
   (p_row).ends_at,
   logloom_private.alert_silence_state((p_row).starts_at, (p_row).ends_at, (p_row).expired_at),
   (p_row).comment, (p_row).created_by, (p_row).created_at, (p_row).expired_at, (p_row).expired_by);
-
-CREATE OR REPLACE FUNCTION logloom_private.any_bits (
-  p_block logloom_private.blocks,
-  p_leaf  jsonb
-)
-  RETURNS bit varying[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  -- Of an attribute that is no scalar, as of a record that has it alone.
-  v_attribute_test constant text := format(
-    'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
-    logloom_private.query_sql(p_leaf - 'hidden', 'l'),
-    logloom_private.query_text_test(p_leaf, '(l.attrs #>> ''{}'')')
-  );
-  v_no_fields constant text := (
-    select string_agg('null::text as ' || f, ', ')
-    from unnest(logloom_private.query_text_columns()) f
-  );
-  v_hidden constant text[] := array(select jsonb_array_elements_text(p_leaf -> 'hidden'));
-  v_none constant varbit := logloom_private.no_bits(p_block.records);
-  v_column logloom_private.block_columns;
-  v_values text[];
-  v_codes "char"[];
-  v_wide_codes smallint[];
-  v_bits text;
-  v_found varbit;
-  v_result varbit[] := array[v_none, v_none];
-begin
-  if 'msg' <> all(v_hidden) then
-    v_result := logloom_private.message_bits(p_block, p_leaf);
-  end if;
-  execute 'select string_agg(repeat(case when '
-    || concat_ws(
-      ' or ', 'false',
-      case when 'service' <> all(v_hidden)
-        then logloom_private.query_text_test(p_leaf, 'l.service') end,
-      case when 'level' <> all(v_hidden)
-        then logloom_private.query_text_test(p_leaf, 'l.level') end
-    )
-    || ' then ''1'' else ''0'' end, l.records), '''')'
-    || ' from (select unnest($1) as service, unnest($2) as level, unnest($3) as records) l'
-  into v_bits
-  using p_block.run_services, p_block.run_levels, p_block.run_records;
-  v_result := array[v_result[1] | v_bits::varbit, v_result[2] | v_bits::varbit];
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name <> 'record_bytes'
-  loop
-    continue when logloom_private.is_hidden(v_column.name, v_hidden);
-    continue when not logloom_private.column_may_hold(
-      v_column, coalesce(p_leaf -> 'template' ->> 'literal', ''),
-      (p_leaf -> 'folds_case')::boolean
-    );
-    v_values := case v_column.kind when 'dictionary' then v_column.dictionary
-      else logloom_private.column_texts(v_column) end;
-    execute 'select string_agg(case when '
-      || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
-        else logloom_private.query_text_test(p_leaf, 'l.value') end
-      || ' then ''1'' else ''0'' end, '''') from (select '
-      || case when left(v_column.name, 5) = 'attrs'
-        then v_no_fields || ', v.value::jsonb as attrs, ' else '' end
-      || 'v.value from (select unnest($1) as value) v) l'
-    into v_bits
-    using v_values;
-    continue when strpos(v_bits, '1') = 0;
-    if v_column.kind = 'dictionary' and v_column.codes is null and v_column.wide_codes is null then
-      v_bits := repeat(v_bits, v_column.last - v_column.first + 1);
-    elsif v_column.kind = 'dictionary' then
-      v_values := string_to_array(v_bits, null);
-      v_codes := v_column.codes;
-      v_wide_codes := v_column.wide_codes;
-      v_bits := (
-        select string_agg(coalesce(v_values[coalesce(c.code + 129, c.wide_code)], '0'), '')
-        from (
-          select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code
-        ) c
-      );
-    end if;
-    v_found := (
-      repeat('0', v_column.first - 1) || v_bits || repeat('0', p_block.records - v_column.last)
-    )::varbit;
-    v_result := array[
-      v_result[1] | case when exists (
-        select from unnest(v_hidden) h where starts_with(h, v_column.name || '.')
-      ) then v_none else v_found end,
-      v_result[2] | v_found
-    ];
-  end loop;
-  return v_result;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.api_key_status (
   p_revoked_at timestamp with time zone,
@@ -2046,12 +2014,13 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.chosen_rows_sql (
+  p_from  text,
   p_plan  jsonb,
   p_sql   jsonb,
   p_order text,
   p_limit integer
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2078,9 +2047,9 @@ declare
       with ordinality s (sql, n)
   );
 begin
-  return format(
-    'where %s order by %s limit %s', coalesce(v_having, 'true'),
-    concat_ws(', ', v_keys, p_order), least(p_limit, (p_plan -> 'limit')::integer)
+  return logloom_private.rows_from(
+    p_from, coalesce(v_having, 'true'), concat_ws(', ', v_keys, p_order),
+    least(p_limit, (p_plan -> 'limit')::integer)
   );
 end;
 $function$;
@@ -2525,52 +2494,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.compile_rule (
-  p_tenant_id text,
-  p_query_dsl text,
-  p_view_id   uuid,
-  p_now       timestamp with time zone DEFAULT now()
-)
-  RETURNS logloom_private.compiled_query
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_query logloom_private.compiled_query := logloom_private.compile_query(p_query_dsl, p_now);
-  v_view logloom.log_views;
-  v_shown logloom_private.compiled_query;
-begin
-  if p_view_id is null then
-    return v_query;
-  end if;
-  select v.* into v_view
-  from logloom.log_views v
-  where v.tenant_id = p_tenant_id and v.view_id = p_view_id;
-  if not found then
-    perform logloom_private.refuse('callers.view_is_missing');
-  end if;
-  if logloom_private.reads_hidden(
-    logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan)),
-    v_view.hidden_fields
-  ) then
-    perform logloom_private.refuse('alerts.query_reads_what_is_hidden', v_view.name);
-  end if;
-  if v_view.query_dsl is null then
-    return v_query;
-  end if;
-  v_shown := logloom_private.compile_query(v_view.query_dsl, p_now);
-  v_query.tree := jsonb_build_object(
-    'type', 'and', 'items', jsonb_build_array(v_shown.tree, v_query.tree)
-  );
-  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
-  v_query.ts_from := greatest(v_query.ts_from, v_shown.ts_from);
-  v_query.ts_to := least(v_query.ts_to, v_shown.ts_to);
-  v_query.names_now := v_query.names_now or v_shown.names_now;
-  return v_query;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.continue_alert_round (
   p_round logloom_private.alert_rounds
 )
@@ -2633,6 +2556,68 @@ begin
     update logloom_private.alert_rounds r set staged_by = pg_backend_pid() where r.singleton;
   end if;
   return v_round;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.counted_rows_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_fields constant text[] :=
+    logloom_private.query_reads(p_query.tree) || p_query.by_fields;
+  v_first constant timestamptz :=
+    date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
+  v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
+  v_filter text;
+  v_hides_services boolean;
+  v_sql text;
+  v_edge tstzrange;
+begin
+  if v_first >= v_last
+    or not v_fields <@ array['level', 'service']
+    or p_query.aggregate not in ('count', 'rate')
+  then
+    return null;
+  end if;
+  if 'service' = any(v_fields) then
+    execute 'select exists (select ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
+    )) || ')'
+    into v_hides_services;
+    if v_hides_services then
+      return null;
+    end if;
+  end if;
+
+  v_filter := logloom_private.query_sql(p_query.tree, 'l');
+  v_sql := '(select l.minute as ts, l.level, l.service, l.events '
+    || logloom_private.source_sql(logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
+    ))
+    || ' union all select l.ts, l.level, l.service, l.events '
+    || logloom_private.source_sql(logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, v_filter,
+      format(
+        'logloom_private.block_counts(%s, %L, %L)',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), v_first, v_last
+      )
+    ));
+  foreach v_edge in array array[tstzrange(p_from, v_first), tstzrange(v_last, p_to)] loop
+    continue when isempty(v_edge);
+    v_sql := v_sql || ' union all select l.ts, l.level, l.service, 1 '
+      || logloom_private.source_sql(logloom_private.records_sql(
+        p_tenant_id, p_query, lower(v_edge), upper(v_edge), array['ts', 'level', 'service']
+      ));
+  end loop;
+  return logloom_private.rows_from(v_sql || ') l');
 end;
 $function$;
 
@@ -2721,7 +2706,8 @@ begin
   while v_first <= v_last loop
     v_step_last := case when v_is_again then v_last else least(v_first + v_steps - 1, v_last) end;
     v_left := v_limit + 1 - cardinality(v_batch.records);
-    -- A block is read once, for all steps in it.
+    -- A block is read once, for all steps in it. What is filtered after fields are hidden may be
+    -- too much for that.
     if v_first > v_sealed_through then
       select least(v_last, min(c.first_write_seq) - 1), least(v_last, min(c.last_write_seq))
       into v_sealed_through, v_block_end
@@ -2730,7 +2716,8 @@ begin
       if v_is_again then
         v_sealed_through := v_last;
       elsif v_first > v_sealed_through then
-        v_sealed_through := v_block_end;
+        v_sealed_through :=
+          case when p_query.masked_tree is null then v_block_end else v_step_last end;
       end if;
       v_sealed_sql := logloom_private.sealed_tail_sql(
         p_stream.tenant_id, p_query, v_left, v_first, v_id, v_sealed_through, v_bytes
@@ -2754,7 +2741,7 @@ begin
             )
           end
         ),
-        'l.write_seq, l.id', v_left, v_bytes, true, ', l.write_seq, l.record_bytes'
+        v_left, v_bytes, true, ', l.write_seq, l.record_bytes'
       )
       || ') r'
     into v_found, v_write_seqs, v_size
@@ -3036,6 +3023,25 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.delete_dead_letters (
+  p_run    logloom.retention_runs,
+  p_filter text
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_deleted integer;
+begin
+  execute 'delete ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
+    p_run.tenant_id, p_run.ts_from, p_run.ts_to, p_filter, 'logloom_private.dead_letters'
+  ));
+  get diagnostics v_deleted = row_count;
+  return v_deleted;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.delete_expired (
   p_tenant_id text,
   p_day       date,
@@ -3046,7 +3052,7 @@ CREATE OR REPLACE FUNCTION logloom_private.delete_expired (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_rows text;
+  v_rows logloom_private.sql_source;
   v_end logloom_private.log_key;
   v_deleted integer;
 begin
@@ -3063,11 +3069,7 @@ begin
   if v_end.ts is null then
     return 0;
   end if;
-  execute logloom_private.removed_records_sql(format(
-    'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
-    v_rows, v_end.ts, v_end.ts, v_end.id
-  ))
-  into v_deleted;
+  v_deleted := logloom_private.delete_to_end(v_rows, v_end, 'true');
   perform logloom_private.note_deletions(array[p_tenant_id], array[v_deleted], 0, p_today);
   return v_deleted;
 end;
@@ -3139,6 +3141,103 @@ begin
   set tenant_through = v_through, error = coalesce(p.error, v_error)
   where p.singleton;
   return case when v_first.tenant_id is null then interval '0' else v_settings.deletion_pause end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.delete_to_end (
+  p_rows   logloom_private.sql_source,
+  p_end    logloom_private.log_key,
+  p_filter text
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_deleted integer;
+begin
+  p_rows.where_sql := format(
+    '%s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%2$L::timestamptz, %L::uuid) and (%s)',
+    p_rows.where_sql, p_end.ts, p_end.id, p_filter
+  );
+  execute logloom_private.removed_records_sql('delete ' || logloom_private.source_sql(p_rows))
+  into v_deleted;
+  return v_deleted;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.deletion_step (
+  p_run_id uuid
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_run logloom.retention_runs;
+  v_query logloom_private.compiled_query;
+  v_from timestamptz;
+  v_day date;
+  v_day_end timestamptz;
+  v_rows logloom_private.sql_source;
+  v_end logloom_private.log_key;
+  v_block_id bigint;
+  v_dead_letters integer := 0;
+  v_deleted integer := 0;
+begin
+  select r.* into v_run from logloom.retention_runs r where r.run_id = p_run_id for no key update;
+  insert into logloom_private.deletion_turns as t (tenant_id, served_at)
+  values (v_run.tenant_id, clock_timestamp())
+  on conflict (tenant_id) do update set served_at = excluded.served_at;
+  v_query := logloom_private.compile_query(v_run.query_dsl, v_run.requested_at);
+  perform logloom_private.begin_archive_erasure(
+    v_run.run_id, v_run.tenant_id, v_run.query_dsl, v_run.requested_at, v_run.ts_from, v_run.ts_to
+  );
+  if v_run.position_ts is null then
+    v_dead_letters := logloom_private.delete_dead_letters(v_run, v_query.filter);
+  end if;
+
+  -- A day of the tenant at a time: a statement opens one partition.
+  v_from := coalesce(v_run.position_ts, v_run.ts_from);
+  select min(d.day) into v_day
+  from logloom_private.log_days d
+  where d.tenant_id = v_run.tenant_id
+    and d.day between logloom_private.utc_day(v_from) and logloom_private.utc_day(v_run.ts_to);
+  v_day_end := least(v_run.ts_to, logloom_private.day_start(v_day + 1));
+  if v_day is not null and v_day_end > v_from then
+    v_from := greatest(v_from, logloom_private.day_start(v_day));
+    v_rows := logloom_private.tenant_rows_sql(
+      v_run.tenant_id, v_from, v_day_end,
+      case
+        when v_run.position_ts is null then 'true'
+        else format(
+          '(l.ts, l.id) > (%L::timestamptz, %L::uuid)', v_run.position_ts, v_run.position_id
+        )
+      end
+    );
+    v_end := logloom_private.rows_end(v_rows);
+    if v_end.ts is null then
+      -- Nothing is left of the day: the next step begins with the day after.
+      v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
+    else
+      v_deleted := logloom_private.delete_to_end(v_rows, v_end, v_query.filter);
+    end if;
+  else
+    select min(c.block_id) into v_block_id
+    from logloom_private.blocks c
+    where c.tenant_id = v_run.tenant_id
+      and c.last_ts >= v_run.ts_from and c.first_ts < v_run.ts_to
+      and c.block_id > coalesce(v_run.position_block, 0);
+    v_deleted := logloom_private.delete_from_block(v_block_id, v_run, v_query);
+  end if;
+  update logloom.retention_runs r
+  set status = 'running',
+    records = r.records + v_dead_letters + v_deleted,
+    position_ts = coalesce(v_end.ts, r.position_ts),
+    position_id = coalesce(v_end.id, r.position_id),
+    position_block = coalesce(v_block_id, r.position_block)
+  where r.run_id = p_run_id;
+  return v_end.ts is not null or v_block_id is not null;
 end;
 $function$;
 
@@ -3498,17 +3597,19 @@ begin
   v_all.tree := '{"type": "all"}';
   v_all.filter := 'true';
   execute 'with piece as materialized (select l.*, ' || p_query.filter || ' as is_found '
-    || logloom_private.log_tail_rows_sql(
+    || logloom_private.source_sql(logloom_private.log_tail_rows_sql(
       p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
       logloom_private.sealed_tail_sql(
         p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last, 9223372036854775807
       )
-    )
+    ))
     || '), found as materialized ('
     || logloom_private.page_sql(
       p_query,
-      logloom_private.masked_sql(p_query, 'from piece l where l.is_found'),
-      'l.write_seq, l.id', p_records, (select s.max_page_bytes from logloom_private.settings s),
+      logloom_private.masked_sql(
+        p_query, logloom_private.rows_from('piece l', 'l.is_found', 'l.write_seq, l.id')
+      ),
+      p_records, (select s.max_page_bytes from logloom_private.settings s),
       p_others => ', l.write_seq, l.id'
     )
     || ') select array(select f.record from found f where f.record is distinct from null '
@@ -3746,20 +3847,19 @@ CREATE OR REPLACE FUNCTION logloom_private.first_records_sql (
   p_reads     text[]                         DEFAULT NULL::text[],
   p_bytes     bigint                         DEFAULT NULL::bigint
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_after constant text := case when p_ts is null then ''
+  v_after constant text := case when p_ts is not null then format(
     -- The comparison of rows drives the index.
-    else format(
-      '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
-      case p_order when 'asc' then '>' else '<' end, p_ts, p_id
-    ) end;
-  v_rows text;
-  v_order text;
+    '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
+    case p_order when 'asc' then '>' else '<' end, p_ts, p_id
+  ) else '' end;
+  v_order constant text := format('l.ts %1$s, l.id %1$s', p_order);
+  v_rows logloom_private.sql_source;
 begin
   p_reads := case when p_reads is not null then p_reads || array['ts', 'id'] end;
   if jsonb_array_length(p_query.plan -> 'rows') > 0 then
@@ -3768,25 +3868,31 @@ begin
       p_limit := (select s.search_stage_records from logloom_private.settings s) + 1;
     end if;
   end if;
-  v_order := format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
-  if not (logloom_private.short_cuts(p_query)).sizes then
+  if p_query.masked_tree is not null then
+    -- How many of them it lets through shows without the hidden fields alone.
+    v_rows := logloom_private.records_sql(
+      p_tenant_id, p_query, p_query.ts_from, p_query.ts_to, p_reads
+    );
+    return logloom_private.rows_from(
+      v_rows.from_sql, v_after || v_rows.where_sql, v_order, p_limit
+    );
+  elsif p_query.hidden_fields is not null then
     p_bytes := null;
   end if;
   v_rows := logloom_private.rows_sql(
     p_tenant_id, p_query.ts_from, p_query.ts_to, v_after || p_query.filter, p_reads, p_order,
     p_limit, p_bytes
-  ) || v_order;
-  if logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then
-    v_rows := 'from ((select l.* ' || v_rows
-      || ') union all select l.* from logloom_private.sealed_page('
-      || format(
-        '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
-        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
-        p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
-      )
-      || ') l) l' || v_order;
-  end if;
-  return logloom_private.masked_sql(p_query, v_rows, p_reads, v_order);
+  );
+  v_rows.order_sql := v_order;
+  v_rows.max_rows := p_limit;
+  return logloom_private.masked_sql(p_query, logloom_private.with_sealed_sql(
+    v_rows,
+    case when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then format(
+      'logloom_private.sealed_page(%s, %L, %L, %L, %L, %L, %L, %L, %L, %L)',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
+      p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+    ) end
+  ));
 end;
 $function$;
 
@@ -3898,10 +4004,12 @@ CREATE OR REPLACE FUNCTION logloom_private.found_page (
   AS $function$
 declare
   v_is_staged constant boolean := jsonb_array_length(p_query.plan -> 'rows') > 0;
+  -- Borders of blocks say something of what is hidden.
+  v_is_masked constant boolean := p_query.hidden_fields is not null;
   v_parts tstzrange[];
   v_part tstzrange;
   v_left integer;
-  v_rows text;
+  v_rows logloom_private.sql_source;
   v_sql text;
   v_deadline timestamptz;
   v_found public.logloom_log_record[];
@@ -3913,8 +4021,7 @@ begin
   from logloom_private.settings s;
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range, p_order, p_ts);
   v_parts := logloom_private.search_parts(
-    p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
-    (logloom_private.short_cuts(p_query)).sizes
+    p_tenant_id, p_query.ts_from, p_query.ts_to, p_order, not v_is_masked
   );
   -- The bound of an extraction is one of all that it reads.
   if v_is_staged and cardinality(v_parts) > 1 then
@@ -3930,15 +4037,13 @@ begin
     );
     -- Most pages have no large record, and adding up sizes costs: first as if there were none.
     foreach v_is_exact in array array[false, true] loop
-      v_sql := logloom_private.page_sql(
-        p_query, v_rows, format('l.ts %1$s, l.id %1$s', p_order), v_left, p_bytes, v_is_exact
-      );
+      v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
       -- After a single part nothing more is opened.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
-      -- What is extracted was measured at once.
-      exit when v_is_staged or not v_is_full;
+      -- What is extracted, or hides fields, was measured at once.
+      exit when v_is_staged or v_is_masked or not v_is_full;
     end loop;
     if v_is_full then
       v_found := array_remove(v_found, null);
@@ -4029,6 +4134,116 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.groups_source (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_rows_from timestamp with time zone,
+  p_key       text                           DEFAULT NULL::text
+)
+  RETURNS logloom_private.counted_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_by constant jsonb := p_query.plan -> 'by';
+  v_exact constant boolean := p_key is not null and jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
+  );
+  v_percentiles constant jsonb := (
+    select jsonb_object_agg('q' || a.n, a.item -> 'fraction')
+    from jsonb_array_elements(p_query.plan -> 'aggregates') with ordinality a (item, n)
+    where p_key is not null and a.item ->> 'fraction' is not null
+  );
+  v_doubles constant boolean := v_percentiles is not null;
+  v_sums constant text[] := case when v_exact
+    then array['numbers', 'total', 'minimum', 'maximum'] else '{}' end;
+  v_names constant text[] := array(
+    select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
+    from jsonb_array_elements(v_by) with ordinality f (field, n)
+    order by f.n
+  );
+  v_by_names constant text[] := array(select distinct n from unnest(v_names) n order by 1);
+  v_group constant text := array_to_string(
+    array(select format('l.k%s, ', n) from generate_subscripts(v_names, 1) n order by n), ''
+  );
+  v_keys text;
+  v_sql text;
+begin
+  if jsonb_path_exists(v_by, '$[*] ? (@.path.size() > 1)')
+    or exists (
+      select
+      from jsonb_array_elements(v_by) f
+      where f ->> 'field' <> all(
+        logloom_private.column_fields() || array['attrs', 'level', 'service']
+      )
+    )
+  then
+    return null;
+  end if;
+  v_keys := (
+    select string_agg(
+      format(
+        case when k.name like 'attrs.%' then '(g.keys[%s]::jsonb #>> ''{}'')' else 'g.keys[%s]' end
+          || ' as k%s, ',
+        array_position(v_by_names, k.name), k.n
+      ),
+      '' order by k.n
+    )
+    from unnest(v_names) with ordinality k (name, n)
+  );
+  v_sql := format(
+    'logloom_private.sealed_groups(%s, %L, %L, %L, %L, %L, %L, %L)',
+    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+    p_query.ts_from, p_query.ts_to, p_query.tree, v_by_names, p_key, v_exact, v_doubles
+  );
+  if p_key is null then
+    v_sql := format('(select s.keys, sum(s.events) as events from %s s group by s.keys)', v_sql);
+  end if;
+  v_sql := concat(
+    'select ', v_keys, 'g.events',
+    array_to_string(array(select ', g.' || s from unnest(v_sums) s), ''),
+    case when v_doubles then ', g.doubles' end, ' from ', v_sql, ' g'
+  );
+  if p_rows_from < p_query.ts_to then
+    v_keys := (
+      select string_agg(format('%s as k%s, ', b.sql, b.n), '' order by b.n)
+      from unnest(p_query.by_sql) with ordinality b (sql, n)
+    );
+    v_sql := v_sql || concat(
+      ' union all select ', v_group, case when p_key is null then '1' else 'count(*)' end,
+      case when v_exact
+        then ', count(l.number), sum(l.number), min(l.number), max(l.number)' end,
+      case when v_doubles
+        then ', array_agg(logloom_private.finite_double(l.number)) '
+          || 'filter (where l.number is not null)' end,
+      ' from (select ', v_keys,
+      case when p_key is null then 'null'
+        else format('logloom_private.json_number(l.attrs -> %L)', p_key) end,
+      ' as number, date_bin(''10 minutes'', l.ts, ''epoch'') as part ',
+      logloom_private.source_sql(logloom_private.rows_sql(
+        p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
+        array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
+      )),
+      ' offset 0) l',
+      -- In parts, so that no array becomes long.
+      case when p_key is not null then ' group by ' || v_group || 'l.part' end
+    );
+  end if;
+  if v_doubles then
+    v_sql := logloom_private.percentiles_sql(
+      v_sql, array(select 'k' || n from generate_subscripts(v_names, 1) n order by n),
+      'events'::text || v_sums || 'doubles'::text, v_percentiles
+    );
+  end if;
+  return (
+    logloom_private.rows_from('(' || v_sql || ') l'),
+    'coalesce(sum(l.events), 0)::double precision',
+    array(select 'l.k' || n from generate_subscripts(v_names, 1) n order by n), p_key is not null
+  )::logloom_private.counted_source;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.has_partials (
   p_query logloom_private.compiled_query
 )
@@ -4092,36 +4307,23 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.held_rows_sql (
-  p_rows text
+  p_rows logloom_private.sql_source
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return format(
-    'from (select %s, l.attrs || ''{}'' as attrs %s offset 0) l',
+  return logloom_private.rows_from(format(
+    '(select %s, l.attrs || ''{}'' as attrs %s offset 0) l',
     (
       select string_agg('l.' || f.name, ', ')
       from unnest(logloom_private.record_fields()) f
       where f.shown is not null and f.name <> 'attrs'
     ),
-    p_rows
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.hidden_paths (
-  p_hidden text[]
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return array(select substr(h, 7) from unnest(p_hidden) h where starts_with(h, 'attrs.'));
+    logloom_private.source_sql(p_rows)
+  ));
 end;
 $function$;
 
@@ -5117,7 +5319,7 @@ CREATE OR REPLACE FUNCTION logloom_private.log_fields_sample_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5127,20 +5329,124 @@ declare
     select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
   ) || 'attrs'::text;
   v_settings logloom_private.settings;
+  v_sample logloom_private.sql_source;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  return logloom_private.sized_rows_sql(
+  v_sample := logloom_private.sized_rows_sql(
     logloom_private.first_records_sql(
       p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
       p_reads => v_fields || array['msg.exists', 'record_bytes'],
       p_bytes => v_settings.search_sample_bytes
     ),
-    'l.ts desc, l.id desc', v_settings.search_sample_bytes,
-    format(
-      'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
+    v_settings.search_sample_bytes,
+    case when p_query.hidden_fields is not null then format(
+      'octet_length(to_json(row(%s))::text)',
       array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
-    )
-  ) || ' where l.fits';
+    ) end
+  );
+  v_sample.where_sql := 'l.fits';
+  return v_sample;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_fields_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- An array is not kept: it may be as large as its record.
+  v_attributes constant text :=
+    '(select j.key, jsonb_typeof(j.value) as type, '
+    || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
+    || 'case when jsonb_typeof(j.value) in (''string'', ''number'', ''boolean'') '
+    || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%s) j limit 200)';
+  v_settings logloom_private.settings;
+  v_sampled text;
+  v_present text;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select
+    string_agg(format('left(l.%1$s, 201) as %1$s', f.name), ', '),
+    string_agg(format('(%1$L, ''string'', s.%1$s)', f.name), ', ')
+  into v_sampled, v_present
+  from unnest(logloom_private.record_fields()) f
+  where f.place is not null;
+  return format(
+    $query$
+      with recursive sample as materialized (
+        -- One character more than a value that is listed may have.
+        select %5$s, l.msg is not null as has_msg, l.attrs
+        %1$s
+      ), attributes as (
+        select
+          logloom_private.query_segment(a.key) as path, 1 as depth, a.type, a.object, a.value
+        from sample s, lateral %7$s a
+        where length(a.key) <= 200
+        union all
+        select
+          p.path || '.' || logloom_private.query_segment(a.key), p.depth + 1,
+          a.type, a.object, a.value
+        from attributes p, lateral %8$s a
+        where p.depth < 5 and length(p.path) + length(a.key) <= 200
+      ), present as (
+        select f.field, f.type, f.value
+        from sample s,
+          lateral (
+            values
+              ('ts', 'timestamp', null),
+              ('received_at', 'timestamp', null),
+              ('id', 'uuid', null),
+              %6$s
+          ) f (field, type, value)
+        where f.value is not null or f.type <> 'string'
+        union all
+        select 'msg', 'string', null from sample s where s.has_msg
+        union all
+        select 'attrs.' || a.path, a.type, a.value
+        -- The recursion ends when nobody asks for more.
+        from (select t.* from attributes t limit %4$s) a
+        where a.type not in ('null', 'object')
+      ), fields as (
+        select
+          p.field,
+          case count(distinct p.type) when 1 then min(p.type) else 'mixed' end as type,
+          count(*) as count
+        from present p
+        group by p.field
+        order by count(*) desc, p.field collate "C"
+        limit %2$s
+      ), facets as (
+        select
+          p.field, p.value, count(*) as count,
+          row_number() over (
+            partition by p.field order by count(*) desc, p.value collate "C"
+          ) as place
+        from present p
+        where length(p.value) <= 200
+        group by p.field, p.value
+      )
+      select
+        f.field, f.type, f.count,
+        array(
+          select row(v.value, v.count)::public.logloom_log_field_value
+          from facets v
+          where v.field = f.field and v.place <= %3$s
+          order by v.place
+        )
+      from fields f
+      order by f.count desc, f.field collate "C"
+    $query$,
+    logloom_private.source_sql(logloom_private.log_fields_sample_sql(p_tenant_id, p_query)),
+    v_settings.search_sample_fields, v_settings.search_sample_values,
+    v_settings.search_sample_cells,
+    v_sampled, v_present,
+    format(v_attributes, 's.attrs'), format(v_attributes, 'p.object')
+  );
 end;
 $function$;
 
@@ -5198,7 +5504,7 @@ begin
       order by b.ts
     $query$,
     make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_source.count_sql,
-    v_source.rows_sql, logloom_private.bucket_sql(p_seconds),
+    logloom_private.source_sql(v_source.rows_sql), logloom_private.bucket_sql(p_seconds),
     logloom_private.bucket_origin(p_seconds)
   );
 end;
@@ -5241,10 +5547,10 @@ begin
       || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
       || 'min(r.example) as example, min(r.place) as place from rough r group by 1'
     || '), chosen as materialized (select c.*, row_number() over () as n from ('
-      || 'select p.*, count(*) over () as total from patterns p '
-      || logloom_private.chosen_rows_sql(
-        p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
-      )
+      || 'select p.*, count(*) over () as total '
+      || logloom_private.source_sql(logloom_private.chosen_rows_sql(
+        'patterns p', p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
+      ))
     || ') c), messages as (select m.* from logloom_private.sealed_messages('
       || logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id))
       || ', array(select c.place from chosen c where c.place is not null)'
@@ -5295,14 +5601,14 @@ begin
   );
   if cardinality(v_keys) > 0 and v_source.count_sql like '%l.events%' then
     -- Which series it is is asked of each group of a bucket, not of each minute.
-    v_source.rows_sql := 'from (select ' || v_bucket || ' as ts, sum(l.events) as events, '
-      || (
+    v_source.rows_sql := logloom_private.rows_from(
+      '(select ' || v_bucket || ' as ts, sum(l.events) as events, ' || (
         select string_agg(format('%s as b%s', k.sql, k.n), ', ' order by k.n)
         from unnest(v_keys) with ordinality k (sql, n)
       )
-      || ' ' || v_source.rows_sql || ' group by 1, '
-      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ')
-      || ') l';
+      || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, '
+      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ') || ') l'
+    );
     v_keys := array(select 'l.b' || n from generate_subscripts(v_keys, 1) n);
   end if;
   if cardinality(v_keys) > 0 then
@@ -5317,7 +5623,7 @@ begin
     || (logloom_private.stats_values_sql(
       v_aggregate, v_source, p_seconds::numeric / 60
     ))[1]
-    || ' ' || v_source.rows_sql || ' group by 1, 2';
+    || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2';
 end;
 $function$;
 
@@ -5368,7 +5674,7 @@ begin
       union all
       select v.sql, 'v' || v.n from unnest(v_values) with ordinality v (sql, n)
     ) c
-  ) || ' ' || v_source.rows_sql;
+  ) || ' ' || logloom_private.source_sql(v_source.rows_sql);
   if cardinality(v_keys) > 0 then
     v_grouped := v_grouped || ' group by '
       || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
@@ -5404,13 +5710,14 @@ begin
       from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
     ) c
   );
-  v_grouped := format(
-      'select g.*, count(*) over () as total from (select g.* from (select g.*, count(*) over () '
-        || 'as groups from (%1$s) g) g where g.groups <= %2$s '
-        || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g ',
-      v_grouped, v_groups
-    )
-    || logloom_private.chosen_rows_sql(
+  v_grouped := 'select g.*, count(*) over () as total '
+    || logloom_private.source_sql(logloom_private.chosen_rows_sql(
+      format(
+        '(select g.* from (select g.*, count(*) over () as groups from (%1$s) g) g '
+          || 'where g.groups <= %2$s '
+          || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g',
+        v_grouped, v_groups
+      ),
       p_query.plan, v_sorted,
       concat_ws(
         ', ',
@@ -5424,7 +5731,7 @@ begin
         )
       ),
       p_limit
-    );
+    ));
 
   -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
   return 'select jsonb_object(array['
@@ -5479,7 +5786,7 @@ CREATE OR REPLACE FUNCTION logloom_private.log_tail_rows_sql (
   p_last      bigint,
   p_sealed    text
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5487,34 +5794,30 @@ CREATE OR REPLACE FUNCTION logloom_private.log_tail_rows_sql (
 declare
   v_kept_from constant timestamptz := logloom_private.kept_from(p_tenant_id);
   v_days date[];
-  v_filter text;
-  v_write_seqs text;
-  v_rows text;
-  v_order constant text := ' order by l.write_seq, l.id limit ' || p_limit;
+  v_rows logloom_private.sql_source;
 begin
   select array_agg(distinct a.day) into v_days
   from logloom_private.log_writes a
   where a.write_seq >= p_first;
-  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
-  if p_id is not null then
-    v_write_seqs := v_write_seqs
-      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
-  end if;
-  v_filter := v_write_seqs;
-  -- Day by day, so that one late event does not bring in all days between. A client that was away
-  -- for so long that there are many of them reads from the first to the last.
-  if cardinality(v_days) <= 31 then
-    v_filter := v_filter || logloom_private.days_sql(v_days) || ' and ';
-  end if;
-  v_rows := logloom_private.rows_sql(
-    p_tenant_id, greatest(logloom_private.day_start(v_days[1]), v_kept_from),
-    logloom_private.day_start(v_days[cardinality(v_days)] + 1), v_filter || p_query.filter, null
+  v_rows := logloom_private.with_sealed_sql(
+    logloom_private.rows_sql(
+      p_tenant_id, greatest(logloom_private.day_start(v_days[1]), v_kept_from),
+      logloom_private.day_start(v_days[cardinality(v_days)] + 1),
+      concat_ws(
+        ' and ', format('l.write_seq between %s and %s', p_first, p_last),
+        case when p_id is not null
+          then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
+        -- Day by day, so that one late event does not bring in all days between. A client that was
+        -- away for so long that there are many of them reads from the first to the last.
+        case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
+      ) || ' and ' || p_query.filter,
+      null
+    ),
+    p_sealed
   );
-  if p_sealed is not null then
-    v_rows := 'from (select l.* ' || v_rows || ' union all select l.* from ' || p_sealed
-      || ' l) l where true';
-  end if;
-  return logloom_private.masked_sql(p_query, v_rows || v_order, p_order => v_order);
+  v_rows.order_sql := 'l.write_seq, l.id';
+  v_rows.max_rows := p_limit;
+  return logloom_private.masked_sql(p_query, v_rows);
 end;
 $function$;
 
@@ -5541,7 +5844,7 @@ begin
         p_tenant_id, p_query, p_limit, p_first, p_id, p_last, p_bytes
       )
     ),
-    'l.write_seq, l.id', p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
+    p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
   );
 end;
 $function$;
@@ -5554,6 +5857,55 @@ CREATE OR REPLACE FUNCTION logloom_private.log_view_of (
   STABLE
 RETURN
   ROW((p_row).view_id, (p_row).tenant_id, (p_row).name, (p_row).query_dsl, (p_row).hidden_fields, (p_row).operations, (p_row).created_by, (p_row).created_at, (p_row).updated_at);
+
+CREATE OR REPLACE FUNCTION logloom_private.log_within (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_window    tstzrange,
+  p_id        uuid,
+  p_rows      boolean,
+  p_sealed    boolean
+)
+  RETURNS public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_from constant timestamptz := logloom_private.kept_from(p_tenant_id, lower(p_window));
+  v_select constant text := 'select row(' || logloom_private.shown_columns_sql()
+    || ')::public.logloom_log_record ';
+  v_rows logloom_private.sql_source;
+  v_logs public.logloom_log_record[] := '{}';
+begin
+  if p_rows then
+    v_rows := logloom_private.tenant_rows_sql(
+      p_tenant_id, v_from, upper(p_window), format('l.id = %L::uuid and %s', p_id, p_query.filter)
+    );
+    v_rows.max_rows := 1;
+    v_logs := logloom_private.read_apart(
+      v_select || logloom_private.source_sql(logloom_private.masked_sql(p_query, v_rows))
+    );
+  end if;
+  if p_sealed and v_logs = '{}' then
+    v_rows := logloom_private.rows_from(
+      format(
+        'logloom_private.sealed_log(%L, %L, %L, %L) l', p_tenant_id, v_from, upper(p_window), p_id
+      ),
+      p_query.filter, p_limit => 1
+    );
+    v_logs := logloom_private.read_apart(
+      v_select || logloom_private.source_sql(logloom_private.masked_sql(p_query, v_rows))
+    );
+  end if;
+  if logloom_private.answered_bytes(v_logs)
+    > (select s.max_page_bytes from logloom_private.settings s)
+  then
+    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
+  end if;
+  return v_logs[1];
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.look_for_canary (
   p_round_id uuid,
@@ -5667,65 +6019,45 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.masked_attrs_sql (
-  p_attrs text,
-  p_paths text[]
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_odd constant text := logloom_private.odd_paths_pattern(p_paths);
-  v_sql text := format('logloom_private.masked_attrs(%s, %L)', p_attrs, p_paths);
-begin
-  if v_odd is not null then
-    v_sql := format(
-      'case when %1$s::text collate "C" ~ %2$L then %3$s else %1$s - %4$L::text[]%5$s end',
-      p_attrs, v_odd, v_sql, p_paths,
-      (
-        select string_agg(format(' #- %L', string_to_array(p, '.')), '')
-        from unnest(p_paths) p
-        where strpos(p, '.') > 0
-      )
-    );
-  end if;
-  return 'nullif(' || v_sql || ', ''{}'')';
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.masked_sql (
   p_query logloom_private.compiled_query,
-  p_rows  text,
-  p_reads text[]                         DEFAULT NULL::text[],
-  p_order text                           DEFAULT ''::text
+  p_rows  logloom_private.sql_source
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_paths constant text[] := logloom_private.hidden_paths(p_query.hidden_fields);
+  v_paths constant text[] := array(
+    select substr(h, 7) from unnest(p_query.hidden_fields) h where starts_with(h, 'attrs.')
+  );
+  v_masked logloom_private.sql_source := p_rows;
 begin
   if p_query.hidden_fields is null then
     return p_rows;
   end if;
-  return 'from (select ' || (
+  v_masked.where_sql := 'true';
+  if p_query.masked_tree is not null then
+    v_masked.where_sql := logloom_private.query_sql(p_query.masked_tree, 'l');
+    p_rows.order_sql := null;
+    p_rows.max_rows := null;
+  end if;
+  v_masked.from_sql := '(select ' || (
     select string_agg(
       case
         when f.name = 'record_bytes' or f.name = any(p_query.hidden_fields)
           then format('null::%s as %I', f.type, f.name)
-        when f.name = 'attrs' and v_paths <> '{}' and (
-          p_reads is null or logloom_private.reads_hidden(p_reads, p_query.hidden_fields)
-        ) then logloom_private.masked_attrs_sql('l.attrs', v_paths) || ' as attrs'
+        when f.name = 'attrs' and v_paths <> '{}' then format(
+          'nullif(logloom_private.masked_attrs(l.attrs, %L), ''{}'') as attrs', v_paths
+        )
         else 'l.' || f.name
       end,
       ', ' order by f.ordinality
     )
     from unnest(logloom_private.record_fields()) with ordinality f
-  ) || ' ' || p_rows || ') l where true' || p_order;
+  ) || ' ' || logloom_private.source_sql(p_rows) || ') l';
+  return v_masked;
 end;
 $function$;
 
@@ -6198,6 +6530,46 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.note_gap (
+  p_stream logloom.log_streams,
+  p_day    date
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_is_waiting boolean;
+begin
+  execute 'select exists (select ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
+    p_stream.tenant_id, v_from, v_to,
+    format(
+      '(l.write_seq > %s or l.write_seq = %s and l.id > %L::uuid)',
+      p_stream.position_seq - (p_stream.position_id is null)::integer, p_stream.position_seq,
+      p_stream.position_id
+    )
+  )) || ')'
+  into v_is_waiting;
+  if v_is_waiting or exists (
+    select
+    from logloom_private.blocks b
+    where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
+      and b.last_write_seq >= p_stream.position_seq
+  ) then
+    insert into logloom.log_stream_failures (
+      stream_id, tenant_id, kind, ts_from, ts_to, error
+    )
+    values (
+      p_stream.stream_id, p_stream.tenant_id, 'gap', v_from, v_to,
+      'Retention deleted records of this day before they were sent'
+    )
+    on conflict do nothing;
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.note_key_read (
   p_key_digest text,
   p_operation  text
@@ -6324,45 +6696,6 @@ RETURN
   (('logloom_private.finite_double('::text || CASE (p_aggregate ->> 'kind'::text) WHEN 'sum'::text THEN 'coalesce(sum(l.total), 0)'::text WHEN 'avg'::text THEN
   'sum(l.total) / nullif(sum(l.numbers), 0)'::text WHEN 'min'::text THEN 'min(l.minimum)'::text WHEN 'max'::text THEN 'max(l.maximum)'::text ELSE
   (('max(l.q'::text || p_n) || ')'::text) END) || ')'::text);
-
-CREATE OR REPLACE FUNCTION logloom_private.odd_paths_pattern (
-  p_paths text[]
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if '' = any(p_paths) or (
-    select sum((length(p) - length(replace(p, '.', '')) + 1) ^ 2) from unnest(p_paths) p
-  ) > 200 then
-    return null;
-  end if;
-  return (
-    select string_agg(
-      distinct regexp_replace(
-        left(to_jsonb(k.key)::text, -1), '([][\\.*+?(){}|^$])', '\\\1', 'g'
-      ) || case
-        when k.last < k.keys and k.first = k.last then '": \['
-        when k.last < k.keys then '": [[{]'
-        when k.first in (1, k.last) then '\.'
-        else '(?:\.|": )'
-      end,
-      '|'
-    )
-    from (
-      select f.first, l.last, s.keys, array_to_string(s.path[f.first:l.last], '.') as key
-      from (
-        select string_to_array(p, '.') as path, cardinality(string_to_array(p, '.')) as keys
-        from unnest(p_paths) p
-      ) s
-      cross join lateral generate_series(1, s.keys) f (first)
-      cross join lateral generate_series(f.first, s.keys) l (last)
-    ) k
-  );
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.operation_list()
   RETURNS TABLE (
@@ -6500,8 +6833,7 @@ RETURN regexp_replace(regexp_replace(lower("substring"(p_url, '^[^/]*//[^/?#]*':
 
 CREATE OR REPLACE FUNCTION logloom_private.page_sql (
   p_query    logloom_private.compiled_query,
-  p_rows     text,
-  p_order    text,
+  p_rows     logloom_private.sql_source,
   p_limit    integer,
   p_bytes    bigint,
   p_is_exact boolean                        DEFAULT true,
@@ -6518,23 +6850,24 @@ declare
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
-  v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
-  -- Where the stored size is not there, what is shown is measured.
-  v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
-  v_attrs text :=
-    'case when l.record_bytes is null then (' || v_record || ').attrs else l.attrs end';
+  v_order constant text := p_rows.order_sql;
+  v_size text;
+  v_attrs text := 'l.attrs';
 begin
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
-    -- What is extracted comes on top of what a record has.
-    v_size := v_measured;
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 or p_query.hidden_fields is not null then
+    -- What is extracted comes on top of what a record has, and what is hidden is none of it.
+    v_size := 'octet_length(to_json(' || v_record || ')::text)';
     v_attrs := '(' || v_record || ').attrs';
-    p_rows := 'from (select l.* '
-      || logloom_private.staged_sql(p_query, 'from (select l.* ' || p_rows || ') l')
-      || format(' order by %s limit %s) l', p_order, p_limit);
-  elsif not p_is_exact then
+  end if;
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    p_rows := logloom_private.staged_sql(p_query, p_rows);
+    p_rows.order_sql := v_order;
+    p_rows.max_rows := p_limit;
+  elsif not p_is_exact and p_query.hidden_fields is null then
     return format(
-      'select case when %s <= %s then %s end as record%s %s',
-      v_size, least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
+      'select case when l.record_bytes <= %s then %s end as record%s %s',
+      least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others,
+      logloom_private.source_sql(p_rows)
     );
   end if;
   -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
@@ -6544,12 +6877,12 @@ begin
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
     || ' end as record' || p_others || ' '
     || 'from (select l.*, coalesce(sum(case when l.fits then '
-    || 'greatest(l.size, 2 * pg_column_size((' || v_attrs || ') #> ''{}'') - l.size) '
+    || 'greatest(l.size, 2 * pg_column_size(' || v_attrs || ' #> ''{}'') - l.size) '
     || 'else l.size end) '
-    || 'over (order by ' || p_order || ' rows between unbounded preceding and 1 preceding), 0) < '
+    || 'over (order by ' || v_order || ' rows between unbounded preceding and 1 preceding), 0) < '
     || p_bytes || ' as fits_opened '
-    || logloom_private.sized_rows_sql(p_rows, p_order, p_bytes, v_size)
-    || ') l order by ' || p_order;
+    || logloom_private.source_sql(logloom_private.sized_rows_sql(p_rows, p_bytes, v_size))
+    || ') l order by ' || v_order;
 end;
 $function$;
 
@@ -7062,38 +7395,18 @@ CREATE OR REPLACE FUNCTION logloom_private.query_any_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_hidden constant text[] := array(select jsonb_array_elements_text(p_leaf -> 'hidden'));
-  v_paths constant text[] := logloom_private.hidden_paths(v_hidden);
-  v_attrs constant text := case when 'attrs' = any(v_hidden) then 'null::jsonb'
-    else format('%I.attrs', p_alias) end;
-  v_columns constant text := coalesce(
-    (
-      select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n)
-      from unnest(logloom_private.query_text_columns()) with ordinality c (name, n)
-      where c.name <> all(v_hidden)
-    ),
-    'null::text'
-  );
-  v_test constant text := logloom_private.query_text_test(p_leaf, 't.text');
-  v_scalars constant text := 'array(select a.value #>> ''{}'' '
-    || 'from jsonb_path_query(%s, ''strict $.**'') a (value) '
-    || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))';
-  v_sql text := format(
-    'exists (select from unnest(array[%s] || ' || v_scalars || ') t (text) where %s)',
-    v_columns, v_attrs, v_test
-  );
+  v_columns text;
+  v_sql text;
   v_likely text[];
 begin
-  if v_paths <> '{}' then
-    v_sql := format(
-      '(exists (select from unnest(array[%s]) t (text) where %s) or %s exists ('
-        || 'select from unnest(' || v_scalars || ') t (text) where %2$s))',
-      v_columns, v_test,
-      -- No LIKE stands before a regular expression.
-      case when p_leaf ->> 'test' = 'regex' then v_sql || ' and' else '' end,
-      logloom_private.masked_attrs_sql(v_attrs, v_paths)
-    );
-  end if;
+  select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n) into v_columns
+  from unnest(logloom_private.query_text_columns()) with ordinality c (name, n);
+  v_sql := format(
+    'exists (select from unnest(array[%s] || array(select a.value #>> ''{}'' '
+      || 'from jsonb_path_query(%I.attrs, ''strict $.**'') a (value) '
+      || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))) t (text) where ',
+    v_columns, p_alias
+  ) || logloom_private.query_text_test(p_leaf, 't.text') || ')';
   if p_leaf ->> 'test' = 'regex' then
     return v_sql;
   end if;
@@ -7108,7 +7421,8 @@ begin
     order by v.n
   );
   return format(
-    'case when lower(concat_ws(e''\x01'', %s, %s::text) collate "C") like ', v_columns, v_attrs
+    'case when lower(concat_ws(e''\x01'', %s, %I.attrs::text) collate "C") like ',
+    v_columns, p_alias
   )
     || case cardinality(v_likely) when 1 then quote_literal(v_likely[1])
       else 'any (' || quote_literal(v_likely) || '::text[])' end
@@ -9241,29 +9555,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.reads_hidden (
-  p_reads  text[],
-  p_hidden text[]
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return exists (
-    select
-    from unnest(p_reads) r (name)
-    cross join unnest(p_hidden) h (name)
-    where r.name = h.name
-      or split_part(r.name, '.', 1) = 'attrs' and split_part(h.name, '.', 1) = 'attrs'
-      and (
-        'attrs' in (r.name, h.name) or split_part(r.name, '.', 2) = split_part(h.name, '.', 2)
-      )
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.record_fields()
   RETURNS logloom_private.record_field[]
   LANGUAGE plpgsql
@@ -9392,26 +9683,23 @@ CREATE OR REPLACE FUNCTION logloom_private.records_sql (
   p_to        timestamp with time zone,
   p_reads     text[]
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_rows text :=
-    logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads);
 begin
-  if logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
-    v_rows := 'from (select l.* ' || v_rows
-      || ' union all select l.* from logloom_private.sealed_rows('
-      || format(
-        '%s, %L, %L, %L, %L',
-        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-        p_from, p_to, p_query.tree, p_reads
-      )
-      || ') l) l where true';
+  if p_query.masked_tree is not null and p_reads is not null then
+    p_reads := p_reads || logloom_private.query_reads(p_query.masked_tree);
   end if;
-  return logloom_private.masked_sql(p_query, v_rows, p_reads);
+  return logloom_private.masked_sql(p_query, logloom_private.with_sealed_sql(
+    logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads),
+    case when logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then format(
+      'logloom_private.sealed_rows(%s, %L, %L, %L, %L)',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      p_from, p_to, p_query.tree, p_reads
+    ) end
+  ));
 end;
 $function$;
 
@@ -9578,9 +9866,9 @@ begin
   )
   returning * into v_run;
   if p_dry_run then
-    execute 'select (select count(*) ' || logloom_private.rows_sql(
+    execute 'select (select count(*) ' || logloom_private.source_sql(logloom_private.rows_sql(
         v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}'
-      )
+      ))
       || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
       || '$1, $2, $3, $4) c), 0)'
     into v_run.records
@@ -9858,28 +10146,30 @@ CREATE OR REPLACE FUNCTION logloom_private.rough_shapes_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_is_counted constant boolean := not p_query.plan ? 'rows'
-    and (logloom_private.short_cuts(p_query)).sizes
+  v_is_counted constant boolean := not p_query.plan ? 'rows' and p_query.hidden_fields is null
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  v_rows text;
+  v_rows logloom_private.sql_source;
 begin
   -- The newest, for there may be more than can be looked at.
-  v_rows := case
-    when v_is_counted then logloom_private.rows_sql(
+  if v_is_counted then
+    v_rows := logloom_private.rows_sql(
       p_tenant_id, p_query.ts_from, p_query.ts_to, p_query.filter, array['ts', 'id', 'msg'],
       'desc', p_records + 1
-    ) || ' order by l.ts desc, l.id desc limit ' || p_records + 1
-    else logloom_private.first_records_sql(
+    );
+    v_rows.order_sql := 'l.ts desc, l.id desc';
+    v_rows.max_rows := p_records + 1;
+  else
+    v_rows := logloom_private.first_records_sql(
       p_tenant_id, p_query, p_records + 1, 'desc',
       p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
-    )
-  end;
+    );
+  end if;
   return 'select ' || logloom_private.rough_shape_sql('r.msg') || ' as shape, '
     || 'count(*) as count, (extract(epoch from min(r.ts)) * 1000000)::bigint as first, '
     || '(extract(epoch from max(r.ts)) * 1000000)::bigint as last, '
     || 'min(left(r.msg, 1000) collate "C") as example, null::bigint[] as place, '
     || 'sum(count(*)) over () > ' || p_records || ' as is_cut from (select l.ts, l.msg '
-    || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+    || logloom_private.source_sql(logloom_private.staged_sql(p_query, v_rows))
     || ') r group by 1'
     || case when v_is_counted then ' union all select '
       || logloom_private.rough_shape_sql('t.template')
@@ -9895,6 +10185,113 @@ begin
       )
       || ') s group by s.template) t'
     else '' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rows_by_day (
+  p_tenant_id text,
+  p_parts     tstzrange[],
+  p_filter    text,
+  p_reads     text[],
+  p_order     text        DEFAULT 'desc'::text,
+  p_limit     integer     DEFAULT NULL::integer,
+  p_bytes     bigint      DEFAULT NULL::bigint
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_columns constant text := logloom_private.copied_columns_sql(p_reads, p_bytes is not null);
+  v_rows logloom_private.sql_source;
+  v_part tstzrange;
+  v_found bigint;
+  v_left bigint := p_limit;
+begin
+  foreach v_part in array p_parts loop
+    begin
+      v_rows := logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(v_part), upper(v_part), p_filter
+      );
+      if p_limit is not null then
+        v_rows.order_sql := format('l.ts %1$s, l.id %1$s', p_order);
+        v_rows.max_rows := v_left;
+      end if;
+      if p_bytes is not null then
+        v_rows := logloom_private.sized_rows_sql(v_rows, p_bytes);
+      end if;
+      return query execute 'select ' || v_columns || ' ' || logloom_private.source_sql(v_rows);
+      get diagnostics v_found = row_count;
+      raise sqlstate 'LL002';
+    exception when sqlstate 'LL002' then
+      null;
+    end;
+    v_left := v_left - v_found;
+    exit when v_left <= 0;
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rows_end (
+  p_rows logloom_private.sql_source
+)
+  RETURNS logloom_private.log_key
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_end logloom_private.log_key;
+begin
+  p_rows.order_sql := 'l.ts, l.id';
+  p_rows.max_rows := (select s.deletion_step_records from logloom_private.settings s);
+  execute 'select p.ts, p.id from (select l.ts, l.id ' || logloom_private.source_sql(p_rows)
+    || ') p order by p.ts desc, p.id desc limit 1'
+  into v_end;
+  return v_end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rows_from (
+  p_from  text,
+  p_where text   DEFAULT 'true'::text,
+  p_order text   DEFAULT NULL::text,
+  p_limit bigint DEFAULT NULL::bigint
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ROW(p_from, p_where, p_order, p_limit)::logloom_private.sql_source;
+
+CREATE OR REPLACE FUNCTION logloom_private.rows_sql (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_filter    text,
+  p_reads     text[],
+  p_order     text                     DEFAULT 'desc'::text,
+  p_limit     integer                  DEFAULT NULL::integer,
+  p_bytes     bigint                   DEFAULT NULL::bigint
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts constant tstzrange[] := logloom_private.search_parts(
+    p_tenant_id, p_from, p_to, p_order, false
+  );
+begin
+  if cardinality(v_parts) <= 1 then
+    return logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_filter);
+  end if;
+  return logloom_private.rows_from(format(
+    'logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l',
+    p_tenant_id, v_parts, p_filter, p_reads, p_order, p_limit, p_bytes
+  ));
 end;
 $function$;
 
@@ -10229,43 +10626,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.scoped_query (
-  p_scope     logloom_private.reading_scope,
-  p_query     logloom_private.compiled_query,
-  p_query_dsl text
-)
-  RETURNS logloom_private.compiled_query
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if p_scope.filter is null and p_scope.hidden_fields is null then
-    return p_query;
-  end if;
-  perform logloom_private.refuse_hidden_fields(p_query, p_query_dsl, p_scope.hidden_fields);
-  p_query.hidden_fields := p_scope.hidden_fields;
-  if p_query.hidden_fields is not null then
-    p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
-  end if;
-  -- The items of both side by side: what an index answers is looked for among them.
-  select case when count(*) = 1 then (array_agg(i.item))[1]
-    else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
-  into p_query.tree
-  from unnest(array[p_query.tree, coalesce(p_scope.filter, '{"type": "all"}')])
-    with ordinality t (tree, n)
-  cross join lateral jsonb_array_elements(
-    case t.tree ->> 'type' when 'and' then t.tree -> 'items' when 'all' then '[]'
-      else jsonb_build_array(t.tree) end
-  ) with ordinality i (item, n);
-  if p_query.tree = '{"type": "and", "items": null}' then
-    p_query.tree := '{"type": "all"}';
-  end if;
-  p_query.filter := logloom_private.query_sql(p_query.tree, 'l');
-  return p_query;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.seal_day_step (
   p_day date,
   p_now timestamp with time zone
@@ -10379,8 +10739,8 @@ begin
       '%s, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
       logloom_private.kept_from(p_tenant_id), p_query.tree,
-      p_limit,
-      case when (logloom_private.short_cuts(p_query)).sizes then greatest(p_bytes, 1)
+      case when p_query.masked_tree is null then p_limit end,
+      case when p_query.hidden_fields is null then greatest(p_bytes, 1)
         else 9223372036854775807 end
     ) || ')'
   end;
@@ -10717,7 +11077,8 @@ begin
   return format(
     'select %s as ts, l.level, l.service, %s as count '
       '%s group by 1, 2, 3',
-    logloom_private.bucket_sql(p_seconds), v_source.count_sql, v_source.rows_sql
+    logloom_private.bucket_sql(p_seconds), v_source.count_sql,
+    logloom_private.source_sql(v_source.rows_sql)
   );
 end;
 $function$;
@@ -10947,24 +11308,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.short_cuts (
-  p_query logloom_private.compiled_query,
-  OUT     counts boolean,
-  OUT     sizes boolean
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  counts := not logloom_private.reads_hidden(
-    p_query.by_fields || logloom_private.query_reads(p_query.plan), p_query.hidden_fields
-  );
-  sizes := p_query.hidden_fields is null;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
   p_what    text,
   p_silence interval,
@@ -10985,18 +11328,33 @@ CREATE OR REPLACE FUNCTION logloom_private.silence_since (
   STABLE
 RETURN CASE WHEN (p_at <= (p_now + '00:00:05'::interval)) THEN GREATEST((p_now - p_at), '00:00:00'::interval) ELSE 'infinity'::interval END;
 
-CREATE OR REPLACE FUNCTION logloom_private.sized_rows_sql (
-  p_rows  text,
-  p_order text,
-  p_bytes bigint,
-  p_size  text   DEFAULT NULL::text
+CREATE OR REPLACE FUNCTION logloom_private.source_sql (
+  p_source logloom_private.sql_source
 )
   RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return 'from ' || p_source.from_sql || ' where ' || p_source.where_sql
+    || coalesce(' order by ' || p_source.order_sql, '')
+    || coalesce(' limit ' || p_source.max_rows, '');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sized_rows_sql (
+  p_rows  logloom_private.sql_source,
+  p_bytes bigint,
+  p_size  text                       DEFAULT NULL::text
+)
+  RETURNS logloom_private.sql_source
   LANGUAGE sql
   STABLE
 RETURN
-  format((('from (select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '::text || 'and 1 preceding), 0) < %3$s as fits from (select l.*, '::text)
-  || '%4$s as size from (select l.* %1$s) l) l) l'::text), p_rows, p_order, p_bytes, COALESCE(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))'::text));
+  logloom_private.rows_from(format((('(select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '::text ||
+  'and 1 preceding), 0) < %3$s as fits from (select l.*, '::text) || '%4$s as size from (select l.* %1$s) l) l) l'::text),
+  logloom_private.source_sql(p_rows), (p_rows).order_sql, p_bytes, COALESCE(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))'::text)));
 
 CREATE OR REPLACE FUNCTION logloom_private.span_start (
   p_day  date,
@@ -11088,6 +11446,54 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.staged_sql (
+  p_query logloom_private.compiled_query,
+  p_rows  logloom_private.sql_source
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_bound constant integer := (
+    select s.search_stage_records from logloom_private.settings s
+  );
+  v_columns constant text := (
+    select string_agg('l.' || f.name, ', ')
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null and f.name <> 'attrs'
+  );
+  v_sql text;
+  v_stage jsonb;
+begin
+  if coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+    return p_rows;
+  end if;
+  p_rows.max_rows := least(p_rows.max_rows, v_bound + 1);
+  v_sql := format(
+    'select l.* from (select l.*, row_number() over () as read_as from (select l.* %s) l) l '
+      || 'where l.read_as <= %s or logloom_private.refuse_stage_bound(%L, %2$s, ''records'')',
+    logloom_private.source_sql(p_rows), v_bound, p_query.plan -> 'rows' -> 0 ->> 'stage'
+  );
+  for v_stage in select s from jsonb_array_elements(p_query.plan -> 'rows') s loop
+    if v_stage ->> 'stage' = 'where' then
+      v_sql := 'select l.* from (' || v_sql || ') l where '
+        || logloom_private.query_sql(v_stage -> 'tree', 'l');
+    else
+      -- "offset 0" has the members extracted once a record. A member that was there already stays.
+      v_sql := format(
+        'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
+          || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
+        v_columns, v_stage ->> 'stage',
+        logloom_private.query_group_sql(v_stage -> 'field', 'l'), v_sql
+      );
+    end if;
+  end loop;
+  return logloom_private.rows_from('(' || v_sql || ') l');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.stats_aggregates (
   p_query logloom_private.compiled_query
 )
@@ -11110,13 +11516,12 @@ CREATE OR REPLACE FUNCTION logloom_private.stats_source (
 declare
   v_from constant timestamptz := p_query.ts_from;
   v_to constant timestamptz := p_query.ts_to;
-  v_counts constant boolean := (logloom_private.short_cuts(p_query)).counts;
   v_is_sealed constant boolean := p_bucket is null
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
   v_rows_from timestamptz;
   v_counted_from timestamptz := p_query.ts_from;
   v_counts_sealed boolean;
-  v_rows text;
+  v_rows logloom_private.sql_source;
   v_key constant text := logloom_private.only_number(p_query);
   v_groups logloom_private.counted_source;
 begin
@@ -11126,7 +11531,11 @@ begin
       v_to
     ));
   end if;
-  if v_counts and p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+  -- Counts are of what is stored: of fields that are not hidden.
+  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
+    and p_query.masked_tree is null
+    and (p_query.by_fields && p_query.hidden_fields) is not true
+  then
     p_query.aggregate := 'count';
     v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
     -- Over days without rows blocks count quicker than minutes do.
@@ -11136,30 +11545,34 @@ begin
     if p_bucket is null or p_bucket % 60 = 0 then
       v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_counted_from, v_to);
     end if;
-    if v_rows is not null and v_from < v_counted_from then
-      v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from)
-        || ') l';
-    elsif v_rows is null and v_counts_sealed then
-      v_rows := 'from (select l.level, l.service, 1::bigint as events '
-        || logloom_private.rows_sql(
-          p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
-        )
+    if v_rows.from_sql is not null and v_from < v_counted_from then
+      v_rows := logloom_private.rows_from(
+        '(select l.level, l.service, l.events ' || logloom_private.source_sql(v_rows)
         || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l';
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from) || ') l'
+      );
+    elsif v_rows.from_sql is null and v_counts_sealed then
+      v_rows := logloom_private.rows_from(
+        '(select l.level, l.service, 1::bigint as events '
+        || logloom_private.source_sql(logloom_private.rows_sql(
+          p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
+        ))
+        || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l'
+      );
     end if;
-    if v_rows is not null then
+    if v_rows.from_sql is not null then
       return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, false)
         ::logloom_private.counted_source;
     end if;
   end if;
-  if v_counts and v_is_sealed and (
+  if v_is_sealed and p_query.hidden_fields is null and (
     p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
     or v_key is not null
   )
   then
     v_groups := logloom_private.groups_source(p_tenant_id, p_query, v_rows_from, v_key);
-    if v_groups.rows_sql is not null then
+    if v_groups.count_sql is not null then
       return v_groups;
     end if;
   end if;
@@ -11621,7 +12034,7 @@ CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
   p_table     text                     DEFAULT 'logloom.logs'::text,
   p_time      text                     DEFAULT 'ts'::text
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -11636,11 +12049,13 @@ begin
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
     ) || ' and ';
   end if;
-  return format(
-    'from %1$s l where l.tenant_id = %2$L'
-      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
-    p_table, p_tenant_id, p_time, p_from, p_to
-  ) || v_days || p_filter;
+  return logloom_private.rows_from(
+    p_table || ' l',
+    format(
+      'l.tenant_id = %1$L and l.%2$I >= %3$L::timestamptz and l.%2$I < %4$L::timestamptz and ',
+      p_tenant_id, p_time, p_from, p_to
+    ) || v_days || p_filter
+  );
 end;
 $function$;
 
@@ -11750,34 +12165,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.tree_without (
-  p_tree   jsonb,
-  p_hidden text[]
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  case
-    when p_tree ->> 'type' in ('and', 'or') then
-      return p_tree || jsonb_build_object('items', (
-        select jsonb_agg(logloom_private.tree_without(i.item, p_hidden) order by i.n)
-        from jsonb_array_elements(p_tree -> 'items') with ordinality i (item, n)
-      ));
-    when p_tree ->> 'type' = 'not' then
-      return p_tree || jsonb_build_object(
-        'item', logloom_private.tree_without(p_tree -> 'item', p_hidden)
-      );
-    when p_tree ->> 'field' = 'any' then
-      return p_tree || jsonb_build_object('hidden', p_hidden);
-    else
-      return p_tree;
-  end case;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.trim_space (
   p_text text
 )
@@ -11872,6 +12259,25 @@ CREATE OR REPLACE FUNCTION logloom_private.watermark (
   LANGUAGE sql
   STABLE
 RETURN LEAST(p_oldest_queued, (now() - logloom_private.enqueue_timeout()));
+
+CREATE OR REPLACE FUNCTION logloom_private.with_sealed_sql (
+  p_rows   logloom_private.sql_source,
+  p_sealed text
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_sealed is not null then
+    p_rows.from_sql := '((select l.* ' || logloom_private.source_sql(p_rows)
+      || ') union all select l.* from ' || p_sealed || ' l) l';
+    p_rows.where_sql := 'true';
+  end if;
+  return p_rows;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.within_sql (
   p_bounds  jsonb,
@@ -12747,6 +13153,8 @@ COMMENT ON TABLE "logloom_private"."jobs" IS 'What runs beside requests: one row
 COMMENT ON TABLE "logloom_private"."storage" IS 'What is stored, measured once a minute by the job bound_storage, and what it does about it.';
 
 COMMENT ON TABLE "logloom_private"."storage_hours" IS 'What was stored at the first measurement of each hour of the last 8 days: for the forecast.';
+
+COMMENT ON TYPE "logloom_private"."counted_source" IS 'Where an aggregate reads: rows of the alias l, and what count() is over them. keys_sql: what it is grouped by, where this is not by_sql of the query. has_numbers: it has numbers, total, minimum and maximum, and double in place of the attribute.';
 
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. archive: one claim of its work at a time. With a hash of a lane as second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
 

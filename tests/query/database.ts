@@ -148,7 +148,7 @@ const setup = `
             || pg_temp.over_events(
               logloom_private.page_sql(
                 v_query, logloom_private.first_records_sql(p_tenant_id, v_query, 1000, 'desc'),
-                'l.ts desc, l.id desc', 1000, 7340032
+                1000, 7340032
               )
             ) || ') r (l)'
           into v_records;

@@ -107,11 +107,15 @@ const setup = `
       'aggregates', v_aggregates, 'by', coalesce(v_by.plan -> 'by', '[]')
     );
     if p_tenant is null then
-      v_source := ('from ' || p_rows, 'count(*)::double precision', null, false);
+      v_source := (
+        logloom_private.rows_from(p_rows), 'count(*)::double precision', null, false
+      );
     elsif v_part = 2 then
       v_source := (
-        'from (' || logloom_private.sealed_counts_sql(p_tenant, p_query, '-infinity', 'infinity')
-          || ') l', 'coalesce(sum(l.events), 0)::double precision', null, false
+        logloom_private.rows_from(
+          '(' || logloom_private.sealed_counts_sql(p_tenant, p_query, '-infinity', 'infinity')
+            || ') l'
+        ), 'coalesce(sum(l.events), 0)::double precision', null, false
       );
     else
       p_query.ts_from := '-infinity';
@@ -125,7 +129,7 @@ const setup = `
       || array_to_string(
         v_keys || logloom_private.stats_values_sql(v_aggregates, v_source, 1), ', '
       )
-      || ') as r ' || v_source.rows_sql
+      || ') as r ' || logloom_private.source_sql(v_source.rows_sql)
       || case when v_keys = '{}' then '' else ' group by ' || array_to_string(v_keys, ', ') end
       || ') r'
     into v_answer;
@@ -164,7 +168,7 @@ const setup = `
     end if;
     execute 'select jsonb_agg(r order by r) from (select jsonb_build_array(' || v_keys || ', '
       || case when p_tenant is null then 'count(*)) as r from ' || p_rows else 'sum(l.events)) as r '
-        || v_source.rows_sql end
+        || logloom_private.source_sql(v_source.rows_sql) end
       || ' group by ' || v_keys || ') q'
     into v_groups;
     execute 'select jsonb_agg(r order by r) from (select jsonb_build_array(' || v_shape || ', '

@@ -15,32 +15,28 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_to constant timestamptz := p_ts + interval '1 microsecond';
-  v_before constant text := format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id);
-  v_order constant text := ' order by l.ts desc, l.id desc limit ' || p_limit;
-  v_rows text;
+  v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(
+    p_tenant_id, p_from, v_to,
+    concat_ws(
+      ' and ', 'l.write_seq > ' || p_staged_after,
+      format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id)
+    ),
+    case when p_staged_after is null then 'logloom.logs' else 'pg_temp.alert_writes' end
+  );
 begin
-  if p_staged_after is not null then
-    return 'select l.* from pg_temp.alert_writes l where ' || format(
-      'l.tenant_id = %L and l.ts >= %L::timestamptz and l.write_seq > %s and ',
-      p_tenant_id, p_from, p_staged_after
-    ) || v_before || v_order;
-  end if;
-  v_rows := 'select l.* ' || logloom_private.tenant_rows_sql(
-    p_tenant_id, p_from, v_to, v_before
-  ) || v_order;
-  -- Or may have by the time that this runs.
-  if not logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    and p_from >= clock_timestamp() - (select s.seal_after from logloom_private.settings s)
-  then
-    return v_rows;
-  end if;
-  return 'select l.* from ((' || v_rows
-    || ') union all select l.* from logloom_private.sealed_page('
-    || format(
-      '%L, %L, %L, %L, %L, %L, %L, %L',
+  v_rows.order_sql := 'l.ts desc, l.id desc';
+  v_rows.max_rows := p_limit;
+  if p_staged_after is null and (
+    logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
+    -- Or may have by the time that this runs.
+    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
+  ) then
+    v_rows := logloom_private.with_sealed_sql(v_rows, format(
+      'logloom_private.sealed_page(%L, %L, %L, %L, %L, %L, %L, %L)',
       p_tenant_id, p_from, v_to, '{"type": "all"}', p_limit, 'desc', p_ts, p_id
-    )
-    || ') l) l' || v_order;
+    ));
+  end if;
+  return 'select l.* ' || logloom_private.source_sql(v_rows);
 end;
 $$;
 

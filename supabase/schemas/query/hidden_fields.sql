@@ -271,28 +271,28 @@ begin
 end;
 $$;
 
--- SQL from "from" on: the rows of logloom.logs that p_rows, SQL of the same kind, yields, as a
--- query reads them, in p_order: without its hidden fields. Attributes of which p_reads (null: all)
--- names none that is hidden are as they are stored. The size of what is stored says something of
--- what is hidden, and is not there either.
+-- The rows of logloom.logs that p_rows yields, in their order, as a query reads them: without its
+-- hidden fields. Attributes of which p_reads (null: all) names none that is hidden are as they are
+-- stored. The size of what is stored says something of what is hidden, and is not there either.
 create function logloom_private.masked_sql(
   p_query logloom_private.compiled_query,
-  p_rows text,
-  p_reads text[] default null,
-  p_order text default ''
+  p_rows logloom_private.sql_source,
+  p_reads text[] default null
 )
-returns text
+returns logloom_private.sql_source
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_paths constant text[] := logloom_private.hidden_paths(p_query.hidden_fields);
+  v_masked logloom_private.sql_source := p_rows;
 begin
   if p_query.hidden_fields is null then
     return p_rows;
   end if;
-  return 'from (select ' || (
+  v_masked.where_sql := 'true';
+  v_masked.from_sql := '(select ' || (
     select string_agg(
       case
         when f.name = 'record_bytes' or f.name = any(p_query.hidden_fields)
@@ -305,6 +305,7 @@ begin
       ', ' order by f.ordinality
     )
     from unnest(logloom_private.record_fields()) with ordinality f
-  ) || ' ' || p_rows || ') l where true' || p_order;
+  ) || ' ' || logloom_private.source_sql(p_rows) || ') l';
+  return v_masked;
 end;
 $$;

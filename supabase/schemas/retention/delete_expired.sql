@@ -6,7 +6,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_rows text;
+  v_rows logloom_private.sql_source;
   v_end logloom_private.log_key;
   v_deleted integer;
 begin
@@ -23,11 +23,7 @@ begin
   if v_end.ts is null then
     return 0;
   end if;
-  execute logloom_private.removed_records_sql(format(
-    'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
-    v_rows, v_end.ts, v_end.ts, v_end.id
-  ))
-  into v_deleted;
+  v_deleted := logloom_private.delete_to_end(v_rows, v_end, 'true');
   perform logloom_private.note_deletions(array[p_tenant_id], array[v_deleted], 0, p_today);
   return v_deleted;
 end;

@@ -65,9 +65,9 @@ begin
   )
   returning * into v_run;
   if p_dry_run then
-    execute 'select (select count(*) ' || logloom_private.rows_sql(
+    execute 'select (select count(*) ' || logloom_private.source_sql(logloom_private.rows_sql(
         v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}'
-      )
+      ))
       || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
       || '$1, $2, $3, $4) c), 0)'
     into v_run.records

@@ -1,6 +1,6 @@
 -- The last of the next rows that a step of a deletion looks at, deletion_step_records at most, from
--- the least on; null where there is none. p_rows: SQL from "from" on.
-create function logloom_private.rows_end(p_rows text)
+-- the least on; null where there is none.
+create function logloom_private.rows_end(p_rows logloom_private.sql_source)
 returns logloom_private.log_key
 language plpgsql
 stable
@@ -9,12 +9,34 @@ as $$
 declare
   v_end logloom_private.log_key;
 begin
-  execute format(
-    'select p.ts, p.id from (select l.ts, l.id %s order by l.ts, l.id limit %s) p '
-      || 'order by p.ts desc, p.id desc limit 1',
-    p_rows, (select s.deletion_step_records from logloom_private.settings s)
-  )
+  p_rows.order_sql := 'l.ts, l.id';
+  p_rows.max_rows := (select s.deletion_step_records from logloom_private.settings s);
+  execute 'select p.ts, p.id from (select l.ts, l.id ' || logloom_private.source_sql(p_rows)
+    || ') p order by p.ts desc, p.id desc limit 1'
   into v_end;
   return v_end;
+end;
+$$;
+
+-- Deletes those of the rows to an end that pass a filter. How many.
+create function logloom_private.delete_to_end(
+  p_rows logloom_private.sql_source,
+  p_end logloom_private.log_key,
+  p_filter text
+)
+returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_deleted integer;
+begin
+  p_rows.where_sql := format(
+    '%s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%2$L::timestamptz, %L::uuid) and (%s)',
+    p_rows.where_sql, p_end.ts, p_end.id, p_filter
+  );
+  execute logloom_private.removed_records_sql('delete ' || logloom_private.source_sql(p_rows))
+  into v_deleted;
+  return v_deleted;
 end;
 $$;

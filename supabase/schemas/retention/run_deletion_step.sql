@@ -76,9 +76,9 @@ as $$
 declare
   v_deleted integer;
 begin
-  execute 'delete ' || logloom_private.tenant_rows_sql(
+  execute 'delete ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
     p_run.tenant_id, p_run.ts_from, p_run.ts_to, p_filter, 'logloom_private.dead_letters'
-  );
+  ));
   get diagnostics v_deleted = row_count;
   return v_deleted;
 end;
@@ -96,7 +96,7 @@ declare
   v_from timestamptz;
   v_day date;
   v_day_end timestamptz;
-  v_rows text;
+  v_rows logloom_private.sql_source;
   v_end logloom_private.log_key;
   v_block_id bigint;
   v_dead_letters integer := 0;
@@ -137,12 +137,7 @@ begin
       -- Nothing is left of the day: the next step begins with the day after.
       v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
     else
-      execute logloom_private.removed_records_sql(format(
-        'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)
-         and (%s)',
-        v_rows, v_end.ts, v_end.ts, v_end.id, v_query.filter
-      ))
-      into v_deleted;
+      v_deleted := logloom_private.delete_to_end(v_rows, v_end, v_query.filter);
     end if;
   else
     select min(c.block_id) into v_block_id

@@ -59,7 +59,7 @@ declare
   v_parts tstzrange[];
   v_part tstzrange;
   v_left integer;
-  v_rows text;
+  v_rows logloom_private.sql_source;
   v_sql text;
   v_deadline timestamptz;
   v_found public.logloom_log_record[];
@@ -88,9 +88,7 @@ begin
     );
     -- Most pages have no large record, and adding up sizes costs: first as if there were none.
     foreach v_is_exact in array array[false, true] loop
-      v_sql := logloom_private.page_sql(
-        p_query, v_rows, format('l.ts %1$s, l.id %1$s', p_order), v_left, p_bytes, v_is_exact
-      );
+      v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
       -- After a single part nothing more is opened.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;

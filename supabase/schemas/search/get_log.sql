@@ -17,28 +17,27 @@ declare
   v_from constant timestamptz := logloom_private.kept_from(p_tenant_id, lower(p_window));
   v_select constant text := 'select row(' || logloom_private.shown_columns_sql()
     || ')::public.logloom_log_record ';
+  v_rows logloom_private.sql_source;
   v_logs public.logloom_log_record[] := '{}';
 begin
   if p_rows then
+    v_rows := logloom_private.tenant_rows_sql(
+      p_tenant_id, v_from, upper(p_window), format('l.id = %L::uuid and %s', p_id, p_query.filter)
+    );
+    v_rows.max_rows := 1;
     v_logs := logloom_private.read_apart(
-      v_select || logloom_private.masked_sql(
-        p_query,
-        logloom_private.tenant_rows_sql(
-          p_tenant_id, v_from, upper(p_window),
-          format('l.id = %L::uuid and %s limit 1', p_id, p_query.filter)
-        )
-      )
+      v_select || logloom_private.source_sql(logloom_private.masked_sql(p_query, v_rows))
     );
   end if;
   if p_sealed and v_logs = '{}' then
+    v_rows := logloom_private.rows_from(
+      format(
+        'logloom_private.sealed_log(%L, %L, %L, %L) l', p_tenant_id, v_from, upper(p_window), p_id
+      ),
+      p_query.filter, p_limit => 1
+    );
     v_logs := logloom_private.read_apart(
-      v_select || logloom_private.masked_sql(
-        p_query,
-        format(
-          'from logloom_private.sealed_log(%L, %L, %L, %L) l where %s limit 1',
-          p_tenant_id, v_from, upper(p_window), p_id, p_query.filter
-        )
-      )
+      v_select || logloom_private.source_sql(logloom_private.masked_sql(p_query, v_rows))
     );
   end if;
   if logloom_private.answered_bytes(v_logs)

@@ -89,10 +89,10 @@ begin
       case when p_key is null then 'null'
         else format('logloom_private.json_number(l.attrs -> %L)', p_key) end,
       ' as number, date_bin(''10 minutes'', l.ts, ''epoch'') as part ',
-      logloom_private.rows_sql(
+      logloom_private.source_sql(logloom_private.rows_sql(
         p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
         array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
-      ),
+      )),
       ' offset 0) l',
       -- In parts, so that no array becomes long.
       case when p_key is not null then ' group by ' || v_group || 'l.part' end
@@ -105,7 +105,8 @@ begin
     );
   end if;
   return (
-    'from (' || v_sql || ') l', 'coalesce(sum(l.events), 0)::double precision',
+    logloom_private.rows_from('(' || v_sql || ') l'),
+    'coalesce(sum(l.events), 0)::double precision',
     array(select 'l.k' || n from generate_subscripts(v_names, 1) n order by n), p_key is not null
   )::logloom_private.counted_source;
 end;

@@ -29,14 +29,14 @@ begin
 end;
 $$;
 
--- SQL from "from" on: the newest records that together stay within the sample's bytes, decided
--- before anything large is opened or sorted. Of msg it matters whether there is one. Where the
--- stored size is not there, what is read is measured.
+-- The newest records that together stay within the sample's bytes, decided before anything large is
+-- opened or sorted. Of msg it matters whether there is one. Where the stored size is not there, what
+-- is read is measured.
 create function logloom_private.log_fields_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query
 )
-returns text
+returns logloom_private.sql_source
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -46,20 +46,23 @@ declare
     select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
   ) || 'attrs'::text;
   v_settings logloom_private.settings;
+  v_sample logloom_private.sql_source;
 begin
   select s.* into v_settings from logloom_private.settings s;
-  return logloom_private.sized_rows_sql(
+  v_sample := logloom_private.sized_rows_sql(
     logloom_private.first_records_sql(
       p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
       p_reads => v_fields || array['msg.exists', 'record_bytes'],
       p_bytes => v_settings.search_sample_bytes
     ),
-    'l.ts desc, l.id desc', v_settings.search_sample_bytes,
+    v_settings.search_sample_bytes,
     format(
       'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
       array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
     )
-  ) || ' where l.fits';
+  );
+  v_sample.where_sql := 'l.fits';
+  return v_sample;
 end;
 $$;
 
@@ -157,7 +160,7 @@ begin
       from fields f
       order by f.count desc, f.field collate "C"
     $query$,
-    logloom_private.log_fields_sample_sql(p_tenant_id, p_query),
+    logloom_private.source_sql(logloom_private.log_fields_sample_sql(p_tenant_id, p_query)),
     v_settings.search_sample_fields, v_settings.search_sample_values,
     v_settings.search_sample_cells,
     v_sampled, v_present,

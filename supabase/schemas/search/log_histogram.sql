@@ -79,7 +79,7 @@ begin
       order by b.ts
     $query$,
     make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_source.count_sql,
-    v_source.rows_sql, logloom_private.bucket_sql(p_seconds),
+    logloom_private.source_sql(v_source.rows_sql), logloom_private.bucket_sql(p_seconds),
     logloom_private.bucket_origin(p_seconds)
   );
 end;

@@ -22,7 +22,8 @@ begin
   return format(
     'select %s as ts, l.level, l.service, %s as count '
       '%s group by 1, 2, 3',
-    logloom_private.bucket_sql(p_seconds), v_source.count_sql, v_source.rows_sql
+    logloom_private.bucket_sql(p_seconds), v_source.count_sql,
+    logloom_private.source_sql(v_source.rows_sql)
   );
 end;
 $$;

@@ -67,25 +67,28 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).sizes
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  v_rows text;
+  v_rows logloom_private.sql_source;
 begin
   -- The newest, for there may be more than can be looked at.
-  v_rows := case
-    when v_is_counted then logloom_private.rows_sql(
+  if v_is_counted then
+    v_rows := logloom_private.rows_sql(
       p_tenant_id, p_query.ts_from, p_query.ts_to, p_query.filter, array['ts', 'id', 'msg'],
       'desc', p_records + 1
-    ) || ' order by l.ts desc, l.id desc limit ' || p_records + 1
-    else logloom_private.first_records_sql(
+    );
+    v_rows.order_sql := 'l.ts desc, l.id desc';
+    v_rows.max_rows := p_records + 1;
+  else
+    v_rows := logloom_private.first_records_sql(
       p_tenant_id, p_query, p_records + 1, 'desc',
       p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
-    )
-  end;
+    );
+  end if;
   return 'select ' || logloom_private.rough_shape_sql('r.msg') || ' as shape, '
     || 'count(*) as count, (extract(epoch from min(r.ts)) * 1000000)::bigint as first, '
     || '(extract(epoch from max(r.ts)) * 1000000)::bigint as last, '
     || 'min(left(r.msg, 1000) collate "C") as example, null::bigint[] as place, '
     || 'sum(count(*)) over () > ' || p_records || ' as is_cut from (select l.ts, l.msg '
-    || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+    || logloom_private.source_sql(logloom_private.staged_sql(p_query, v_rows))
     || ') r group by 1'
     || case when v_is_counted then ' union all select '
       || logloom_private.rough_shape_sql('t.template')
@@ -143,10 +146,10 @@ begin
       || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
       || 'min(r.example) as example, min(r.place) as place from rough r group by 1'
     || '), chosen as materialized (select c.*, row_number() over () as n from ('
-      || 'select p.*, count(*) over () as total from patterns p '
-      || logloom_private.chosen_rows_sql(
-        p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
-      )
+      || 'select p.*, count(*) over () as total '
+      || logloom_private.source_sql(logloom_private.chosen_rows_sql(
+        'patterns p', p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
+      ))
     || ') c), messages as (select m.* from logloom_private.sealed_messages('
       || logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id))
       || ', array(select c.place from chosen c where c.place is not null)'

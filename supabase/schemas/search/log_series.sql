@@ -65,14 +65,14 @@ begin
   );
   if cardinality(v_keys) > 0 and v_source.count_sql like '%l.events%' then
     -- Which series it is is asked of each group of a bucket, not of each minute.
-    v_source.rows_sql := 'from (select ' || v_bucket || ' as ts, sum(l.events) as events, '
-      || (
+    v_source.rows_sql := logloom_private.rows_from(
+      '(select ' || v_bucket || ' as ts, sum(l.events) as events, ' || (
         select string_agg(format('%s as b%s', k.sql, k.n), ', ' order by k.n)
         from unnest(v_keys) with ordinality k (sql, n)
       )
-      || ' ' || v_source.rows_sql || ' group by 1, '
-      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ')
-      || ') l';
+      || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, '
+      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ') || ') l'
+    );
     v_keys := array(select 'l.b' || n from generate_subscripts(v_keys, 1) n);
   end if;
   if cardinality(v_keys) > 0 then
@@ -87,7 +87,7 @@ begin
     || (logloom_private.stats_values_sql(
       v_aggregate, v_source, p_seconds::numeric / 60
     ))[1]
-    || ' ' || v_source.rows_sql || ' group by 1, 2';
+    || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2';
 end;
 $$;
 

@@ -47,7 +47,7 @@ begin
       union all
       select v.sql, 'v' || v.n from unnest(v_values) with ordinality v (sql, n)
     ) c
-  ) || ' ' || v_source.rows_sql;
+  ) || ' ' || logloom_private.source_sql(v_source.rows_sql);
   if cardinality(v_keys) > 0 then
     v_grouped := v_grouped || ' group by '
       || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
@@ -83,13 +83,14 @@ begin
       from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
     ) c
   );
-  v_grouped := format(
-      'select g.*, count(*) over () as total from (select g.* from (select g.*, count(*) over () '
-        || 'as groups from (%1$s) g) g where g.groups <= %2$s '
-        || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g ',
-      v_grouped, v_groups
-    )
-    || logloom_private.chosen_rows_sql(
+  v_grouped := 'select g.*, count(*) over () as total '
+    || logloom_private.source_sql(logloom_private.chosen_rows_sql(
+      format(
+        '(select g.* from (select g.*, count(*) over () as groups from (%1$s) g) g '
+          || 'where g.groups <= %2$s '
+          || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g',
+        v_grouped, v_groups
+      ),
       p_query.plan, v_sorted,
       concat_ws(
         ', ',
@@ -103,7 +104,7 @@ begin
         )
       ),
       p_limit
-    );
+    ));
 
   -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
   return 'select jsonb_object(array['

@@ -33,10 +33,9 @@ begin
 end;
 $$;
 
--- SQL from "from" on: the tenant's records of the write sequences from p_first to p_last, of the
--- first one those after p_id where it is given, that a query finds; without its hidden fields. The
--- first p_limit of them in the order in which they became visible. p_sealed: what gives the sealed
--- ones.
+-- The tenant's records of the write sequences from p_first to p_last, of the first one those after
+-- p_id where it is given, that a query finds; without its hidden fields. The first p_limit of them
+-- in the order in which they became visible. p_sealed: what gives the sealed ones.
 create function logloom_private.log_tail_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -46,7 +45,7 @@ create function logloom_private.log_tail_rows_sql(
   p_last bigint,
   p_sealed text
 )
-returns text
+returns logloom_private.sql_source
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -54,34 +53,30 @@ as $$
 declare
   v_kept_from constant timestamptz := logloom_private.kept_from(p_tenant_id);
   v_days date[];
-  v_filter text;
-  v_write_seqs text;
-  v_rows text;
-  v_order constant text := ' order by l.write_seq, l.id limit ' || p_limit;
+  v_rows logloom_private.sql_source;
 begin
   select array_agg(distinct a.day) into v_days
   from logloom_private.log_writes a
   where a.write_seq >= p_first;
-  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
-  if p_id is not null then
-    v_write_seqs := v_write_seqs
-      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
-  end if;
-  v_filter := v_write_seqs;
-  -- Day by day, so that one late event does not bring in all days between. A client that was away
-  -- for so long that there are many of them reads from the first to the last.
-  if cardinality(v_days) <= 31 then
-    v_filter := v_filter || logloom_private.days_sql(v_days) || ' and ';
-  end if;
-  v_rows := logloom_private.rows_sql(
-    p_tenant_id, greatest(logloom_private.day_start(v_days[1]), v_kept_from),
-    logloom_private.day_start(v_days[cardinality(v_days)] + 1), v_filter || p_query.filter, null
+  v_rows := logloom_private.with_sealed_sql(
+    logloom_private.rows_sql(
+      p_tenant_id, greatest(logloom_private.day_start(v_days[1]), v_kept_from),
+      logloom_private.day_start(v_days[cardinality(v_days)] + 1),
+      concat_ws(
+        ' and ', format('l.write_seq between %s and %s', p_first, p_last),
+        case when p_id is not null
+          then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
+        -- Day by day, so that one late event does not bring in all days between. A client that was
+        -- away for so long that there are many of them reads from the first to the last.
+        case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
+      ) || ' and ' || p_query.filter,
+      null
+    ),
+    p_sealed
   );
-  if p_sealed is not null then
-    v_rows := 'from (select l.* ' || v_rows || ' union all select l.* from ' || p_sealed
-      || ' l) l where true';
-  end if;
-  return logloom_private.masked_sql(p_query, v_rows || v_order, p_order => v_order);
+  v_rows.order_sql := 'l.write_seq, l.id';
+  v_rows.max_rows := p_limit;
+  return logloom_private.masked_sql(p_query, v_rows);
 end;
 $$;
 
@@ -109,7 +104,7 @@ begin
         p_tenant_id, p_query, p_limit, p_first, p_id, p_last, p_bytes
       )
     ),
-    'l.write_seq, l.id', p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
+    p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
   );
 end;
 $$;

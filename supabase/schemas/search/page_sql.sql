@@ -17,25 +17,24 @@ begin
 end;
 $$;
 
--- SQL from "from" on: p_rows, SQL of the same kind with the alias l, with size and with fits,
--- whether those before it in p_order have fewer than p_bytes: records are chosen before anything of
--- them is opened. p_size: an expression of their size; that of what is stored where it is null.
+-- p_rows with size and with fits, whether those before it in their order have fewer than p_bytes:
+-- records are chosen before anything of them is opened. p_size: an expression of their size; that
+-- of what is stored where it is null.
 create function logloom_private.sized_rows_sql(
-  p_rows text,
-  p_order text,
+  p_rows logloom_private.sql_source,
   p_bytes bigint,
   p_size text default null
 )
-returns text
+returns logloom_private.sql_source
 language sql
 stable
-return format(
-  'from (select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '
+return logloom_private.rows_from(format(
+  '(select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '
     || 'and 1 preceding), 0) < %3$s as fits from (select l.*, '
     || '%4$s as size from (select l.* %1$s) l) l) l',
-  p_rows, p_order, p_bytes,
+  logloom_private.source_sql(p_rows), p_rows.order_sql, p_bytes,
   coalesce(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))')
-);
+));
 
 -- The attributes that p_fields name, nested as they were; null where none is there.
 create function logloom_private.pick_attrs(p_attrs jsonb, p_fields jsonb)
@@ -128,14 +127,13 @@ begin
 end;
 $$;
 
--- SQL of a page, with p_others: the records of p_rows, SQL from "from" on with the alias l, as the
--- query stages and shows them, in p_order; p_limit at most, which together have less than p_bytes.
+-- SQL of a page, with p_others: the records of p_rows as the query stages and shows them, in their
+-- order; p_limit at most, which together have less than p_bytes.
 -- Those that do not fit are null, and unless p_is_exact each that is larger than its share: most
 -- pages have no such one, and to add up sizes costs. What is extracted is always measured.
 create function logloom_private.page_sql(
   p_query logloom_private.compiled_query,
-  p_rows text,
-  p_order text,
+  p_rows logloom_private.sql_source,
   p_limit integer,
   p_bytes bigint,
   p_is_exact boolean default true,
@@ -152,6 +150,7 @@ declare
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
+  v_order constant text := p_rows.order_sql;
   v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
   -- Where the stored size is not there, what is shown is measured.
   v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
@@ -162,13 +161,14 @@ begin
     -- What is extracted comes on top of what a record has.
     v_size := v_measured;
     v_attrs := '(' || v_record || ').attrs';
-    p_rows := 'from (select l.* '
-      || logloom_private.staged_sql(p_query, 'from (select l.* ' || p_rows || ') l')
-      || format(' order by %s limit %s) l', p_order, p_limit);
+    p_rows := logloom_private.staged_sql(p_query, p_rows);
+    p_rows.order_sql := v_order;
+    p_rows.max_rows := p_limit;
   elsif not p_is_exact then
     return format(
       'select case when %s <= %s then %s end as record%s %s',
-      v_size, least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
+      v_size, least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others,
+      logloom_private.source_sql(p_rows)
     );
   end if;
   -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
@@ -180,9 +180,9 @@ begin
     || 'from (select l.*, coalesce(sum(case when l.fits then '
     || 'greatest(l.size, 2 * pg_column_size((' || v_attrs || ') #> ''{}'') - l.size) '
     || 'else l.size end) '
-    || 'over (order by ' || p_order || ' rows between unbounded preceding and 1 preceding), 0) < '
+    || 'over (order by ' || v_order || ' rows between unbounded preceding and 1 preceding), 0) < '
     || p_bytes || ' as fits_opened '
-    || logloom_private.sized_rows_sql(p_rows, p_order, p_bytes, v_size)
-    || ') l order by ' || p_order;
+    || logloom_private.source_sql(logloom_private.sized_rows_sql(p_rows, p_bytes, v_size))
+    || ') l order by ' || v_order;
 end;
 $$;

@@ -1,6 +1,5 @@
--- SQL from "from" on: the tenant's records, as alias l, of a range that a query finds, rows and
--- sealed ones. Of what is not read where it lies nothing but what p_reads names is there, all where
--- it is null.
+-- The tenant's records of a range that a query finds, rows and sealed ones. Of what is not read
+-- where it lies nothing but what p_reads names is there, all where it is null.
 create function logloom_private.records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -8,39 +7,34 @@ create function logloom_private.records_sql(
   p_to timestamptz,
   p_reads text[]
 )
-returns text
+returns logloom_private.sql_source
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_rows text :=
-    logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads);
 begin
-  if logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
-    v_rows := 'from (select l.* ' || v_rows
-      || ' union all select l.* from logloom_private.sealed_rows('
-      || format(
-        '%s, %L, %L, %L, %L',
-        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-        p_from, p_to, p_query.tree, p_reads
-      )
-      || ') l) l where true';
-  end if;
-  return logloom_private.masked_sql(p_query, v_rows, p_reads);
+  return logloom_private.masked_sql(p_query, logloom_private.with_sealed_sql(
+    logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads),
+    case when logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then format(
+      'logloom_private.sealed_rows(%s, %L, %L, %L, %L)',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      p_from, p_to, p_query.tree, p_reads
+    ) end
+  ), p_reads);
 end;
 $$;
 
--- SQL from "where" on: what where after an aggregate asks, the keys of sort, then p_order, and the
--- least of both limits. p_sql: by the name of an aggregate or a group the columns that it is sorted
--- by, an array.
+-- The rows of p_from that where after an aggregate lets through, by the keys of sort, then in
+-- p_order, as many as the least of both limits. p_sql: by the name of an aggregate or a group the
+-- columns that it is sorted by, an array.
 create function logloom_private.chosen_rows_sql(
+  p_from text,
   p_plan jsonb,
   p_sql jsonb,
   p_order text,
   p_limit integer
 )
-returns text
+returns logloom_private.sql_source
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
@@ -67,18 +61,18 @@ declare
       with ordinality s (sql, n)
   );
 begin
-  return format(
-    'where %s order by %s limit %s', coalesce(v_having, 'true'),
-    concat_ws(', ', v_keys, p_order), least(p_limit, (p_plan -> 'limit')::integer)
+  return logloom_private.rows_from(
+    p_from, coalesce(v_having, 'true'), concat_ws(', ', v_keys, p_order),
+    least(p_limit, (p_plan -> 'limit')::integer)
   );
 end;
 $$;
 
--- SQL from "from" on: the first p_limit records of a bound query in p_order, those after p_ts and
--- p_id where they are given: as many of rows and of sealed ones, and of these the first; as many as
--- an extraction may read where a filter comes after it. p_reads: what is read besides ts and id;
--- all may be where it is null. p_bytes: of records after so many bytes nothing but the place and
--- the size is there, unless they are extracted from.
+-- The first p_limit records of a bound query in p_order, those after p_ts and p_id where they are
+-- given: as many of rows and of sealed ones, and of these the first; as many as an extraction may
+-- read where a filter comes after it. p_reads: what is read besides ts and id; all may be where it
+-- is null. p_bytes: of records after so many bytes nothing but the place and the size is there,
+-- unless they are extracted from.
 create function logloom_private.first_records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -89,20 +83,19 @@ create function logloom_private.first_records_sql(
   p_reads text[] default null,
   p_bytes bigint default null
 )
-returns text
+returns logloom_private.sql_source
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_after constant text := case when p_ts is null then ''
+  v_after constant text := case when p_ts is not null then format(
     -- The comparison of rows drives the index.
-    else format(
-      '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
-      case p_order when 'asc' then '>' else '<' end, p_ts, p_id
-    ) end;
-  v_rows text;
-  v_order text;
+    '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
+    case p_order when 'asc' then '>' else '<' end, p_ts, p_id
+  ) else '' end;
+  v_order constant text := format('l.ts %1$s, l.id %1$s', p_order);
+  v_rows logloom_private.sql_source;
 begin
   p_reads := case when p_reads is not null then p_reads || array['ts', 'id'] end;
   if jsonb_array_length(p_query.plan -> 'rows') > 0 then
@@ -111,38 +104,36 @@ begin
       p_limit := (select s.search_stage_records from logloom_private.settings s) + 1;
     end if;
   end if;
-  v_order := format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
   if not (logloom_private.short_cuts(p_query)).sizes then
     p_bytes := null;
   end if;
   v_rows := logloom_private.rows_sql(
     p_tenant_id, p_query.ts_from, p_query.ts_to, v_after || p_query.filter, p_reads, p_order,
     p_limit, p_bytes
-  ) || v_order;
-  if logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then
-    v_rows := 'from ((select l.* ' || v_rows
-      || ') union all select l.* from logloom_private.sealed_page('
-      || format(
-        '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
-        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
-        p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
-      )
-      || ') l) l' || v_order;
-  end if;
-  return logloom_private.masked_sql(p_query, v_rows, p_reads, v_order);
+  );
+  v_rows.order_sql := v_order;
+  v_rows.max_rows := p_limit;
+  return logloom_private.masked_sql(p_query, logloom_private.with_sealed_sql(
+    v_rows,
+    case when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then format(
+      'logloom_private.sealed_page(%s, %L, %L, %L, %L, %L, %L, %L, %L, %L)',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
+      p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+    ) end
+  ), p_reads);
 end;
 $$;
 
--- SQL from "from" on: ts, level, service and events of what is to be counted: the counts of the
--- range's whole minutes, in log_counts and in blocks, and the records of what it has of its first
--- and last one. Null where the counts cannot answer the query.
+-- Rows of ts, level, service and events of what is to be counted: the counts of the range's whole
+-- minutes, in log_counts and in blocks, and the records of what it has of its first and last one.
+-- Null where the counts cannot answer the query.
 create function logloom_private.counted_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
   p_from timestamptz,
   p_to timestamptz
 )
-returns text
+returns logloom_private.sql_source
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -155,6 +146,8 @@ declare
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
   v_filter text;
   v_hides_services boolean;
+  v_sql text;
+  v_edge tstzrange;
 begin
   if v_first >= v_last
     or not v_fields <@ array['level', 'service']
@@ -163,9 +156,9 @@ begin
     return null;
   end if;
   if 'service' = any(v_fields) then
-    execute 'select exists (select ' || logloom_private.tenant_rows_sql(
+    execute 'select exists (select ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
-    ) || ')'
+    )) || ')'
     into v_hides_services;
     if v_hides_services then
       return null;
@@ -173,30 +166,25 @@ begin
   end if;
 
   v_filter := logloom_private.query_sql(p_query.tree, 'l');
-  return 'from (select l.minute as ts, l.level, l.service, l.events '
-    || logloom_private.tenant_rows_sql(
+  v_sql := '(select l.minute as ts, l.level, l.service, l.events '
+    || logloom_private.source_sql(logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
-    )
+    ))
     || ' union all select l.ts, l.level, l.service, l.events '
-    || logloom_private.tenant_rows_sql(
+    || logloom_private.source_sql(logloom_private.tenant_rows_sql(
       p_tenant_id, v_first, v_last, v_filter,
       format(
         'logloom_private.block_counts(%s, %L, %L)',
         logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), v_first, v_last
       )
-    )
-    || case when p_from < v_first then
-        ' union all select l.ts, l.level, l.service, 1 '
-          || logloom_private.records_sql(
-            p_tenant_id, p_query, p_from, v_first, array['ts', 'level', 'service']
-          )
-      else '' end
-    || case when v_last < p_to then
-        ' union all select l.ts, l.level, l.service, 1 '
-          || logloom_private.records_sql(
-            p_tenant_id, p_query, v_last, p_to, array['ts', 'level', 'service']
-          )
-      else '' end
-    || ') l';
+    ));
+  foreach v_edge in array array[tstzrange(p_from, v_first), tstzrange(v_last, p_to)] loop
+    continue when isempty(v_edge);
+    v_sql := v_sql || ' union all select l.ts, l.level, l.service, 1 '
+      || logloom_private.source_sql(logloom_private.records_sql(
+        p_tenant_id, p_query, lower(v_edge), upper(v_edge), array['ts', 'level', 'service']
+      ));
+  end loop;
+  return logloom_private.rows_from(v_sql || ') l');
 end;
 $$;

@@ -58,8 +58,8 @@ begin
 end;
 $$;
 
--- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter. The only place
--- that says whose rows are read; whose blocks, candidate_blocks and sealed_page say.
+-- The tenant's rows, as alias l, of a range that pass a filter. The only place that says whose rows
+-- are read; whose blocks, candidate_blocks and sealed_page say.
 -- Constants, not parameters: with them the planner leaves out the partitions of other days.
 create function logloom_private.tenant_rows_sql(
   p_tenant_id text,
@@ -69,7 +69,7 @@ create function logloom_private.tenant_rows_sql(
   p_table text default 'logloom.logs',
   p_time text default 'ts'
 )
-returns text
+returns logloom_private.sql_source
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -84,11 +84,13 @@ begin
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
     ) || ' and ';
   end if;
-  return format(
-    'from %1$s l where l.tenant_id = %2$L'
-      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
-    p_table, p_tenant_id, p_time, p_from, p_to
-  ) || v_days || p_filter;
+  return logloom_private.rows_from(
+    p_table || ' l',
+    format(
+      'l.tenant_id = %1$L and l.%2$I >= %3$L::timestamptz and l.%2$I < %4$L::timestamptz and ',
+      p_tenant_id, p_time, p_from, p_to
+    ) || v_days || p_filter
+  );
 end;
 $$;
 
@@ -114,8 +116,28 @@ begin
 end;
 $$;
 
--- SQL from "from" on: the tenant's rows, as alias l, of a range that pass a filter, where they lie
--- or, of many days, day by day. Parameters as those of rows_by_day.
+-- p_rows and sealed records, of the call p_sealed where it is not null, in the order of p_rows.
+create function logloom_private.with_sealed_sql(
+  p_rows logloom_private.sql_source,
+  p_sealed text
+)
+returns logloom_private.sql_source
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_sealed is not null then
+    p_rows.from_sql := '((select l.* ' || logloom_private.source_sql(p_rows)
+      || ') union all select l.* from ' || p_sealed || ' l) l';
+    p_rows.where_sql := 'true';
+  end if;
+  return p_rows;
+end;
+$$;
+
+-- The tenant's rows, as alias l, of a range that pass a filter, where they lie or, of many days,
+-- day by day. Parameters as those of rows_by_day.
 create function logloom_private.rows_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -126,7 +148,7 @@ create function logloom_private.rows_sql(
   p_limit integer default null,
   p_bytes bigint default null
 )
-returns text
+returns logloom_private.sql_source
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -139,10 +161,10 @@ begin
   if cardinality(v_parts) <= 1 then
     return logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_filter);
   end if;
-  return format(
-    'from logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l where true',
+  return logloom_private.rows_from(format(
+    'logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l',
     p_tenant_id, v_parts, p_filter, p_reads, p_order, p_limit, p_bytes
-  );
+  ));
 end;
 $$;
 
@@ -199,7 +221,7 @@ rows 1000
 as $$
 declare
   v_columns constant text := logloom_private.copied_columns_sql(p_reads, p_bytes is not null);
-  v_rows text;
+  v_rows logloom_private.sql_source;
   v_part tstzrange;
   v_found bigint;
   v_left bigint := p_limit;
@@ -208,15 +230,15 @@ begin
     begin
       v_rows := logloom_private.tenant_rows_sql(
         p_tenant_id, lower(v_part), upper(v_part), p_filter
-      ) || case when p_limit is not null then format(
-        ' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, v_left
-      ) else '' end;
-      if p_bytes is not null then
-        v_rows := logloom_private.sized_rows_sql(
-          v_rows, format('l.ts %1$s, l.id %1$s', p_order), p_bytes
-        );
+      );
+      if p_limit is not null then
+        v_rows.order_sql := format('l.ts %1$s, l.id %1$s', p_order);
+        v_rows.max_rows := v_left;
       end if;
-      return query execute 'select ' || v_columns || ' ' || v_rows;
+      if p_bytes is not null then
+        v_rows := logloom_private.sized_rows_sql(v_rows, p_bytes);
+      end if;
+      return query execute 'select ' || v_columns || ' ' || logloom_private.source_sql(v_rows);
       get diagnostics v_found = row_count;
       raise sqlstate 'LL002';
     exception when sqlstate 'LL002' then

@@ -1,8 +1,10 @@
--- SQL from "from" on, alias l: the records that p_rows, SQL of the same kind, yields, with the
--- attributes that the stages json and logfmt extract, as far as where lets them through. Raises
--- PT400 where it would read more than search_stage_records.
-create function logloom_private.staged_sql(p_query logloom_private.compiled_query, p_rows text)
-returns text
+-- The records of p_rows, with the attributes that the stages json and logfmt extract, as far as
+-- where lets them through. Raises PT400 where it would read more than search_stage_records.
+create function logloom_private.staged_sql(
+  p_query logloom_private.compiled_query,
+  p_rows logloom_private.sql_source
+)
+returns logloom_private.sql_source
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
@@ -22,13 +24,11 @@ begin
   if coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     return p_rows;
   end if;
+  p_rows.max_rows := least(p_rows.max_rows, v_bound + 1);
   v_sql := format(
-    'select l.* from (select l.*, row_number() over () as read_as from (select l.* %s',
-    p_rows
-  ) || format(
-    ' limit %1$s) l) l where l.read_as <= %2$s '
-      || 'or logloom_private.refuse_stage_bound(%3$L, %2$s, %4$L)',
-    v_bound + 1, v_bound, p_query.plan -> 'rows' -> 0 ->> 'stage', 'records'
+    'select l.* from (select l.*, row_number() over () as read_as from (select l.* %s) l) l '
+      || 'where l.read_as <= %s or logloom_private.refuse_stage_bound(%L, %2$s, ''records'')',
+    logloom_private.source_sql(p_rows), v_bound, p_query.plan -> 'rows' -> 0 ->> 'stage'
   );
   for v_stage in select s from jsonb_array_elements(p_query.plan -> 'rows') s loop
     if v_stage ->> 'stage' = 'where' then
@@ -44,6 +44,6 @@ begin
       );
     end if;
   end loop;
-  return 'from (' || v_sql || ') l';
+  return logloom_private.rows_from('(' || v_sql || ') l');
 end;
 $$;

@@ -90,24 +90,24 @@ begin
 end;
 $$;
 
--- The records that p_rows, SQL from "from" on, yields, their attributes read once. Each expression
--- over stored attributes has a copy of them, and all of a record are kept until its end.
-create function logloom_private.held_rows_sql(p_rows text)
-returns text
+-- The records of p_rows, their attributes read once. Each expression over stored attributes has a
+-- copy of them, and all of a record are kept until its end.
+create function logloom_private.held_rows_sql(p_rows logloom_private.sql_source)
+returns logloom_private.sql_source
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return format(
-    'from (select %s, l.attrs || ''{}'' as attrs %s offset 0) l',
+  return logloom_private.rows_from(format(
+    '(select %s, l.attrs || ''{}'' as attrs %s offset 0) l',
     (
       select string_agg('l.' || f.name, ', ')
       from unnest(logloom_private.record_fields()) f
       where f.shown is not null and f.name <> 'attrs'
     ),
-    p_rows
-  );
+    logloom_private.source_sql(p_rows)
+  ));
 end;
 $$;
 
@@ -133,7 +133,7 @@ declare
   v_rows_from timestamptz;
   v_counted_from timestamptz := p_query.ts_from;
   v_counts_sealed boolean;
-  v_rows text;
+  v_rows logloom_private.sql_source;
   v_key constant text := logloom_private.only_number(p_query);
   v_groups logloom_private.counted_source;
 begin
@@ -153,19 +153,23 @@ begin
     if p_bucket is null or p_bucket % 60 = 0 then
       v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_counted_from, v_to);
     end if;
-    if v_rows is not null and v_from < v_counted_from then
-      v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from)
-        || ') l';
-    elsif v_rows is null and v_counts_sealed then
-      v_rows := 'from (select l.level, l.service, 1::bigint as events '
-        || logloom_private.rows_sql(
-          p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
-        )
+    if v_rows.from_sql is not null and v_from < v_counted_from then
+      v_rows := logloom_private.rows_from(
+        '(select l.level, l.service, l.events ' || logloom_private.source_sql(v_rows)
         || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l';
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from) || ') l'
+      );
+    elsif v_rows.from_sql is null and v_counts_sealed then
+      v_rows := logloom_private.rows_from(
+        '(select l.level, l.service, 1::bigint as events '
+        || logloom_private.source_sql(logloom_private.rows_sql(
+          p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
+        ))
+        || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l'
+      );
     end if;
-    if v_rows is not null then
+    if v_rows.from_sql is not null then
       return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, false)
         ::logloom_private.counted_source;
     end if;
@@ -176,7 +180,7 @@ begin
   )
   then
     v_groups := logloom_private.groups_source(p_tenant_id, p_query, v_rows_from, v_key);
-    if v_groups.rows_sql is not null then
+    if v_groups.count_sql is not null then
       return v_groups;
     end if;
   end if;

@@ -21,17 +21,19 @@ begin
   v_all.tree := '{"type": "all"}';
   v_all.filter := 'true';
   execute 'with piece as materialized (select l.*, ' || p_query.filter || ' as is_found '
-    || logloom_private.log_tail_rows_sql(
+    || logloom_private.source_sql(logloom_private.log_tail_rows_sql(
       p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
       logloom_private.sealed_tail_sql(
         p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last, 9223372036854775807
       )
-    )
+    ))
     || '), found as materialized ('
     || logloom_private.page_sql(
       p_query,
-      logloom_private.masked_sql(p_query, 'from piece l where l.is_found'),
-      'l.write_seq, l.id', p_records, (select s.max_page_bytes from logloom_private.settings s),
+      logloom_private.masked_sql(
+        p_query, logloom_private.rows_from('piece l', 'l.is_found', 'l.write_seq, l.id')
+      ),
+      p_records, (select s.max_page_bytes from logloom_private.settings s),
       p_others => ', l.write_seq, l.id'
     )
     || ') select array(select f.record from found f where f.record is distinct from null '

@@ -75,7 +75,7 @@ begin
             )
           end
         ),
-        'l.write_seq, l.id', v_left, v_bytes, true, ', l.write_seq, l.record_bytes'
+        v_left, v_bytes, true, ', l.write_seq, l.record_bytes'
       )
       || ') r'
     into v_found, v_write_seqs, v_size

@@ -10,12 +10,14 @@ declare
   v_to constant timestamptz := logloom_private.day_start(p_day + 1);
   v_is_waiting boolean;
 begin
-  execute format(
-    'select exists (select %s and (l.write_seq > %s or l.write_seq = %s and l.id > %L::uuid))',
-    logloom_private.tenant_rows_sql(p_stream.tenant_id, v_from, v_to, 'true'),
-    p_stream.position_seq - (p_stream.position_id is null)::integer, p_stream.position_seq,
-    p_stream.position_id
-  )
+  execute 'select exists (select ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
+    p_stream.tenant_id, v_from, v_to,
+    format(
+      '(l.write_seq > %s or l.write_seq = %s and l.id > %L::uuid)',
+      p_stream.position_seq - (p_stream.position_id is null)::integer, p_stream.position_seq,
+      p_stream.position_id
+    )
+  )) || ')'
   into v_is_waiting;
   if v_is_waiting or exists (
     select

@@ -39,8 +39,8 @@ as $$
 begin
   return (
     select count(distinct m[1])
-    from pg_temp.plan_of('select l.msg ' || logloom_private.tenant_rows_sql(
-      p_tenant_id, p_from, now() + interval '1 hour', 'true'
+    from pg_temp.plan_of('select l.msg ' || logloom_private.source_sql(
+      logloom_private.tenant_rows_sql(p_tenant_id, p_from, now() + interval '1 hour', 'true')
     )) p,
       regexp_matches(p, 'on (logs_\d{4}_\d\d_\d\d)', 'g') m
   );

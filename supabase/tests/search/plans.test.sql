@@ -38,7 +38,7 @@ begin
     logloom_private.first_records_sql(
       'acme', v_query, 101, 'desc', p_ts, case when p_ts is not null then gen_random_uuid() end
     ),
-    'l.ts desc, l.id desc', 101, 1000000, false
+    101, 1000000, false
   );
 end;
 $$;

@@ -84,3 +84,12 @@ create type logloom_private.compiled_query as (
   steps integer,
   hidden_fields text[]
 );
+
+-- What SQL selects from, with an alias, mostly l: what stands after "from", "where" and "order by",
+-- and the number after "limit". The last two may be null. source_sql prints it.
+create type logloom_private.sql_source as (
+  from_sql text,
+  where_sql text,
+  order_sql text,
+  max_rows bigint
+);

@@ -98,14 +98,14 @@ comment on type public.logloom_log_stat is
   'probably means otherwise, the same in each row.';
 
 create type logloom_private.counted_source as (
-  rows_sql text,
+  rows_sql logloom_private.sql_source,
   count_sql text,
   keys_sql text[],
   has_numbers boolean
 );
 
 comment on type logloom_private.counted_source is
-  'Where an aggregate reads: SQL from "from" on with the alias l, and what count() is over it. '
+  'Where an aggregate reads: rows of the alias l, and what count() is over them. '
   'keys_sql: what it is grouped by, where this is not by_sql of the query. has_numbers: it has '
   'numbers, total, minimum and maximum, and double in place of the attribute.';
 
