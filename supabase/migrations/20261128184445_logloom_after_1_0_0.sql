@@ -195,6 +195,8 @@ DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, intege
 
 DROP FUNCTION "logloom_private"."fail_stream"(logloom.log_streams, integer, text, integer);
 
+DROP FUNCTION "logloom_private"."filter_by_scan_slot"(jsonb, text);
+
 DROP FUNCTION "logloom_private"."first_records_sql"(text, logloom_private.compiled_query, integer, text, timestamp WITH time zone, uuid, text[], bigint);
 
 DROP FUNCTION "logloom_private"."has_partials"(logloom_private.compiled_query);
@@ -2494,6 +2496,76 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.compile_query (
+  p_query_dsl text,
+  p_now       timestamp with time zone DEFAULT now()
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query := logloom_private.parse_query(p_query_dsl, p_now);
+begin
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  return v_query;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.compile_rule (
+  p_tenant_id text,
+  p_query_dsl text,
+  p_view_id   uuid,
+  p_now       timestamp with time zone DEFAULT now()
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query := logloom_private.parse_query(p_query_dsl, p_now);
+  v_view logloom.log_views;
+  v_shown logloom_private.compiled_query;
+begin
+  if p_view_id is null then
+    return v_query;
+  end if;
+  select v.* into v_view
+  from logloom.log_views v
+  where v.tenant_id = p_tenant_id and v.view_id = p_view_id;
+  if not found then
+    perform logloom_private.refuse('callers.view_is_missing');
+  end if;
+  if exists (
+    select
+    from unnest(
+      logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan))
+    ) r (name)
+    cross join unnest(v_view.hidden_fields) h (name)
+    where r.name = h.name
+      or split_part(r.name, '.', 1) = 'attrs' and split_part(h.name, '.', 1) = 'attrs'
+      and (
+        'attrs' in (r.name, h.name) or split_part(r.name, '.', 2) = split_part(h.name, '.', 2)
+      )
+  ) then
+    perform logloom_private.refuse('alerts.query_reads_what_is_hidden', v_view.name);
+  end if;
+  if v_view.query_dsl is null then
+    return v_query;
+  end if;
+  v_shown := logloom_private.parse_query(v_view.query_dsl, p_now);
+  v_query.tree := jsonb_build_object(
+    'type', 'and', 'items', jsonb_build_array(v_shown.tree, v_query.tree)
+  );
+  v_query.ts_from := greatest(v_query.ts_from, v_shown.ts_from);
+  v_query.ts_to := least(v_query.ts_to, v_shown.ts_to);
+  v_query.names_now := v_query.names_now or v_shown.names_now;
+  return v_query;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.continue_alert_round (
   p_round logloom_private.alert_rounds
 )
@@ -3681,6 +3753,37 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.facet_counts (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_field     text
+)
+  RETURNS TABLE (
+    value   text,
+    records bigint,
+    is_cut  boolean
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_stages constant logloom_private.compiled_query := logloom_private.parse_query(
+    case when p_field is null then '| patterns' else '| count() by ' || p_field end
+  );
+  v_max constant integer := (select s.list_limit_max from logloom_private.settings s);
+begin
+  p_query.plan := v_stages.plan;
+  p_query.aggregate := v_stages.aggregate;
+  p_query.by_fields := v_stages.by_fields;
+  p_query.by_sql := v_stages.by_sql;
+  return query
+  select s."group" ->> coalesce(p_field, 'pattern'), s.value::bigint, s.total_groups > v_max
+  from logloom_private.log_stats_of(p_tenant_id, p_query, p_range, v_max) s;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.fail_stream (
   p_stream      logloom.log_streams,
   p_status      integer,
@@ -3717,6 +3820,47 @@ begin
     update logloom.log_streams s set failing_told_at = now()
     where s.stream_id = p_stream.stream_id;
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.filter_by_scan_slot (
+  p_tree jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_items constant jsonb := case p_tree ->> 'type'
+    when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
+  end;
+  -- In the text: where records are sharded, who reads them knows no setting of this transaction.
+  v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
+  v_quick jsonb;
+  v_costly jsonb;
+begin
+  select
+    jsonb_agg(i.item order by i.n) filter (where i.is_quick),
+    jsonb_agg(i.item order by i.n) filter (where i.is_quick is not true)
+  into v_quick, v_costly
+  from (
+    select
+      e.item,
+      e.n,
+      -- Null where a node is no leaf: each item stands on one of the two sides.
+      e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
+    from jsonb_array_elements(v_items) with ordinality e (item, n)
+  ) i;
+  return '(' || concat_ws(
+    ' and ',
+    case when v_quick is not null
+      then logloom_private.query_sql(jsonb_build_object('type', 'and', 'items', v_quick), 'l') end,
+    'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_scan_slot(' || v_scan || ') then '
+      || case when v_costly is null then 'true' else logloom_private.query_sql(
+        jsonb_build_object('type', 'and', 'items', v_costly), 'l'
+      ) end || ' end'
+  ) || ')';
 end;
 $function$;
 
@@ -5510,6 +5654,57 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.log_neighbours (
+  p_scope logloom_private.reading_scope,
+  p_log   public.logloom_log_record,
+  p_count integer,
+  p_order text,
+  p_bytes bigint
+)
+  RETURNS public.logloom_log_record[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  if p_count = 0 then
+    return '{}';
+  end if;
+  select case when count(*) = 0 then '{"type": "all"}' else jsonb_build_object(
+    'type', 'and', 'items', jsonb_agg(case
+      when v.value is not null then logloom_private.query_leaf(
+        logloom_private.query_field(v.field, 1),
+        case
+          when length(v.value) <= 50000
+            then jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v.value))
+          else jsonb_build_object(
+            'test', 'like', 'values',
+            jsonb_build_array(logloom_private.query_like_text(left(v.value, 50000)) || '%')
+          )
+        end
+      )
+      else jsonb_build_object('type', 'not', 'item', logloom_private.query_leaf(
+        logloom_private.query_field(v.field, 1), '{"test": "exists"}'
+      ))
+    end)
+  ) end
+  into v_query.tree
+  from (values ('host', p_log.host), ('service', p_log.service)) v (field, value)
+  where logloom_private.is_hidden(v.field, p_scope.hidden_fields) is not true;
+  v_query := logloom_private.scoped_query(p_scope, v_query, '');
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  return (
+    logloom_private.found_page(
+      p_log.tenant_id, v_query,
+      tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
+      p_count, p_order, p_log.ts, p_log.id, p_bytes
+    )
+  ).logs;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.log_patterns_of (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -6886,6 +7081,82 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.parse_query (
+  p_query_dsl text,
+  p_now       timestamp with time zone DEFAULT now()
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_source constant text := coalesce(p_query_dsl, '');
+  v_state logloom_private.query_state;
+  v_query logloom_private.compiled_query;
+  v_tree jsonb;
+  v_span tstzrange;
+  v_aggregate jsonb;
+  v_field jsonb;
+begin
+  if octet_length(v_source) > 2048 then
+    perform logloom_private.refuse_at(
+      (
+        select min(n)
+        from generate_series(1, 2049) n
+        where octet_length(left(v_source, n)) > 2048
+      ),
+      'query.too_long'
+    );
+  end if;
+
+  v_state := logloom_private.query_tokenize(v_source, p_now);
+  v_query.blank := v_state.texts[1] = '';
+  if v_state.texts[1] not in ('', '|') then
+    v_state := logloom_private.query_parse_filter(v_state);
+  end if;
+  v_tree := v_state.node;
+  v_query.plan := '{}';
+  if v_state.texts[v_state."at"] = '|' then
+    v_state := logloom_private.query_parse_stages(v_state, v_source);
+    v_query.plan := v_state.node;
+  end if;
+  if strpos(v_source, '~') > 0 then
+    perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
+  end if;
+
+  -- What where asks before anything is extracted belongs to the filter.
+  while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
+    v_tree := jsonb_build_object(
+      'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
+    );
+    v_query.plan := v_query.plan #- '{rows, 0}';
+  end loop;
+
+  v_span := logloom_private.query_ts_span(v_tree);
+  v_query.tree := case when isempty(v_span) then '{"type": "none"}' else v_tree end;
+  v_query.ts_from := lower(v_span);
+  v_query.ts_to := upper(v_span);
+  v_query.by_fields := '{}';
+  v_query.by_sql := '{}';
+  if v_query.plan ? 'aggregates' then
+    -- The first is that of callers who know only one.
+    v_aggregate := v_query.plan -> 'aggregates' -> 0;
+    v_query.aggregate := v_aggregate ->> 'kind';
+    v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
+    v_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
+    for v_field in select jsonb_array_elements(v_query.plan -> 'by') loop
+      v_query.by_fields := v_query.by_fields || (v_field ->> 'name');
+      v_query.by_sql := v_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
+    end loop;
+  end if;
+  v_query.names_now := v_state.names_now;
+  v_query.warnings := v_state.warnings;
+  v_query.steps := v_state.steps;
+  return v_query;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.partial_value (
   p_aggregate      text,
   p_window_minutes integer,
@@ -7059,7 +7330,7 @@ begin
         v_rule.tenant_id, v_rule.query_dsl, v_rule.view_id, p_now
       );
       if logloom_private.has_partials(v_query) then
-        v_group.filter := v_query.filter;
+        v_group.filter := logloom_private.query_sql(v_query.tree, 'l');
         v_group.number_sql := logloom_private.alert_number_sql(v_query);
       end if;
       v_group.digest := sha256(convert_to(
@@ -7208,7 +7479,7 @@ begin
   v_query := logloom_private.compile_rule(
     v_tenant_id, p_rule.query_dsl, p_rule.view_id
   );
-  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
+  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree);
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;
@@ -7832,6 +8103,25 @@ RETURN CASE WHEN ((p_name = ANY (ARRAY['_exists_'::text, '_missing_'::text])) AN
   ((p_name = 'status'::text) AND (p_value ~* '^(?:debug|info|warn|warning|error|critical)$'::text)) THEN ('level:'::text || p_value) WHEN
   ((p_name = '*'::text) AND (p_value <> ''::text)) THEN ('any:'::text || "left"(p_value, 60)) WHEN ((p_name = '_time'::text) AND (p_value ~ '^[1-9][0-9]{0,9}[smhdw]$'::text)) THEN
   ('ts:-'::text || p_value) ELSE NULL::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_of_scope (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  v_query.tree := '{"type": "all"}';
+  v_query.plan := '{}';
+  v_query := logloom_private.scoped_query(p_scope, v_query, '');
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  return v_query;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
   p_state logloom_private.query_state,
@@ -8983,7 +9273,7 @@ begin
   elsif p_order not in ('desc', 'asc') then
     perform logloom_private.refuse('search.order_is_unknown');
   end if;
-  v_plan := (logloom_private.compile_query(p_query_dsl)).plan;
+  v_plan := (logloom_private.parse_query(p_query_dsl)).plan;
   if p_after is not null and v_plan ? 'limit' then
     perform logloom_private.refuse('search.place_meets_limit');
   end if;
@@ -10436,6 +10726,89 @@ RETURN
   ROW((p_row).id, (p_row).name, (p_row).description, (p_row).query_dsl, (p_row).category, (p_row).is_shared, (p_row).tags, (p_row).created_by, (p_row).created_at,
   (p_row).updated_at, (p_row).last_run_at, (p_row).run_count, (p_row).view_id, (p_row).display);
 
+CREATE OR REPLACE FUNCTION logloom_private.scan_alert_group (
+  p_group_id bigint,
+  p_round    logloom_private.alert_rounds,
+  p_now      timestamp with time zone
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_matches constant text := 'pg_temp.alert_matches';
+  v_began timestamptz;
+  v_settings logloom_private.settings;
+  v_group logloom_private.alert_groups;
+  v_rule_ids uuid[];
+  v_query_dsl text;
+  v_window_minutes integer;
+  v_view_id uuid;
+  v_query logloom_private.compiled_query;
+  v_due logloom_private.alert_window[];
+  v_start timestamptz;
+  v_end timestamptz;
+  v_reading logloom_private.alert_reading;
+  v_found logloom_private.alert_window[];
+  v_windows logloom_private.alert_window[] := '{}';
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
+  select array_agg(r.rule_id), min(r.query_dsl), min(r.window_minutes), min(r.view_id::text)
+  into v_rule_ids, v_query_dsl, v_window_minutes, v_view_id
+  from logloom_private.planned_alert_rules r
+  where r.group_id = p_group_id;
+  v_due := array(select d from logloom_private.due_alert_windows(v_rule_ids, p_round) d);
+  for v_start, v_end in
+    select distinct d.window_start, d.window_end from unnest(v_due) d order by 2 desc
+  loop
+    v_began := clock_timestamp();
+    v_query := logloom_private.compile_rule(
+      v_group.tenant_id, v_query_dsl, v_view_id, v_end
+    );
+    perform logloom_private.empty_staging_table(v_matches, false);
+    v_reading := logloom_private.read_alert_pieces(
+      v_group.tenant_id, v_start, v_end, null, logloom_private.query_sql(v_query.tree, 'l'),
+      'insert into ' || v_matches || ' select f.* from found f',
+      v_began + v_settings.alert_rule_budget, v_settings.alert_rule_records
+    );
+    if not v_reading.is_complete then
+      perform logloom_private.rest_alert_group(
+        v_group, p_now, v_reading.records, logloom_private.milliseconds_since(v_began)
+      );
+      return 0;
+    end if;
+    v_query.filter := 'true';
+    v_found := logloom_private.window_values(
+      v_query, 'select m.* from ' || v_matches || ' m', v_group.tenant_id, v_start, v_end,
+      v_window_minutes, v_settings.alert_groups + 1
+    );
+    if cardinality(v_found) > v_settings.alert_groups then
+      raise exception
+        'The rule found more than % groups: narrow the filter, or group by another field',
+        v_settings.alert_groups;
+    elsif exists (
+      select from unnest(v_found) f
+      where octet_length(f."group"::text) > v_settings.alert_group_bytes
+    ) then
+      raise exception 'The rule found a group of more than % bytes: group by another field',
+        v_settings.alert_group_bytes;
+    end if;
+    v_windows := v_windows || array(
+      select row(d.rule_id, d.window_start, d.window_end, f.value, null, f."group", null)
+        ::logloom_private.alert_window
+      from unnest(v_due) d
+      left join unnest(v_found) f on true
+      where d.window_end = v_end
+    );
+  end loop;
+  update logloom_private.alert_groups g
+  set failures = 0, retry_at = null, last_error = null
+  where g.group_id = p_group_id;
+  return logloom_private.settle_alert_windows(v_windows, p_round, p_now);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.scanned_tenant_sql (
   p_tenant text
 )
@@ -10508,6 +10881,38 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.scope_in_view (
+  p_scope   logloom_private.reading_scope,
+  p_view_id uuid
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_view logloom.log_views;
+begin
+  select v.* into v_view
+  from logloom.log_views v
+  where v.tenant_id = p_scope.tenant_id and v.view_id = p_view_id;
+  if not found then
+    perform logloom_private.refuse('callers.view_is_missing');
+  end if;
+  p_scope.view_id := v_view.view_id;
+  p_scope.operations := v_view.operations;
+  p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
+  if v_view.query_dsl is not null then
+    begin
+      p_scope.filter := (logloom_private.parse_query(v_view.query_dsl)).tree;
+    exception when sqlstate 'PT400' then
+      perform logloom_private.refuse('callers.view_is_broken', v_view.name);
+    end;
+  end if;
+  return p_scope;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.scope_of_key (
   p_key_digest text
 )
@@ -10561,7 +10966,7 @@ begin
   end if;
   if p_session.query_dsl is not null then
     begin
-      v_tree := (logloom_private.compile_query(p_session.query_dsl)).tree;
+      v_tree := (logloom_private.parse_query(p_session.query_dsl)).tree;
     exception when sqlstate 'PT400' then
       perform logloom_private.refuse('callers.portal_query_is_broken');
     end;
@@ -10623,6 +11028,46 @@ begin
     v_scope := logloom_private.scope_in_view(v_scope, p_view_id);
   end if;
   return v_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.scoped_query (
+  p_scope     logloom_private.reading_scope,
+  p_query     logloom_private.compiled_query,
+  p_query_dsl text
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tree jsonb;
+begin
+  if p_scope.filter is null and p_scope.hidden_fields is null then
+    return p_query;
+  end if;
+  perform logloom_private.refuse_hidden_fields(p_query, p_query_dsl, p_scope.hidden_fields);
+  p_query.hidden_fields := p_scope.hidden_fields;
+  if p_query.hidden_fields is not null then
+    v_tree := logloom_private.tree_without_any(p_query.tree);
+    p_query.masked_tree := nullif(p_query.tree, v_tree);
+    p_query.tree := v_tree;
+  end if;
+  -- The items of both side by side: what an index answers is looked for among them.
+  select case when count(*) = 1 then (array_agg(i.item))[1]
+    else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
+  into p_query.tree
+  from unnest(array[p_query.tree, coalesce(p_scope.filter, '{"type": "all"}')])
+    with ordinality t (tree, n)
+  cross join lateral jsonb_array_elements(
+    case t.tree ->> 'type' when 'and' then t.tree -> 'items' when 'all' then '[]'
+      else jsonb_build_array(t.tree) end
+  ) with ordinality i (item, n);
+  if p_query.tree = '{"type": "and", "items": null}' then
+    p_query.tree := '{"type": "all"}';
+  end if;
+  return p_query;
 end;
 $function$;
 
@@ -11024,6 +11469,65 @@ begin
     v_last_day := v_day.day;
   end loop;
   return v_parts || tstzrange(v_from, v_to);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.search_query (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_now       timestamp with time zone,
+  p_takes     text
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+  v_makes_rows boolean;
+  v_stage text;
+begin
+  v_query := logloom_private.scoped_query(
+    p_scope, logloom_private.parse_query(p_query_dsl, p_now), p_query_dsl
+  );
+  v_makes_rows := v_query.plan ?| array['aggregates', 'patterns'];
+  if v_makes_rows and p_takes in ('filter', 'records') then
+    perform logloom_private.refuse(
+      'search.query_gives_no_records', coalesce(v_query.aggregate || '()', 'patterns')
+    );
+  end if;
+  v_stage := case p_takes
+    when 'filter' then v_query.plan -> 'first' ->> 'stage'
+    when 'rows' then case when v_makes_rows then null
+      when v_query.plan ? 'fields' then 'fields'
+      when v_query.plan ? 'limit' then 'limit'
+      when v_query.plan ? 'sort' then 'sort' end
+    when 'series' then case
+      when v_query.plan ? 'patterns' then 'patterns'
+      when v_query.plan ? 'fields' then 'fields'
+      when v_query.plan ? 'limit' then 'limit'
+      when v_query.plan ? 'sort' then 'sort'
+      when v_query.plan ? 'having' then 'where' end
+  end;
+  if v_stage is not null then
+    perform logloom_private.refuse(
+      'search.takes_no_stage',
+      case p_takes when 'filter' then 'what acts on all records that are found'
+        when 'rows' then 'counting records' else 'a series' end,
+      v_stage
+    );
+  end if;
+  -- A page of all records reads no more than it shows: it takes no scan slot.
+  v_query.filter := case
+    when p_takes = 'records' and v_query.tree = '{"type": "all"}' and not v_query.plan ? 'rows'
+      then 'true'
+    else logloom_private.filter_by_scan_slot(v_query.tree)
+  end;
+  if p_scope.tenant_id is not null then
+    v_query.warnings := v_query.warnings || logloom_private.damage_warnings(p_scope.tenant_id);
+  end if;
+  return v_query;
 end;
 $function$;
 
@@ -11723,6 +12227,34 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_maker()
   LANGUAGE sql
   STABLE
 RETURN CASE WHEN (NOT logloom_private.is_service_role()) THEN logloom_private.current_user_id() ELSE NULL::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.stream_query (
+  p_stream logloom.log_streams
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope :=
+    logloom_private.scope_of_view(p_stream.tenant_id, p_stream.view_id);
+  v_query logloom_private.compiled_query;
+  v_hops jsonb;
+begin
+  if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
+    v_hops := (logloom_private.parse_query('-@logloom_hops:>=3')).tree;
+    v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
+      'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
+    ) end;
+  end if;
+  v_query := logloom_private.scoped_query(
+    v_scope, logloom_private.parse_query(p_stream.query_dsl, now()), p_stream.query_dsl
+  );
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  return v_query;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.stream_secret_names (
   p_kind text

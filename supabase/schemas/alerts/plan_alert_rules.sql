@@ -60,8 +60,9 @@ begin
 end;
 $$;
 
--- A rule's query within the view that it is evaluated in, if any: joined as trees. PT400 where it
--- names what the view hides, or an attribute beside that; PT403 where the tenant has no such view.
+-- A rule's query within the view that it is evaluated in, if any: joined as trees, its filter still
+-- to be written. PT400 where it names what the view hides, or an attribute beside that; PT403 where
+-- the tenant has no such view.
 create function logloom_private.compile_rule(
   p_tenant_id text,
   p_query_dsl text,
@@ -74,7 +75,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_query logloom_private.compiled_query := logloom_private.compile_query(p_query_dsl, p_now);
+  v_query logloom_private.compiled_query := logloom_private.parse_query(p_query_dsl, p_now);
   v_view logloom.log_views;
   v_shown logloom_private.compiled_query;
 begin
@@ -96,11 +97,10 @@ begin
   if v_view.query_dsl is null then
     return v_query;
   end if;
-  v_shown := logloom_private.compile_query(v_view.query_dsl, p_now);
+  v_shown := logloom_private.parse_query(v_view.query_dsl, p_now);
   v_query.tree := jsonb_build_object(
     'type', 'and', 'items', jsonb_build_array(v_shown.tree, v_query.tree)
   );
-  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
   v_query.ts_from := greatest(v_query.ts_from, v_shown.ts_from);
   v_query.ts_to := least(v_query.ts_to, v_shown.ts_to);
   v_query.names_now := v_query.names_now or v_shown.names_now;
@@ -145,7 +145,7 @@ begin
         v_rule.tenant_id, v_rule.query_dsl, v_rule.view_id, p_now
       );
       if logloom_private.has_partials(v_query) then
-        v_group.filter := v_query.filter;
+        v_group.filter := logloom_private.query_sql(v_query.tree, 'l');
         v_group.number_sql := logloom_private.alert_number_sql(v_query);
       end if;
       v_group.digest := sha256(convert_to(

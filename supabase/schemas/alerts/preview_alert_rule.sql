@@ -63,7 +63,7 @@ begin
   v_query := logloom_private.compile_rule(
     v_tenant_id, p_rule.query_dsl, p_rule.view_id
   );
-  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
+  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree);
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;

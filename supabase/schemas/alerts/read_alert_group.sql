@@ -72,7 +72,7 @@ begin
     );
     perform logloom_private.empty_staging_table(v_matches, false);
     v_reading := logloom_private.read_alert_pieces(
-      v_group.tenant_id, v_start, v_end, null, v_query.filter,
+      v_group.tenant_id, v_start, v_end, null, logloom_private.query_sql(v_query.tree, 'l'),
       'insert into ' || v_matches || ' select f.* from found f',
       v_began + v_settings.alert_rule_budget, v_settings.alert_rule_records
     );

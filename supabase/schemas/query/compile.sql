@@ -98,10 +98,11 @@ begin
 end;
 $$;
 
--- Compiles a query, null as the blank one, where now means p_now. Raises PT400 with the rule as
--- message, {"position": n} (1-based, code points) as detail and what was expected as hint. To be
--- granted to nobody: its callers are definer functions.
-create function logloom_private.compile_query(p_query_dsl text, p_now timestamptz default now())
+-- Compiles a query, null as the blank one, where now means p_now, all but its filter: who joins the
+-- tree with another writes that of both. Raises PT400 with the rule as message, {"position": n}
+-- (1-based, code points) as detail and what was expected as hint. To be granted to nobody: its
+-- callers are definer functions.
+create function logloom_private.parse_query(p_query_dsl text, p_now timestamptz default now())
 returns logloom_private.compiled_query
 language plpgsql
 stable
@@ -152,7 +153,6 @@ begin
 
   v_span := logloom_private.query_ts_span(v_tree);
   v_query.tree := case when isempty(v_span) then '{"type": "none"}' else v_tree end;
-  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
   v_query.ts_from := lower(v_span);
   v_query.ts_to := upper(v_span);
   v_query.by_fields := '{}';
@@ -171,6 +171,20 @@ begin
   v_query.names_now := v_state.names_now;
   v_query.warnings := v_state.warnings;
   v_query.steps := v_state.steps;
+  return v_query;
+end;
+$$;
+
+create function logloom_private.compile_query(p_query_dsl text, p_now timestamptz default now())
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_query logloom_private.compiled_query := logloom_private.parse_query(p_query_dsl, p_now);
+begin
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
   return v_query;
 end;
 $$;

@@ -47,7 +47,7 @@ begin
   p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
   if v_view.query_dsl is not null then
     begin
-      p_scope.filter := (logloom_private.compile_query(v_view.query_dsl)).tree;
+      p_scope.filter := (logloom_private.parse_query(v_view.query_dsl)).tree;
     exception when sqlstate 'PT400' then
       perform logloom_private.refuse('callers.view_is_broken', v_view.name);
     end;
@@ -112,7 +112,7 @@ begin
   end if;
   if p_session.query_dsl is not null then
     begin
-      v_tree := (logloom_private.compile_query(p_session.query_dsl)).tree;
+      v_tree := (logloom_private.parse_query(p_session.query_dsl)).tree;
     exception when sqlstate 'PT400' then
       perform logloom_private.refuse('callers.portal_query_is_broken');
     end;

@@ -147,7 +147,7 @@ begin
   elsif p_order not in ('desc', 'asc') then
     perform logloom_private.refuse('search.order_is_unknown');
   end if;
-  v_plan := (logloom_private.compile_query(p_query_dsl)).plan;
+  v_plan := (logloom_private.parse_query(p_query_dsl)).plan;
   if p_after is not null and v_plan ? 'limit' then
     perform logloom_private.refuse('search.place_meets_limit');
   end if;

@@ -39,8 +39,8 @@ begin
   into v_query.tree
   from (values ('host', p_log.host), ('service', p_log.service)) v (field, value)
   where logloom_private.is_hidden(v.field, p_scope.hidden_fields) is not true;
-  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
   v_query := logloom_private.scoped_query(p_scope, v_query, '');
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
   return (
     logloom_private.found_page(
       p_log.tenant_id, v_query,

@@ -45,7 +45,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_stages constant logloom_private.compiled_query := logloom_private.compile_query(
+  v_stages constant logloom_private.compiled_query := logloom_private.parse_query(
     case when p_field is null then '| patterns' else '| count() by ' || p_field end
   );
   v_max constant integer := (select s.list_limit_max from logloom_private.settings s);

@@ -39,7 +39,7 @@ end;
 $$;
 
 -- A query in a scope: joined as a tree with what the scope lets read, without its hidden fields.
--- PT400 where it names one of them.
+-- The filter is still to be written. PT400 where it names one of them.
 create function logloom_private.scoped_query(
   p_scope logloom_private.reading_scope,
   p_query logloom_private.compiled_query,
@@ -72,7 +72,6 @@ begin
   if p_query.tree = '{"type": "and", "items": null}' then
     p_query.tree := '{"type": "all"}';
   end if;
-  p_query.filter := logloom_private.query_sql(p_query.tree, 'l');
   return p_query;
 end;
 $$;
@@ -88,9 +87,10 @@ declare
   v_query logloom_private.compiled_query;
 begin
   v_query.tree := '{"type": "all"}';
-  v_query.filter := 'true';
   v_query.plan := '{}';
-  return logloom_private.scoped_query(p_scope, v_query, '');
+  v_query := logloom_private.scoped_query(p_scope, v_query, '');
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  return v_query;
 end;
 $$;
 
@@ -114,7 +114,7 @@ declare
   v_stage text;
 begin
   v_query := logloom_private.scoped_query(
-    p_scope, logloom_private.compile_query(p_query_dsl, p_now), p_query_dsl
+    p_scope, logloom_private.parse_query(p_query_dsl, p_now), p_query_dsl
   );
   v_makes_rows := v_query.plan ?| array['aggregates', 'patterns'];
   if v_makes_rows and p_takes in ('filter', 'records') then
@@ -144,9 +144,11 @@ begin
     );
   end if;
   -- A page of all records reads no more than it shows: it takes no scan slot.
-  if p_takes <> 'records' or v_query.tree <> '{"type": "all"}' or v_query.plan ? 'rows' then
-    v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
-  end if;
+  v_query.filter := case
+    when p_takes = 'records' and v_query.tree = '{"type": "all"}' and not v_query.plan ? 'rows'
+      then 'true'
+    else logloom_private.filter_by_scan_slot(v_query.tree)
+  end;
   if p_scope.tenant_id is not null then
     v_query.warnings := v_query.warnings || logloom_private.damage_warnings(p_scope.tenant_id);
   end if;

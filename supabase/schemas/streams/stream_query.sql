@@ -10,17 +10,20 @@ as $$
 declare
   v_scope logloom_private.reading_scope :=
     logloom_private.scope_of_view(p_stream.tenant_id, p_stream.view_id);
+  v_query logloom_private.compiled_query;
   v_hops jsonb;
 begin
   if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
-    v_hops := (logloom_private.compile_query('-@logloom_hops:>=3')).tree;
+    v_hops := (logloom_private.parse_query('-@logloom_hops:>=3')).tree;
     v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
       'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
     ) end;
   end if;
-  return logloom_private.scoped_query(
-    v_scope, logloom_private.compile_query(p_stream.query_dsl, now()), p_stream.query_dsl
+  v_query := logloom_private.scoped_query(
+    v_scope, logloom_private.parse_query(p_stream.query_dsl, now()), p_stream.query_dsl
   );
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  return v_query;
 end;
 $$;
 

@@ -56,7 +56,7 @@ create type logloom_private.query_range as (
 
 -- A query as SQL over the alias l of logloom.logs.
 --   blank         nothing but white space
---   tree, filter  what is asked of a record, and as a boolean expression
+--   tree, filter  what is asked of a record, and as a boolean expression once that is written
 --   ts_from (inclusive), ts_to (exclusive)  bounds of ts that hold for every match
 --   aggregate     the name of the first, or null; aggregate_field: its field as written;
 --                 aggregate_sql: of type double precision, for rate the count, which the caller
