@@ -333,6 +333,8 @@ DROP FUNCTION "logloom_private"."template_of"(text);
 
 DROP FUNCTION "logloom_private"."tenant_rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text);
 
+DROP FUNCTION "logloom_private"."tree_without_any"(jsonb);
+
 DROP FUNCTION "logloom_private"."trim_space"(text);
 
 DROP FUNCTION "logloom_private"."up_since"();
@@ -350,6 +352,8 @@ DROP FUNCTION "logloom_private"."written_number"(text);
 DROP FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
 
 DROP PROCEDURE "logloom_private"."run_retention"(date);
+
+ALTER TYPE "logloom_private"."compiled_query" DROP ATTRIBUTE "masked_tree" CASCADE;
 
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "queue_hard_limit_bytes" DROP DEFAULT;
@@ -914,6 +918,103 @@ RETURN
   (p_row).ends_at,
   logloom_private.alert_silence_state((p_row).starts_at, (p_row).ends_at, (p_row).expired_at),
   (p_row).comment, (p_row).created_by, (p_row).created_at, (p_row).expired_at, (p_row).expired_by);
+
+CREATE OR REPLACE FUNCTION logloom_private.any_bits (
+  p_block logloom_private.blocks,
+  p_leaf  jsonb
+)
+  RETURNS bit varying[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  -- Of an attribute that is no scalar, as of a record that has it alone.
+  v_attribute_test constant text := format(
+    'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
+    logloom_private.query_sql(p_leaf - 'hidden', 'l'),
+    logloom_private.query_text_test(p_leaf, '(l.attrs #>> ''{}'')')
+  );
+  v_no_fields constant text := (
+    select string_agg('null::text as ' || f, ', ')
+    from unnest(logloom_private.query_text_columns()) f
+  );
+  v_hidden constant text[] := array(select jsonb_array_elements_text(p_leaf -> 'hidden'));
+  v_none constant varbit := logloom_private.no_bits(p_block.records);
+  v_column logloom_private.block_columns;
+  v_values text[];
+  v_codes "char"[];
+  v_wide_codes smallint[];
+  v_bits text;
+  v_found varbit;
+  v_result varbit[] := array[v_none, v_none];
+begin
+  if 'msg' <> all(v_hidden) then
+    v_result := logloom_private.message_bits(p_block, p_leaf);
+  end if;
+  execute 'select string_agg(repeat(case when '
+    || concat_ws(
+      ' or ', 'false',
+      case when 'service' <> all(v_hidden)
+        then logloom_private.query_text_test(p_leaf, 'l.service') end,
+      case when 'level' <> all(v_hidden)
+        then logloom_private.query_text_test(p_leaf, 'l.level') end
+    )
+    || ' then ''1'' else ''0'' end, l.records), '''')'
+    || ' from (select unnest($1) as service, unnest($2) as level, unnest($3) as records) l'
+  into v_bits
+  using p_block.run_services, p_block.run_levels, p_block.run_records;
+  v_result := array[v_result[1] | v_bits::varbit, v_result[2] | v_bits::varbit];
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+      and c.name <> 'record_bytes'
+  loop
+    continue when logloom_private.is_hidden(v_column.name, v_hidden);
+    continue when not logloom_private.column_may_hold(
+      v_column, coalesce(p_leaf -> 'template' ->> 'literal', ''),
+      (p_leaf -> 'folds_case')::boolean
+    );
+    v_values := case v_column.kind when 'dictionary' then v_column.dictionary
+      else logloom_private.column_texts(v_column) end;
+    execute 'select string_agg(case when '
+      || case when left(v_column.name, 5) = 'attrs' then v_attribute_test
+        else logloom_private.query_text_test(p_leaf, 'l.value') end
+      || ' then ''1'' else ''0'' end, '''') from (select '
+      || case when left(v_column.name, 5) = 'attrs'
+        then v_no_fields || ', v.value::jsonb as attrs, ' else '' end
+      || 'v.value from (select unnest($1) as value) v) l'
+    into v_bits
+    using v_values;
+    continue when strpos(v_bits, '1') = 0;
+    if v_column.kind = 'dictionary' and v_column.codes is null and v_column.wide_codes is null then
+      v_bits := repeat(v_bits, v_column.last - v_column.first + 1);
+    elsif v_column.kind = 'dictionary' then
+      v_values := string_to_array(v_bits, null);
+      v_codes := v_column.codes;
+      v_wide_codes := v_column.wide_codes;
+      v_bits := (
+        select string_agg(coalesce(v_values[coalesce(c.code + 129, c.wide_code)], '0'), '')
+        from (
+          select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code
+        ) c
+      );
+    end if;
+    v_found := (
+      repeat('0', v_column.first - 1) || v_bits || repeat('0', p_block.records - v_column.last)
+    )::varbit;
+    v_result := array[
+      v_result[1] | case when exists (
+        select from unnest(v_hidden) h where starts_with(h, v_column.name || '.')
+      ) then v_none else v_found end,
+      v_result[2] | v_found
+    ];
+  end loop;
+  return v_result;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.api_key_status (
   p_revoked_at timestamp with time zone,
@@ -2538,17 +2639,9 @@ begin
   if not found then
     perform logloom_private.refuse('callers.view_is_missing');
   end if;
-  if exists (
-    select
-    from unnest(
-      logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan))
-    ) r (name)
-    cross join unnest(v_view.hidden_fields) h (name)
-    where r.name = h.name
-      or split_part(r.name, '.', 1) = 'attrs' and split_part(h.name, '.', 1) = 'attrs'
-      and (
-        'attrs' in (r.name, h.name) or split_part(r.name, '.', 2) = split_part(h.name, '.', 2)
-      )
+  if logloom_private.reads_hidden(
+    logloom_private.query_reads(jsonb_build_array(v_query.tree, v_query.plan)),
+    v_view.hidden_fields
   ) then
     perform logloom_private.refuse('alerts.query_reads_what_is_hidden', v_view.name);
   end if;
@@ -2778,8 +2871,7 @@ begin
   while v_first <= v_last loop
     v_step_last := case when v_is_again then v_last else least(v_first + v_steps - 1, v_last) end;
     v_left := v_limit + 1 - cardinality(v_batch.records);
-    -- A block is read once, for all steps in it. What is filtered after fields are hidden may be
-    -- too much for that.
+    -- A block is read once, for all steps in it.
     if v_first > v_sealed_through then
       select least(v_last, min(c.first_write_seq) - 1), least(v_last, min(c.last_write_seq))
       into v_sealed_through, v_block_end
@@ -2788,8 +2880,7 @@ begin
       if v_is_again then
         v_sealed_through := v_last;
       elsif v_first > v_sealed_through then
-        v_sealed_through :=
-          case when p_query.masked_tree is null then v_block_end else v_step_last end;
+        v_sealed_through := v_block_end;
       end if;
       v_sealed_sql := logloom_private.sealed_tail_sql(
         p_stream.tenant_id, p_query, v_left, v_first, v_id, v_sealed_through, v_bytes
@@ -4012,15 +4103,7 @@ begin
       p_limit := (select s.search_stage_records from logloom_private.settings s) + 1;
     end if;
   end if;
-  if p_query.masked_tree is not null then
-    -- How many of them it lets through shows without the hidden fields alone.
-    v_rows := logloom_private.records_sql(
-      p_tenant_id, p_query, p_query.ts_from, p_query.ts_to, p_reads
-    );
-    return logloom_private.rows_from(
-      v_rows.from_sql, v_after || v_rows.where_sql, v_order, p_limit
-    );
-  elsif p_query.hidden_fields is not null then
+  if not (logloom_private.short_cuts(p_query)).sizes then
     p_bytes := null;
   end if;
   v_rows := logloom_private.rows_sql(
@@ -4036,7 +4119,7 @@ begin
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
       p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
     ) end
-  ));
+  ), p_reads);
 end;
 $function$;
 
@@ -4148,8 +4231,6 @@ CREATE OR REPLACE FUNCTION logloom_private.found_page (
   AS $function$
 declare
   v_is_staged constant boolean := jsonb_array_length(p_query.plan -> 'rows') > 0;
-  -- Borders of blocks say something of what is hidden.
-  v_is_masked constant boolean := p_query.hidden_fields is not null;
   v_parts tstzrange[];
   v_part tstzrange;
   v_left integer;
@@ -4165,7 +4246,8 @@ begin
   from logloom_private.settings s;
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range, p_order, p_ts);
   v_parts := logloom_private.search_parts(
-    p_tenant_id, p_query.ts_from, p_query.ts_to, p_order, not v_is_masked
+    p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
+    (logloom_private.short_cuts(p_query)).sizes
   );
   -- The bound of an extraction is one of all that it reads.
   if v_is_staged and cardinality(v_parts) > 1 then
@@ -4186,8 +4268,8 @@ begin
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
-      -- What is extracted, or hides fields, was measured at once.
-      exit when v_is_staged or v_is_masked or not v_is_full;
+      -- What is extracted was measured at once.
+      exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then
       v_found := array_remove(v_found, null);
@@ -4468,6 +4550,19 @@ begin
     ),
     logloom_private.source_sql(p_rows)
   ));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.hidden_paths (
+  p_hidden text[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(select substr(h, 7) from unnest(p_hidden) h where starts_with(h, 'attrs.'));
 end;
 $function$;
 
@@ -5483,10 +5578,10 @@ begin
       p_bytes => v_settings.search_sample_bytes
     ),
     v_settings.search_sample_bytes,
-    case when p_query.hidden_fields is not null then format(
-      'octet_length(to_json(row(%s))::text)',
+    format(
+      'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
       array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
-    ) end
+    )
   );
   v_sample.where_sql := 'l.fits';
   return v_sample;
@@ -6214,9 +6309,38 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.masked_attrs_sql (
+  p_attrs text,
+  p_paths text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_odd constant text := logloom_private.odd_paths_pattern(p_paths);
+  v_sql text := format('logloom_private.masked_attrs(%s, %L)', p_attrs, p_paths);
+begin
+  if v_odd is not null then
+    v_sql := format(
+      'case when %1$s::text collate "C" ~ %2$L then %3$s else %1$s - %4$L::text[]%5$s end',
+      p_attrs, v_odd, v_sql, p_paths,
+      (
+        select string_agg(format(' #- %L', string_to_array(p, '.')), '')
+        from unnest(p_paths) p
+        where strpos(p, '.') > 0
+      )
+    );
+  end if;
+  return 'nullif(' || v_sql || ', ''{}'')';
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.masked_sql (
   p_query logloom_private.compiled_query,
-  p_rows  logloom_private.sql_source
+  p_rows  logloom_private.sql_source,
+  p_reads text[]                         DEFAULT NULL::text[]
 )
   RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
@@ -6224,28 +6348,21 @@ CREATE OR REPLACE FUNCTION logloom_private.masked_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_paths constant text[] := array(
-    select substr(h, 7) from unnest(p_query.hidden_fields) h where starts_with(h, 'attrs.')
-  );
+  v_paths constant text[] := logloom_private.hidden_paths(p_query.hidden_fields);
   v_masked logloom_private.sql_source := p_rows;
 begin
   if p_query.hidden_fields is null then
     return p_rows;
   end if;
   v_masked.where_sql := 'true';
-  if p_query.masked_tree is not null then
-    v_masked.where_sql := logloom_private.query_sql(p_query.masked_tree, 'l');
-    p_rows.order_sql := null;
-    p_rows.max_rows := null;
-  end if;
   v_masked.from_sql := '(select ' || (
     select string_agg(
       case
         when f.name = 'record_bytes' or f.name = any(p_query.hidden_fields)
           then format('null::%s as %I', f.type, f.name)
-        when f.name = 'attrs' and v_paths <> '{}' then format(
-          'nullif(logloom_private.masked_attrs(l.attrs, %L), ''{}'') as attrs', v_paths
-        )
+        when f.name = 'attrs' and v_paths <> '{}' and (
+          p_reads is null or logloom_private.reads_hidden(p_reads, p_query.hidden_fields)
+        ) then logloom_private.masked_attrs_sql('l.attrs', v_paths) || ' as attrs'
         else 'l.' || f.name
       end,
       ', ' order by f.ordinality
@@ -6892,6 +7009,45 @@ RETURN
   'sum(l.total) / nullif(sum(l.numbers), 0)'::text WHEN 'min'::text THEN 'min(l.minimum)'::text WHEN 'max'::text THEN 'max(l.maximum)'::text ELSE
   (('max(l.q'::text || p_n) || ')'::text) END) || ')'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.odd_paths_pattern (
+  p_paths text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if '' = any(p_paths) or (
+    select sum((length(p) - length(replace(p, '.', '')) + 1) ^ 2) from unnest(p_paths) p
+  ) > 200 then
+    return null;
+  end if;
+  return (
+    select string_agg(
+      distinct regexp_replace(
+        left(to_jsonb(k.key)::text, -1), '([][\\.*+?(){}|^$])', '\\\1', 'g'
+      ) || case
+        when k.last < k.keys and k.first = k.last then '": \['
+        when k.last < k.keys then '": [[{]'
+        when k.first in (1, k.last) then '\.'
+        else '(?:\.|": )'
+      end,
+      '|'
+    )
+    from (
+      select f.first, l.last, s.keys, array_to_string(s.path[f.first:l.last], '.') as key
+      from (
+        select string_to_array(p, '.') as path, cardinality(string_to_array(p, '.')) as keys
+        from unnest(p_paths) p
+      ) s
+      cross join lateral generate_series(1, s.keys) f (first)
+      cross join lateral generate_series(f.first, s.keys) l (last)
+    ) k
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.operation_list()
   RETURNS TABLE (
     operation text,
@@ -7046,22 +7202,23 @@ declare
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
   v_order constant text := p_rows.order_sql;
-  v_size text;
-  v_attrs text := 'l.attrs';
+  v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
+  -- Where the stored size is not there, what is shown is measured.
+  v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
+  v_attrs text :=
+    'case when l.record_bytes is null then (' || v_record || ').attrs else l.attrs end';
 begin
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 or p_query.hidden_fields is not null then
-    -- What is extracted comes on top of what a record has, and what is hidden is none of it.
-    v_size := 'octet_length(to_json(' || v_record || ')::text)';
-    v_attrs := '(' || v_record || ').attrs';
-  end if;
   if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    -- What is extracted comes on top of what a record has.
+    v_size := v_measured;
+    v_attrs := '(' || v_record || ').attrs';
     p_rows := logloom_private.staged_sql(p_query, p_rows);
     p_rows.order_sql := v_order;
     p_rows.max_rows := p_limit;
-  elsif not p_is_exact and p_query.hidden_fields is null then
+  elsif not p_is_exact then
     return format(
-      'select case when l.record_bytes <= %s then %s end as record%s %s',
-      least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others,
+      'select case when %s <= %s then %s end as record%s %s',
+      v_size, least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others,
       logloom_private.source_sql(p_rows)
     );
   end if;
@@ -7072,7 +7229,7 @@ begin
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
     || ' end as record' || p_others || ' '
     || 'from (select l.*, coalesce(sum(case when l.fits then '
-    || 'greatest(l.size, 2 * pg_column_size(' || v_attrs || ' #> ''{}'') - l.size) '
+    || 'greatest(l.size, 2 * pg_column_size((' || v_attrs || ') #> ''{}'') - l.size) '
     || 'else l.size end) '
     || 'over (order by ' || v_order || ' rows between unbounded preceding and 1 preceding), 0) < '
     || p_bytes || ' as fits_opened '
@@ -7666,18 +7823,38 @@ CREATE OR REPLACE FUNCTION logloom_private.query_any_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_columns text;
-  v_sql text;
+  v_hidden constant text[] := array(select jsonb_array_elements_text(p_leaf -> 'hidden'));
+  v_paths constant text[] := logloom_private.hidden_paths(v_hidden);
+  v_attrs constant text := case when 'attrs' = any(v_hidden) then 'null::jsonb'
+    else format('%I.attrs', p_alias) end;
+  v_columns constant text := coalesce(
+    (
+      select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n)
+      from unnest(logloom_private.query_text_columns()) with ordinality c (name, n)
+      where c.name <> all(v_hidden)
+    ),
+    'null::text'
+  );
+  v_test constant text := logloom_private.query_text_test(p_leaf, 't.text');
+  v_scalars constant text := 'array(select a.value #>> ''{}'' '
+    || 'from jsonb_path_query(%s, ''strict $.**'') a (value) '
+    || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))';
+  v_sql text := format(
+    'exists (select from unnest(array[%s] || ' || v_scalars || ') t (text) where %s)',
+    v_columns, v_attrs, v_test
+  );
   v_likely text[];
 begin
-  select string_agg(format('%I.%I', p_alias, c.name), ', ' order by c.n) into v_columns
-  from unnest(logloom_private.query_text_columns()) with ordinality c (name, n);
-  v_sql := format(
-    'exists (select from unnest(array[%s] || array(select a.value #>> ''{}'' '
-      || 'from jsonb_path_query(%I.attrs, ''strict $.**'') a (value) '
-      || 'where jsonb_typeof(a.value) in (''string'', ''number'', ''boolean''))) t (text) where ',
-    v_columns, p_alias
-  ) || logloom_private.query_text_test(p_leaf, 't.text') || ')';
+  if v_paths <> '{}' then
+    v_sql := format(
+      '(exists (select from unnest(array[%s]) t (text) where %s) or %s exists ('
+        || 'select from unnest(' || v_scalars || ') t (text) where %2$s))',
+      v_columns, v_test,
+      -- No LIKE stands before a regular expression.
+      case when p_leaf ->> 'test' = 'regex' then v_sql || ' and' else '' end,
+      logloom_private.masked_attrs_sql(v_attrs, v_paths)
+    );
+  end if;
   if p_leaf ->> 'test' = 'regex' then
     return v_sql;
   end if;
@@ -7692,8 +7869,7 @@ begin
     order by v.n
   );
   return format(
-    'case when lower(concat_ws(e''\x01'', %s, %I.attrs::text) collate "C") like ',
-    v_columns, p_alias
+    'case when lower(concat_ws(e''\x01'', %s, %s::text) collate "C") like ', v_columns, v_attrs
   )
     || case cardinality(v_likely) when 1 then quote_literal(v_likely[1])
       else 'any (' || quote_literal(v_likely) || '::text[])' end
@@ -9845,6 +10021,29 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.reads_hidden (
+  p_reads  text[],
+  p_hidden text[]
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return exists (
+    select
+    from unnest(p_reads) r (name)
+    cross join unnest(p_hidden) h (name)
+    where r.name = h.name
+      or split_part(r.name, '.', 1) = 'attrs' and split_part(h.name, '.', 1) = 'attrs'
+      and (
+        'attrs' in (r.name, h.name) or split_part(r.name, '.', 2) = split_part(h.name, '.', 2)
+      )
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.record_fields()
   RETURNS logloom_private.record_field[]
   LANGUAGE plpgsql
@@ -9979,9 +10178,6 @@ CREATE OR REPLACE FUNCTION logloom_private.records_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  if p_query.masked_tree is not null and p_reads is not null then
-    p_reads := p_reads || logloom_private.query_reads(p_query.masked_tree);
-  end if;
   return logloom_private.masked_sql(p_query, logloom_private.with_sealed_sql(
     logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads),
     case when logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then format(
@@ -9989,7 +10185,7 @@ begin
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
       p_from, p_to, p_query.tree, p_reads
     ) end
-  ));
+  ), p_reads);
 end;
 $function$;
 
@@ -10436,7 +10632,8 @@ CREATE OR REPLACE FUNCTION logloom_private.rough_shapes_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_is_counted constant boolean := not p_query.plan ? 'rows' and p_query.hidden_fields is null
+  v_is_counted constant boolean := not p_query.plan ? 'rows'
+    and (logloom_private.short_cuts(p_query)).sizes
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
   v_rows logloom_private.sql_source;
 begin
@@ -11041,8 +11238,6 @@ CREATE OR REPLACE FUNCTION logloom_private.scoped_query (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_tree jsonb;
 begin
   if p_scope.filter is null and p_scope.hidden_fields is null then
     return p_query;
@@ -11050,9 +11245,7 @@ begin
   perform logloom_private.refuse_hidden_fields(p_query, p_query_dsl, p_scope.hidden_fields);
   p_query.hidden_fields := p_scope.hidden_fields;
   if p_query.hidden_fields is not null then
-    v_tree := logloom_private.tree_without_any(p_query.tree);
-    p_query.masked_tree := nullif(p_query.tree, v_tree);
-    p_query.tree := v_tree;
+    p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
   end if;
   -- The items of both side by side: what an index answers is looked for among them.
   select case when count(*) = 1 then (array_agg(i.item))[1]
@@ -11184,8 +11377,8 @@ begin
       '%s, %L, %L, %L, %L, %L, %L, %L',
       logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_first, p_id, p_last,
       logloom_private.kept_from(p_tenant_id), p_query.tree,
-      case when p_query.masked_tree is null then p_limit end,
-      case when p_query.hidden_fields is null then greatest(p_bytes, 1)
+      p_limit,
+      case when (logloom_private.short_cuts(p_query)).sizes then greatest(p_bytes, 1)
         else 9223372036854775807 end
     ) || ')'
   end;
@@ -11812,6 +12005,24 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.short_cuts (
+  p_query logloom_private.compiled_query,
+  OUT     counts boolean,
+  OUT     sizes boolean
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  counts := not logloom_private.reads_hidden(
+    p_query.by_fields || logloom_private.query_reads(p_query.plan), p_query.hidden_fields
+  );
+  sizes := p_query.hidden_fields is null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
   p_what    text,
   p_silence interval,
@@ -12020,6 +12231,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stats_source (
 declare
   v_from constant timestamptz := p_query.ts_from;
   v_to constant timestamptz := p_query.ts_to;
+  v_counts constant boolean := (logloom_private.short_cuts(p_query)).counts;
   v_is_sealed constant boolean := p_bucket is null
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
   v_rows_from timestamptz;
@@ -12035,11 +12247,7 @@ begin
       v_to
     ));
   end if;
-  -- Counts are of what is stored: of fields that are not hidden.
-  if p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
-    and p_query.masked_tree is null
-    and (p_query.by_fields && p_query.hidden_fields) is not true
-  then
+  if v_counts and p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
     v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
     -- Over days without rows blocks count quicker than minutes do.
@@ -12070,7 +12278,7 @@ begin
         ::logloom_private.counted_source;
     end if;
   end if;
-  if v_is_sealed and p_query.hidden_fields is null and (
+  if v_counts and v_is_sealed and (
     p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0
     or v_key is not null
   )
@@ -12694,6 +12902,34 @@ begin
     return trim_scale(p_text::numeric);
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.tree_without (
+  p_tree   jsonb,
+  p_hidden text[]
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  case
+    when p_tree ->> 'type' in ('and', 'or') then
+      return p_tree || jsonb_build_object('items', (
+        select jsonb_agg(logloom_private.tree_without(i.item, p_hidden) order by i.n)
+        from jsonb_array_elements(p_tree -> 'items') with ordinality i (item, n)
+      ));
+    when p_tree ->> 'type' = 'not' then
+      return p_tree || jsonb_build_object(
+        'item', logloom_private.tree_without(p_tree -> 'item', p_hidden)
+      );
+    when p_tree ->> 'field' = 'any' then
+      return p_tree || jsonb_build_object('hidden', p_hidden);
+    else
+      return p_tree;
+  end case;
 end;
 $function$;
 

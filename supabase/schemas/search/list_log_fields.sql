@@ -30,8 +30,8 @@ end;
 $$;
 
 -- The newest records that together stay within the sample's bytes, decided before anything large is
--- opened or sorted. Of msg it matters whether there is one. Where the stored size is not there, what
--- is read is measured.
+-- opened or sorted. Of msg it matters whether there is one. Where the stored size is not there,
+-- what is read is measured.
 create function logloom_private.log_fields_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query
