@@ -283,7 +283,7 @@ Deno.test("a killed search gives its slot back", async () => {
 
 Deno.test("all tenants' searches leave connections free, and the last are for who has none", async () => {
   await using db = openDatabase();
-  await using _settings = await changeSettings(db, { api_pool_size: 16, search_pool_share: 0.5 });
+  await using _settings = await changeSettings(db, { api_pool_size: 16 });
   const [noisy, second, third, fourth] = await Promise.all(
     ["noisy", "second", "third", "fourth"].map((name) => newTenant(name)),
   );

@@ -424,10 +424,9 @@ const setup = `
   insert into logloom.tenants (tenant_id, plan_id) values ('${tenant}', 'pro');
   update logloom.plans set retention_days_default = 36500, retention_days_max = 36500;
   -- So that sizes would matter, and time does not.
-  update logloom_private.settings
-  set
-    max_page_bytes = 100000, search_sample_bytes = 100000, search_page_time = '1 hour',
-    tail_page_time = '1 hour';
+  update logloom_private.settings set max_page_bytes = 100000, search_page_time = '1 hour';
+  create or replace function logloom_private.sample_bytes() returns integer
+  language sql immutable return 100000;
   -- The writer runs meanwhile.
   create or replace function logloom_private.watermark(p_oldest_queued timestamptz)
   returns timestamptz

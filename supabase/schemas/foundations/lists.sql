@@ -1,4 +1,11 @@
--- The page size of a list: p_limit, or the default where it is null. PT400 when out of bounds, by
+-- The greatest p_limit of a list.
+create function logloom_private.list_limit_max()
+returns integer
+language sql
+immutable
+return 1000;
+
+-- The page size of a list: p_limit, or 100 where it is null. PT400 when out of bounds, by
 -- p_error where that is not the error of all lists.
 create function logloom_private.list_limit(p_limit integer, p_error text default null)
 returns integer
@@ -7,19 +14,15 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the API roles do not read logloom_private.settings
-declare
-  v_max integer;
-  v_default integer;
+-- definer because no API role raises an error itself
 begin
-  select s.list_limit_max, s.list_limit_default into v_max, v_default
-    from logloom_private.settings s;
-  if p_limit < 1 or p_limit > v_max then
+  if p_limit not between 1 and logloom_private.list_limit_max() then
     perform logloom_private.refuse(
-      coalesce(p_error, 'parameters.list_limit_is_out_of_range'), v_max::text
+      coalesce(p_error, 'parameters.list_limit_is_out_of_range'),
+      logloom_private.list_limit_max()::text
     );
   end if;
-  return coalesce(p_limit, v_default);
+  return coalesce(p_limit, 100);
 end;
 $$;
 

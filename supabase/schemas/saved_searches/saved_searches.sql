@@ -34,11 +34,9 @@ as $$
 declare
   v_query logloom_private.compiled_query;
 begin
-  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
-    perform logloom_private.take_validation_slot(
-      coalesce(logloom_private.current_tenant_id(), '')
-    );
-  end if;
+  perform logloom_private.take_slot_to_keep(
+    coalesce(logloom_private.current_tenant_id(), ''), p_query_dsl
+  );
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.blank then
     perform logloom_private.refuse('saved_searches.query_is_blank');

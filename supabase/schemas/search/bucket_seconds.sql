@@ -16,9 +16,15 @@ return format(
   make_interval(secs => p_seconds), logloom_private.bucket_origin(p_seconds)
 );
 
--- The least width of which p_buckets, or search_buckets_default, cover the range. Buckets are
--- counted from an origin of their own: one more than p_buckets may touch it. PT400 when out of
--- bounds.
+-- The most buckets of a histogram or series.
+create function logloom_private.max_buckets()
+returns integer
+language sql
+immutable
+return 1000;
+
+-- The least width of which p_buckets, by default 60, cover the range. Buckets are counted from an
+-- origin of their own: one more than p_buckets may touch it. PT400 when out of bounds.
 create function logloom_private.bucket_seconds(p_range tstzrange, p_buckets integer)
 returns bigint
 language plpgsql
@@ -27,15 +33,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
-  v_max integer;
-  v_buckets integer;
+  v_buckets constant integer := coalesce(p_buckets, 60);
   v_width bigint;
 begin
-  select s.search_buckets_max, coalesce(p_buckets, s.search_buckets_default)
-  into v_max, v_buckets
-  from logloom_private.settings s;
-  if p_buckets not between 1 and v_max then
-    perform logloom_private.refuse('search.buckets_are_out_of_range', v_max::text);
+  if v_buckets not between 1 and logloom_private.max_buckets() then
+    perform logloom_private.refuse(
+      'search.buckets_are_out_of_range', logloom_private.max_buckets()::text
+    );
   end if;
   foreach v_width in array
     array[1, 5, 10, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400]

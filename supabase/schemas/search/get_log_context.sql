@@ -73,7 +73,7 @@ declare
   v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
   v_before constant integer := coalesce(p_before, 20);
   v_after constant integer := coalesce(p_after, 20);
-  v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
+  v_max constant integer := logloom_private.list_limit_max() / 2 - 1;
 begin
   if v_before not between 0 and v_max or v_after not between 0 and v_max then
     perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);

@@ -29,6 +29,13 @@ begin
 end;
 $$;
 
+-- Bytes of records that are looked at; one record at least.
+create function logloom_private.sample_bytes()
+returns integer
+language sql
+immutable
+return 1200000;
+
 -- The newest records that together stay within the sample's bytes, decided before anything large is
 -- opened or sorted. Of msg it matters whether there is one. Where the stored size is not there,
 -- what is read is measured.
@@ -45,17 +52,16 @@ declare
   v_fields constant text[] := array(
     select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
   ) || 'attrs'::text;
-  v_settings logloom_private.settings;
+  v_max_records constant integer := 5000;
   v_sample logloom_private.sql_source;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   v_sample := logloom_private.sized_rows_sql(
     logloom_private.first_records_sql(
-      p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
+      p_tenant_id, p_query, v_max_records, 'desc',
       p_reads => v_fields || array['msg.exists', 'record_bytes'],
-      p_bytes => v_settings.search_sample_bytes
+      p_bytes => logloom_private.sample_bytes()
     ),
-    v_settings.search_sample_bytes,
+    logloom_private.sample_bytes(),
     format(
       'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
       array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
@@ -84,11 +90,14 @@ declare
     || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
     || 'case when jsonb_typeof(j.value) in (''string'', ''number'', ''boolean'') '
     || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%s) j limit 200)';
-  v_settings logloom_private.settings;
+  v_max_fields constant integer := 200;
+  -- Of a field.
+  v_max_values constant integer := 10;
+  -- Attributes of all records together.
+  v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   select
     string_agg(format('left(l.%1$s, 201) as %1$s', f.name), ', '),
     string_agg(format('(%1$L, ''string'', s.%1$s)', f.name), ', ')
@@ -161,9 +170,7 @@ begin
       order by f.count desc, f.field collate "C"
     $query$,
     logloom_private.source_sql(logloom_private.log_fields_sample_sql(p_tenant_id, p_query)),
-    v_settings.search_sample_fields, v_settings.search_sample_values,
-    v_settings.search_sample_cells,
-    v_sampled, v_present,
+    v_max_fields, v_max_values, v_max_cells, v_sampled, v_present,
     format(v_attributes, 's.attrs'), format(v_attributes, 'p.object')
   );
 end;

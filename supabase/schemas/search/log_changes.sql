@@ -48,7 +48,7 @@ declare
   v_stages constant logloom_private.compiled_query := logloom_private.parse_query(
     case when p_field is null then '| patterns' else '| count() by ' || p_field end
   );
-  v_max constant integer := (select s.list_limit_max from logloom_private.settings s);
+  v_max constant integer := logloom_private.list_limit_max();
 begin
   p_query.plan := v_stages.plan;
   p_query.aggregate := v_stages.aggregate;

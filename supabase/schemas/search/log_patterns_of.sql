@@ -107,8 +107,15 @@ begin
 end;
 $$;
 
+-- Templates of messages in blocks that the stage patterns counts, and of a block more.
+create function logloom_private.max_templates()
+returns integer
+language sql
+immutable
+return 500000;
+
 -- The shapes of the messages that a query finds: of the newest search_stage_records of those that
--- are read, of the newest search_stage_templates of those that blocks count.
+-- are read, of the newest max_templates of those that blocks count.
 create function logloom_private.log_patterns_of(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -121,8 +128,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_records integer;
-  v_templates integer;
+  v_records constant integer := (select s.search_stage_records from logloom_private.settings s);
+  v_templates constant integer := logloom_private.max_templates();
   v_columns constant jsonb := jsonb_build_object(
     'count', array['p.count'], 'first', array['p.first'], 'last', array['p.last'],
     'pattern', array['p.pattern collate "C"']
@@ -131,8 +138,6 @@ declare
     'to_char(timestamptz ''epoch'' + p.%s * interval ''1 microsecond'', '
       || '''YYYY-MM-DD"T"HH24:MI:SS.US"Z"'')';
 begin
-  select s.search_stage_records, s.search_stage_templates into v_records, v_templates
-  from logloom_private.settings s;
   return query execute
     'with found as materialized ('
       || logloom_private.rough_shapes_sql(

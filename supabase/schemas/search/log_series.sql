@@ -1,3 +1,10 @@
+-- Groups that have a series of their own.
+create function logloom_private.max_series()
+returns integer
+language sql
+immutable
+return 20;
+
 -- Groups as arrays of texts: the largest of the range by the first aggregate, which get a series of
 -- their own.
 create function logloom_private.largest_groups(
@@ -17,8 +24,7 @@ begin
   execute 'select jsonb_agg(array(select r.g ->> n from unnest($1) with ordinality u (n, i) '
     || 'order by u.i)) from ('
     || logloom_private.log_stats_sql(
-      p_tenant_id, p_query, p_range,
-      (select s.search_series from logloom_private.settings s)
+      p_tenant_id, p_query, p_range, logloom_private.max_series()
     )
     || ') r (g, v, vs, t)'
   into v_groups
@@ -122,11 +128,9 @@ begin
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'series');
   v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);
   if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
-    > (select s.search_buckets_max from logloom_private.settings s)
+    > logloom_private.max_buckets()
   then
-    perform logloom_private.refuse_stage_bound(
-      'by', (select s.search_buckets_max from logloom_private.settings s), 'buckets'
-    );
+    perform logloom_private.refuse_stage_bound('by', logloom_private.max_buckets(), 'buckets');
   end if;
   if cardinality(v_query.by_sql) > 0 then
     v_groups := logloom_private.largest_groups(v_tenant_id, v_query, v_range);

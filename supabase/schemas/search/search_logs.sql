@@ -66,10 +66,11 @@ begin
   end if;
   v_left := coalesce(v_cursor.records_left, (v_query.plan -> 'limit')::integer);
   if p_limit is null and v_left is not null then
-    v_limit := (select s.list_limit_max from logloom_private.settings s);
+    v_limit := logloom_private.list_limit_max();
   end if;
   if p_limit is null and v_cursor.received_before is not null then
-    v_limit := (select s.export_page_records from logloom_private.settings s);
+    -- A page of export_logs.
+    v_limit := 2500;
   end if;
   v_limit := least(v_limit, v_left);
 

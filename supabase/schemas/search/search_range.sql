@@ -1,4 +1,4 @@
--- The range that is asked for, [from, to), by default search_default_range to now. p_first, that of
+-- The range that is asked for, [from, to), by default the hour before its end. p_first, that of
 -- a first page, stands for the bounds that are not given or move with now. PT400.
 create function logloom_private.search_range(
   p_ts_from text,
@@ -20,7 +20,7 @@ begin
   end if;
   v_to := coalesce(v_to, now());
   if v_from is null then
-    v_from := v_to - (select s.search_default_range from logloom_private.settings s);
+    v_from := v_to - interval '1 hour';
   end if;
   if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
     perform logloom_private.refuse('search.range_leaves_the_years');
@@ -31,9 +31,9 @@ begin
 end;
 $$;
 
--- A range in p_order (asc or desc), in parts that hold search_days_at_once days of the tenant's
--- rows and, with p_counts_blocks, search_blocks_at_once blocks at most: what a statement opens
--- stays locked until its transaction ends, so that one over a year would hold thousands of locks.
+-- A range in p_order (asc or desc), in parts that hold 12 days of the tenant's rows and, with
+-- p_counts_blocks, 200 blocks at most, or those of one day: what a statement opens stays locked
+-- until its transaction ends, so that one over a year would hold thousands of locks.
 create function logloom_private.search_parts(
   p_tenant_id text,
   p_from timestamptz,
@@ -48,8 +48,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_descending constant boolean := p_order = 'desc';
-  v_max_days integer;
-  v_max_blocks integer;
+  v_max_days constant integer := 12;
+  v_max_blocks constant integer := 200;
   v_from timestamptz := p_from;
   v_to timestamptz := p_to;
   v_last constant timestamptz := p_to - interval '1 microsecond';
@@ -66,8 +66,6 @@ begin
   elsif v_to - v_from <= interval '1 day' then
     return array[tstzrange(v_from, v_to)];
   end if;
-  select s.search_days_at_once, s.search_blocks_at_once into v_max_days, v_max_blocks
-  from logloom_private.settings s;
   v_row_days := logloom_private.days_with_rows(p_tenant_id, p_from, p_to);
   for v_day in
     select u.day, sum(u.days) as days, sum(u.blocks) as blocks

@@ -67,7 +67,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_page_time constant interval := (select s.tail_page_time from logloom_private.settings s);
+  v_page_time constant interval := (select s.search_page_time from logloom_private.settings s);
   v_deadline timestamptz := clock_timestamp() + v_page_time;
   v_steps bigint := 4;
   v_step_last bigint;
@@ -184,10 +184,9 @@ declare
   v_tail logloom_private.log_tail;
 begin
   perform logloom_private.take_search_slot(v_scope);
-  if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
+  if p_backlog not between 0 and logloom_private.list_limit_max() then
     perform logloom_private.refuse(
-      'search.backlog_is_out_of_range',
-      (select s.list_limit_max from logloom_private.settings s)::text
+      'search.backlog_is_out_of_range', logloom_private.list_limit_max()::text
     );
   end if;
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
@@ -203,10 +202,7 @@ begin
           logloom_private.found_page(
             v_tenant_id, v_query,
             -- An event lies 24 hours ahead at most.
-            tstzrange(
-              now() - (select s.tail_backlog_span from logloom_private.settings s),
-              now() + interval '25 hours'
-            ),
+            tstzrange(now() - interval '24 hours', now() + interval '25 hours'),
             p_backlog, 'desc', null, null
           )
         ).logs) l

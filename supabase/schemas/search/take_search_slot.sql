@@ -42,7 +42,8 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  select greatest(1, floor(s.api_pool_size * s.search_pool_share)), s.search_free_time
+  -- Half of PostgREST's connections: the rest answers what does not search.
+  select greatest(1, s.api_pool_size / 2), s.search_free_time
   into v_slots, v_free_time
   from logloom_private.settings s;
   -- Parallel workers are processors as well: those of the plan's scans, for the first search alone.

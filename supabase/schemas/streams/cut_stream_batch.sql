@@ -14,7 +14,7 @@ set enable_seqscan = off
 as $$
 declare
   v_deadline constant timestamptz := clock_timestamp() + (
-    select s.tail_page_time from logloom_private.settings s
+    select s.search_page_time from logloom_private.settings s
   );
   v_is_again constant boolean := p_stream.batch_id is not null;
   v_last constant bigint := case when v_is_again then p_stream.batch_end_seq

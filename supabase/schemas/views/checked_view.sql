@@ -10,9 +10,7 @@ as $$
 declare
   v_query logloom_private.compiled_query;
 begin
-  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
-    perform logloom_private.take_validation_slot(p_tenant_id);
-  end if;
+  perform logloom_private.take_slot_to_keep(p_tenant_id, p_query_dsl);
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.plan ? 'first' then
     perform logloom_private.refuse_at(

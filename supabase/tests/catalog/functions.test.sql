@@ -136,7 +136,7 @@ select results_eq(
       'v := x::"jsonb" || y :: JSONB;',
       'v := cast(x as uuid[]);',
       'v record;',
-      'v logs%rowtype; w settings.tail_page_time%type;',
+      'v logs%rowtype; w settings.search_page_time%type;',
       'for v in select * from pg_catalog.json_to_record(x) as r (a int4, b Integer) loop',
       'v := interval ''1 second'' + date ''2026-11-23'';',
       'execute ''select x::text'' into v;',

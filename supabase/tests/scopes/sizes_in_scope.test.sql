@@ -5,7 +5,12 @@ begin;
 \ir ../search/records.psql
 select plan(15);
 
-update logloom_private.settings set max_page_bytes = 20000, search_sample_bytes = 20000;
+update logloom_private.settings set max_page_bytes = 20000;
+create or replace function logloom_private.sample_bytes()
+returns integer
+language sql
+immutable
+return 20000;
 insert into logloom.tenants (tenant_id, plan_id)
 select t, 'pro' from unnest(array['short', 'long', 'sealed']) t;
 
@@ -105,7 +110,7 @@ from unnest(array['short', 'long', 'sealed']) t;
 -- A tail whose searches are cancelled looks at some records by themselves.
 select pg_temp.act_as_postgres();
 \ir ../search/cancelled_tails.psql
-update logloom_private.settings set tail_page_time = '0', max_page_bytes = 7000 where singleton;
+update logloom_private.settings set search_page_time = '0', max_page_bytes = 7000 where singleton;
 select pg_temp.act_as_service_role();
 select is(
   pg_temp.tail(t, 'tail 1'), '012 t tail 1 018f0000-0000-7000-8000-000000000002',

@@ -4,7 +4,7 @@ begin;
 select plan(10);
 
 \ir cancelled_tails.psql
-update logloom_private.settings set tail_page_time = '0' where singleton;
+update logloom_private.settings set search_page_time = '0' where singleton;
 
 -- In one write sequence more than a call looks at.
 select pg_temp.add_records(jsonb_agg(jsonb_build_object('msg', 'number ' || i)))
@@ -50,7 +50,7 @@ select is(
 
 -- One record at a time, for longer than it takes to look at all.
 select pg_temp.act_as_postgres();
-update logloom_private.settings set tail_page_time = '1 hour' where singleton;
+update logloom_private.settings set search_page_time = '1 hour' where singleton;
 select pg_temp.act_as_user('acme', 'alice');
 create temp table long_way as
 select t.* from public.tail_logs('msg:*nowhere*', pg_temp.cursor_of('tail', '1'), 1) t;

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(10);
+select plan(11);
 
 select pg_temp.add_records($$[
   {"level": "error", "service": "api", "msg": "x", "attrs": {
@@ -15,7 +15,6 @@ select pg_temp.add_records($$[
   {"ago": "2 hours", "host": "earlier"},
   {"tenant": "umbrella", "host": "not yours"}
 ]$$);
-update logloom_private.settings set search_sample_values = 2;
 select pg_temp.act_as_user('acme', 'alice');
 
 select is(
@@ -60,12 +59,32 @@ select throws_ok(
   'Invalid p_query_dsl: this operation returns records, not count()', 'an aggregate has no fields'
 );
 select pg_temp.act_as_postgres();
-update logloom_private.settings set search_sample_fields = 2, search_sample_records = 1;
-select pg_temp.act_as_user('acme', 'alice');
+create or replace function logloom_private.sample_bytes()
+returns integer
+language sql
+immutable
+return 100000000;
+insert into logloom.tenants (tenant_id, plan_id) values ('many', 'pro');
+select pg_temp.add_records(
+  jsonb_agg(
+    jsonb_build_object('tenant', 'many', 'ago', i * interval '100 ms', 'host', 'h' || i % 11)
+  )
+  || jsonb_build_object('tenant', 'many', 'ago', '5 s', 'attrs', (
+    select jsonb_object_agg('a' || n, n) from generate_series(1, 200) n
+  ))
+)
+from generate_series(1, 5000) i;
+select pg_temp.act_as_user('many', 'mary');
 select results_eq(
-  $$select f.field, f.count from public.list_log_fields() f$$,
-  $$values ('attrs.status', 1::bigint), ('id', 1)$$,
-  'the sample and the list are bounded'
+  $$select f.field, f.count, cardinality(f.values)
+    from public.list_log_fields() f order by f.count desc, f.field limit 2$$,
+  $$values ('id', 5000::bigint, 0), ('received_at', 5000, 0)$$,
+  'the sample is bounded'
+);
+select results_eq(
+  $$select count(*), max(cardinality(f.values)) from public.list_log_fields() f$$,
+  $$values (200::bigint, 10)$$,
+  'and so are the lists of fields and of their values'
 );
 
 select * from finish();

@@ -75,8 +75,7 @@ begin
       'Narrow the filter before it, or the range of time.', null),
     ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
       'Wait for one to end.',
-      '`validate_query`, and saving a query longer than `quick_query_bytes`: more at once than '
-        '`concurrent_validations`.'),
+      '`validate_query`, and saving a query longer than 256 bytes: more than two at once.'),
     ('search.block_format_is_unknown', 501, 'Blocks of format %s cannot be read by this version',
       'A later version of Logloom has written them: install it again.',
       'A later version has sealed these records: the database was brought back to an older one.'),
