@@ -119,6 +119,24 @@ ALTER TABLE "logloom"."saved_searches"
 ALTER TABLE "logloom"."saved_searches"
   DROP CONSTRAINT "saved_searches_name_is_valid";
 
+ALTER TABLE "logloom_private"."settings"
+  DROP CONSTRAINT "settings_alert_absent_windows_are_positive";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP CONSTRAINT "settings_alert_step_rules_can_be_halved";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP CONSTRAINT "settings_alert_waits_are_whole_minutes";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP CONSTRAINT "settings_export_page_records_is_positive";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP CONSTRAINT "settings_search_days_at_once_is_positive";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP CONSTRAINT "settings_search_pool_share_leaves_some";
+
 DROP FUNCTION "logloom_private"."actor"();
 
 DROP FUNCTION "logloom_private"."add_alert_partials_sql"(text, logloom_private.alert_groups);
@@ -177,10 +195,6 @@ DROP FUNCTION "logloom_private"."channel_limit"(text, text);
 
 DROP FUNCTION "logloom_private"."check_query"(text, boolean);
 
-DROP FUNCTION "logloom_private"."chosen_rows_sql"(jsonb, jsonb, text, integer);
-
-DROP FUNCTION "logloom_private"."counted_rows_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone);
-
 DROP FUNCTION "logloom_private"."current_user_id"();
 
 DROP FUNCTION "logloom_private"."cut_words"(text);
@@ -195,10 +209,6 @@ DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, intege
 
 DROP FUNCTION "logloom_private"."fail_stream"(logloom.log_streams, integer, text, integer);
 
-DROP FUNCTION "logloom_private"."filter_by_scan_slot"(jsonb, text);
-
-DROP FUNCTION "logloom_private"."first_records_sql"(text, logloom_private.compiled_query, integer, text, timestamp WITH time zone, uuid, text[], bigint);
-
 DROP FUNCTION "logloom_private"."has_partials"(logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."is_cheap"(bigint, double precision);
@@ -212,8 +222,6 @@ DROP FUNCTION "logloom_private"."is_service_role"();
 DROP FUNCTION "logloom_private"."job_deadline"(timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."letter_cases"();
-
-DROP FUNCTION "logloom_private"."log_fields_sample_sql"(text, logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."log_tail_rows_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint);
 
@@ -232,8 +240,6 @@ DROP FUNCTION "logloom_private"."no_bits"(integer);
 DROP FUNCTION "logloom_private"."numbers_aggregate_sql"(jsonb, bigint);
 
 DROP FUNCTION "logloom_private"."operations"();
-
-DROP FUNCTION "logloom_private"."page_sql"(logloom_private.compiled_query, text, text, integer, bigint, boolean, text);
 
 DROP FUNCTION "logloom_private"."partial_value"(text, integer, numeric, numeric, numeric, numeric, numeric);
 
@@ -275,19 +281,15 @@ DROP FUNCTION "logloom_private"."record_hops"(jsonb);
 
 DROP FUNCTION "logloom_private"."record_job"(text, timestamp WITH time zone, text);
 
-DROP FUNCTION "logloom_private"."records_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone, text[]);
-
 DROP FUNCTION "logloom_private"."remainder_name"(date);
 
 DROP FUNCTION "logloom_private"."removed_records_sql"(text);
 
 DROP FUNCTION "logloom_private"."resolve_incidents"(uuid, timestamp WITH time zone, jsonb[], timestamp WITH time zone);
 
+DROP FUNCTION "logloom_private"."retry_delay"(integer, integer);
+
 DROP FUNCTION "logloom_private"."rough_shape_sql"(text);
-
-DROP FUNCTION "logloom_private"."rows_end"(text);
-
-DROP FUNCTION "logloom_private"."rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text[], text, integer, bigint);
 
 DROP FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches);
 
@@ -317,11 +319,11 @@ DROP FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text);
 
 DROP FUNCTION "logloom_private"."span_start"(date, integer);
 
-DROP FUNCTION "logloom_private"."staged_sql"(logloom_private.compiled_query, text);
-
 DROP FUNCTION "logloom_private"."stats_aggregates"(logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."step_at"(logloom_private.blocks, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."stream_delay"(integer, integer);
 
 DROP FUNCTION "logloom_private"."stream_maker"();
 
@@ -330,8 +332,6 @@ DROP FUNCTION "logloom_private"."stream_secret_names"(text);
 DROP FUNCTION "logloom_private"."take_search_slot"(text);
 
 DROP FUNCTION "logloom_private"."template_of"(text);
-
-DROP FUNCTION "logloom_private"."tenant_rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text);
 
 DROP FUNCTION "logloom_private"."tree_without_any"(jsonb);
 
@@ -355,14 +355,267 @@ DROP PROCEDURE "logloom_private"."run_retention"(date);
 
 ALTER TYPE "logloom_private"."compiled_query" DROP ATTRIBUTE "masked_tree" CASCADE;
 
+ALTER TYPE "logloom_private"."ingest_state" DROP ATTRIBUTE "batch_max_bytes" CASCADE;
+
+ALTER TYPE "logloom_private"."ingest_state" DROP ATTRIBUTE "batch_max_events" CASCADE;
+
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "queue_hard_limit_bytes" DROP DEFAULT;
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "alert_absent_windows";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "alert_back_off_max";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "alert_back_off";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "alert_catch_up_limit";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "alert_fill_budget";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "alert_group_bytes";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "alert_round_limit";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "alert_step_rules";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "alert_watermark_limit";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "archive_claim_lifetime";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "archive_compare_every";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "batch_max_bytes";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "batch_max_events";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "concurrent_validations";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "confirmation_codes_per_address";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "confirmation_codes_per_mailbox";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "confirmation_codes_per_tenant";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "confirmation_interval";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "confirmation_lifetime";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "confirmation_tries";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "count_compact_rows";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "count_service_length_max";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "count_services_max";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "dry_runs_kept";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "export_page_records";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "idempotency_key_lifetime";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "ingest_token_lifetime";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "job_failure_lifetime";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "job_history_lifetime";
 
 ALTER TABLE "logloom_private"."settings"
   DROP COLUMN "job_run_budget";
 
 ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "list_limit_default";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "list_limit_max";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "notification_claim_lifetime";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "notification_history_lifetime";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "notification_lifetime";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "notification_retry_base";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "notification_retry_factor";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "notification_retry_max";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "notification_test_interval";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "partition_drop_attempts";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "portal_code_lifetime";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "preview_alerts";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "preview_span";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "purge_step_rows";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "quick_query_bytes";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "rate_hold_max";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "retention_step_tenants";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "seal_again_after";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "seal_pause";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_blocks_at_once";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_buckets_default";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_buckets_max";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_days_at_once";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_default_range";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_pool_share";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_sample_bytes";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_sample_cells";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_sample_fields";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_sample_records";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_sample_values";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_series";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "search_stage_templates";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "stored_days_counted";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "stream_claim_lifetime";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "stream_failure_lifetime";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "stream_gives_up_after";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "stream_pause_shown";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "stream_retry_base";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "stream_retry_max";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "stream_turn";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "tail_backlog_span";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "tail_page_time";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "token_leeway";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "verify_rest";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "verify_step_records";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "webhook_secret_overlap";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "writer_flip_lock_timeout";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "writer_meter_batches";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "writer_run_budget";
+
+ALTER TABLE "logloom_private"."settings"
   DROP COLUMN "writer_run_limit";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "writer_step_batches";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "writer_step_bytes";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "writer_truncate_age";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "writer_truncate_events";
+
+ALTER TABLE "logloom_private"."settings"
+  DROP COLUMN "writer_truncate_lock_timeout";
 
 DROP TABLE "logloom_private"."job_heartbeats";
 
@@ -469,9 +722,6 @@ ALTER TABLE "logloom_private"."installation"
   ADD COLUMN "other_url" text;
 
 ALTER TABLE "logloom_private"."settings"
-  ADD COLUMN "stream_tells_after" interval NOT NULL DEFAULT '01:00:00'::interval;
-
-ALTER TABLE "logloom_private"."settings"
   ADD COLUMN "max_storage_bytes" bigint;
 
 ALTER TABLE "logloom_private"."settings"
@@ -491,29 +741,11 @@ ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
 
 SET local check_function_bodies = off;
 
-CREATE TYPE "logloom_private"."page_cursor" AS (
-  "order"           text,
-  "ts"              timestamp WITH time zone,
-  "id"              uuid,
-  "ts_from"         timestamp WITH time zone,
-  "ts_to"           timestamp WITH time zone,
-  "now"             timestamp WITH time zone,
-  "records_left"    integer,
-  "received_before" timestamp WITH time zone
-);
-
 CREATE TYPE "logloom_private"."reader_kind" AS ENUM (
   'token',
   'key',
   'portal_session',
   'view'
-);
-
-CREATE TYPE "logloom_private"."sql_source" AS (
-  "from_sql"  text,
-  "where_sql" text,
-  "order_sql" text,
-  "max_rows"  bigint
 );
 
 CREATE TYPE "logloom_private"."tenant_work" AS (
@@ -522,8 +754,6 @@ CREATE TYPE "logloom_private"."tenant_work" AS (
   "due_at"       timestamp WITH time zone,
   "is_under_way" boolean
 );
-
-ALTER TYPE "logloom_private"."counted_source" ALTER ATTRIBUTE "rows_sql" TYPE logloom_private.sql_source CASCADE;
 
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
 
@@ -582,65 +812,102 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.added_counts_sql (
-  p_added text
+CREATE OR REPLACE FUNCTION logloom_private.advance_log_tail (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_limit     integer,
+  p_last      bigint,
+  p_tail      logloom_private.log_tail
 )
-  RETURNS text
-  LANGUAGE sql
+  RETURNS logloom_private.log_tail
+  LANGUAGE plpgsql
   STABLE
-RETURN format('
-    select
-      a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
-      a.is_other, sum(a.events)::bigint as events
-    from (
-      select
-        u.*,
-        coalesce(length(u.service), 0) > s.count_service_length_max
-          or dense_rank() over (
-            partition by u.tenant_id collate "C", u.minute order by u.service collate "C"
-          ) > s.count_services_max as is_other
-      from %s u, logloom_private.settings s
-    ) a
-    group by 1, 2, 3, 4, 5
-    order by a.tenant_id collate "C", a.minute
-  '::text, p_added);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_page_time constant interval := (select s.search_page_time from logloom_private.settings s);
+  v_deadline timestamptz := clock_timestamp() + v_page_time;
+  v_steps bigint := 4;
+  v_step_last bigint;
+  v_left bigint;
+  v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
+  v_found public.logloom_log_record[];
+  v_write_seqs bigint[];
+  v_has_moved boolean := false;
+  v_records integer := 4;
+  v_began_at timestamptz;
+begin
+  begin
+    while p_tail.first <= p_last loop
+      v_step_last := least(p_tail.first + v_steps - 1, p_last);
+      v_left := p_limit + 1 - cardinality(p_tail.logs);
+      for v_fits in 0..1 loop
+        execute 'select coalesce(array_agg(r.record), ''{}''), array_agg(r.write_seq) from ('
+          || logloom_private.log_tail_sql(
+            p_tenant_id, p_query, v_left::integer, p_tail.first, p_tail.id, v_step_last,
+            case v_fits when 0 then v_bytes * v_left / (p_limit + 1)
+              else v_bytes - logloom_private.answered_bytes(p_tail.logs) end,
+            v_fits = 1
+          )
+          || ') r'
+        into v_found, v_write_seqs;
+        exit when array_position(v_found, null) is null;
+      end loop;
+      v_has_moved := true;
+      if array_position(v_found, null) is not null then
+        v_found := array_remove(v_found, null);
+      end if;
+      if cardinality(p_tail.logs) + cardinality(v_found) > p_limit then
+        v_found := v_found[1:p_limit - cardinality(p_tail.logs)];
+      end if;
+      p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
+      if cardinality(v_found) < cardinality(v_write_seqs) then
+        p_tail.more := true;
+        -- After the last that this step found; where it was, if the page was full before.
+        if cardinality(v_found) > 0 then
+          p_tail.first := v_write_seqs[cardinality(v_found)];
+          p_tail.id := v_found[cardinality(v_found)].id;
+        end if;
+        v_found := null;
+        return p_tail;
+      end if;
+      v_found := null;
+      p_tail.first := v_step_last + 1;
+      p_tail.id := null;
+      p_tail.more := p_tail.first <= p_last;
+      if clock_timestamp() > v_deadline then
+        return p_tail;
+      end if;
+      v_steps := v_steps * 4;
+    end loop;
+    return p_tail;
+  exception when query_canceled then
+    p_tail.more := true;
+  end;
+  -- Cancelled: what was found stands. Where that is nothing, some records by themselves; there is
+  -- no timeout any more, so that they are few.
+  v_deadline := clock_timestamp() + v_page_time;
+  while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
+    v_began_at := clock_timestamp();
+    p_tail := logloom_private.examine_log_tail(
+      p_tenant_id, p_query, least(v_records, p_limit), p_last, p_tail
+    );
+    v_has_moved := true;
+    exit when not p_tail.more;
+    -- Nothing ends the next piece: it must be sure to end in time by itself.
+    if clock_timestamp() - v_began_at < v_page_time / 8 then
+      v_records := least(v_records * 2, p_limit);
+    end if;
+  end loop;
+  return p_tail;
+end;
+$function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.added_records_sql (
-  p_insert text
-)
-  RETURNS text
+CREATE OR REPLACE FUNCTION logloom_private.alert_catch_up_limit()
+  RETURNS interval
   LANGUAGE sql
-  STABLE
-RETURN format('
-    with changed as (
-      %s
-      returning l.tenant_id, l.ts, l.service, l.level, l.write_seq
-    ), added as materialized (
-      select
-        c.tenant_id, date_bin(''1 minute'', c.ts, ''epoch'') as minute, c.service, c.level,
-        count(*) as events, max(c.write_seq) as write_seq
-      from changed c
-      group by 1, 2, 3, 4
-    ), write_seqs as (
-      insert into logloom_private.log_writes (write_seq, day)
-      select max(a.write_seq), (a.minute at time zone ''UTC'')::date
-      from added a
-      group by 2
-      on conflict do nothing
-    ), days as (
-      insert into logloom_private.log_days (tenant_id, day)
-      select distinct a.tenant_id, (a.minute at time zone ''UTC'')::date
-      from added a
-      order by 1, 2
-      on conflict do nothing
-    ), counted as (
-      insert into logloom_private.log_counts (
-        tenant_id, minute, service, level, is_other, events
-      )
-      %s
-    )
-    select coalesce(sum(a.events), 0)::integer from added a
-  '::text, p_insert, logloom_private.added_counts_sql('added'::text));
+  IMMUTABLE
+RETURN '01:00:00'::interval;
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_condition_holds (
   p_value      double precision,
@@ -672,6 +939,12 @@ RETURN ROW((p_row).alert_id, (p_row).rule_id, (p_row).tenant_id, (p_row).trigger
   CASE WHEN p_sees_addresses THEN (p_row).notification_error ELSE NULL::text END,
   (p_row).window_start, (p_row).window_end, (p_row)."group", (p_row).incident_id, p_resolved_at, (p_row).silence_id, (p_row).absent);
 
+CREATE OR REPLACE FUNCTION logloom_private.alert_group_bytes()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 1024;
+
 CREATE OR REPLACE FUNCTION logloom_private.alert_health (
   p_now       timestamp with time zone,
   p_watermark timestamp with time zone
@@ -682,7 +955,7 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_health (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_settings logloom_private.settings;
+  v_limit constant interval := logloom_private.alert_round_limit();
   v_round logloom_private.alert_rounds;
   v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
   v_waits boolean;
@@ -690,11 +963,10 @@ declare
   v_late interval;
   v_reason text;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   -- One that does not end is as late as one that does not begin.
   select r.* into v_round from logloom_private.alert_rounds r;
   -- As late_seconds() has it, without a call for each rule.
-  select count(*) filter (where l.late > v_settings.alert_round_limit), max(l.late)
+  select count(*) filter (where l.late > v_limit), max(l.late)
   into v_late_rules, v_late
   from logloom.alert_rules r
   cross join lateral (
@@ -703,15 +975,15 @@ begin
   ) l
   where r.enabled;
   v_waits := v_has_rules
-    and coalesce(p_now - p_watermark, 'infinity') > v_settings.alert_watermark_limit;
+    and coalesce(p_now - p_watermark, 'infinity') > logloom_private.alert_watermark_limit();
   if v_waits then
     v_reason := 'Rules wait until all that was acknowledged is visible';
   elsif v_has_rules and v_round.window_end is not null
-    and logloom_private.silence_since(v_round.window_end, p_now) > v_settings.alert_round_limit
+    and logloom_private.silence_since(v_round.window_end, p_now) > v_limit
   then
     v_reason := logloom_private.silence_reason(
       'No round of the alert rules', logloom_private.silence_since(v_round.window_end, p_now),
-      v_settings.alert_round_limit
+      v_limit
     );
   elsif v_late_rules > 0 then
     v_reason := format(
@@ -777,7 +1049,7 @@ begin
         least(
           r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
         ),
-        p_round.window_end - r.delay - s.alert_catch_up_limit
+        p_round.window_end - r.delay - logloom_private.alert_catch_up_limit()
       ) - make_interval(mins => r.window_minutes)
     ),
     bool_or(
@@ -819,45 +1091,11 @@ RETURN
   'events = p.events + excluded.events, numbers = p.numbers + excluded.numbers, '::text) || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '::text) ||
   'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)'::text);
 
-CREATE OR REPLACE FUNCTION logloom_private.alert_piece_sql (
-  p_tenant_id    text,
-  p_from         timestamp with time zone,
-  p_ts           timestamp with time zone,
-  p_id           uuid,
-  p_limit        integer,
-  p_staged_after bigint
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_to constant timestamptz := p_ts + interval '1 microsecond';
-  v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(
-    p_tenant_id, p_from, v_to,
-    concat_ws(
-      ' and ', 'l.write_seq > ' || p_staged_after,
-      format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id)
-    ),
-    case when p_staged_after is null then 'logloom.logs' else 'pg_temp.alert_writes' end
-  );
-begin
-  v_rows.order_sql := 'l.ts desc, l.id desc';
-  v_rows.max_rows := p_limit;
-  if p_staged_after is null and (
-    logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    -- Or may have by the time that this runs.
-    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
-  ) then
-    v_rows := logloom_private.with_sealed_sql(v_rows, format(
-      'logloom_private.sealed_page(%L, %L, %L, %L, %L, %L, %L, %L)',
-      p_tenant_id, p_from, v_to, '{"type": "all"}', p_limit, 'desc', p_ts, p_id
-    ));
-  end if;
-  return 'select l.* ' || logloom_private.source_sql(v_rows);
-end;
-$function$;
+CREATE OR REPLACE FUNCTION logloom_private.alert_round_limit()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '00:05:00'::interval;
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_rule_for (
   p_row            logloom.alert_rules,
@@ -918,6 +1156,18 @@ RETURN
   (p_row).ends_at,
   logloom_private.alert_silence_state((p_row).starts_at, (p_row).ends_at, (p_row).expired_at),
   (p_row).comment, (p_row).created_by, (p_row).created_at, (p_row).expired_at, (p_row).expired_by);
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_step_rules()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 1000;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_watermark_limit()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '00:02:00'::interval;
 
 CREATE OR REPLACE FUNCTION logloom_private.any_bits (
   p_block logloom_private.blocks,
@@ -1025,6 +1275,52 @@ CREATE OR REPLACE FUNCTION logloom_private.api_key_status (
   STABLE
 RETURN CASE WHEN (p_revoked_at IS NOT NULL) THEN 'revoked'::text WHEN (p_expires_at <= now()) THEN 'expired'::text ELSE 'active'::text END;
 
+CREATE OR REPLACE FUNCTION logloom_private.api_keys_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('api_keys.no_room', 400, 'Plan limit exceeded: API keys (max %s)',
+      'Revoke one that is no longer needed, or move to a larger plan.',
+      'The plan''s `max_api_keys`: revoke one.'),
+    ('api_keys.name_is_invalid', 400, 'Invalid API key name: 1 to 100 characters after trimming',
+      'Name the key after the server that will use it.', '`p_name` is blank or too long.'),
+    ('api_keys.expires_in_the_past', 400, 'Invalid p_expires_at: it is in the past',
+      'Send a later time, or leave it out for a key that does not expire.', null),
+    ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: ingest, read, or both',
+      'Left out it is ["ingest"].', null),
+    ('api_keys.view_is_for_reading', 400, 'p_view_id is for API keys that only read',
+      'A view limits what is read. Send p_scopes ["read"], and make another key for sending.',
+      'A view, and the scope `ingest`: a key that sends is held by a server, which a view would '
+        'not limit.'),
+    ('api_keys.overlap_is_out_of_range', 400, 'Invalid p_overlap_minutes: 0 to 10080',
+      'Both keys work for so long; 10080 minutes are a week.', '`rotate_api_key`: a week at most.'),
+    ('api_keys.not_active', 400, 'Invalid p_key_id: the API key is revoked or expired',
+      'Create a new key.', '`rotate_api_key`: create a new key.'),
+    ('api_keys.token_service_is_invalid', 400,
+      'Invalid p_service: 1 to 200 characters after trimming',
+      'The token sends for this service alone.', '`create_ingest_token`: it is blank or too long.'),
+    ('api_keys.token_lifetime_is_out_of_range', 400, 'Invalid p_expires_in: 1 to %s seconds',
+      'Make another token when this one has expired.',
+      '`create_ingest_token`: 900 seconds at most.'),
+    ('api_keys.too_many_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s)',
+      'Retry-After says when the next one expires. One token can serve many pages.',
+      'The plan''s `max_ingest_tokens`.'),
+    ('api_keys.too_many_new_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s per minute)',
+      'Use a token until it expires. One token can serve many pages.',
+      'The plan''s `ingest_tokens_per_minute`.'),
+    ('api_keys.not_found', 404, 'API key not found',
+      'list_api_keys shows the keys of this tenant.', 'The tenant has no such key.')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.archive_columns (
   p_records logloom.logs[]
 )
@@ -1080,6 +1376,12 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.archive_compare_every()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '24:00:00'::interval;
+
 CREATE OR REPLACE FUNCTION logloom_private.archive_delay (
   p_failures integer
 )
@@ -1087,6 +1389,50 @@ CREATE OR REPLACE FUNCTION logloom_private.archive_delay (
   LANGUAGE sql
   IMMUTABLE
 RETURN LEAST(('00:00:05'::interval * ((2)::double precision ^ (LEAST(p_failures, 10))::double precision)), '00:10:00'::interval);
+
+CREATE OR REPLACE FUNCTION logloom_private.archive_has_work()
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_bucket logloom_private.archive_bucket;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select b.* into v_bucket from logloom_private.archive_bucket b;
+  if (v_bucket.bucket, v_bucket.prefix)
+    is distinct from (v_settings.archive_bucket, v_settings.archive_prefix)
+    or v_bucket.problem is not null or v_bucket.checked_at is null
+  then
+    return v_bucket.checked_at is null or v_bucket.problem is null
+      or v_bucket.checked_at < now() - interval '1 minute';
+  end if;
+  return v_bucket.checked_at < now() - interval '1 day'
+    or v_bucket.compared_at is null or v_bucket.compared_through is not null
+    or v_bucket.compared_at < now() - logloom_private.archive_compare_every()
+    or exists (
+      select from logloom_private.archive_garbage g where g.next_attempt_at <= clock_timestamp()
+    )
+    or exists (select from logloom.archive_parts p where p.newer_key is not null)
+    or exists (select from logloom_private.archive_notes n where not n.is_read)
+    or exists (
+      select from logloom_private.archive_passes p where p.next_attempt_at <= clock_timestamp()
+    )
+    or exists (
+      select
+      from logloom_private.archive_erasures e
+      where e.finished_at is null and (e.parts_through is not null or e.noted_at is null)
+        and e.next_attempt_at <= clock_timestamp()
+    )
+    or exists (
+      select
+      from logloom.archive_restores r
+      where r.status in ('queued', 'running') and r.next_attempt_at <= clock_timestamp()
+    );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.archive_key_kind (
   p_strings  bigint,
@@ -1341,6 +1687,16 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.back_off (
+  p_attempts integer,
+  p_first    interval,
+  p_longest  interval
+)
+  RETURNS interval
+  LANGUAGE sql
+RETURN
+  (((0.8)::double precision + ((0.4)::double precision * random())) * LEAST((p_first * power((3)::double precision, (LEAST((p_attempts - 1), 20))::double precision)), p_longest));
+
 CREATE OR REPLACE FUNCTION logloom_private.bare_record_bytes (
   p_tenant_id   text,
   p_received_at timestamp with time zone
@@ -1362,6 +1718,18 @@ RETURN
   ((((lpad(to_hex((floor((EXTRACT(epoch FROM p_received_at) * (1000)::numeric)))::bigint), 12, '0'::text) || '7'::text) || substr((gen_random_uuid())::text, 16, 17)) ||
   '0000'::text))::uuid;
 
+CREATE OR REPLACE FUNCTION logloom_private.batch_max_bytes()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN (8 << 20);
+
+CREATE OR REPLACE FUNCTION logloom_private.batch_max_events()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 10000;
+
 CREATE OR REPLACE FUNCTION logloom_private.begin_alert_round (
   p_now       timestamp with time zone,
   p_watermark timestamp with time zone
@@ -1373,13 +1741,12 @@ CREATE OR REPLACE FUNCTION logloom_private.begin_alert_round (
   SET "DateStyle" TO 'ISO'
   AS $function$
 declare
-  v_settings logloom_private.settings;
+  v_grace constant interval := (select s.alert_grace from logloom_private.settings s);
   v_last logloom_private.alert_rounds;
   v_round logloom_private.alert_rounds;
   v_window_minutes integer;
   v_from timestamptz;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   -- Nobody else reads these.
   delete from logloom_private.log_removals r
   where not exists (
@@ -1399,15 +1766,16 @@ begin
   v_round.window_end := date_trunc('minute', p_watermark);
   if v_window_minutes is null
     or p_watermark is null
-    or p_now - p_watermark > v_settings.alert_watermark_limit
+    or p_now - p_watermark > logloom_private.alert_watermark_limit()
     or (v_round.window_end <= v_last.window_end and v_last.finished_at is not null)
   then
     return null;
   end if;
 
   v_from := v_round.window_end - make_interval(mins => v_window_minutes)
-    - v_settings.alert_grace - v_settings.alert_catch_up_limit;
-  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit is not true then
+    - v_grace - logloom_private.alert_catch_up_limit();
+  if v_last.window_end > v_round.window_end - logloom_private.alert_catch_up_limit() is not true
+  then
     -- Too long ago: every group reads its windows anew.
     v_last := null;
   end if;
@@ -1650,6 +2018,36 @@ CREATE OR REPLACE FUNCTION logloom_private.bucket_origin (
 RETURN
   (CASE WHEN ((p_seconds % (604800)::bigint) = 0) THEN '1970-01-05 00:00:00'::timestamp WITHOUT time zone ELSE '1970-01-01 00:00:00'::timestamp WITHOUT time zone END AT TIME ZONE
   'UTC'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.bucket_seconds (
+  p_range   tstzrange,
+  p_buckets integer
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
+  v_buckets constant integer := coalesce(p_buckets, 60);
+  v_width bigint;
+begin
+  if v_buckets not between 1 and logloom_private.max_buckets() then
+    perform logloom_private.refuse(
+      'search.buckets_are_out_of_range', logloom_private.max_buckets()::text
+    );
+  end if;
+  foreach v_width in array
+    array[1, 5, 10, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400]
+  loop
+    if v_width * v_buckets >= v_seconds then
+      return v_width;
+    end if;
+  end loop;
+  return ceil(v_seconds / v_buckets / 86400) * 86400;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.bucket_sql (
   p_seconds bigint
@@ -2069,11 +2467,9 @@ CREATE OR REPLACE FUNCTION logloom_private.checked_query (
 declare
   v_query logloom_private.compiled_query;
 begin
-  if octet_length(p_query_dsl) > (select s.quick_query_bytes from logloom_private.settings s) then
-    perform logloom_private.take_validation_slot(
-      coalesce(logloom_private.current_tenant_id(), '')
-    );
-  end if;
+  perform logloom_private.take_slot_to_keep(
+    coalesce(logloom_private.current_tenant_id(), ''), p_query_dsl
+  );
   v_query := logloom_private.compile_query(p_query_dsl);
   if v_query.blank then
     perform logloom_private.refuse('saved_searches.query_is_blank');
@@ -2116,14 +2512,66 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.checked_stream_query (
+  p_tenant_id text,
+  p_query_dsl text,
+  p_view_id   uuid
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_slot_to_keep(p_tenant_id, p_query_dsl);
+  v_query := logloom_private.compile_query(p_query_dsl);
+  if v_query.plan ? 'first' then
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'streams.query_has_stages'
+    );
+  end if;
+  if p_view_id is not null then
+    perform logloom_private.hold_view(p_tenant_id, p_view_id);
+    perform logloom_private.scoped_query(
+      logloom_private.scope_of_view(p_tenant_id, p_view_id), v_query, p_query_dsl
+    );
+  end if;
+  return case when not v_query.blank then p_query_dsl end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_view_query (
+  p_tenant_id text,
+  p_query_dsl text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  perform logloom_private.take_slot_to_keep(p_tenant_id, p_query_dsl);
+  v_query := logloom_private.compile_query(p_query_dsl);
+  if v_query.plan ? 'first' then
+    perform logloom_private.refuse_at(
+      (v_query.plan -> 'first' ->> 'position')::integer, 'views.query_has_stages'
+    );
+  end if;
+  perform logloom_private.refuse_warnings(v_query);
+  return case when not v_query.blank then p_query_dsl end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.chosen_rows_sql (
-  p_from  text,
   p_plan  jsonb,
   p_sql   jsonb,
   p_order text,
   p_limit integer
 )
-  RETURNS logloom_private.sql_source
+  RETURNS text
   LANGUAGE plpgsql
   IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2150,9 +2598,9 @@ declare
       with ordinality s (sql, n)
   );
 begin
-  return logloom_private.rows_from(
-    p_from, coalesce(v_having, 'true'), concat_ws(', ', v_keys, p_order),
-    least(p_limit, (p_plan -> 'limit')::integer)
+  return format(
+    'where %s order by %s limit %s', coalesce(v_having, 'true'),
+    concat_ws(', ', v_keys, p_order), least(p_limit, (p_plan -> 'limit')::integer)
   );
 end;
 $function$;
@@ -2167,7 +2615,8 @@ CREATE OR REPLACE FUNCTION logloom_private.claim_archive_work()
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  v_expires_at timestamptz;
+  -- No file takes logloom-archive as long; then another run takes it up.
+  v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
   v_claim logloom_private.archive_claims;
   v_work json;
 begin
@@ -2176,7 +2625,6 @@ begin
     return null;
   end if;
   select s.* into v_settings from logloom_private.settings s;
-  v_expires_at := clock_timestamp() + v_settings.archive_claim_lifetime;
   -- One claim at a time is made; what it reads is long.
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
   for v_claim in
@@ -2204,6 +2652,69 @@ begin
   return json_build_object(
     'bucket', v_settings.archive_bucket, 'prefix', v_settings.archive_prefix, 'work', v_work
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.claim_bucket_work (
+  p_settings   logloom_private.settings,
+  p_expires_at timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_bucket logloom_private.archive_bucket;
+  v_keys text[];
+  v_part logloom.archive_parts;
+  v_note text;
+  v_work jsonb;
+begin
+  select b.* into v_bucket from logloom_private.archive_bucket b;
+  if (v_bucket.bucket, v_bucket.prefix)
+    is distinct from (p_settings.archive_bucket, p_settings.archive_prefix)
+    or v_bucket.checked_at is null
+    or v_bucket.checked_at < now() - (
+      case when v_bucket.problem is null then interval '1 day' else interval '1 minute' end
+    )
+  then
+    v_work := jsonb_build_object('kind', 'check', 'installation_id', v_bucket.installation_id);
+  elsif v_bucket.problem is not null then
+    return null;
+  else
+    v_keys := logloom_private.due_garbage();
+    select p.* into v_part
+    from logloom.archive_parts p
+    where p.newer_key is not null
+    order by p.part_id
+    limit 1;
+    select n.object_key into v_note
+    from logloom_private.archive_notes n
+    where not n.is_read
+    order by n.object_key
+    limit 1;
+    if v_part.part_id is not null then
+      v_work := logloom_private.archive_part_work(v_part)
+        || jsonb_build_object('kind', 'adopt', 'key', v_part.newer_key);
+    elsif v_note is not null then
+      v_work := jsonb_build_object('kind', 'recall', 'key', v_note);
+    elsif v_keys <> '{}' then
+      v_work := jsonb_build_object('kind', 'delete', 'keys', v_keys);
+    elsif v_bucket.compared_through is not null or v_bucket.compared_at is null
+      or v_bucket.compared_at < now() - logloom_private.archive_compare_every()
+    then
+      v_work := jsonb_build_object('kind', 'compare', 'after', v_bucket.compared_through);
+    else
+      return null;
+    end if;
+  end if;
+  insert into logloom_private.archive_claims (tenant_id, kind, part_id, object_key, expires_at)
+  values (
+    '', v_work ->> 'kind', (v_work ->> 'part_id')::uuid, v_work ->> 'key', p_expires_at
+  )
+  on conflict do nothing
+  returning v_work || jsonb_build_object('claim_id', claim_id) into v_work;
+  return v_work;
 end;
 $function$;
 
@@ -2275,8 +2786,8 @@ begin
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
       last_attempt_at = now(),
-      next_attempt_at = now() + s.notification_claim_lifetime
-    from logloom_private.settings s
+      -- Due again where it is not settled by then. No delivery takes as long.
+      next_attempt_at = now() + interval '60 seconds'
     where n.notification_id = any(v_ids)
     returning n as notification
   )
@@ -2321,9 +2832,8 @@ begin
   update logloom.log_streams s
   set claim_id = gen_random_uuid(),
     claimed_at = now(),
-    claimed_until = now() + c.stream_claim_lifetime
-  from logloom_private.settings c
-  cross join due d
+    claimed_until = now() + logloom_private.stream_claim_lifetime()
+  from due d
   where s.stream_id = d.stream_id
   returning s.stream_id, s.claim_id, s.tenant_id;
 end;
@@ -2597,20 +3107,70 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.compile_query (
-  p_query_dsl text,
-  p_now       timestamp with time zone DEFAULT now()
-)
-  RETURNS logloom_private.compiled_query
+CREATE OR REPLACE FUNCTION logloom_private.compact_log_counts()
+  RETURNS interval
   LANGUAGE plpgsql
-  STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_query logloom_private.compiled_query := logloom_private.parse_query(p_query_dsl, p_now);
+  v_max_rows constant integer := 100000;
+  v_max_services constant integer := logloom_private.max_counted_services();
+  v_rows integer;
+  v_arrived_days date[];
 begin
-  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
-  return v_query;
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
+    return null;
+  end if;
+  -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
+  with minutes as (
+    select distinct d.tenant_id, d.minute
+    from (
+      select c.tenant_id, c.minute
+      from logloom_private.log_counts c
+      where c.is_delta
+      order by c.minute
+      limit v_max_rows
+    ) d
+  ), taken as (
+    delete from logloom_private.log_counts c
+    using minutes m
+    where c.tenant_id = m.tenant_id and c.minute = m.minute
+    returning c.tenant_id, c.minute, c.service, c.level, c.is_other, c.events
+  ), summed as (
+    select
+      t.tenant_id, t.minute, t.service, t.level, t.is_other, sum(t.events) as events,
+      dense_rank() over (
+        partition by t.tenant_id, t.minute order by t.is_other, t.service collate "C"
+      ) as place
+    from taken t
+    group by t.tenant_id, t.minute, t.service, t.level, t.is_other
+    having sum(t.events) <> 0
+  ), kept as (
+    -- Negative is a service that was counted together with others when it was added.
+    select s.*, s.is_other or s.events < 0 or s.place > v_max_services as folded
+    from summed s
+  ), added as (
+    insert into logloom_private.log_counts
+      (tenant_id, minute, service, level, is_other, events, is_delta)
+    select
+      k.tenant_id, k.minute, case when not k.folded then k.service end, k.level, k.folded,
+      sum(k.events), false
+    from kept k
+    group by 1, 2, 3, 4, 5
+    having sum(k.events) <> 0
+    order by 1, 2
+  )
+  select count(*) into v_rows from taken;
+  with superseded as (
+    delete from logloom_private.log_writes a
+    where exists (
+      select from logloom_private.log_writes l where l.day = a.day and l.write_seq > a.write_seq
+    )
+    returning a.day
+  )
+  select array_agg(distinct s.day) into v_arrived_days from superseded s;
+  perform logloom_private.summarize_writes(d.day) from unnest(v_arrived_days) d (day);
+  return case when v_rows >= v_max_rows then interval '0' end;
 end;
 $function$;
 
@@ -2626,7 +3186,7 @@ CREATE OR REPLACE FUNCTION logloom_private.compile_rule (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_query logloom_private.compiled_query := logloom_private.parse_query(p_query_dsl, p_now);
+  v_query logloom_private.compiled_query := logloom_private.compile_query(p_query_dsl, p_now);
   v_view logloom.log_views;
   v_shown logloom_private.compiled_query;
 begin
@@ -2648,16 +3208,171 @@ begin
   if v_view.query_dsl is null then
     return v_query;
   end if;
-  v_shown := logloom_private.parse_query(v_view.query_dsl, p_now);
+  v_shown := logloom_private.compile_query(v_view.query_dsl, p_now);
   v_query.tree := jsonb_build_object(
     'type', 'and', 'items', jsonb_build_array(v_shown.tree, v_query.tree)
   );
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
   v_query.ts_from := greatest(v_query.ts_from, v_shown.ts_from);
   v_query.ts_to := least(v_query.ts_to, v_shown.ts_to);
   v_query.names_now := v_query.names_now or v_shown.names_now;
   return v_query;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.completed_preview (
+  p_preview    public.logloom_alert_preview,
+  p_values     logloom_private.alert_window[],
+  p_is_grouped boolean,
+  p_rule       logloom.alert_rules
+)
+  RETURNS public.logloom_alert_preview
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max_alerts constant integer := 1000;
+  v_settings logloom_private.settings;
+  v_step constant interval := make_interval(mins => p_preview.step_minutes);
+  v_crowded timestamptz[];
+  v_seen logloom_private.alert_window[];
+  v_alerts public.logloom_alert_preview_entry[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  -- A window with more or longer groups than a rule looks at has no value: it fires for none.
+  v_crowded := array(
+    select w.window_end
+    from unnest(p_values) w
+    group by w.window_end
+    having count(*) > v_settings.alert_groups
+      or max(octet_length(w."group"::text)) > logloom_private.alert_group_bytes()
+  );
+  v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
+  v_alerts := logloom_private.preview_alerts(v_seen, p_rule, v_step);
+  p_preview.total_alerts := cardinality(v_alerts);
+  p_preview.alerts := array(
+    select a
+    from (
+      select o.a, sum(octet_length((o.a)."group"::text)) over (
+        order by (o.a).window_end desc, (o.a)."group"
+        rows between unbounded preceding and 1 preceding
+      ) as bytes_before
+      from (
+        select a from unnest(v_alerts) a
+        order by a.window_end desc, a."group"
+        limit case when p_is_grouped then v_max_alerts end
+      ) o
+    ) n
+    where coalesce(n.bytes_before, 0) < v_settings.max_page_bytes / 2
+    order by (n.a).window_end, (n.a)."group"
+  );
+  p_preview.series := array(
+    select row(e.window_end, max(w.value))::public.logloom_alert_preview_point
+    from (
+      select g from generate_series(p_preview.ts_from + v_step, p_preview.ts_to, v_step) g
+      union
+      select w.window_end from unnest(p_values) w
+    ) e (window_end)
+    left join unnest(v_seen) w on w.window_end = e.window_end
+    group by e.window_end
+    order by e.window_end
+  );
+  if not p_is_grouped then
+    return p_preview;
+  end if;
+  p_preview.crowded_windows := cardinality(v_crowded);
+  p_preview.total_groups := (select count(distinct w."group") from unnest(p_values) w);
+  p_preview.groups := array(
+    select row(g."group", g.alerts, g.series)::public.logloom_alert_preview_group
+    from (
+      select
+        w."group", coalesce(a.alerts, 0)::integer as alerts, max(w.value) as greatest,
+        array_agg(
+          row(w.window_end, w.value)::public.logloom_alert_preview_point order by w.window_end
+        ) as series
+      from unnest(v_seen) w
+      left join (
+        select a."group", count(*) as alerts from unnest(v_alerts) a group by 1
+      ) a on a."group" = w."group"
+      group by w."group", a.alerts
+      order by coalesce(a.alerts, 0) desc, greatest desc nulls last, w."group"
+      limit logloom_private.max_series()
+    ) g
+    where octet_length(g."group"::text) < v_settings.max_page_bytes / 64
+  );
+  return p_preview;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.confirm_address (
+  p_email text,
+  p_code  text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads or confirms addresses
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_mailbox constant text := lower(logloom_private.trim_space(p_email));
+  v_code constant text := logloom_private.trim_space(p_code);
+  v_address logloom_private.notification_addresses;
+begin
+  perform logloom_private.require_parameter('p_email', p_email is null);
+  perform logloom_private.require_parameter('p_code', p_code is null);
+  if v_code !~ '^[0-9]{6}$' then
+    perform logloom_private.refuse('notifications.code_is_malformed');
+  end if;
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
+  );
+  select a.* into v_address
+  from logloom_private.notification_addresses a
+  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox
+  for update;
+  if v_address.confirmed_at is not null then
+    return jsonb_build_object('success', true);
+  end if;
+  if v_address.code_expires_at > now() is not true then
+    perform logloom_private.refuse('notifications.no_code_is_good');
+  end if;
+  if v_address.tries >= logloom_private.confirmation_tries() then
+    perform logloom_private.refuse('notifications.code_was_tried_too_often');
+  end if;
+  -- Hashes are compared: how long that takes tells nothing of the code.
+  if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
+    update logloom_private.notification_addresses a
+    set tries = a.tries + 1
+    where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+    return logloom_private.refuse_and_keep('notifications.code_is_wrong');
+  end if;
+  perform logloom_private.require_room_for_address(v_tenant_id);
+  update logloom_private.notification_addresses a
+  set confirmed_at = now(),
+    confirmed_by = logloom_private.current_user_id(),
+    code_hash = null,
+    code_expires_at = null,
+    tries = 0
+  where a.tenant_id = v_tenant_id and a.mailbox = v_mailbox;
+  return jsonb_build_object('success', true);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.confirmation_lifetime()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '24:00:00'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.confirmation_tries()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 5;
 
 CREATE OR REPLACE FUNCTION logloom_private.continue_alert_round (
   p_round logloom_private.alert_rounds
@@ -2680,7 +3395,7 @@ begin
       perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
   v_rule_ids := logloom_private.next_alert_rules(
-    p_round.rules_through, (select s.alert_step_rules from logloom_private.settings s), p_round
+    p_round.rules_through, logloom_private.alert_step_rules(), p_round
   );
   begin
     perform logloom_private.judge_alert_rules(v_rule_ids, p_round, clock_timestamp());
@@ -2708,8 +3423,9 @@ declare
   v_round logloom_private.alert_rounds;
 begin
   select r.* into v_round
-  from logloom_private.alert_rounds r, logloom_private.settings s
-  where r.finished_at is not null and r.window_end > clock_timestamp() - s.alert_round_limit;
+  from logloom_private.alert_rounds r
+  where r.finished_at is not null
+    and r.window_end > clock_timestamp() - logloom_private.alert_round_limit();
   if v_round.window_end is not null
     and (v_round.staged_by = pg_backend_pid() and to_regclass('pg_temp.alert_writes') is not null)
       is not true
@@ -2721,68 +3437,6 @@ begin
     update logloom_private.alert_rounds r set staged_by = pg_backend_pid() where r.singleton;
   end if;
   return v_round;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.counted_rows_sql (
-  p_tenant_id text,
-  p_query     logloom_private.compiled_query,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone
-)
-  RETURNS logloom_private.sql_source
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_fields constant text[] :=
-    logloom_private.query_reads(p_query.tree) || p_query.by_fields;
-  v_first constant timestamptz :=
-    date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
-  v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
-  v_filter text;
-  v_hides_services boolean;
-  v_sql text;
-  v_edge tstzrange;
-begin
-  if v_first >= v_last
-    or not v_fields <@ array['level', 'service']
-    or p_query.aggregate not in ('count', 'rate')
-  then
-    return null;
-  end if;
-  if 'service' = any(v_fields) then
-    execute 'select exists (select ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
-      p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
-    )) || ')'
-    into v_hides_services;
-    if v_hides_services then
-      return null;
-    end if;
-  end if;
-
-  v_filter := logloom_private.query_sql(p_query.tree, 'l');
-  v_sql := '(select l.minute as ts, l.level, l.service, l.events '
-    || logloom_private.source_sql(logloom_private.tenant_rows_sql(
-      p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
-    ))
-    || ' union all select l.ts, l.level, l.service, l.events '
-    || logloom_private.source_sql(logloom_private.tenant_rows_sql(
-      p_tenant_id, v_first, v_last, v_filter,
-      format(
-        'logloom_private.block_counts(%s, %L, %L)',
-        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), v_first, v_last
-      )
-    ));
-  foreach v_edge in array array[tstzrange(p_from, v_first), tstzrange(v_last, p_to)] loop
-    continue when isempty(v_edge);
-    v_sql := v_sql || ' union all select l.ts, l.level, l.service, 1 '
-      || logloom_private.source_sql(logloom_private.records_sql(
-        p_tenant_id, p_query, lower(v_edge), upper(v_edge), array['ts', 'level', 'service']
-      ));
-  end loop;
-  return logloom_private.rows_from(v_sql || ') l');
 end;
 $function$;
 
@@ -2798,38 +3452,6 @@ CREATE OR REPLACE FUNCTION logloom_private.actor()
   STABLE
 RETURN COALESCE(logloom_private.current_user_id(), NULLIF(current_setting('role'::text, true), 'none'::text), (SESSION_USER)::text);
 
-CREATE OR REPLACE FUNCTION logloom_private.cursor_after (
-  p_cursor text,
-  p_after  text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_cursor logloom_private.page_cursor;
-  v_after constant text[] := regexp_match(
-    p_after, '^([^,]{1,40}),([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
-  );
-  v_ts constant timestamptz := logloom_private.iso_instant(v_after[1]);
-begin
-  if p_after is null then
-    return p_cursor;
-  elsif v_ts is null then
-    perform logloom_private.refuse('search.place_is_invalid');
-  end if;
-  v_cursor := logloom_private.decode_page_cursor(p_cursor);
-  -- In a range that has moved on since, records after that place may be missing.
-  if not v_ts <@ tstzrange(v_cursor.ts_from, v_cursor.ts_to) then
-    perform logloom_private.refuse('search.place_is_outside');
-  end if;
-  v_cursor.ts := v_ts;
-  v_cursor.id := v_after[2];
-  return logloom_private.encode_page_cursor(v_cursor);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.cut_stream_batch (
   p_stream logloom.log_streams,
   p_query  logloom_private.compiled_query
@@ -2843,7 +3465,7 @@ CREATE OR REPLACE FUNCTION logloom_private.cut_stream_batch (
   AS $function$
 declare
   v_deadline constant timestamptz := clock_timestamp() + (
-    select s.tail_page_time from logloom_private.settings s
+    select s.search_page_time from logloom_private.settings s
   );
   v_is_again constant boolean := p_stream.batch_id is not null;
   v_last constant bigint := case when v_is_again then p_stream.batch_end_seq
@@ -2904,7 +3526,7 @@ begin
             )
           end
         ),
-        v_left, v_bytes, true, ', l.write_seq, l.record_bytes'
+        'l.write_seq, l.id', v_left, v_bytes, true, ', l.write_seq, l.record_bytes'
       )
       || ') r'
     into v_found, v_write_seqs, v_size
@@ -3144,31 +3766,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.decode_page_cursor (
-  p_cursor text
-)
-  RETURNS logloom_private.page_cursor
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_parts constant text[] := case when p_cursor is not null then logloom_private.decode_cursor(
-    p_cursor,
-    '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
-      || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?(?: w(\d{1,18}))?$'
-  ) end;
-  v_times constant timestamptz[] := array(
-    select 'epoch'::timestamptz + (m || ' microseconds')::interval
-    from unnest(v_parts[2:5] || v_parts[8]) m
-  );
-begin
-  return row(
-    v_parts[1], v_times[1], v_parts[6], v_times[2], v_times[3], v_times[4], v_parts[7], v_times[5]
-  )::logloom_private.page_cursor;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.delete_archive()
   RETURNS bigint
   LANGUAGE plpgsql
@@ -3186,25 +3783,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.delete_dead_letters (
-  p_run    logloom.retention_runs,
-  p_filter text
-)
-  RETURNS integer
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_deleted integer;
-begin
-  execute 'delete ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
-    p_run.tenant_id, p_run.ts_from, p_run.ts_to, p_filter, 'logloom_private.dead_letters'
-  ));
-  get diagnostics v_deleted = row_count;
-  return v_deleted;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.delete_expired (
   p_tenant_id text,
   p_day       date,
@@ -3215,7 +3793,7 @@ CREATE OR REPLACE FUNCTION logloom_private.delete_expired (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_rows logloom_private.sql_source;
+  v_rows text;
   v_end logloom_private.log_key;
   v_deleted integer;
 begin
@@ -3232,7 +3810,11 @@ begin
   if v_end.ts is null then
     return 0;
   end if;
-  v_deleted := logloom_private.delete_to_end(v_rows, v_end, 'true');
+  execute logloom_private.removed_records_sql(format(
+    'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
+    v_rows, v_end.ts, v_end.ts, v_end.id
+  ))
+  into v_deleted;
   perform logloom_private.note_deletions(array[p_tenant_id], array[v_deleted], 0, p_today);
   return v_deleted;
 end;
@@ -3258,7 +3840,7 @@ begin
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   end if;
   v_tenants := logloom_private.expired_tenants(
-    p_place.day, p_place.today, p_place.tenant_through, v_settings.retention_step_tenants
+    p_place.day, p_place.today, p_place.tenant_through, logloom_private.retention_step_tenants()
   );
   if v_tenants = '{}' then
     perform logloom_private.end_retention_day(p_place.day, null);
@@ -3307,103 +3889,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.delete_to_end (
-  p_rows   logloom_private.sql_source,
-  p_end    logloom_private.log_key,
-  p_filter text
-)
-  RETURNS integer
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_deleted integer;
-begin
-  p_rows.where_sql := format(
-    '%s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%2$L::timestamptz, %L::uuid) and (%s)',
-    p_rows.where_sql, p_end.ts, p_end.id, p_filter
-  );
-  execute logloom_private.removed_records_sql('delete ' || logloom_private.source_sql(p_rows))
-  into v_deleted;
-  return v_deleted;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.deletion_step (
-  p_run_id uuid
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_run logloom.retention_runs;
-  v_query logloom_private.compiled_query;
-  v_from timestamptz;
-  v_day date;
-  v_day_end timestamptz;
-  v_rows logloom_private.sql_source;
-  v_end logloom_private.log_key;
-  v_block_id bigint;
-  v_dead_letters integer := 0;
-  v_deleted integer := 0;
-begin
-  select r.* into v_run from logloom.retention_runs r where r.run_id = p_run_id for no key update;
-  insert into logloom_private.deletion_turns as t (tenant_id, served_at)
-  values (v_run.tenant_id, clock_timestamp())
-  on conflict (tenant_id) do update set served_at = excluded.served_at;
-  v_query := logloom_private.compile_query(v_run.query_dsl, v_run.requested_at);
-  perform logloom_private.begin_archive_erasure(
-    v_run.run_id, v_run.tenant_id, v_run.query_dsl, v_run.requested_at, v_run.ts_from, v_run.ts_to
-  );
-  if v_run.position_ts is null then
-    v_dead_letters := logloom_private.delete_dead_letters(v_run, v_query.filter);
-  end if;
-
-  -- A day of the tenant at a time: a statement opens one partition.
-  v_from := coalesce(v_run.position_ts, v_run.ts_from);
-  select min(d.day) into v_day
-  from logloom_private.log_days d
-  where d.tenant_id = v_run.tenant_id
-    and d.day between logloom_private.utc_day(v_from) and logloom_private.utc_day(v_run.ts_to);
-  v_day_end := least(v_run.ts_to, logloom_private.day_start(v_day + 1));
-  if v_day is not null and v_day_end > v_from then
-    v_from := greatest(v_from, logloom_private.day_start(v_day));
-    v_rows := logloom_private.tenant_rows_sql(
-      v_run.tenant_id, v_from, v_day_end,
-      case
-        when v_run.position_ts is null then 'true'
-        else format(
-          '(l.ts, l.id) > (%L::timestamptz, %L::uuid)', v_run.position_ts, v_run.position_id
-        )
-      end
-    );
-    v_end := logloom_private.rows_end(v_rows);
-    if v_end.ts is null then
-      -- Nothing is left of the day: the next step begins with the day after.
-      v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
-    else
-      v_deleted := logloom_private.delete_to_end(v_rows, v_end, v_query.filter);
-    end if;
-  else
-    select min(c.block_id) into v_block_id
-    from logloom_private.blocks c
-    where c.tenant_id = v_run.tenant_id
-      and c.last_ts >= v_run.ts_from and c.first_ts < v_run.ts_to
-      and c.block_id > coalesce(v_run.position_block, 0);
-    v_deleted := logloom_private.delete_from_block(v_block_id, v_run, v_query);
-  end if;
-  update logloom.retention_runs r
-  set status = 'running',
-    records = r.records + v_dead_letters + v_deleted,
-    position_ts = coalesce(v_end.ts, r.position_ts),
-    position_id = coalesce(v_end.id, r.position_id),
-    position_block = coalesce(v_block_id, r.position_block)
-  where r.run_id = p_run_id;
-  return v_end.ts is not null or v_block_id is not null;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.delivery (
   p_notification logloom_private.notifications
 )
@@ -3420,6 +3905,48 @@ RETURN
   (p_notification).last_error,
   (p_notification).purpose,
   CASE (p_notification).status WHEN 'pending'::text THEN (p_notification).expires_at ELSE NULL::timestamp WITH time zone END)::public.logloom_alert_delivery;
+
+CREATE OR REPLACE FUNCTION logloom_private.due_alert_windows (
+  p_rule_ids uuid[],
+  p_round    logloom_private.alert_rounds
+)
+  RETURNS SETOF logloom_private.alert_window
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    r.rule_id, e.window_end - make_interval(mins => r.window_minutes), e.window_end,
+    null::double precision, null::text, null::jsonb, null::boolean
+  from logloom_private.planned_alert_rules r
+  cross join logloom_private.settings s
+  left join logloom_private.alert_round_writes a on a.tenant_id = r.tenant_id
+  cross join lateral generate_series(
+    greatest(
+      least(
+        r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
+      ),
+      p_round.window_end - r.delay - logloom_private.alert_catch_up_limit()
+    ),
+    p_round.window_end - r.delay,
+    '1 minute'
+  ) e (window_end)
+  where r.rule_id = any(p_rule_ids)
+    -- A window that ended before the rule was what it is now holds less than a search showed then:
+    -- the first is the next round's.
+    and e.window_end > r.asked_at
+    -- Of the time before its first evaluation, only the last window.
+    and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
+    -- A window that was evaluated is looked at again only where something came late.
+    and (
+      r.last_evaluated_at is null
+      or e.window_end > r.last_evaluated_at - r.delay
+      or e.window_end > a.first_ts
+    );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.due_notifications()
   RETURNS TABLE (
@@ -3474,12 +4001,54 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.email_refusal (
+  p_notification logloom_private.notifications
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Of all tenants.
+  v_codes_per_mailbox constant integer := 10;
+  v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
+    p_notification.tenant_id, p_notification.address
+  );
+begin
+  if p_notification.purpose <> 'confirmation' then
+    return case when not v_is_confirmed then logloom_private.unconfirmed_address(
+      p_notification.tenant_id, p_notification.address
+    ) end;
+  elsif v_is_confirmed then
+    return 'The address is confirmed already';
+  -- Who makes a rule and deletes it at once sends nothing to anybody.
+  elsif not logloom_private.rule_names_address(
+    p_notification.tenant_id, lower(p_notification.address)
+  ) then
+    return 'No alert rule has this address any more';
+  end if;
+  -- A repeated attempt was counted the first time.
+  if p_notification.attempts = 0 and (
+    select count(*) >= v_codes_per_mailbox
+    from logloom_private.confirmation_mails m
+    where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
+      and m.sent_at > now() - logloom_private.confirmation_lifetime()
+  ) then
+    return 'Too many codes went to this address: none is mailed to it today';
+  end if;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.empty_moved_slots()
   RETURNS boolean
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  -- To truncate costs as much as to move some thousand events.
+  v_enough_events constant bigint := 20000;
   v_slot smallint;
   v_lock_wait text;
   v_has_emptied boolean := false;
@@ -3489,18 +4058,16 @@ begin
   end if;
   for v_slot in
     select s.slot
-    from logloom_private.queue_slots s, logloom_private.queue_pointer p, logloom_private.settings c
+    from logloom_private.queue_slots s, logloom_private.queue_pointer p
     where s.slot <> p.open_slot
       and s.slot is distinct from p.closed_slot
       and (
-        s.moved_events >= c.writer_truncate_events
-        or s.moved_events > 0 and s.truncated_at < now() - c.writer_truncate_age
+        s.moved_events >= v_enough_events
+        or s.moved_events > 0 and s.truncated_at < now() - logloom_private.truncate_age()
       )
   loop
     begin
-      v_lock_wait := logloom_private.limit_lock_wait(
-        (select s.writer_truncate_lock_timeout from logloom_private.settings s)
-      );
+      v_lock_wait := logloom_private.limit_lock_wait('50 milliseconds');
       execute format('truncate logloom_private.%I', 'queue_slot_' || v_slot);
       update logloom_private.queue_slots s
       set moved_events = 0, metered_events = 0, truncated_at = now()
@@ -3534,28 +4101,6 @@ declare
 begin
   return translate(
     encode(extensions.hmac(v_sealed, v_key, 'sha256') || v_sealed, 'base64'), e'+/=\n', '-_'
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.encode_page_cursor (
-  p_cursor logloom_private.page_cursor
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_microseconds constant bigint[] := array(
-    select (extract(epoch from t) * 1000000)::bigint
-    from unnest(array[
-      p_cursor.ts, p_cursor.ts_from, p_cursor.ts_to, p_cursor."now", p_cursor.received_before
-    ]) t
-  );
-begin
-  return logloom_private.encode_cursor(
-    array['page', p_cursor."order"] || v_microseconds[1:4]::text[]
-      || array[p_cursor.id::text, p_cursor.records_left::text, 'w' || v_microseconds[5]]
   );
 end;
 $function$;
@@ -3666,6 +4211,94 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.enqueue_notifications (
+  p_rule        logloom.alert_rules,
+  p_purpose     text,
+  p_alert       logloom.alert_history,
+  p_body        text,
+  p_is_silenced boolean               DEFAULT false
+)
+  RETURNS SETOF logloom_private.notifications
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_preferences constant jsonb := to_jsonb(
+    (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences
+  );
+  v_lifetime constant interval := logloom_private.notification_lifetime();
+  v_destination record;
+  v_collects boolean;
+  v_notification logloom_private.notifications;
+begin
+  if 'webhook' = any(p_rule.notification_destinations) then
+    insert into logloom_private.webhook_secrets (rule_id)
+    values (p_rule.rule_id)
+    on conflict (rule_id) do nothing;
+  end if;
+  for v_destination in
+    select d.channel, a.address
+    from unnest(p_rule.notification_destinations) d (channel)
+    cross join lateral logloom_private.channel_address(
+      d.channel, p_rule.notification_config, p_rule.notification_secrets
+    ) a (address)
+    where (v_preferences -> (logloom_private.channel_kind(d.channel) || '_enabled'))::boolean
+      and a.address is not null
+      and (
+        p_purpose <> 'recovery'
+        or (d.channel = 'pagerduty' or p_rule.notify_on_recovery and not p_is_silenced)
+        and logloom_private.is_told(p_rule.rule_id, p_alert.incident_id, d.channel)
+      )
+  loop
+    -- A pager has an incident for each group.
+    v_collects := p_purpose <> 'test' and p_rule.group_wait_seconds > 0
+      and p_alert."group" is not null and v_destination.channel <> 'pagerduty';
+    if v_collects then
+      v_notification := logloom_private.collect_alert(
+        p_rule, p_purpose, v_destination.channel, p_alert.alert_id, p_body
+      );
+      if v_notification.notification_id is not null then
+        return next v_notification;
+        continue;
+      end if;
+    end if;
+    insert into logloom_private.notifications (
+      tenant_id, rule_id, alert_id, incident_id, purpose, channel, address, body, expires_at,
+      next_attempt_at, group_key, template
+    )
+    values (
+      p_rule.tenant_id, p_rule.rule_id, p_alert.alert_id, p_alert.incident_id, p_purpose,
+      v_destination.channel, v_destination.address, p_body, now() + v_lifetime,
+      case
+        when v_collects then now() + make_interval(secs => p_rule.group_wait_seconds)
+        else now()
+      end,
+      case when v_collects then 'collected' else coalesce(md5(p_alert."group"::text), '') end,
+      case when v_destination.channel = 'webhook' then jsonb_build_object(
+        'text', p_rule.notification_config -> 'webhook_template',
+        'type', coalesce(p_rule.notification_config -> 'webhook_template_type', '"json"')
+      ) end
+    )
+    returning * into v_notification;
+    if v_notification.channel = 'email' and not logloom_private.address_is_confirmed(
+      v_notification.tenant_id, v_notification.address
+    ) then
+      v_notification := logloom_private.end_notification(
+        v_notification, 'failed', null,
+        case
+          -- Whoever tests asks for another code. An alert asks for nothing: it may fire for ever.
+          when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
+          else logloom_private.unconfirmed_address(
+            v_notification.tenant_id, v_notification.address
+          )
+        end
+      );
+    end if;
+    return next v_notification;
+  end loop;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.enqueue_recovery()
   RETURNS TRIGGER
   LANGUAGE plpgsql
@@ -3699,6 +4332,70 @@ begin
   return null;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.enqueue_rule_test (
+  p_rule_id uuid
+)
+  RETURNS SETOF public.logloom_alert_delivery
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes to the outbox
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_rule logloom.alert_rules;
+  v_sample logloom.alert_history;
+  v_kind text;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  select r.* into v_rule
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  if exists (
+    select
+    from logloom_private.notifications n
+    where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'
+      and n.created_at > now() - logloom_private.notification_test_interval()
+  ) then
+    perform logloom_private.refuse('notifications.tested_a_moment_ago');
+  end if;
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('notifications'), hashtext(v_tenant_id)
+  );
+  for v_kind in
+    select distinct logloom_private.channel_kind(d.channel)
+    from unnest(v_rule.notification_destinations) d (channel)
+  loop
+    perform logloom_private.require_room_for_test(v_tenant_id, v_kind);
+  end loop;
+  v_sample.triggered_at := now();
+  v_sample.window_end := date_trunc('minute', now());
+  v_sample.window_start := v_sample.window_end - make_interval(mins => v_rule.window_minutes);
+  v_sample.value := v_rule.threshold;
+  v_sample.threshold := v_rule.threshold;
+  return query
+  select d.*
+  from logloom_private.enqueue_notifications(
+    v_rule, 'test', v_sample, logloom_private.notification_body('alert.test', v_rule, v_sample)
+  ) n
+  cross join lateral logloom_private.delivery(n) d;
+  if not found then
+    perform logloom_private.refuse('notifications.no_destination');
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.enqueue_wait()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '00:00:00.2'::interval;
 
 CREATE OR REPLACE FUNCTION logloom_private.evaluate_alerts()
   RETURNS interval
@@ -3760,19 +4457,17 @@ begin
   v_all.tree := '{"type": "all"}';
   v_all.filter := 'true';
   execute 'with piece as materialized (select l.*, ' || p_query.filter || ' as is_found '
-    || logloom_private.source_sql(logloom_private.log_tail_rows_sql(
+    || logloom_private.log_tail_rows_sql(
       p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
       logloom_private.sealed_tail_sql(
         p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last, 9223372036854775807
       )
-    ))
+    )
     || '), found as materialized ('
     || logloom_private.page_sql(
       p_query,
-      logloom_private.masked_sql(
-        p_query, logloom_private.rows_from('piece l', 'l.is_found', 'l.write_seq, l.id')
-      ),
-      p_records, (select s.max_page_bytes from logloom_private.settings s),
+      logloom_private.masked_sql(p_query, 'from piece l where l.is_found'),
+      'l.write_seq, l.id', p_records, (select s.max_page_bytes from logloom_private.settings s),
       p_others => ', l.write_seq, l.id'
     )
     || ') select array(select f.record from found f where f.record is distinct from null '
@@ -3819,31 +4514,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.export_cursor (
-  p_range tstzrange,
-  p_order text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_cursor logloom_private.page_cursor;
-begin
-  v_cursor."order" := p_order;
-  v_cursor.ts := case p_order when 'asc' then lower(p_range) else upper(p_range) end;
-  v_cursor.id := '00000000-0000-0000-0000-000000000000';
-  v_cursor.ts_from := lower(p_range);
-  v_cursor.ts_to := upper(p_range);
-  v_cursor."now" := now();
-  v_cursor.received_before := coalesce(
-    logloom_private.watermark((logloom_private.queue_state()).oldest_received_at), 'epoch'
-  );
-  return logloom_private.encode_page_cursor(v_cursor);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.facet_counts (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -3860,10 +4530,10 @@ CREATE OR REPLACE FUNCTION logloom_private.facet_counts (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_stages constant logloom_private.compiled_query := logloom_private.parse_query(
+  v_stages constant logloom_private.compiled_query := logloom_private.compile_query(
     case when p_field is null then '| patterns' else '| count() by ' || p_field end
   );
-  v_max constant integer := (select s.list_limit_max from logloom_private.settings s);
+  v_max constant integer := logloom_private.list_limit_max();
 begin
   p_query.plan := v_stages.plan;
   p_query.aggregate := v_stages.aggregate;
@@ -3886,10 +4556,7 @@ CREATE OR REPLACE FUNCTION logloom_private.fail_stream (
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_settings logloom_private.settings;
 begin
-  select c.* into v_settings from logloom_private.settings c;
   update logloom.log_streams s
   set attempts = s.attempts + 1,
     failing_since = coalesce(s.failing_since, now()),
@@ -3902,10 +4569,10 @@ begin
     claimed_until = null
   where s.stream_id = p_stream.stream_id
   returning s.* into p_stream;
-  if p_stream.failing_since < now() - v_settings.stream_gives_up_after then
+  if p_stream.failing_since < now() - logloom_private.stream_gives_up_after() then
     perform logloom_private.pause_stream(p_stream, 'failing');
   elsif p_stream.failing_told_at is null
-    and p_stream.failing_since < now() - v_settings.stream_tells_after
+    and p_stream.failing_since < now() - interval '1 hour'
   then
     perform logloom_private.mail_stream_owners(p_stream, 'stream.failing', 'failing');
     update logloom.log_streams s set failing_told_at = now()
@@ -3914,44 +4581,76 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.filter_by_scan_slot (
-  p_tree jsonb
+CREATE OR REPLACE FUNCTION logloom_private.fill_small_alert_groups (
+  p_round logloom_private.alert_rounds,
+  p_limit integer
 )
-  RETURNS text
+  RETURNS bigint[]
   LANGUAGE plpgsql
-  STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_items constant jsonb := case p_tree ->> 'type'
-    when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
-  end;
-  -- In the text: where records are sharded, who reads them knows no setting of this transaction.
-  v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
-  v_quick jsonb;
-  v_costly jsonb;
+  v_staged constant text := 'pg_temp.alert_backlog';
+  -- What is older may be sealed, and is read tenant by tenant.
+  v_from constant timestamptz := p_round.window_end - (
+    select s.seal_after - logloom_private.alert_round_limit() from logloom_private.settings s
+  );
+  v_new record;
+  v_records bigint;
+  v_group_ids bigint[];
+  v_froms timestamptz[];
+  v_unit record;
 begin
-  select
-    jsonb_agg(i.item order by i.n) filter (where i.is_quick),
-    jsonb_agg(i.item order by i.n) filter (where i.is_quick is not true)
-  into v_quick, v_costly
-  from (
-    select
-      e.item,
-      e.n,
-      -- Null where a node is no leaf: each item stands on one of the two sides.
-      e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
-    from jsonb_array_elements(v_items) with ordinality e (item, n)
-  ) i;
-  return '(' || concat_ws(
-    ' and ',
-    case when v_quick is not null
-      then logloom_private.query_sql(jsonb_build_object('type', 'and', 'items', v_quick), 'l') end,
-    'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_scan_slot(' || v_scan || ') then '
-      || case when v_costly is null then 'true' else logloom_private.query_sql(
-        jsonb_build_object('type', 'and', 'items', v_costly), 'l'
-      ) end || ' end'
-  ) || ')';
+  for v_new in
+    select n.group_id, n.needed_from, g.tenant_id, g.ms_per_record
+    from logloom_private.alert_needs(p_round) n
+    join logloom_private.alert_groups g on g.group_id = n.group_id
+    where g.write_seq is null
+      and g.filter is not null
+      and coalesce(g.retry_at <= p_round.window_end, true)
+      and n.needed_from >= v_from
+    order by n.group_id
+  loop
+    -- By itself, because the counts may be on another node.
+    v_records := coalesce(
+      (
+        select sum(c.events)
+        from logloom_private.log_counts c
+        where c.tenant_id = v_new.tenant_id and c.minute >= v_new.needed_from - interval '1 minute'
+      ),
+      0
+    );
+    if v_records <= 1000 and logloom_private.is_cheap(v_records, v_new.ms_per_record) then
+      v_group_ids := v_group_ids || v_new.group_id;
+      v_froms := v_froms || v_new.needed_from;
+      exit when cardinality(v_group_ids) = p_limit;
+    end if;
+  end loop;
+  if v_group_ids is null then
+    return '{}';
+  end if;
+  delete from logloom_private.alert_partials p where p.group_id = any(v_group_ids);
+  perform logloom_private.empty_staging_table(v_staged);
+  execute format(
+    'insert into %s select l.* from (select g.tenant_id, min(n.starts) as starts '
+      || 'from unnest($1, $2) n (group_id, starts) '
+      || 'join logloom_private.alert_groups g on g.group_id = n.group_id group by 1) t '
+      || 'join logloom.logs l on l.tenant_id = t.tenant_id and l.ts >= t.starts '
+      || 'where l.ts >= %L::timestamptz and l.write_seq <= %s',
+    v_staged, (select min(f.starts) from unnest(v_froms) f (starts)), p_round.write_seq_to
+  )
+  using v_group_ids, v_froms;
+  for v_unit in
+    select array_agg(g.group_id) as group_ids, array_agg(n.starts) as froms
+    from unnest(v_group_ids, v_froms) n (group_id, starts)
+    join logloom_private.alert_groups g on g.group_id = n.group_id
+    group by g.digest
+  loop
+    perform logloom_private.add_alert_unit(
+      v_staged, v_unit.group_ids, v_unit.froms, 0, p_round
+    );
+  end loop;
+  return v_group_ids;
 end;
 $function$;
 
@@ -4052,6 +4751,69 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.first_answer (
+  p_state           logloom_private.ingest_state,
+  p_idempotency_key text,
+  p_body_digest     text,
+  p_slice           integer,
+  p_response        json                         DEFAULT NULL::json
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- The same body is another request for another service.
+  v_key constant text := concat(p_state.service || e'\x1f') || p_idempotency_key;
+  v_body_digest constant bytea := decode(p_body_digest, 'hex');
+  v_expired constant timestamptz := now() - logloom_private.idempotency_key_lifetime();
+  v_known logloom_private.idempotency_keys;
+begin
+  if p_response is not null then
+    -- A second request with this key waits here for the first one's commit.
+    insert
+      into logloom_private.idempotency_keys as k (tenant_id, idempotency_key, body_digest, response)
+    values (
+      p_state.tenant_id, v_key, v_body_digest,
+      case
+        when p_slice is null then p_response
+        else json_build_object(p_slice::text, p_response)
+      end
+    )
+    on conflict (tenant_id, idempotency_key) do update
+    set
+      body_digest = excluded.body_digest,
+      response = case
+        when k.created_at < v_expired then excluded.response
+        else (k.response::jsonb || excluded.response::jsonb)::json
+      end,
+      created_at = case when k.created_at < v_expired then now() else k.created_at end
+    where k.created_at < v_expired
+      or (
+        p_slice is not null
+        and k.body_digest = excluded.body_digest
+        and k.response -> p_slice::text is null
+      );
+    if found then
+      return null;
+    end if;
+  end if;
+  select k.* into v_known
+  from logloom_private.idempotency_keys k
+  where k.tenant_id = p_state.tenant_id and k.idempotency_key = v_key
+    and k.created_at >= v_expired;
+  if v_known.body_digest <> v_body_digest then
+    perform logloom_private.refuse_with_headers(
+      logloom_private.quota_headers(p_state, 0), 'ingest.idempotency_key_has_another_body'
+    );
+  end if;
+  return case
+    when p_slice is null then v_known.response
+    else v_known.response -> p_slice::text
+  end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.first_left_days (
   p_today date
 )
@@ -4082,19 +4844,20 @@ CREATE OR REPLACE FUNCTION logloom_private.first_records_sql (
   p_reads     text[]                         DEFAULT NULL::text[],
   p_bytes     bigint                         DEFAULT NULL::bigint
 )
-  RETURNS logloom_private.sql_source
+  RETURNS text
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_after constant text := case when p_ts is not null then format(
+  v_after constant text := case when p_ts is null then ''
     -- The comparison of rows drives the index.
-    '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
-    case p_order when 'asc' then '>' else '<' end, p_ts, p_id
-  ) else '' end;
-  v_order constant text := format('l.ts %1$s, l.id %1$s', p_order);
-  v_rows logloom_private.sql_source;
+    else format(
+      '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
+      case p_order when 'asc' then '>' else '<' end, p_ts, p_id
+    ) end;
+  v_rows text;
+  v_order text;
 begin
   p_reads := case when p_reads is not null then p_reads || array['ts', 'id'] end;
   if jsonb_array_length(p_query.plan -> 'rows') > 0 then
@@ -4103,23 +4866,78 @@ begin
       p_limit := (select s.search_stage_records from logloom_private.settings s) + 1;
     end if;
   end if;
+  v_order := format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
   if not (logloom_private.short_cuts(p_query)).sizes then
     p_bytes := null;
   end if;
   v_rows := logloom_private.rows_sql(
     p_tenant_id, p_query.ts_from, p_query.ts_to, v_after || p_query.filter, p_reads, p_order,
     p_limit, p_bytes
-  );
-  v_rows.order_sql := v_order;
-  v_rows.max_rows := p_limit;
-  return logloom_private.masked_sql(p_query, logloom_private.with_sealed_sql(
-    v_rows,
-    case when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then format(
-      'logloom_private.sealed_page(%s, %L, %L, %L, %L, %L, %L, %L, %L, %L)',
-      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
-      p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
-    ) end
-  ), p_reads);
+  ) || v_order;
+  if logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then
+    v_rows := 'from ((select l.* ' || v_rows
+      || ') union all select l.* from logloom_private.sealed_page('
+      || format(
+        '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
+        p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+      )
+      || ') l) l' || v_order;
+  end if;
+  return logloom_private.masked_sql(p_query, v_rows, p_reads, v_order);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.flip_queue()
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_pointer logloom_private.queue_pointer;
+  v_lock_wait text;
+  v_has_batches boolean;
+begin
+  select p.* into v_pointer from logloom_private.queue_pointer p;
+  if v_pointer.closed_slot is not null
+    or not pg_try_advisory_xact_lock(logloom_private.lock_key('writer'))
+  then
+    return false;
+  end if;
+  execute format(
+    'select exists (
+       select from logloom_private.%I q, logloom_private.queue_slots s
+       where s.slot = $1 and q.batch_id > s.moved_through
+     )',
+    'queue_slot_' || v_pointer.open_slot
+  )
+  into v_has_batches
+  using v_pointer.open_slot;
+  if not v_has_batches then
+    return false;
+  end if;
+
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(logloom_private.enqueue_wait());
+    perform pg_advisory_xact_lock(logloom_private.lock_key('queue'));
+  exception when lock_not_available then
+    return false;
+  end;
+  perform logloom_private.restore_lock_wait(v_lock_wait);
+
+  -- The emptiest slot is next. One that could not be emptied yet can be filled further: what was
+  -- moved lies below moved_through.
+  update logloom_private.queue_pointer p
+  set closed_slot = p.open_slot,
+    open_slot = (
+      select s.slot
+      from logloom_private.queue_slots s
+      where s.slot <> p.open_slot
+      order by s.moved_events, s.slot
+      limit 1
+    )
+  where p.closed_slot is null;
+  return found;
 end;
 $function$;
 
@@ -4234,7 +5052,7 @@ declare
   v_parts tstzrange[];
   v_part tstzrange;
   v_left integer;
-  v_rows logloom_private.sql_source;
+  v_rows text;
   v_sql text;
   v_deadline timestamptz;
   v_found public.logloom_log_record[];
@@ -4263,7 +5081,9 @@ begin
     );
     -- Most pages have no large record, and adding up sizes costs: first as if there were none.
     foreach v_is_exact in array array[false, true] loop
-      v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
+      v_sql := logloom_private.page_sql(
+        p_query, v_rows, format('l.ts %1$s, l.id %1$s', p_order), v_left, p_bytes, v_is_exact
+      );
       -- After a single part nothing more is opened.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
@@ -4295,6 +5115,27 @@ begin
       p_bytes := p_bytes - logloom_private.answered_bytes(v_found);
     end if;
   end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.give_up_notifications()
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.end_notification(
+    e.expired, 'failed', (e.expired).last_status,
+    concat_ws(': ', 'Not delivered in time', (e.expired).last_error)
+  )
+  from (
+    select n as expired
+    from logloom_private.notifications n
+    where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at <= now()
+    limit 10000
+    for update skip locked
+  ) e;
+  return found;
 end;
 $function$;
 
@@ -4357,116 +5198,6 @@ begin
   union all
   select 'authenticated, service_role', array_agg(o.reader)
   from logloom_private.reading_operations() o;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.groups_source (
-  p_tenant_id text,
-  p_query     logloom_private.compiled_query,
-  p_rows_from timestamp with time zone,
-  p_key       text                           DEFAULT NULL::text
-)
-  RETURNS logloom_private.counted_source
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_by constant jsonb := p_query.plan -> 'by';
-  v_exact constant boolean := p_key is not null and jsonb_path_exists(
-    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
-  );
-  v_percentiles constant jsonb := (
-    select jsonb_object_agg('q' || a.n, a.item -> 'fraction')
-    from jsonb_array_elements(p_query.plan -> 'aggregates') with ordinality a (item, n)
-    where p_key is not null and a.item ->> 'fraction' is not null
-  );
-  v_doubles constant boolean := v_percentiles is not null;
-  v_sums constant text[] := case when v_exact
-    then array['numbers', 'total', 'minimum', 'maximum'] else '{}' end;
-  v_names constant text[] := array(
-    select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
-    from jsonb_array_elements(v_by) with ordinality f (field, n)
-    order by f.n
-  );
-  v_by_names constant text[] := array(select distinct n from unnest(v_names) n order by 1);
-  v_group constant text := array_to_string(
-    array(select format('l.k%s, ', n) from generate_subscripts(v_names, 1) n order by n), ''
-  );
-  v_keys text;
-  v_sql text;
-begin
-  if jsonb_path_exists(v_by, '$[*] ? (@.path.size() > 1)')
-    or exists (
-      select
-      from jsonb_array_elements(v_by) f
-      where f ->> 'field' <> all(
-        logloom_private.column_fields() || array['attrs', 'level', 'service']
-      )
-    )
-  then
-    return null;
-  end if;
-  v_keys := (
-    select string_agg(
-      format(
-        case when k.name like 'attrs.%' then '(g.keys[%s]::jsonb #>> ''{}'')' else 'g.keys[%s]' end
-          || ' as k%s, ',
-        array_position(v_by_names, k.name), k.n
-      ),
-      '' order by k.n
-    )
-    from unnest(v_names) with ordinality k (name, n)
-  );
-  v_sql := format(
-    'logloom_private.sealed_groups(%s, %L, %L, %L, %L, %L, %L, %L)',
-    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-    p_query.ts_from, p_query.ts_to, p_query.tree, v_by_names, p_key, v_exact, v_doubles
-  );
-  if p_key is null then
-    v_sql := format('(select s.keys, sum(s.events) as events from %s s group by s.keys)', v_sql);
-  end if;
-  v_sql := concat(
-    'select ', v_keys, 'g.events',
-    array_to_string(array(select ', g.' || s from unnest(v_sums) s), ''),
-    case when v_doubles then ', g.doubles' end, ' from ', v_sql, ' g'
-  );
-  if p_rows_from < p_query.ts_to then
-    v_keys := (
-      select string_agg(format('%s as k%s, ', b.sql, b.n), '' order by b.n)
-      from unnest(p_query.by_sql) with ordinality b (sql, n)
-    );
-    v_sql := v_sql || concat(
-      ' union all select ', v_group, case when p_key is null then '1' else 'count(*)' end,
-      case when v_exact
-        then ', count(l.number), sum(l.number), min(l.number), max(l.number)' end,
-      case when v_doubles
-        then ', array_agg(logloom_private.finite_double(l.number)) '
-          || 'filter (where l.number is not null)' end,
-      ' from (select ', v_keys,
-      case when p_key is null then 'null'
-        else format('logloom_private.json_number(l.attrs -> %L)', p_key) end,
-      ' as number, date_bin(''10 minutes'', l.ts, ''epoch'') as part ',
-      logloom_private.source_sql(logloom_private.rows_sql(
-        p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
-        array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
-      )),
-      ' offset 0) l',
-      -- In parts, so that no array becomes long.
-      case when p_key is not null then ' group by ' || v_group || 'l.part' end
-    );
-  end if;
-  if v_doubles then
-    v_sql := logloom_private.percentiles_sql(
-      v_sql, array(select 'k' || n from generate_subscripts(v_names, 1) n order by n),
-      'events'::text || v_sums || 'doubles'::text, v_percentiles
-    );
-  end if;
-  return (
-    logloom_private.rows_from('(' || v_sql || ') l'),
-    'coalesce(sum(l.events), 0)::double precision',
-    array(select 'l.k' || n from generate_subscripts(v_names, 1) n order by n), p_key is not null
-  )::logloom_private.counted_source;
 end;
 $function$;
 
@@ -4533,23 +5264,23 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.held_rows_sql (
-  p_rows logloom_private.sql_source
+  p_rows text
 )
-  RETURNS logloom_private.sql_source
+  RETURNS text
   LANGUAGE plpgsql
   IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return logloom_private.rows_from(format(
-    '(select %s, l.attrs || ''{}'' as attrs %s offset 0) l',
+  return format(
+    'from (select %s, l.attrs || ''{}'' as attrs %s offset 0) l',
     (
       select string_agg('l.' || f.name, ', ')
       from unnest(logloom_private.record_fields()) f
       where f.shown is not null and f.name <> 'attrs'
     ),
-    logloom_private.source_sql(p_rows)
-  ));
+    p_rows
+  );
 end;
 $function$;
 
@@ -4565,6 +5296,72 @@ begin
   return array(select substr(h, 7) from unnest(p_hidden) h where starts_with(h, 'attrs.'));
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.hot_bytes (
+  p_tenant_id text
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- The newest days, which older ones are taken to be like.
+  v_counted constant integer := 31;
+  v_days date[];
+  v_records numeric[];
+  v_all_days bigint;
+  v_bytes numeric;
+begin
+  -- What is known of the days first: records and partitions may be on other nodes than the catalog.
+  select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
+  into v_days, v_records
+  from (
+    select
+      u.day,
+      greatest(
+        (
+          select coalesce(sum(c.events), 0)
+          from logloom_private.log_counts c
+          where c.tenant_id = p_tenant_id
+            and c.minute >= logloom_private.day_start(u.day)
+            and c.minute < logloom_private.day_start(u.day + 1)
+        ) - (
+          select coalesce(sum(c.records), 0)
+          from logloom_private.blocks c
+          where c.tenant_id = p_tenant_id
+            and not c.holds_counts
+            and c.last_ts >= logloom_private.day_start(u.day)
+            and c.first_ts < logloom_private.day_start(u.day + 1)
+        ),
+        0
+      ) as records
+    from logloom_private.log_days u
+    where u.tenant_id = p_tenant_id
+    order by u.day desc
+    limit v_counted
+  ) d;
+  select count(*) into v_all_days from logloom_private.log_days d where d.tenant_id = p_tenant_id;
+  select sum(x.bytes) * v_all_days / nullif(count(*), 0)
+  into v_bytes
+  from (
+    select
+      pg_total_relation_size(p.oid) * d.records / greatest(
+        d.records, pg_stat_get_live_tuples(p.oid), p.reltuples, 1
+      )::numeric as bytes
+    from unnest(v_days, v_records) d (day, records)
+    join pg_catalog.pg_class p
+      on p.oid = to_regclass(format('logloom.%I', logloom_private.partition_name(d.day)))
+  ) x;
+  return coalesce(round(v_bytes), 0);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.idempotency_key_lifetime()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '24:00:00'::interval;
 
 CREATE OR REPLACE FUNCTION logloom_private.ingest (
   p_request logloom_private.ingest_request,
@@ -4589,11 +5386,12 @@ begin
     from logloom_private.rate_buckets b
     where b.tenant_id = p_state.tenant_id;
   end if;
-  if cardinality(p_request.p_ts) > p_state.batch_max_events
-    or p_request.p_bytes > p_state.batch_max_bytes
+  if cardinality(p_request.p_ts) > logloom_private.batch_max_events()
+    or p_request.p_bytes > logloom_private.batch_max_bytes()
   then
     perform logloom_private.refuse(
-      'ingest.request_is_too_large', p_state.batch_max_events::text, p_state.batch_max_bytes::text
+      'ingest.request_is_too_large', logloom_private.batch_max_events()::text,
+      logloom_private.batch_max_bytes()::text
     );
   end if;
   -- A repeat gets the first answer, also once a limit is reached.
@@ -4851,8 +5649,8 @@ begin
       ),
       v_plan.retention_days_max
     )),
-    now() + s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes, s.max_record_bytes,
-    s.max_record_values, (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
+    now() + s.ingest_future_limit, s.max_record_bytes, s.max_record_values,
+    (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
     b.last_value - q.metered_through + p_requests - 1,
     -- The size of files, not a count: it costs the same however much is queued. A batch's row is
     -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
@@ -4881,8 +5679,10 @@ begin
   ) m;
 
   -- The queue is looked at only when what it may hold could matter.
-  if v_state.events + v_state.batches * v_state.batch_max_events >= v_plan.monthly_events_limit
-    or v_state.bytes + v_state.batches * v_state.batch_max_bytes >= v_plan.monthly_bytes_limit
+  if v_state.events + v_state.batches * logloom_private.batch_max_events()
+    >= v_plan.monthly_events_limit
+    or v_state.bytes + v_state.batches * logloom_private.batch_max_bytes()
+      >= v_plan.monthly_bytes_limit
   then
     select coalesce(sum(u.events), 0), coalesce(sum(u.bytes), 0)
     into v_state.events, v_state.bytes
@@ -4950,6 +5750,164 @@ CREATE OR REPLACE FUNCTION logloom_private.is_service_role()
   LANGUAGE sql
   STABLE
 RETURN (current_setting('role'::text, true) = 'service_role'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.issue_ingest_token (
+  p_tenant_id text,
+  p_service   text,
+  p_seconds   integer
+)
+  RETURNS public.logloom_ingest_token
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads or writes tokens
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_plan constant logloom.plans := logloom_private.plan_of(v_tenant_id);
+  v_longest constant integer := 900;
+  v_seconds constant integer := coalesce(p_seconds, v_longest);
+  v_session_id constant text := logloom_private.claims() ->> 'session_id';
+  v_token constant text := logloom_private.new_api_key('llt_');
+  v_tokens record;
+  v_result public.logloom_ingest_token;
+begin
+  perform logloom_private.require_parameter('p_service', p_service is null);
+  if length(p_service) not between 1 and 200 then
+    perform logloom_private.refuse('api_keys.token_service_is_invalid');
+  end if;
+  if v_seconds not between 1 and v_longest then
+    perform logloom_private.refuse('api_keys.token_lifetime_is_out_of_range', v_longest::text);
+  end if;
+  perform logloom_private.hold_tenant(v_tenant_id);
+  select
+    count(*) filter (where t.expires_at > now()) as live,
+    count(*) filter (where t.created_at > now() - interval '1 minute') as new,
+    extract(epoch from min(t.expires_at) filter (where t.expires_at > now()) - now()) as next_end,
+    extract(
+      epoch from min(t.created_at) filter (where t.created_at > now() - interval '1 minute')
+        + interval '1 minute' - now()
+    ) as minute_end
+  into v_tokens
+  from logloom_private.ingest_tokens t
+  where t.tenant_id = v_tenant_id;
+  if v_tokens.live >= v_plan.max_ingest_tokens then
+    perform logloom_private.refuse_for_now(
+      ceil(v_tokens.next_end)::integer, 'api_keys.too_many_tokens', v_plan.max_ingest_tokens::text
+    );
+  elsif v_tokens.new >= v_plan.ingest_tokens_per_minute then
+    perform logloom_private.refuse_for_now(
+      ceil(v_tokens.minute_end)::integer, 'api_keys.too_many_new_tokens',
+      v_plan.ingest_tokens_per_minute::text
+    );
+  end if;
+  insert into logloom_private.ingest_tokens (
+    token_digest, tenant_id, service, created_by, session_id, expires_at
+  )
+  values (
+    sha256(convert_to(v_token, 'UTF8')), v_tenant_id, p_service,
+    case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
+    -- Another service's session is none of Supabase Auth.
+    case when logloom_private.auth_session_is_there(v_session_id) then v_session_id end,
+    now() + make_interval(secs => v_seconds)
+  )
+  returning v_token, expires_at, service into v_result;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, logloom_private.actor(), 'ingest_token.created', p_service,
+    jsonb_build_object('expires_at', v_result.expires_at)
+  );
+  return v_result;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.issue_portal_session (
+  p_tenant_id text,
+  p_view_id   uuid,
+  p_query_dsl text,
+  p_seconds   integer,
+  p_label     text,
+  p_origins   text[],
+  p_link      boolean
+)
+  RETURNS public.logloom_created_portal_session
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads or writes sessions and settings
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_plan constant logloom.plans := logloom_private.plan_of(v_tenant_id);
+  v_settings logloom_private.settings;
+  v_longest integer;
+  v_secret constant text := logloom_private.new_api_key(
+    case when p_link then 'llc_' else 'llp_' end
+  );
+  v_session logloom.portal_sessions;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  select s.* into v_settings from logloom_private.settings s;
+  v_longest := extract(epoch from v_settings.portal_session_lifetime_max);
+  if p_seconds not between 60 and v_longest then
+    perform logloom_private.refuse('portal.lifetime_is_out_of_range', v_longest::text);
+  elsif length(p_label) > 200 then
+    perform logloom_private.refuse('portal.label_is_too_long');
+  elsif cardinality(p_origins) > 20
+    or exists (
+      select from unnest(p_origins) o where logloom_private.is_origin(o) is not true
+    )
+  then
+    perform logloom_private.refuse('portal.origin_is_invalid');
+  elsif p_link and v_settings.portal_url is null then
+    perform logloom_private.refuse('portal.url_is_not_set');
+  end if;
+  -- Null where it says nothing, as for views.
+  p_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
+  perform
+    logloom_private.hold_view(v_tenant_id, p_view_id),
+    logloom_private.hold_tenant(v_tenant_id);
+  if (
+    select count(*) from logloom.portal_sessions s
+    where s.tenant_id = v_tenant_id and s.expires_at > now() and s.revoked_at is null
+      -- A link that nobody opened in time is no session any more.
+      and coalesce(s.code_expires_at > now(), true)
+  ) >= v_plan.max_portal_sessions
+  then
+    perform logloom_private.refuse('portal.no_room', v_plan.max_portal_sessions::text);
+  end if;
+  insert into logloom.portal_sessions (
+    tenant_id, label, view_id, query_dsl, origins, token_digest, code_digest, code_expires_at,
+    created_by, expires_at
+  )
+  values (
+    v_tenant_id, p_label, p_view_id, p_query_dsl, coalesce(p_origins, '{}'),
+    case when not p_link then sha256(convert_to(v_secret, 'UTF8')) end,
+    case when p_link then sha256(convert_to(v_secret, 'UTF8')) end,
+    case when p_link then now() + least(
+      interval '10 minutes', make_interval(secs => p_seconds)
+    ) end,
+    case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
+    now() + make_interval(secs => p_seconds)
+  )
+  returning * into v_session;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, logloom_private.actor(), 'portal_session.created', v_session.session_id::text,
+    jsonb_strip_nulls(jsonb_build_object(
+      'label', p_label, 'view_id', p_view_id, 'query_dsl', p_query_dsl, 'origins', p_origins,
+      'expires_at', v_session.expires_at
+    ))
+  );
+  return row(
+    v_session.session_id, case when not p_link then v_secret end,
+    -- Behind #, which no server sees.
+    case when p_link then v_settings.portal_url || '#' || v_secret end, v_session.expires_at
+  )::public.logloom_created_portal_session;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.job_health (
   p_now timestamp with time zone
@@ -5039,6 +5997,43 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_groups jsonb;
+begin
+  p_query.plan := p_query.plan - 'bucket' - 'sort' - 'limit' - 'having';
+  execute 'select jsonb_agg(array(select r.g ->> n from unnest($1) with ordinality u (n, i) '
+    || 'order by u.i)) from ('
+    || logloom_private.log_stats_sql(
+      p_tenant_id, p_query, p_range, logloom_private.max_series()
+    )
+    || ') r (g, v, vs, t)'
+  into v_groups
+  using p_query.by_fields;
+  -- They become a part of the statement. Those with long values are among the others.
+  return coalesce(
+    (
+      select jsonb_agg(g.texts order by g.n)
+      from (
+        select u.*, sum(octet_length(u.texts::text)) over (order by u.n) as bytes
+        from jsonb_array_elements(v_groups) with ordinality u (texts, n)
+      ) g
+      where g.bytes <= (select s.max_page_bytes / 8 from logloom_private.settings s)
+    ),
+    '[]'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.last_incident (
   p_rule_id uuid,
   p_group   jsonb
@@ -5056,6 +6051,93 @@ begin
     -- Several may have been opened at once, by windows that were caught up with.
     order by i.opened_at desc, i.held_until desc
     limit 1
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.lasting_windows (
+  p_rule       logloom.alert_rules,
+  p_window_end timestamp with time zone,
+  p_seen       logloom_private.alert_window[],
+  p_holding    logloom_private.alert_window[]
+)
+  RETURNS logloom_private.alert_window[]
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max_groups constant integer := (select s.alert_groups from logloom_private.settings s);
+  -- A group that sent in so many windows before is missed.
+  v_absent_windows constant integer := 10;
+  v_holding logloom_private.alert_window[] := p_holding;
+begin
+  if p_rule.on_absent = 'fire' then
+    v_holding := v_holding || array(
+      select row(
+        p_rule.rule_id, p_window_end - make_interval(mins => p_rule.window_minutes), p_window_end,
+        0, null, a."group", true
+      )::logloom_private.alert_window
+      from logloom_private.alert_states a
+      where a.rule_id = p_rule.rule_id
+        and a.seen_at < p_window_end
+        and a.seen_at >= p_window_end - make_interval(
+          mins => p_rule.window_minutes * v_absent_windows
+        )
+        and not exists (
+          select from unnest(p_seen) s where md5(s."group"::text) = a.group_key
+        )
+      order by a.seen_at desc, a.group_key
+      limit v_max_groups
+    );
+  end if;
+  insert into logloom_private.alert_states as a (rule_id, group_key, "group", seen_at, holds_since)
+  select
+    p_rule.rule_id, w.group_key, w."group",
+    case when w.is_seen and p_rule.on_absent = 'fire' then p_window_end end,
+    case when w.holds then p_window_end end
+  from (
+    select
+      coalesce(md5(u."group"::text), '') as group_key, (array_agg(u."group"))[1] as "group",
+      bool_or(u.holds) as holds, bool_or(not u.holds or u.absent is not true) as is_seen
+    from (
+      select h."group", h.absent, true as holds from unnest(v_holding) h
+      union all
+      select s."group", s.absent, false from unnest(p_seen) s where p_rule.on_absent = 'fire'
+    ) u
+    group by 1
+  ) w
+  on conflict (rule_id, group_key) do update
+  set seen_at = greatest(a.seen_at, excluded.seen_at),
+    holds_since = least(a.holds_since, excluded.holds_since);
+  -- What does not hold begins anew; what was not seen for long is forgotten.
+  update logloom_private.alert_states a
+  set holds_since = null
+  where a.rule_id = p_rule.rule_id
+    and a.holds_since is not null
+    and not exists (
+      select from unnest(v_holding) h where coalesce(md5(h."group"::text), '') = a.group_key
+    );
+  delete from logloom_private.alert_states a
+  where a.rule_id = p_rule.rule_id
+    and a.holds_since is null
+    and (
+      a.seen_at < p_window_end - make_interval(mins => p_rule.window_minutes * v_absent_windows)
+    ) is not false;
+  delete from logloom_private.alert_states a
+  where a.rule_id = p_rule.rule_id and a.group_key = any (array(
+    select o.group_key
+    from logloom_private.alert_states o
+    where o.rule_id = p_rule.rule_id
+    order by o.seen_at desc nulls last, o.group_key
+    offset v_max_groups * v_absent_windows
+  ));
+  return array(
+    select h
+    from unnest(v_holding) h
+    join logloom_private.alert_states a
+      on a.rule_id = p_rule.rule_id and a.group_key = coalesce(md5(h."group"::text), '')
+    where a.holds_since <= p_window_end - make_interval(mins => p_rule.for_minutes)
+    order by h."group"
   );
 end;
 $function$;
@@ -5554,11 +6636,40 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.list_limit (
+  p_limit integer,
+  p_error text    DEFAULT NULL::text
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role raises an error itself
+begin
+  if p_limit not between 1 and logloom_private.list_limit_max() then
+    perform logloom_private.refuse(
+      coalesce(p_error, 'parameters.list_limit_is_out_of_range'),
+      logloom_private.list_limit_max()::text
+    );
+  end if;
+  return coalesce(p_limit, 100);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.list_limit_max()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 1000;
+
 CREATE OR REPLACE FUNCTION logloom_private.log_fields_sample_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query
 )
-  RETURNS logloom_private.sql_source
+  RETURNS text
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5567,24 +6678,20 @@ declare
   v_fields constant text[] := array(
     select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
   ) || 'attrs'::text;
-  v_settings logloom_private.settings;
-  v_sample logloom_private.sql_source;
+  v_max_records constant integer := 5000;
 begin
-  select s.* into v_settings from logloom_private.settings s;
-  v_sample := logloom_private.sized_rows_sql(
+  return logloom_private.sized_rows_sql(
     logloom_private.first_records_sql(
-      p_tenant_id, p_query, v_settings.search_sample_records, 'desc',
+      p_tenant_id, p_query, v_max_records, 'desc',
       p_reads => v_fields || array['msg.exists', 'record_bytes'],
-      p_bytes => v_settings.search_sample_bytes
+      p_bytes => logloom_private.sample_bytes()
     ),
-    v_settings.search_sample_bytes,
+    'l.ts desc, l.id desc', logloom_private.sample_bytes(),
     format(
       'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
       array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
     )
-  );
-  v_sample.where_sql := 'l.fits';
-  return v_sample;
+  ) || ' where l.fits';
 end;
 $function$;
 
@@ -5604,11 +6711,14 @@ declare
     || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
     || 'case when jsonb_typeof(j.value) in (''string'', ''number'', ''boolean'') '
     || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%s) j limit 200)';
-  v_settings logloom_private.settings;
+  v_max_fields constant integer := 200;
+  -- Of a field.
+  v_max_values constant integer := 10;
+  -- Attributes of all records together.
+  v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   select
     string_agg(format('left(l.%1$s, 201) as %1$s', f.name), ', '),
     string_agg(format('(%1$L, ''string'', s.%1$s)', f.name), ', ')
@@ -5680,10 +6790,8 @@ begin
       from fields f
       order by f.count desc, f.field collate "C"
     $query$,
-    logloom_private.source_sql(logloom_private.log_fields_sample_sql(p_tenant_id, p_query)),
-    v_settings.search_sample_fields, v_settings.search_sample_values,
-    v_settings.search_sample_cells,
-    v_sampled, v_present,
+    logloom_private.log_fields_sample_sql(p_tenant_id, p_query),
+    v_max_fields, v_max_values, v_max_cells, v_sampled, v_present,
     format(v_attributes, 's.attrs'), format(v_attributes, 'p.object')
   );
 end;
@@ -5743,60 +6851,9 @@ begin
       order by b.ts
     $query$,
     make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_source.count_sql,
-    logloom_private.source_sql(v_source.rows_sql), logloom_private.bucket_sql(p_seconds),
+    v_source.rows_sql, logloom_private.bucket_sql(p_seconds),
     logloom_private.bucket_origin(p_seconds)
   );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.log_neighbours (
-  p_scope logloom_private.reading_scope,
-  p_log   public.logloom_log_record,
-  p_count integer,
-  p_order text,
-  p_bytes bigint
-)
-  RETURNS public.logloom_log_record[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_query logloom_private.compiled_query;
-begin
-  if p_count = 0 then
-    return '{}';
-  end if;
-  select case when count(*) = 0 then '{"type": "all"}' else jsonb_build_object(
-    'type', 'and', 'items', jsonb_agg(case
-      when v.value is not null then logloom_private.query_leaf(
-        logloom_private.query_field(v.field, 1),
-        case
-          when length(v.value) <= 50000
-            then jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v.value))
-          else jsonb_build_object(
-            'test', 'like', 'values',
-            jsonb_build_array(logloom_private.query_like_text(left(v.value, 50000)) || '%')
-          )
-        end
-      )
-      else jsonb_build_object('type', 'not', 'item', logloom_private.query_leaf(
-        logloom_private.query_field(v.field, 1), '{"test": "exists"}'
-      ))
-    end)
-  ) end
-  into v_query.tree
-  from (values ('host', p_log.host), ('service', p_log.service)) v (field, value)
-  where logloom_private.is_hidden(v.field, p_scope.hidden_fields) is not true;
-  v_query := logloom_private.scoped_query(p_scope, v_query, '');
-  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
-  return (
-    logloom_private.found_page(
-      p_log.tenant_id, v_query,
-      tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
-      p_count, p_order, p_log.ts, p_log.id, p_bytes
-    )
-  ).logs;
 end;
 $function$;
 
@@ -5812,8 +6869,8 @@ CREATE OR REPLACE FUNCTION logloom_private.log_patterns_of (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_records integer;
-  v_templates integer;
+  v_records constant integer := (select s.search_stage_records from logloom_private.settings s);
+  v_templates constant integer := logloom_private.max_templates();
   v_columns constant jsonb := jsonb_build_object(
     'count', array['p.count'], 'first', array['p.first'], 'last', array['p.last'],
     'pattern', array['p.pattern collate "C"']
@@ -5822,8 +6879,6 @@ declare
     'to_char(timestamptz ''epoch'' + p.%s * interval ''1 microsecond'', '
       || '''YYYY-MM-DD"T"HH24:MI:SS.US"Z"'')';
 begin
-  select s.search_stage_records, s.search_stage_templates into v_records, v_templates
-  from logloom_private.settings s;
   return query execute
     'with found as materialized ('
       || logloom_private.rough_shapes_sql(
@@ -5837,10 +6892,10 @@ begin
       || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
       || 'min(r.example) as example, min(r.place) as place from rough r group by 1'
     || '), chosen as materialized (select c.*, row_number() over () as n from ('
-      || 'select p.*, count(*) over () as total '
-      || logloom_private.source_sql(logloom_private.chosen_rows_sql(
-        'patterns p', p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
-      ))
+      || 'select p.*, count(*) over () as total from patterns p '
+      || logloom_private.chosen_rows_sql(
+        p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
+      )
     || ') c), messages as (select m.* from logloom_private.sealed_messages('
       || logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id))
       || ', array(select c.place from chosen c where c.place is not null)'
@@ -5891,14 +6946,14 @@ begin
   );
   if cardinality(v_keys) > 0 and v_source.count_sql like '%l.events%' then
     -- Which series it is is asked of each group of a bucket, not of each minute.
-    v_source.rows_sql := logloom_private.rows_from(
-      '(select ' || v_bucket || ' as ts, sum(l.events) as events, ' || (
+    v_source.rows_sql := 'from (select ' || v_bucket || ' as ts, sum(l.events) as events, '
+      || (
         select string_agg(format('%s as b%s', k.sql, k.n), ', ' order by k.n)
         from unnest(v_keys) with ordinality k (sql, n)
       )
-      || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, '
-      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ') || ') l'
-    );
+      || ' ' || v_source.rows_sql || ' group by 1, '
+      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ')
+      || ') l';
     v_keys := array(select 'l.b' || n from generate_subscripts(v_keys, 1) n);
   end if;
   if cardinality(v_keys) > 0 then
@@ -5913,7 +6968,7 @@ begin
     || (logloom_private.stats_values_sql(
       v_aggregate, v_source, p_seconds::numeric / 60
     ))[1]
-    || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2';
+    || ' ' || v_source.rows_sql || ' group by 1, 2';
 end;
 $function$;
 
@@ -5964,7 +7019,7 @@ begin
       union all
       select v.sql, 'v' || v.n from unnest(v_values) with ordinality v (sql, n)
     ) c
-  ) || ' ' || logloom_private.source_sql(v_source.rows_sql);
+  ) || ' ' || v_source.rows_sql;
   if cardinality(v_keys) > 0 then
     v_grouped := v_grouped || ' group by '
       || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
@@ -6000,14 +7055,13 @@ begin
       from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
     ) c
   );
-  v_grouped := 'select g.*, count(*) over () as total '
-    || logloom_private.source_sql(logloom_private.chosen_rows_sql(
-      format(
-        '(select g.* from (select g.*, count(*) over () as groups from (%1$s) g) g '
-          || 'where g.groups <= %2$s '
-          || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g',
-        v_grouped, v_groups
-      ),
+  v_grouped := format(
+      'select g.*, count(*) over () as total from (select g.* from (select g.*, count(*) over () '
+        || 'as groups from (%1$s) g) g where g.groups <= %2$s '
+        || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g ',
+      v_grouped, v_groups
+    )
+    || logloom_private.chosen_rows_sql(
       p_query.plan, v_sorted,
       concat_ws(
         ', ',
@@ -6021,7 +7075,7 @@ begin
         )
       ),
       p_limit
-    ));
+    );
 
   -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
   return 'select jsonb_object(array['
@@ -6076,7 +7130,7 @@ CREATE OR REPLACE FUNCTION logloom_private.log_tail_rows_sql (
   p_last      bigint,
   p_sealed    text
 )
-  RETURNS logloom_private.sql_source
+  RETURNS text
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6084,30 +7138,34 @@ CREATE OR REPLACE FUNCTION logloom_private.log_tail_rows_sql (
 declare
   v_kept_from constant timestamptz := logloom_private.kept_from(p_tenant_id);
   v_days date[];
-  v_rows logloom_private.sql_source;
+  v_filter text;
+  v_write_seqs text;
+  v_rows text;
+  v_order constant text := ' order by l.write_seq, l.id limit ' || p_limit;
 begin
   select array_agg(distinct a.day) into v_days
   from logloom_private.log_writes a
   where a.write_seq >= p_first;
-  v_rows := logloom_private.with_sealed_sql(
-    logloom_private.rows_sql(
-      p_tenant_id, greatest(logloom_private.day_start(v_days[1]), v_kept_from),
-      logloom_private.day_start(v_days[cardinality(v_days)] + 1),
-      concat_ws(
-        ' and ', format('l.write_seq between %s and %s', p_first, p_last),
-        case when p_id is not null
-          then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
-        -- Day by day, so that one late event does not bring in all days between. A client that was
-        -- away for so long that there are many of them reads from the first to the last.
-        case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
-      ) || ' and ' || p_query.filter,
-      null
-    ),
-    p_sealed
+  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
+  if p_id is not null then
+    v_write_seqs := v_write_seqs
+      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
+  end if;
+  v_filter := v_write_seqs;
+  -- Day by day, so that one late event does not bring in all days between. A client that was away
+  -- for so long that there are many of them reads from the first to the last.
+  if cardinality(v_days) <= 31 then
+    v_filter := v_filter || logloom_private.days_sql(v_days) || ' and ';
+  end if;
+  v_rows := logloom_private.rows_sql(
+    p_tenant_id, greatest(logloom_private.day_start(v_days[1]), v_kept_from),
+    logloom_private.day_start(v_days[cardinality(v_days)] + 1), v_filter || p_query.filter, null
   );
-  v_rows.order_sql := 'l.write_seq, l.id';
-  v_rows.max_rows := p_limit;
-  return logloom_private.masked_sql(p_query, v_rows);
+  if p_sealed is not null then
+    v_rows := 'from (select l.* ' || v_rows || ' union all select l.* from ' || p_sealed
+      || ' l) l where true';
+  end if;
+  return logloom_private.masked_sql(p_query, v_rows || v_order, p_order => v_order);
 end;
 $function$;
 
@@ -6134,7 +7192,7 @@ begin
         p_tenant_id, p_query, p_limit, p_first, p_id, p_last, p_bytes
       )
     ),
-    p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
+    'l.write_seq, l.id', p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
   );
 end;
 $function$;
@@ -6147,55 +7205,6 @@ CREATE OR REPLACE FUNCTION logloom_private.log_view_of (
   STABLE
 RETURN
   ROW((p_row).view_id, (p_row).tenant_id, (p_row).name, (p_row).query_dsl, (p_row).hidden_fields, (p_row).operations, (p_row).created_by, (p_row).created_at, (p_row).updated_at);
-
-CREATE OR REPLACE FUNCTION logloom_private.log_within (
-  p_tenant_id text,
-  p_query     logloom_private.compiled_query,
-  p_window    tstzrange,
-  p_id        uuid,
-  p_rows      boolean,
-  p_sealed    boolean
-)
-  RETURNS public.logloom_log_record
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_from constant timestamptz := logloom_private.kept_from(p_tenant_id, lower(p_window));
-  v_select constant text := 'select row(' || logloom_private.shown_columns_sql()
-    || ')::public.logloom_log_record ';
-  v_rows logloom_private.sql_source;
-  v_logs public.logloom_log_record[] := '{}';
-begin
-  if p_rows then
-    v_rows := logloom_private.tenant_rows_sql(
-      p_tenant_id, v_from, upper(p_window), format('l.id = %L::uuid and %s', p_id, p_query.filter)
-    );
-    v_rows.max_rows := 1;
-    v_logs := logloom_private.read_apart(
-      v_select || logloom_private.source_sql(logloom_private.masked_sql(p_query, v_rows))
-    );
-  end if;
-  if p_sealed and v_logs = '{}' then
-    v_rows := logloom_private.rows_from(
-      format(
-        'logloom_private.sealed_log(%L, %L, %L, %L) l', p_tenant_id, v_from, upper(p_window), p_id
-      ),
-      p_query.filter, p_limit => 1
-    );
-    v_logs := logloom_private.read_apart(
-      v_select || logloom_private.source_sql(logloom_private.masked_sql(p_query, v_rows))
-    );
-  end if;
-  if logloom_private.answered_bytes(v_logs)
-    > (select s.max_page_bytes from logloom_private.settings s)
-  then
-    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
-  end if;
-  return v_logs[1];
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.look_for_canary (
   p_round_id uuid,
@@ -6232,6 +7241,37 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.mail_code (
+  p_notification logloom_private.notifications
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- 48 bits over a million codes: none is more likely than another by what anybody could use.
+  v_code constant text := lpad((
+    (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
+  )::text, 6, '0');
+  v_lifetime constant interval := logloom_private.confirmation_lifetime();
+begin
+  insert into logloom_private.notification_addresses as a (
+    tenant_id, mailbox, code_hash, code_expires_at
+  )
+  values (
+    p_notification.tenant_id, lower(p_notification.address),
+    extensions.crypt(v_code, extensions.gen_salt('bf', 8)), now() + v_lifetime
+  )
+  on conflict (tenant_id, mailbox) do update
+  set code_hash = excluded.code_hash, code_expires_at = excluded.code_expires_at, tries = 0;
+  return (
+    p_notification.body::jsonb || jsonb_build_object(
+      'code', v_code, 'hours', round(extract(epoch from v_lifetime) / 3600, 1)
+    )
+  )::text;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.mail_stream_owners (
   p_stream logloom.log_streams,
   p_type   text,
@@ -6255,9 +7295,8 @@ begin
         'last_error', p_stream.last_error, 'answer', p_stream.last_answer
       )
     )::text,
-    now() + c.notification_lifetime
-  from logloom_private.settings c
-  cross join logloom_private.auth_users_by_id(
+    now() + logloom_private.notification_lifetime()
+  from logloom_private.auth_users_by_id(
     array(
       select m.user_id from logloom.tenant_members m
       where m.tenant_id = p_stream.tenant_id and m.role = 'owner'
@@ -6339,23 +7378,22 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.masked_sql (
   p_query logloom_private.compiled_query,
-  p_rows  logloom_private.sql_source,
-  p_reads text[]                         DEFAULT NULL::text[]
+  p_rows  text,
+  p_reads text[]                         DEFAULT NULL::text[],
+  p_order text                           DEFAULT ''::text
 )
-  RETURNS logloom_private.sql_source
+  RETURNS text
   LANGUAGE plpgsql
   IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
   v_paths constant text[] := logloom_private.hidden_paths(p_query.hidden_fields);
-  v_masked logloom_private.sql_source := p_rows;
 begin
   if p_query.hidden_fields is null then
     return p_rows;
   end if;
-  v_masked.where_sql := 'true';
-  v_masked.from_sql := '(select ' || (
+  return 'from (select ' || (
     select string_agg(
       case
         when f.name = 'record_bytes' or f.name = any(p_query.hidden_fields)
@@ -6368,10 +7406,106 @@ begin
       ', ' order by f.ordinality
     )
     from unnest(logloom_private.record_fields()) with ordinality f
-  ) || ' ' || logloom_private.source_sql(p_rows) || ') l';
-  return v_masked;
+  ) || ' ' || p_rows || ') l where true' || p_order;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.max_buckets()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 1000;
+
+CREATE OR REPLACE FUNCTION logloom_private.max_counted_services()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 100;
+
+CREATE OR REPLACE FUNCTION logloom_private.added_counts_sql (
+  p_added text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN format('
+    -- A service with a longer name is not counted apart, nor one beyond the most.
+    select
+      a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
+      a.is_other, sum(a.events)::bigint as events
+    from (
+      select
+        u.*,
+        coalesce(length(u.service), 0) > 200
+          or dense_rank() over (
+            partition by u.tenant_id collate "C", u.minute order by u.service collate "C"
+          ) > %s as is_other
+      from %s u
+    ) a
+    group by 1, 2, 3, 4, 5
+    order by a.tenant_id collate "C", a.minute
+  '::text, logloom_private.max_counted_services(), p_added);
+
+CREATE OR REPLACE FUNCTION logloom_private.added_records_sql (
+  p_insert text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN format('
+    with changed as (
+      %s
+      returning l.tenant_id, l.ts, l.service, l.level, l.write_seq
+    ), added as materialized (
+      select
+        c.tenant_id, date_bin(''1 minute'', c.ts, ''epoch'') as minute, c.service, c.level,
+        count(*) as events, max(c.write_seq) as write_seq
+      from changed c
+      group by 1, 2, 3, 4
+    ), write_seqs as (
+      insert into logloom_private.log_writes (write_seq, day)
+      select max(a.write_seq), (a.minute at time zone ''UTC'')::date
+      from added a
+      group by 2
+      on conflict do nothing
+    ), days as (
+      insert into logloom_private.log_days (tenant_id, day)
+      select distinct a.tenant_id, (a.minute at time zone ''UTC'')::date
+      from added a
+      order by 1, 2
+      on conflict do nothing
+    ), counted as (
+      insert into logloom_private.log_counts (
+        tenant_id, minute, service, level, is_other, events
+      )
+      %s
+    )
+    select coalesce(sum(a.events), 0)::integer from added a
+  '::text, p_insert, logloom_private.added_counts_sql('added'::text));
+
+CREATE OR REPLACE FUNCTION logloom_private.max_series()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 20;
+
+CREATE OR REPLACE FUNCTION logloom_private.max_step_batches()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 5000;
+
+CREATE OR REPLACE FUNCTION logloom_private.max_templates()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 500000;
+
+CREATE OR REPLACE FUNCTION logloom_private.max_unmetered_batches()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 1000;
 
 CREATE OR REPLACE FUNCTION logloom_private.measure_storage (
   p_with_rest boolean,
@@ -6502,6 +7636,41 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.meter_queue()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_lock_wait text;
+  v_through bigint;
+begin
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer'))
+    or not exists (
+      select
+      from logloom_private.queue_pointer p, logloom_private.queue_batch_id b
+      where b.last_value - p.metered_through > logloom_private.max_unmetered_batches()
+    )
+  then
+    return;
+  end if;
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(logloom_private.enqueue_wait());
+    -- A moment without an enqueue in flight: whatever has a number by then is committed or never
+    -- will be. Of the session, so that it is given back at once.
+    perform pg_advisory_lock(logloom_private.lock_key('queue'));
+    v_through := (select b.last_value from logloom_private.queue_batch_id b where b.is_called);
+    perform pg_advisory_unlock(logloom_private.lock_key('queue'));
+  exception when lock_not_available then
+    v_through := null;
+  end;
+  perform logloom_private.restore_lock_wait(v_lock_wait);
+  if v_through is not null then
+    perform logloom_private.meter_batches(v_through);
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.milliseconds_since (
   p_at timestamp with time zone
 )
@@ -6573,6 +7742,29 @@ exception when query_canceled or others then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.next_day_to_seal (
+  p_now timestamp with time zone
+)
+  RETURNS date
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select min(p.day)
+    from logloom_private.settings s
+    cross join unnest(logloom_private.partition_days()) p (day)
+    left join logloom_private.sealing_days d on d.day = p.day
+    where (p.day + 1)::timestamp at time zone 'UTC' <= p_now - s.seal_after
+      and (
+        d.checked_at is null or d.checked_through is not null
+        or d.checked_at <= p_now - logloom_private.seal_again_after()
+      )
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.next_notifications (
   p_limit integer
 )
@@ -6597,6 +7789,62 @@ begin
       where not d.is_beyond_plan
     ),
     (select s.notification_open_limit from logloom_private.settings s), p_limit
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.next_records_to_verify (
+  p_tenant_id text,
+  p_from      timestamp with time zone
+)
+  RETURNS tstzrange
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_wanted constant bigint := logloom_private.verify_step_records();
+  v_from timestamptz := least(
+    (
+      select logloom_private.day_start(min(d.day))
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id and d.day >= logloom_private.utc_day(p_from)
+    ),
+    (
+      select min(c.minute)
+      from logloom_private.log_counts c
+      where c.tenant_id = p_tenant_id and c.minute >= p_from
+    ),
+    (
+      select date_bin('1 minute', min(b.first_ts), 'epoch')
+      from logloom_private.blocks b
+      where b.tenant_id = p_tenant_id and b.last_ts >= p_from
+    )
+  );
+  v_end timestamptz;
+begin
+  if v_from is null then
+    return null;
+  end if;
+  v_from := greatest(v_from, p_from);
+  v_end := logloom_private.day_start(logloom_private.utc_day(v_from) + 1);
+  return tstzrange(
+    v_from,
+    coalesce(
+      (
+        select m.minute + interval '1 minute'
+        from (
+          select c.minute, sum(sum(c.events)) over (order by c.minute) as events
+          from logloom_private.log_counts c
+          where c.tenant_id = p_tenant_id and c.minute >= v_from and c.minute < v_end
+          group by c.minute
+        ) m
+        where m.events >= v_wanted
+        order by m.minute
+        limit 1
+      ),
+      v_end
+    )
   );
 end;
 $function$;
@@ -6643,7 +7891,6 @@ CREATE OR REPLACE FUNCTION logloom_private.next_stream_batch (
   AS $function$
 -- definer because no API role reads streams or what they send
 declare
-  v_settings logloom_private.settings;
   v_stream logloom.log_streams;
   v_query logloom_private.compiled_query;
   v_test public.logloom_log_record;
@@ -6651,9 +7898,8 @@ declare
   v_found integer;
   v_records text;
 begin
-  select c.* into v_settings from logloom_private.settings c;
   update logloom.log_streams s
-  set claimed_until = now() + v_settings.stream_claim_lifetime
+  set claimed_until = now() + logloom_private.stream_claim_lifetime()
   where s.stream_id = p_stream_id and s.claim_id = p_claim_id
   returning s.* into v_stream;
   if not found then
@@ -6669,7 +7915,8 @@ begin
     );
   elsif not v_stream.enabled or v_stream.paused_at is not null
     or v_stream.pending_since is null or v_stream.next_attempt_at > now()
-    or v_stream.claimed_at < now() - v_settings.stream_turn
+    -- Others that wait come first.
+    or v_stream.claimed_at < now() - interval '5 seconds'
   then
     perform logloom_private.release_stream(v_stream);
     return null;
@@ -6842,46 +8089,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.note_gap (
-  p_stream logloom.log_streams,
-  p_day    date
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_from constant timestamptz := logloom_private.day_start(p_day);
-  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
-  v_is_waiting boolean;
-begin
-  execute 'select exists (select ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
-    p_stream.tenant_id, v_from, v_to,
-    format(
-      '(l.write_seq > %s or l.write_seq = %s and l.id > %L::uuid)',
-      p_stream.position_seq - (p_stream.position_id is null)::integer, p_stream.position_seq,
-      p_stream.position_id
-    )
-  )) || ')'
-  into v_is_waiting;
-  if v_is_waiting or exists (
-    select
-    from logloom_private.blocks b
-    where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
-      and b.last_write_seq >= p_stream.position_seq
-  ) then
-    insert into logloom.log_stream_failures (
-      stream_id, tenant_id, kind, ts_from, ts_to, error
-    )
-    values (
-      p_stream.stream_id, p_stream.tenant_id, 'gap', v_from, v_to,
-      'Retention deleted records of this day before they were sent'
-    )
-    on conflict do nothing;
-  end if;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.note_key_read (
   p_key_digest text,
   p_operation  text
@@ -6996,6 +8203,24 @@ begin
     );
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.notification_lifetime()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '24:00:00'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.notification_retry_base()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '00:00:05'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.notification_test_interval()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '00:00:10'::interval;
 
 CREATE OR REPLACE FUNCTION logloom_private.numbers_aggregate_sql (
   p_aggregate jsonb,
@@ -7182,9 +8407,48 @@ CREATE OR REPLACE FUNCTION logloom_private.origin_of (
   IMMUTABLE
 RETURN regexp_replace(regexp_replace(lower("substring"(p_url, '^[^/]*//[^/?#]*'::text)), '^(https://.*):443$'::text, '\1'::text), '^(http://.*):80$'::text, '\1'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.page_of_addresses (
+  p_limit integer,
+  p_after text
+)
+  RETURNS SETOF public.logloom_notification_address
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads codes or the users of Auth
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+begin
+  return query
+  with page as materialized (
+    select distinct lower(r.notification_config ->> 'email') as mailbox
+    from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and 'email' = any(r.notification_destinations)
+      and r.notification_config ->> 'email' is not null
+      and (p_after is null or lower(r.notification_config ->> 'email') > lower(p_after))
+    order by 1
+    limit v_limit
+  )
+  select
+    p.mailbox, logloom_private.address_is_confirmed(v_tenant_id, p.mailbox), a.confirmed_at,
+    case when a.code_expires_at > now() then a.code_expires_at end,
+    case when a.code_expires_at > now()
+      then greatest(logloom_private.confirmation_tries() - a.tries, 0) end
+  from page p
+  left join logloom_private.notification_addresses a
+    on a.tenant_id = v_tenant_id and a.mailbox = p.mailbox
+  order by p.mailbox;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.page_sql (
   p_query    logloom_private.compiled_query,
-  p_rows     logloom_private.sql_source,
+  p_rows     text,
+  p_order    text,
   p_limit    integer,
   p_bytes    bigint,
   p_is_exact boolean                        DEFAULT true,
@@ -7201,7 +8465,6 @@ declare
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
-  v_order constant text := p_rows.order_sql;
   v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
   -- Where the stored size is not there, what is shown is measured.
   v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
@@ -7212,14 +8475,13 @@ begin
     -- What is extracted comes on top of what a record has.
     v_size := v_measured;
     v_attrs := '(' || v_record || ').attrs';
-    p_rows := logloom_private.staged_sql(p_query, p_rows);
-    p_rows.order_sql := v_order;
-    p_rows.max_rows := p_limit;
+    p_rows := 'from (select l.* '
+      || logloom_private.staged_sql(p_query, 'from (select l.* ' || p_rows || ') l')
+      || format(' order by %s limit %s) l', p_order, p_limit);
   elsif not p_is_exact then
     return format(
       'select case when %s <= %s then %s end as record%s %s',
-      v_size, least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others,
-      logloom_private.source_sql(p_rows)
+      v_size, least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
     );
   end if;
   -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
@@ -7231,86 +8493,10 @@ begin
     || 'from (select l.*, coalesce(sum(case when l.fits then '
     || 'greatest(l.size, 2 * pg_column_size((' || v_attrs || ') #> ''{}'') - l.size) '
     || 'else l.size end) '
-    || 'over (order by ' || v_order || ' rows between unbounded preceding and 1 preceding), 0) < '
+    || 'over (order by ' || p_order || ' rows between unbounded preceding and 1 preceding), 0) < '
     || p_bytes || ' as fits_opened '
-    || logloom_private.source_sql(logloom_private.sized_rows_sql(p_rows, p_bytes, v_size))
-    || ') l order by ' || v_order;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.parse_query (
-  p_query_dsl text,
-  p_now       timestamp with time zone DEFAULT now()
-)
-  RETURNS logloom_private.compiled_query
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_source constant text := coalesce(p_query_dsl, '');
-  v_state logloom_private.query_state;
-  v_query logloom_private.compiled_query;
-  v_tree jsonb;
-  v_span tstzrange;
-  v_aggregate jsonb;
-  v_field jsonb;
-begin
-  if octet_length(v_source) > 2048 then
-    perform logloom_private.refuse_at(
-      (
-        select min(n)
-        from generate_series(1, 2049) n
-        where octet_length(left(v_source, n)) > 2048
-      ),
-      'query.too_long'
-    );
-  end if;
-
-  v_state := logloom_private.query_tokenize(v_source, p_now);
-  v_query.blank := v_state.texts[1] = '';
-  if v_state.texts[1] not in ('', '|') then
-    v_state := logloom_private.query_parse_filter(v_state);
-  end if;
-  v_tree := v_state.node;
-  v_query.plan := '{}';
-  if v_state.texts[v_state."at"] = '|' then
-    v_state := logloom_private.query_parse_stages(v_state, v_source);
-    v_query.plan := v_state.node;
-  end if;
-  if strpos(v_source, '~') > 0 then
-    perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
-  end if;
-
-  -- What where asks before anything is extracted belongs to the filter.
-  while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
-    v_tree := jsonb_build_object(
-      'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
-    );
-    v_query.plan := v_query.plan #- '{rows, 0}';
-  end loop;
-
-  v_span := logloom_private.query_ts_span(v_tree);
-  v_query.tree := case when isempty(v_span) then '{"type": "none"}' else v_tree end;
-  v_query.ts_from := lower(v_span);
-  v_query.ts_to := upper(v_span);
-  v_query.by_fields := '{}';
-  v_query.by_sql := '{}';
-  if v_query.plan ? 'aggregates' then
-    -- The first is that of callers who know only one.
-    v_aggregate := v_query.plan -> 'aggregates' -> 0;
-    v_query.aggregate := v_aggregate ->> 'kind';
-    v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
-    v_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
-    for v_field in select jsonb_array_elements(v_query.plan -> 'by') loop
-      v_query.by_fields := v_query.by_fields || (v_field ->> 'name');
-      v_query.by_sql := v_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
-    end loop;
-  end if;
-  v_query.names_now := v_state.names_now;
-  v_query.warnings := v_state.warnings;
-  v_query.steps := v_state.steps;
-  return v_query;
+    || logloom_private.sized_rows_sql(p_rows, p_order, p_bytes, v_size)
+    || ') l order by ' || p_order;
 end;
 $function$;
 
@@ -7487,7 +8673,7 @@ begin
         v_rule.tenant_id, v_rule.query_dsl, v_rule.view_id, p_now
       );
       if logloom_private.has_partials(v_query) then
-        v_group.filter := logloom_private.query_sql(v_query.tree, 'l');
+        v_group.filter := v_query.filter;
         v_group.number_sql := logloom_private.alert_number_sql(v_query);
       end if;
       v_group.digest := sha256(convert_to(
@@ -7529,6 +8715,42 @@ begin
     where not exists (select from logloom_private.alert_plans p where p.group_id = g.group_id);
   end if;
   return v_planned;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.postpone_notifications()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_next_hour constant timestamptz := date_trunc('hour', now()) + interval '1 hour';
+  v_beyond record;
+begin
+  for v_beyond in
+    select n as notification, d.channel_limit
+    from logloom_private.due_notifications() d
+    join logloom_private.notifications n on n.notification_id = d.notification_id
+    where d.is_beyond_plan
+    limit 10000
+    for update of n skip locked
+  loop
+    if v_next_hour >= (v_beyond.notification).expires_at then
+      perform logloom_private.end_notification(
+        v_beyond.notification, 'failed', null,
+        format('The plan allows %s in an hour, and this one had no turn', v_beyond.channel_limit)
+      );
+    else
+      update logloom_private.notifications n
+      set claim_id = null,
+        -- Not all of all tenants in the same second.
+        next_attempt_at = v_next_hour + random() * interval '1 minute',
+        last_error = format(
+          'The plan allows %s in an hour: this one waits for the next', v_beyond.channel_limit
+        )
+      where n.notification_id = (v_beyond.notification).notification_id;
+    end if;
+  end loop;
 end;
 $function$;
 
@@ -7636,7 +8858,7 @@ begin
   v_query := logloom_private.compile_rule(
     v_tenant_id, p_rule.query_dsl, p_rule.view_id
   );
-  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree);
+  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;
@@ -7650,7 +8872,7 @@ begin
   v_result.ts_to := date_trunc('minute', least(
     now(), logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
   ));
-  v_result.ts_from := v_result.ts_to - v_settings.preview_span;
+  v_result.ts_from := v_result.ts_to - interval '24 hours';
   if logloom_private.has_partials(v_query) then
     v_result.step_minutes := 1;
     v_values := logloom_private.preview_partial_values(
@@ -7713,6 +8935,44 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.purge_job_history()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_rows integer;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  delete from cron.job_run_details d
+  where d.runid = any(array(
+    select o.runid
+    from cron.job_run_details o
+    where strpos(o.command, 'logloom_private.') > 0
+      -- A run that was cut off has no end, one that the server went down before no start either: it
+      -- is as old as the next run that has one.
+      and coalesce(
+        o.end_time,
+        o.start_time,
+        (
+          select n.start_time
+          from cron.job_run_details n
+          where n.runid > o.runid and n.start_time is not null
+          order by n.runid
+          limit 1
+        )
+      ) < now() - case o.status
+        when 'succeeded' then interval '1 hour'
+        else interval '7 days'
+      end
+    limit v_settings.deletion_step_records
+  ));
+  get diagnostics v_rows = row_count;
+  return case when v_rows >= v_settings.deletion_step_records then v_settings.deletion_pause end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.purge_old_rows()
   RETURNS interval
   LANGUAGE plpgsql
@@ -7736,7 +8996,7 @@ begin
         -- Listed for a while after their end.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
-          v_settings.idempotency_key_lifetime),
+          logloom_private.idempotency_key_lifetime()),
         -- Counted for a minute from when they were made.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
@@ -7747,10 +9007,11 @@ begin
         -- Unused for a day, a bucket is full.
         ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
         ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
-          v_settings.notification_history_lifetime),
-        ('logloom.log_stream_failures', 'r.occurred_at < $1', v_settings.stream_failure_lifetime),
+          '30 days'),
+        ('logloom.log_stream_failures', 'r.occurred_at < $1', '30 days'),
         ('logloom_private.notification_usage', 'r.hour < $1', '1 day'),
-        ('logloom_private.confirmation_mails', 'r.sent_at < $1', v_settings.confirmation_lifetime),
+        ('logloom_private.confirmation_mails', 'r.sent_at < $1',
+          logloom_private.confirmation_lifetime()),
         ('logloom_private.notification_addresses',
           'r.code_expires_at < $1 and r.confirmed_at is null', '0')
     ) o (name, is_old, lifetime)
@@ -7760,13 +9021,70 @@ begin
         'select r.ctid from %1$s r where %2$s limit $2 for update skip locked))',
       v_old.name, v_old.is_old
     )
-    using now() - v_old.lifetime, v_settings.purge_step_rows;
+    using now() - v_old.lifetime, v_settings.deletion_step_records;
     get diagnostics v_rows = row_count;
-    if v_rows >= v_settings.purge_step_rows then
+    if v_rows >= v_settings.deletion_step_records then
       return v_settings.deletion_pause;
     end if;
   end loop;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.put_back_delivery (
+  p_delivery_id uuid
+)
+  RETURNS public.logloom_alert_delivery
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes to the outbox
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_notification logloom_private.notifications;
+  v_address text;
+begin
+  perform logloom_private.require_parameter('p_delivery_id', p_delivery_id is null);
+  select n.* into v_notification
+  from logloom_private.notifications n
+  where n.tenant_id = v_tenant_id and n.notification_id = p_delivery_id
+  for update;
+  if not found then
+    perform logloom_private.refuse('notifications.delivery_not_found');
+  end if;
+  if v_notification.status = 'delivered' then
+    perform logloom_private.refuse('notifications.delivery_arrived');
+  end if;
+  if v_notification.purpose = 'confirmation' then
+    perform logloom_private.refuse('notifications.code_is_not_mailed_twice');
+  end if;
+  v_address := coalesce(
+    (
+      select logloom_private.channel_address(
+        v_notification.channel, r.notification_config, r.notification_secrets
+      )
+      from logloom.alert_rules r
+      where r.rule_id = v_notification.rule_id
+    ),
+    v_notification.address
+  );
+  if v_notification.channel = 'email'
+    and not logloom_private.address_is_confirmed(v_tenant_id, v_address)
+  then
+    perform logloom_private.refuse('notifications.address_is_not_confirmed');
+  end if;
+  -- One that is under way stays with who claimed it. The address may have been mended meanwhile.
+  update logloom_private.notifications n
+  set status = 'pending',
+    settled_at = null,
+    next_attempt_at = case when n.claim_id is null then now() else n.next_attempt_at end,
+    expires_at = now() + logloom_private.notification_lifetime(),
+    address = v_address
+  where n.notification_id = p_delivery_id
+  returning n.* into v_notification;
+  return logloom_private.delivery(v_notification);
 end;
 $function$;
 
@@ -8279,25 +9597,6 @@ RETURN CASE WHEN ((p_name = ANY (ARRAY['_exists_'::text, '_missing_'::text])) AN
   ((p_name = 'status'::text) AND (p_value ~* '^(?:debug|info|warn|warning|error|critical)$'::text)) THEN ('level:'::text || p_value) WHEN
   ((p_name = '*'::text) AND (p_value <> ''::text)) THEN ('any:'::text || "left"(p_value, 60)) WHEN ((p_name = '_time'::text) AND (p_value ~ '^[1-9][0-9]{0,9}[smhdw]$'::text)) THEN
   ('ts:-'::text || p_value) ELSE NULL::text END;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_of_scope (
-  p_scope logloom_private.reading_scope
-)
-  RETURNS logloom_private.compiled_query
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_query logloom_private.compiled_query;
-begin
-  v_query.tree := '{"type": "all"}';
-  v_query.plan := '{}';
-  v_query := logloom_private.scoped_query(p_scope, v_query, '');
-  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
-  return v_query;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
   p_state logloom_private.query_state,
@@ -8881,6 +10180,150 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.rate_refusal (
+  p_bucket logloom_private.rate_buckets,
+  p_plan   logloom.plans,
+  OUT      error text,
+  OUT      rate integer,
+  OUT      seconds double precision,
+  OUT      headers jsonb
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_bucket.requests < 1 then
+    error := 'ingest.too_many_requests';
+    rate := p_plan.requests_per_second;
+    seconds := (1 - p_bucket.requests) / rate;
+  elsif p_bucket.events < 1 then
+    error := 'ingest.too_many_events';
+    rate := p_plan.events_per_second;
+    seconds := (1 - p_bucket.events) / rate;
+  else
+    return;
+  end if;
+  -- The refusal that the function ingest may give for so many seconds, 3 at most, without asking.
+  headers := jsonb_build_object(
+    'X-Logloom-Hold',
+    jsonb_build_object(
+      'seconds', least(seconds, 3),
+      'retry_after', ceil(seconds),
+      'limit', rate,
+      'error', (logloom_private.error_named(error, array[rate::text])).message
+    )::text
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_alert_group (
+  p_group_id    bigint,
+  p_needed_from timestamp with time zone,
+  p_round       logloom_private.alert_rounds,
+  p_now         timestamp with time zone,
+  p_deadline    timestamp with time zone
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Of the first filling, over all rounds.
+  v_fill_budget_ms constant integer := 30000;
+  v_began timestamptz := clock_timestamp();
+  v_settings logloom_private.settings;
+  v_group logloom_private.alert_groups;
+  v_reading logloom_private.alert_reading;
+  v_use text;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_id;
+  v_use := logloom_private.add_alert_partials_sql(
+    'select ' || p_group_id || ' as group_id, f.* from found f', v_group
+  );
+  if v_group.write_seq < p_round.write_seq_to then
+    v_reading := logloom_private.read_alert_pieces(
+      v_group.tenant_id, v_group.filled_from, 'infinity', null,
+      case
+        when v_group.filled_id is null then 'true'
+        else format(
+          '(l.ts, l.id) >= (%L::timestamptz, %L::uuid)', v_group.filled_from, v_group.filled_id
+        )
+      end,
+      v_use, v_began + v_settings.alert_rule_budget, v_settings.alert_rule_records,
+      v_group.write_seq
+    );
+    if not v_reading.is_complete then
+      perform logloom_private.rest_alert_group(
+        v_group, p_now, v_reading.records, logloom_private.milliseconds_since(v_began)
+      );
+      return;
+    end if;
+    update logloom_private.alert_groups g
+    set
+      write_seq = p_round.write_seq_to,
+      ms_per_record = logloom_private.milliseconds_since(v_began)
+        / greatest(v_reading.records, 1),
+      failures = 0
+    where g.group_id = p_group_id
+    returning g.* into v_group;
+    v_began := clock_timestamp();
+  end if;
+
+  if v_group.filled_from < p_needed_from
+    or (v_group.filled_from = p_needed_from and v_group.filled_id is null)
+  then
+    return;
+  elsif v_group.write_seq is null then
+    delete from logloom_private.alert_partials p where p.group_id = p_group_id;
+    v_group.write_seq := p_round.write_seq_to;
+    -- Beyond everything that ingest takes.
+    v_group.filled_from := p_round.window_end + v_settings.ingest_future_limit + interval '1 day';
+  end if;
+  v_reading := logloom_private.read_alert_pieces(
+    v_group.tenant_id, p_needed_from, v_group.filled_from, v_group.filled_id,
+    'l.write_seq <= ' || v_group.write_seq, v_use, p_deadline,
+    v_settings.alert_rule_records - v_group.records_read
+  );
+  v_group.records_read := v_group.records_read + v_reading.records;
+  v_group.spent_ms := v_group.spent_ms + logloom_private.milliseconds_since(v_began);
+  if not v_reading.is_complete and (
+    v_group.spent_ms > v_fill_budget_ms
+    or v_group.records_read > v_settings.alert_rule_records
+  ) then
+    perform logloom_private.rest_alert_group(
+      v_group, p_now, v_group.records_read, v_group.spent_ms
+    );
+    return;
+  end if;
+  if v_reading.is_complete then
+    v_reading.first_ts := p_needed_from;
+    v_reading.first_id := null;
+    v_group.records_read := 0;
+    v_group.spent_ms := 0;
+    v_group.failures := 0;
+  end if;
+  update logloom_private.alert_groups g
+  set
+    write_seq = v_group.write_seq,
+    filled_from = v_reading.first_ts,
+    filled_id = v_reading.first_id,
+    records_read = v_group.records_read,
+    spent_ms = v_group.spent_ms,
+    ms_per_record = case
+      when v_reading.records >= 100
+        then logloom_private.milliseconds_since(v_began) / v_reading.records
+      else g.ms_per_record
+    end,
+    retry_at = null,
+    last_error = null,
+    failures = v_group.failures
+  where g.group_id = p_group_id;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_alert_history (
   p_scope        logloom_private.reading_scope,
   p_tenant_id    text,
@@ -9025,19 +10468,22 @@ CREATE OR REPLACE FUNCTION logloom_private.read_alert_windows (
   AS $function$
 declare
   v_began constant timestamptz := clock_timestamp();
-  v_settings logloom_private.settings;
+  v_budget constant interval := (select s.alert_rule_budget from logloom_private.settings s);
   v_rule_ids uuid[];
   v_group_ids bigint[];
   v_pending record;
   v_tenant_id text;
   v_fired integer := 0;
 begin
-  select s.* into v_settings from logloom_private.settings s;
-  v_rule_ids := logloom_private.plan_alert_rules(p_now, v_settings.alert_step_rules / 2);
+  v_rule_ids := logloom_private.plan_alert_rules(
+    p_now, logloom_private.alert_step_rules() / 2
+  );
   if cardinality(v_rule_ids) > 0 then
     return logloom_private.judge_alert_rules(v_rule_ids, p_round, p_now);
   end if;
-  v_group_ids := logloom_private.fill_small_alert_groups(p_round, v_settings.alert_step_rules * 2);
+  v_group_ids := logloom_private.fill_small_alert_groups(
+    p_round, logloom_private.alert_step_rules() * 2
+  );
   if cardinality(v_group_ids) = 0 then
     for v_pending in
       with pending as materialized (
@@ -9063,7 +10509,7 @@ begin
         if v_pending.has_partials then
           perform logloom_private.read_alert_group(
             v_pending.group_id, v_pending.needed_from, p_round, p_now,
-            v_began + v_settings.alert_rule_budget
+            v_began + v_budget
           );
         else
           v_fired := v_fired
@@ -9074,7 +10520,7 @@ begin
           array[v_pending.group_id], sqlerrm, p_round.window_end + interval '1 minute'
         );
       end;
-      exit when clock_timestamp() > v_began + v_settings.alert_rule_budget;
+      exit when clock_timestamp() > v_began + v_budget;
     end loop;
     if v_tenant_id is null then
       return null;
@@ -9390,7 +10836,7 @@ declare
   v_bytes bigint := (select s.max_page_bytes from logloom_private.settings s);
   v_before constant integer := coalesce(p_before, 20);
   v_after constant integer := coalesce(p_after, 20);
-  v_max constant integer := (select s.list_limit_max from logloom_private.settings s) / 2 - 1;
+  v_max constant integer := logloom_private.list_limit_max() / 2 - 1;
 begin
   if v_before not between 0 and v_max or v_after not between 0 and v_max then
     perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
@@ -9449,7 +10895,7 @@ begin
   elsif p_order not in ('desc', 'asc') then
     perform logloom_private.refuse('search.order_is_unknown');
   end if;
-  v_plan := (logloom_private.parse_query(p_query_dsl)).plan;
+  v_plan := (logloom_private.compile_query(p_query_dsl)).plan;
   if p_after is not null and v_plan ? 'limit' then
     perform logloom_private.refuse('search.place_meets_limit');
   end if;
@@ -9705,34 +11151,46 @@ declare
     p_limit, 'search.page_limit_is_out_of_range'
   );
   v_order text;
+  v_now timestamptz := now();
+  v_first tstzrange;
   v_range tstzrange;
   v_query logloom_private.compiled_query;
   v_received jsonb;
   v_left integer;
-  v_cursor logloom_private.page_cursor;
+  v_after text[];
+  v_times timestamptz[];
   v_page record;
-  v_next_cursor text;
+  v_cursor text;
 begin
   perform logloom_private.take_search_slot(v_scope);
-  v_cursor := logloom_private.decode_page_cursor(p_cursor);
-  v_cursor."now" := coalesce(v_cursor."now", now());
-  if v_cursor.received_before is not null then
+  if p_cursor is not null then
+    v_after := logloom_private.decode_cursor(
+      p_cursor,
+      '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
+        || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?(?: w(\d{1,18}))?$'
+    );
+    v_times := array(
+      select 'epoch'::timestamptz + (m || ' microseconds')::interval from unnest(v_after[2:5]) m
+    );
+    -- What the first page meant by now and by its range, so that no page moves away from it.
+    v_first := tstzrange(v_times[2], v_times[3]);
+    v_now := v_times[4];
+  end if;
+  if v_after[8] is not null then
+    -- Of an export: what was received before it began.
     v_received := logloom_private.query_leaf(
       logloom_private.query_field('received_at', 1),
-      jsonb_build_object(
-        'test', 'within', 'bounds', jsonb_build_object('to', v_cursor.received_before)
-      )
+      jsonb_build_object('test', 'within', 'bounds', jsonb_build_object(
+        'to', 'epoch'::timestamptz + (v_after[8] || ' microseconds')::interval
+      ))
     );
     v_scope.filter := case when v_scope.filter is null then v_received
       else jsonb_build_object(
         'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_received)
       ) end;
   end if;
-  v_range := logloom_private.search_range(
-    p_ts_from, p_ts_to,
-    case when p_cursor is not null then tstzrange(v_cursor.ts_from, v_cursor.ts_to) end
-  );
-  v_query := logloom_private.search_query(v_scope, p_query_dsl, v_cursor."now", 'records');
+  v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, v_now, 'records');
   -- That of the query's sort, or p_order.
   v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
     when true then 'desc' when false then 'asc' end;
@@ -9742,33 +11200,36 @@ begin
     perform logloom_private.refuse('search.order_is_another', v_order);
   end if;
   v_order := coalesce(v_order, p_order, 'desc');
-  if v_cursor."order" <> v_order then
+  if v_after[1] <> v_order then
     perform logloom_private.refuse('search.cursor_has_another_order');
   end if;
-  v_left := coalesce(v_cursor.records_left, (v_query.plan -> 'limit')::integer);
+  -- What limit leaves to this page and those after it.
+  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
   if p_limit is null and v_left is not null then
-    v_limit := (select s.list_limit_max from logloom_private.settings s);
+    v_limit := logloom_private.list_limit_max();
   end if;
-  if p_limit is null and v_cursor.received_before is not null then
-    v_limit := (select s.export_page_records from logloom_private.settings s);
+  if p_limit is null and v_after[8] is not null then
+    -- A page of export_logs.
+    v_limit := 2500;
   end if;
   v_limit := least(v_limit, v_left);
 
   v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order, v_cursor.ts, v_cursor.id
+    v_tenant_id, v_query, v_range, v_limit, v_order, v_times[1], v_after[6]::uuid
   );
   v_left := v_left - cardinality(v_page.logs);
   if v_page.last_id is not null and v_left is distinct from 0 then
-    v_cursor."order" := v_order;
-    v_cursor.ts := v_page.last_ts;
-    v_cursor.id := v_page.last_id;
-    v_cursor.ts_from := lower(v_range);
-    v_cursor.ts_to := upper(v_range);
-    v_cursor.records_left := v_left;
-    v_next_cursor := logloom_private.encode_page_cursor(v_cursor);
+    v_cursor := logloom_private.encode_cursor(
+      array['page', v_order]
+        || array(
+          select (extract(epoch from t) * 1000000)::bigint::text
+          from unnest(array[v_page.last_ts, lower(v_range), upper(v_range), v_now]) t
+        )
+        || array[v_page.last_id::text, v_left::text, 'w' || v_after[8]]
+    );
   end if;
   return row(
-    v_page.logs, v_next_cursor, lower(v_range), upper(v_range),
+    v_page.logs, v_cursor, lower(v_range), upper(v_range),
     array(
       select w
       from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
@@ -9812,11 +11273,9 @@ begin
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'series');
   v_seconds := coalesce((v_query.plan -> 'bucket')::bigint, v_seconds);
   if extract(epoch from upper(v_range) - lower(v_range)) / v_seconds
-    > (select s.search_buckets_max from logloom_private.settings s)
+    > logloom_private.max_buckets()
   then
-    perform logloom_private.refuse_stage_bound(
-      'by', (select s.search_buckets_max from logloom_private.settings s), 'buckets'
-    );
+    perform logloom_private.refuse_stage_bound('by', logloom_private.max_buckets(), 'buckets');
   end if;
   if cardinality(v_query.by_sql) > 0 then
     v_groups := logloom_private.largest_groups(v_tenant_id, v_query, v_range);
@@ -9947,10 +11406,9 @@ declare
   v_tail logloom_private.log_tail;
 begin
   perform logloom_private.take_search_slot(v_scope);
-  if p_backlog not between 0 and (select s.list_limit_max from logloom_private.settings s) then
+  if p_backlog not between 0 and logloom_private.list_limit_max() then
     perform logloom_private.refuse(
-      'search.backlog_is_out_of_range',
-      (select s.list_limit_max from logloom_private.settings s)::text
+      'search.backlog_is_out_of_range', logloom_private.list_limit_max()::text
     );
   end if;
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
@@ -9966,10 +11424,7 @@ begin
           logloom_private.found_page(
             v_tenant_id, v_query,
             -- An event lies 24 hours ahead at most.
-            tstzrange(
-              now() - (select s.tail_backlog_span from logloom_private.settings s),
-              now() + interval '25 hours'
-            ),
+            tstzrange(now() - interval '24 hours', now() + interval '25 hours'),
             p_backlog, 'desc', null, null
           )
         ).logs) l
@@ -10172,20 +11627,26 @@ CREATE OR REPLACE FUNCTION logloom_private.records_sql (
   p_to        timestamp with time zone,
   p_reads     text[]
 )
-  RETURNS logloom_private.sql_source
+  RETURNS text
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_rows text :=
+    logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads);
 begin
-  return logloom_private.masked_sql(p_query, logloom_private.with_sealed_sql(
-    logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads),
-    case when logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then format(
-      'logloom_private.sealed_rows(%s, %L, %L, %L, %L)',
-      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-      p_from, p_to, p_query.tree, p_reads
-    ) end
-  ), p_reads);
+  if logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
+    v_rows := 'from (select l.* ' || v_rows
+      || ' union all select l.* from logloom_private.sealed_rows('
+      || format(
+        '%s, %L, %L, %L, %L',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+        p_from, p_to, p_query.tree, p_reads
+      )
+      || ') l) l where true';
+  end if;
+  return logloom_private.masked_sql(p_query, v_rows, p_reads);
 end;
 $function$;
 
@@ -10308,6 +11769,134 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.replace_webhook_secret (
+  p_rule_id uuid
+)
+  RETURNS public.logloom_webhook_secret
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reaches the secrets
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_result public.logloom_webhook_secret;
+begin
+  perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
+  insert into logloom_private.webhook_secrets as w (rule_id)
+  select r.rule_id
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  on conflict (rule_id) do update
+  set previous_secret = w.secret,
+    previous_valid_until = now() + interval '24 hours',
+    secret = excluded.secret,
+    changed_at = now()
+  returning w.rule_id, w.secret, w.previous_valid_until into v_result;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  return v_result;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.replacement_step (
+  p_now timestamp with time zone
+)
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_state logloom_private.sealing_days;
+  v_outcome text;
+begin
+  select d.* into v_state
+  from logloom_private.sealing_days d
+  where d.removed_records > 0 and d.checked_through is null and d.checked_at is not null
+    and (d.replace_after is null or d.replace_after <= p_now)
+  order by d.day
+  limit 1;
+  if not found then
+    return null;
+  elsif v_state.prepared_by is null then
+    if not logloom_private.prepare_replacement(v_state.day) then
+      update logloom_private.sealing_days d
+      set replace_after = p_now + logloom_private.seal_again_after()
+      where d.day = v_state.day;
+    end if;
+    return interval '0';
+  end if;
+  v_outcome := logloom_private.replace_partition(v_state.day);
+  if v_outcome <> 'replaced' then
+    update logloom_private.sealing_days d
+    set replace_after = p_now + interval '10 seconds'
+    where d.day = v_state.day;
+  end if;
+  return logloom_private.seal_pause();
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.request_confirmation (
+  p_rule      logloom.alert_rules,
+  p_is_repeat boolean
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_address constant text := logloom_private.channel_address(
+    'email', p_rule.notification_config, '{}'
+  );
+  v_mailbox constant text := lower(v_address);
+  v_mailed constant text := 'The address is not confirmed: confirm_alert_address takes the code '
+    'that is mailed to it';
+  v_codes_per_tenant constant integer := 10;
+  v_codes_per_address constant integer := 3;
+  v_mails record;
+begin
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('notifications'), hashtext(p_rule.tenant_id)
+  );
+  select
+    count(*) as of_tenant, count(*) filter (where m.is_to_address) as to_address,
+    max(m.created_at) filter (where m.is_to_address) as last_at,
+    bool_or(m.is_to_address and m.status = 'pending') as is_under_way
+  into v_mails
+  from (
+    select n.*, lower(n.address) = v_mailbox as is_to_address
+    from logloom_private.notifications n
+    where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
+      and n.created_at > now() - logloom_private.confirmation_lifetime()
+  ) m;
+  -- One code for all rules with the address; another one is for who asks for it.
+  if v_mails.is_under_way
+    or v_mails.last_at > now() - interval '1 minute'
+    or not p_is_repeat and exists (
+      select
+      from logloom_private.notification_addresses a
+      where a.tenant_id = p_rule.tenant_id and a.mailbox = v_mailbox
+        and a.code_expires_at > now() and a.tries < logloom_private.confirmation_tries()
+    )
+  then
+    return v_mailed;
+  elsif v_mails.of_tenant >= v_codes_per_tenant or v_mails.to_address >= v_codes_per_address then
+    return 'The address is not confirmed, and enough codes were mailed for today';
+  end if;
+  -- The code itself is made when the mail is.
+  insert into logloom_private.notifications (
+    tenant_id, rule_id, purpose, channel, address, body, expires_at
+  )
+  values (
+    p_rule.tenant_id, p_rule.rule_id, 'confirmation', 'email', v_address,
+    '{"type": "address.confirmation"}', now() + logloom_private.notification_lifetime()
+  );
+  return v_mailed;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.request_deletion (
   p_query_dsl text,
   p_ts_from   text,
@@ -10352,9 +11941,9 @@ begin
   )
   returning * into v_run;
   if p_dry_run then
-    execute 'select (select count(*) ' || logloom_private.source_sql(logloom_private.rows_sql(
+    execute 'select (select count(*) ' || logloom_private.rows_sql(
         v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}'
-      ))
+      )
       || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
       || '$1, $2, $3, $4) c), 0)'
     into v_run.records
@@ -10370,7 +11959,7 @@ begin
       from logloom.retention_runs o
       where o.tenant_id = v_tenant_id and o.dry_run
       order by o.requested_at desc, o.run_id desc
-      offset (select s.dry_runs_kept from logloom_private.settings s)
+      offset 100
     );
   end if;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)
@@ -10398,7 +11987,7 @@ CREATE OR REPLACE FUNCTION logloom_private.request_stream_test (
 -- definer because no API role writes streams
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_interval interval;
+  v_interval constant interval := logloom_private.notification_test_interval();
   v_row logloom.log_streams;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
@@ -10410,7 +11999,6 @@ begin
   if not found then
     perform logloom_private.refuse('streams.not_found');
   end if;
-  select c.notification_test_interval into v_interval from logloom_private.settings c;
   if v_row.test_requested_at > now() - v_interval then
     perform logloom_private.refuse_for_now(
       ceil(extract(epoch from v_row.test_requested_at + v_interval - now()))::integer,
@@ -10504,6 +12092,35 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.rest_alert_group (
+  p_group        logloom_private.alert_groups,
+  p_now          timestamp with time zone,
+  p_records      bigint,
+  p_milliseconds double precision
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first_rest constant interval := '5 minutes';
+  v_longest_rest constant interval := '1 hour';
+begin
+  perform logloom_private.empty_alert_groups(
+    array[p_group.group_id],
+    format(
+      'The rule costs too much: %s records took %s ms. Narrow its query or shorten its window; '
+        'it rests for a while.',
+      p_records, round(p_milliseconds::numeric)
+    ),
+    p_now + least(v_first_rest * 2 ^ least(p_group.failures, 20), v_longest_rest)
+  );
+  update logloom_private.alert_groups g
+  set failures = g.failures + 1, ms_per_record = p_milliseconds / greatest(p_records, 1)
+  where g.group_id = p_group.group_id;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.retention_step()
   RETURNS interval
   LANGUAGE plpgsql
@@ -10512,8 +12129,8 @@ CREATE OR REPLACE FUNCTION logloom_private.retention_step()
 declare
   v_place logloom_private.retention_place;
   v_limit_day date;
-  v_attempts constant integer :=
-    (select s.partition_drop_attempts from logloom_private.settings s);
+  -- A second apart, to drop a day; then the next run tries again.
+  v_attempts constant integer := 30;
   v_day date;
   v_outcome text;
   v_error text;
@@ -10575,6 +12192,22 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.retention_step_tenants()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 2000;
+
+CREATE OR REPLACE FUNCTION logloom_private.retry_delay (
+  p_attempts    integer,
+  p_retry_after integer
+)
+  RETURNS interval
+  LANGUAGE sql
+RETURN
+  GREATEST(logloom_private.back_off(p_attempts, logloom_private.notification_retry_base(), '03:00:00'::interval), LEAST(make_interval(secs => (COALESCE(p_retry_after, 0))::double
+  precision), '03:00:00'::interval));
+
 CREATE OR REPLACE FUNCTION logloom_private.rewrite_step()
   RETURNS boolean
   LANGUAGE plpgsql
@@ -10635,28 +12268,25 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).sizes
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  v_rows logloom_private.sql_source;
+  v_rows text;
 begin
   -- The newest, for there may be more than can be looked at.
-  if v_is_counted then
-    v_rows := logloom_private.rows_sql(
+  v_rows := case
+    when v_is_counted then logloom_private.rows_sql(
       p_tenant_id, p_query.ts_from, p_query.ts_to, p_query.filter, array['ts', 'id', 'msg'],
       'desc', p_records + 1
-    );
-    v_rows.order_sql := 'l.ts desc, l.id desc';
-    v_rows.max_rows := p_records + 1;
-  else
-    v_rows := logloom_private.first_records_sql(
+    ) || ' order by l.ts desc, l.id desc limit ' || p_records + 1
+    else logloom_private.first_records_sql(
       p_tenant_id, p_query, p_records + 1, 'desc',
       p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
-    );
-  end if;
+    )
+  end;
   return 'select ' || logloom_private.rough_shape_sql('r.msg') || ' as shape, '
     || 'count(*) as count, (extract(epoch from min(r.ts)) * 1000000)::bigint as first, '
     || '(extract(epoch from max(r.ts)) * 1000000)::bigint as last, '
     || 'min(left(r.msg, 1000) collate "C") as example, null::bigint[] as place, '
     || 'sum(count(*)) over () > ' || p_records || ' as is_cut from (select l.ts, l.msg '
-    || logloom_private.source_sql(logloom_private.staged_sql(p_query, v_rows))
+    || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
     || ') r group by 1'
     || case when v_is_counted then ' union all select '
       || logloom_private.rough_shape_sql('t.template')
@@ -10672,113 +12302,6 @@ begin
       )
       || ') s group by s.template) t'
     else '' end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.rows_by_day (
-  p_tenant_id text,
-  p_parts     tstzrange[],
-  p_filter    text,
-  p_reads     text[],
-  p_order     text        DEFAULT 'desc'::text,
-  p_limit     integer     DEFAULT NULL::integer,
-  p_bytes     bigint      DEFAULT NULL::bigint
-)
-  RETURNS SETOF logloom.logs
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_columns constant text := logloom_private.copied_columns_sql(p_reads, p_bytes is not null);
-  v_rows logloom_private.sql_source;
-  v_part tstzrange;
-  v_found bigint;
-  v_left bigint := p_limit;
-begin
-  foreach v_part in array p_parts loop
-    begin
-      v_rows := logloom_private.tenant_rows_sql(
-        p_tenant_id, lower(v_part), upper(v_part), p_filter
-      );
-      if p_limit is not null then
-        v_rows.order_sql := format('l.ts %1$s, l.id %1$s', p_order);
-        v_rows.max_rows := v_left;
-      end if;
-      if p_bytes is not null then
-        v_rows := logloom_private.sized_rows_sql(v_rows, p_bytes);
-      end if;
-      return query execute 'select ' || v_columns || ' ' || logloom_private.source_sql(v_rows);
-      get diagnostics v_found = row_count;
-      raise sqlstate 'LL002';
-    exception when sqlstate 'LL002' then
-      null;
-    end;
-    v_left := v_left - v_found;
-    exit when v_left <= 0;
-  end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.rows_end (
-  p_rows logloom_private.sql_source
-)
-  RETURNS logloom_private.log_key
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_end logloom_private.log_key;
-begin
-  p_rows.order_sql := 'l.ts, l.id';
-  p_rows.max_rows := (select s.deletion_step_records from logloom_private.settings s);
-  execute 'select p.ts, p.id from (select l.ts, l.id ' || logloom_private.source_sql(p_rows)
-    || ') p order by p.ts desc, p.id desc limit 1'
-  into v_end;
-  return v_end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.rows_from (
-  p_from  text,
-  p_where text   DEFAULT 'true'::text,
-  p_order text   DEFAULT NULL::text,
-  p_limit bigint DEFAULT NULL::bigint
-)
-  RETURNS logloom_private.sql_source
-  LANGUAGE sql
-  IMMUTABLE
-RETURN ROW(p_from, p_where, p_order, p_limit)::logloom_private.sql_source;
-
-CREATE OR REPLACE FUNCTION logloom_private.rows_sql (
-  p_tenant_id text,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_filter    text,
-  p_reads     text[],
-  p_order     text                     DEFAULT 'desc'::text,
-  p_limit     integer                  DEFAULT NULL::integer,
-  p_bytes     bigint                   DEFAULT NULL::bigint
-)
-  RETURNS logloom_private.sql_source
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_parts constant tstzrange[] := logloom_private.search_parts(
-    p_tenant_id, p_from, p_to, p_order, false
-  );
-begin
-  if cardinality(v_parts) <= 1 then
-    return logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_filter);
-  end if;
-  return logloom_private.rows_from(format(
-    'logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l',
-    p_tenant_id, v_parts, p_filter, p_reads, p_order, p_limit, p_bytes
-  ));
 end;
 $function$;
 
@@ -10885,8 +12408,8 @@ CREATE OR REPLACE FUNCTION logloom_private.run_writer_in_place()
 -- definer because service_role neither reads the queue nor writes records
 declare
   v_started_at constant timestamptz := clock_timestamp();
-  v_deadline constant timestamptz :=
-    v_started_at + (select s.writer_run_budget from logloom_private.settings s);
+  -- No further step begins after this.
+  v_deadline constant timestamptz := v_started_at + interval '900 milliseconds';
   v_moved integer := 0;
   v_step integer;
 begin
@@ -10912,6 +12435,12 @@ begin
   return row(0, true);
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sample_bytes()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 1200000;
 
 CREATE OR REPLACE FUNCTION logloom_private.saved_search_of (
   p_row logloom.saved_searches
@@ -10965,7 +12494,7 @@ begin
     );
     perform logloom_private.empty_staging_table(v_matches, false);
     v_reading := logloom_private.read_alert_pieces(
-      v_group.tenant_id, v_start, v_end, null, logloom_private.query_sql(v_query.tree, 'l'),
+      v_group.tenant_id, v_start, v_end, null, v_query.filter,
       'insert into ' || v_matches || ' select f.* from found f',
       v_began + v_settings.alert_rule_budget, v_settings.alert_rule_records
     );
@@ -10986,10 +12515,10 @@ begin
         v_settings.alert_groups;
     elsif exists (
       select from unnest(v_found) f
-      where octet_length(f."group"::text) > v_settings.alert_group_bytes
+      where octet_length(f."group"::text) > logloom_private.alert_group_bytes()
     ) then
       raise exception 'The rule found a group of more than % bytes: group by another field',
-        v_settings.alert_group_bytes;
+        logloom_private.alert_group_bytes();
     end if;
     v_windows := v_windows || array(
       select row(d.rule_id, d.window_start, d.window_end, f.value, null, f."group", null)
@@ -11078,38 +12607,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.scope_in_view (
-  p_scope   logloom_private.reading_scope,
-  p_view_id uuid
-)
-  RETURNS logloom_private.reading_scope
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_view logloom.log_views;
-begin
-  select v.* into v_view
-  from logloom.log_views v
-  where v.tenant_id = p_scope.tenant_id and v.view_id = p_view_id;
-  if not found then
-    perform logloom_private.refuse('callers.view_is_missing');
-  end if;
-  p_scope.view_id := v_view.view_id;
-  p_scope.operations := v_view.operations;
-  p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
-  if v_view.query_dsl is not null then
-    begin
-      p_scope.filter := (logloom_private.parse_query(v_view.query_dsl)).tree;
-    exception when sqlstate 'PT400' then
-      perform logloom_private.refuse('callers.view_is_broken', v_view.name);
-    end;
-  end if;
-  return p_scope;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.scope_of_key (
   p_key_digest text
 )
@@ -11163,7 +12660,7 @@ begin
   end if;
   if p_session.query_dsl is not null then
     begin
-      v_tree := (logloom_private.parse_query(p_session.query_dsl)).tree;
+      v_tree := (logloom_private.compile_query(p_session.query_dsl)).tree;
     exception when sqlstate 'PT400' then
       perform logloom_private.refuse('callers.portal_query_is_broken');
     end;
@@ -11260,9 +12757,16 @@ begin
   if p_query.tree = '{"type": "and", "items": null}' then
     p_query.tree := '{"type": "all"}';
   end if;
+  p_query.filter := logloom_private.query_sql(p_query.tree, 'l');
   return p_query;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.seal_again_after()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '24:00:00'::interval;
 
 CREATE OR REPLACE FUNCTION logloom_private.seal_day_step (
   p_day date,
@@ -11331,6 +12835,45 @@ begin
     where d.day = p_day;
   end if;
   return true;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.seal_pause()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '00:00:00.02'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.seal_step_at (
+  p_now timestamp with time zone
+)
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_day date;
+  v_pause interval;
+begin
+  -- What is on its way comes first.
+  if (logloom_private.queue_state()).depth
+    > (select s.seal_queue_events from logloom_private.settings s)
+  then
+    return null;
+  elsif not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
+    return interval '100 milliseconds';
+  end if;
+  v_day := logloom_private.next_day_to_seal(p_now);
+  if v_day is null then
+    v_pause := logloom_private.replacement_step(p_now);
+    -- What nothing else waits for comes last.
+    if v_pause is null and logloom_private.rewrite_step() then
+      return logloom_private.seal_pause();
+    end if;
+    return v_pause;
+  end if;
+  perform logloom_private.seal_day_step(v_day, p_now);
+  return logloom_private.seal_pause();
 end;
 $function$;
 
@@ -11579,8 +13122,7 @@ begin
       'Narrow the filter before it, or the range of time.', null),
     ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
       'Wait for one to end.',
-      '`validate_query`, and saving a query longer than `quick_query_bytes`: more at once than '
-        '`concurrent_validations`.'),
+      '`validate_query`, and saving a query longer than 256 bytes: more than two at once.'),
     ('search.block_format_is_unknown', 501, 'Blocks of format %s cannot be read by this version',
       'A later version of Logloom has written them: install it again.',
       'A later version has sealed these records: the database was brought back to an older one.'),
@@ -11605,8 +13147,8 @@ CREATE OR REPLACE FUNCTION logloom_private.search_parts (
   AS $function$
 declare
   v_is_descending constant boolean := p_order = 'desc';
-  v_max_days integer;
-  v_max_blocks integer;
+  v_max_days constant integer := 12;
+  v_max_blocks constant integer := 200;
   v_from timestamptz := p_from;
   v_to timestamptz := p_to;
   v_last constant timestamptz := p_to - interval '1 microsecond';
@@ -11623,8 +13165,6 @@ begin
   elsif v_to - v_from <= interval '1 day' then
     return array[tstzrange(v_from, v_to)];
   end if;
-  select s.search_days_at_once, s.search_blocks_at_once into v_max_days, v_max_blocks
-  from logloom_private.settings s;
   v_row_days := logloom_private.days_with_rows(p_tenant_id, p_from, p_to);
   for v_day in
     select u.day, sum(u.days) as days, sum(u.blocks) as blocks
@@ -11665,62 +13205,34 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.search_query (
-  p_scope     logloom_private.reading_scope,
-  p_query_dsl text,
-  p_now       timestamp with time zone,
-  p_takes     text
+CREATE OR REPLACE FUNCTION logloom_private.search_range (
+  p_ts_from text,
+  p_ts_to   text,
+  p_first   tstzrange DEFAULT NULL::tstzrange
 )
-  RETURNS logloom_private.compiled_query
+  RETURNS tstzrange
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_query logloom_private.compiled_query;
-  v_makes_rows boolean;
-  v_stage text;
+  v_from timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
 begin
-  v_query := logloom_private.scoped_query(
-    p_scope, logloom_private.parse_query(p_query_dsl, p_now), p_query_dsl
-  );
-  v_makes_rows := v_query.plan ?| array['aggregates', 'patterns'];
-  if v_makes_rows and p_takes in ('filter', 'records') then
-    perform logloom_private.refuse(
-      'search.query_gives_no_records', coalesce(v_query.aggregate || '()', 'patterns')
-    );
+  if p_first is not null then
+    v_from := case when p_ts_from ~ '^\s*[^n\s]' then v_from else lower(p_first) end;
+    v_to := case when p_ts_to ~ '^\s*[^n\s]' then v_to else upper(p_first) end;
   end if;
-  v_stage := case p_takes
-    when 'filter' then v_query.plan -> 'first' ->> 'stage'
-    when 'rows' then case when v_makes_rows then null
-      when v_query.plan ? 'fields' then 'fields'
-      when v_query.plan ? 'limit' then 'limit'
-      when v_query.plan ? 'sort' then 'sort' end
-    when 'series' then case
-      when v_query.plan ? 'patterns' then 'patterns'
-      when v_query.plan ? 'fields' then 'fields'
-      when v_query.plan ? 'limit' then 'limit'
-      when v_query.plan ? 'sort' then 'sort'
-      when v_query.plan ? 'having' then 'where' end
-  end;
-  if v_stage is not null then
-    perform logloom_private.refuse(
-      'search.takes_no_stage',
-      case p_takes when 'filter' then 'what acts on all records that are found'
-        when 'rows' then 'counting records' else 'a series' end,
-      v_stage
-    );
+  v_to := coalesce(v_to, now());
+  if v_from is null then
+    v_from := v_to - interval '1 hour';
   end if;
-  -- A page of all records reads no more than it shows: it takes no scan slot.
-  v_query.filter := case
-    when p_takes = 'records' and v_query.tree = '{"type": "all"}' and not v_query.plan ? 'rows'
-      then 'true'
-    else logloom_private.filter_by_scan_slot(v_query.tree)
-  end;
-  if p_scope.tenant_id is not null then
-    v_query.warnings := v_query.warnings || logloom_private.damage_warnings(p_scope.tenant_id);
+  if not (v_from >= '1970-01-01T00:00:00Z' and v_to <= '9999-12-31T00:00:00Z') then
+    perform logloom_private.refuse('search.range_leaves_the_years');
+  elsif v_from >= v_to then
+    perform logloom_private.refuse('search.range_is_empty');
   end if;
-  return v_query;
+  return tstzrange(v_from, v_to);
 end;
 $function$;
 
@@ -11774,8 +13286,7 @@ begin
   return format(
     'select %s as ts, l.level, l.service, %s as count '
       '%s group by 1, 2, 3',
-    logloom_private.bucket_sql(p_seconds), v_source.count_sql,
-    logloom_private.source_sql(v_source.rows_sql)
+    logloom_private.bucket_sql(p_seconds), v_source.count_sql, v_source.rows_sql
   );
 end;
 $function$;
@@ -12043,33 +13554,18 @@ CREATE OR REPLACE FUNCTION logloom_private.silence_since (
   STABLE
 RETURN CASE WHEN (p_at <= (p_now + '00:00:05'::interval)) THEN GREATEST((p_now - p_at), '00:00:00'::interval) ELSE 'infinity'::interval END;
 
-CREATE OR REPLACE FUNCTION logloom_private.source_sql (
-  p_source logloom_private.sql_source
+CREATE OR REPLACE FUNCTION logloom_private.sized_rows_sql (
+  p_rows  text,
+  p_order text,
+  p_bytes bigint,
+  p_size  text   DEFAULT NULL::text
 )
   RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return 'from ' || p_source.from_sql || ' where ' || p_source.where_sql
-    || coalesce(' order by ' || p_source.order_sql, '')
-    || coalesce(' limit ' || p_source.max_rows, '');
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.sized_rows_sql (
-  p_rows  logloom_private.sql_source,
-  p_bytes bigint,
-  p_size  text                       DEFAULT NULL::text
-)
-  RETURNS logloom_private.sql_source
   LANGUAGE sql
   STABLE
 RETURN
-  logloom_private.rows_from(format((('(select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '::text ||
-  'and 1 preceding), 0) < %3$s as fits from (select l.*, '::text) || '%4$s as size from (select l.* %1$s) l) l) l'::text),
-  logloom_private.source_sql(p_rows), (p_rows).order_sql, p_bytes, COALESCE(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))'::text)));
+  format((('from (select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '::text || 'and 1 preceding), 0) < %3$s as fits from (select l.*, '::text)
+  || '%4$s as size from (select l.* %1$s) l) l) l'::text), p_rows, p_order, p_bytes, COALESCE(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))'::text));
 
 CREATE OR REPLACE FUNCTION logloom_private.span_start (
   p_day  date,
@@ -12099,7 +13595,7 @@ begin
     from logloom_private.first_kept_days(p_place.today) k
     where k.tenant_id > p_place.spans_through
     order by k.tenant_id
-    limit (select s.retention_step_tenants from logloom_private.settings s)
+    limit logloom_private.retention_step_tenants()
   loop
     select min(c.block_id) into v_block_id
     from logloom_private.blocks c
@@ -12161,54 +13657,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.staged_sql (
-  p_query logloom_private.compiled_query,
-  p_rows  logloom_private.sql_source
-)
-  RETURNS logloom_private.sql_source
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_bound constant integer := (
-    select s.search_stage_records from logloom_private.settings s
-  );
-  v_columns constant text := (
-    select string_agg('l.' || f.name, ', ')
-    from unnest(logloom_private.record_fields()) f
-    where f.shown is not null and f.name <> 'attrs'
-  );
-  v_sql text;
-  v_stage jsonb;
-begin
-  if coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
-    return p_rows;
-  end if;
-  p_rows.max_rows := least(p_rows.max_rows, v_bound + 1);
-  v_sql := format(
-    'select l.* from (select l.*, row_number() over () as read_as from (select l.* %s) l) l '
-      || 'where l.read_as <= %s or logloom_private.refuse_stage_bound(%L, %2$s, ''records'')',
-    logloom_private.source_sql(p_rows), v_bound, p_query.plan -> 'rows' -> 0 ->> 'stage'
-  );
-  for v_stage in select s from jsonb_array_elements(p_query.plan -> 'rows') s loop
-    if v_stage ->> 'stage' = 'where' then
-      v_sql := 'select l.* from (' || v_sql || ') l where '
-        || logloom_private.query_sql(v_stage -> 'tree', 'l');
-    else
-      -- "offset 0" has the members extracted once a record. A member that was there already stays.
-      v_sql := format(
-        'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
-          || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
-        v_columns, v_stage ->> 'stage',
-        logloom_private.query_group_sql(v_stage -> 'field', 'l'), v_sql
-      );
-    end if;
-  end loop;
-  return logloom_private.rows_from('(' || v_sql || ') l');
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.stats_aggregates (
   p_query logloom_private.compiled_query
 )
@@ -12237,7 +13685,7 @@ declare
   v_rows_from timestamptz;
   v_counted_from timestamptz := p_query.ts_from;
   v_counts_sealed boolean;
-  v_rows logloom_private.sql_source;
+  v_rows text;
   v_key constant text := logloom_private.only_number(p_query);
   v_groups logloom_private.counted_source;
 begin
@@ -12257,23 +13705,19 @@ begin
     if p_bucket is null or p_bucket % 60 = 0 then
       v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_counted_from, v_to);
     end if;
-    if v_rows.from_sql is not null and v_from < v_counted_from then
-      v_rows := logloom_private.rows_from(
-        '(select l.level, l.service, l.events ' || logloom_private.source_sql(v_rows)
-        || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from) || ') l'
-      );
-    elsif v_rows.from_sql is null and v_counts_sealed then
-      v_rows := logloom_private.rows_from(
-        '(select l.level, l.service, 1::bigint as events '
-        || logloom_private.source_sql(logloom_private.rows_sql(
+    if v_rows is not null and v_from < v_counted_from then
+      v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from)
+        || ') l';
+    elsif v_rows is null and v_counts_sealed then
+      v_rows := 'from (select l.level, l.service, 1::bigint as events '
+        || logloom_private.rows_sql(
           p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
-        ))
+        )
         || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l'
-      );
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l';
     end if;
-    if v_rows.from_sql is not null then
+    if v_rows is not null then
       return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, false)
         ::logloom_private.counted_source;
     end if;
@@ -12284,7 +13728,7 @@ begin
   )
   then
     v_groups := logloom_private.groups_source(p_tenant_id, p_query, v_rows_from, v_key);
-    if v_groups.count_sql is not null then
+    if v_groups.rows_sql is not null then
       return v_groups;
     end if;
   end if;
@@ -12371,6 +13815,12 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.stream_claim_lifetime()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '00:01:00'::interval;
+
 CREATE OR REPLACE FUNCTION logloom_private.stream_config_members()
   RETURNS TABLE (
     name      text,
@@ -12407,25 +13857,51 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.stream_delay (
-  p_attempts    integer,
-  p_retry_after integer
-)
+CREATE OR REPLACE FUNCTION logloom_private.stream_gives_up_after()
   RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '72:00:00'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.stream_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
   LANGUAGE plpgsql
+  STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  -- A pause that is older is known.
+  v_shown constant interval := '7 days';
+  v_max_lag constant interval := (select s.stream_lag_limit from logloom_private.settings s);
+  v_paused bigint;
+  v_lag interval;
 begin
-  return (
-    select greatest(
-      make_interval(secs => (0.8 + 0.4 * random()) * least(
-        extract(epoch from c.stream_retry_base)
-          * power(c.notification_retry_factor, least(p_attempts - 1, 30)),
-        extract(epoch from c.stream_retry_max)
-      )),
-      least(make_interval(secs => coalesce(p_retry_after, 0)), c.stream_gives_up_after)
+  select
+    count(*) filter (
+      where s.pause_reason = 'failing' and s.paused_at > p_now - v_shown
+    ),
+    -- Of those that their receiver does not hold up.
+    max(p_now - s.pending_since) filter (
+      where s.enabled and s.paused_at is null and s.failing_since is null
     )
-    from logloom_private.settings c
+  into v_paused, v_lag
+  from logloom.log_streams s;
+  return logloom_private.health_grade(
+    null,
+    concat_ws(
+      '; ',
+      case when v_paused > 0 then
+        format('%s log streams were paused after long without success', v_paused)
+      end,
+      case when v_lag > v_max_lag then
+        format('a log stream is %s behind', justify_interval(date_trunc('second', v_lag)))
+      end
+    )
+  ) || jsonb_build_object(
+    'paused', v_paused,
+    'lag_seconds', coalesce(round(extract(epoch from v_lag), 3), 0)
   );
 end;
 $function$;
@@ -12436,33 +13912,21 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_maker()
   STABLE
 RETURN CASE WHEN (NOT logloom_private.is_service_role()) THEN logloom_private.current_user_id() ELSE NULL::text END;
 
-CREATE OR REPLACE FUNCTION logloom_private.stream_query (
-  p_stream logloom.log_streams
+CREATE OR REPLACE FUNCTION logloom_private.stream_retry_base()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '00:00:10'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.stream_delay (
+  p_attempts    integer,
+  p_retry_after integer
 )
-  RETURNS logloom_private.compiled_query
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_scope logloom_private.reading_scope :=
-    logloom_private.scope_of_view(p_stream.tenant_id, p_stream.view_id);
-  v_query logloom_private.compiled_query;
-  v_hops jsonb;
-begin
-  if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
-    v_hops := (logloom_private.parse_query('-@logloom_hops:>=3')).tree;
-    v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
-      'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
-    ) end;
-  end if;
-  v_query := logloom_private.scoped_query(
-    v_scope, logloom_private.parse_query(p_stream.query_dsl, now()), p_stream.query_dsl
-  );
-  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
-  return v_query;
-end;
-$function$;
+  RETURNS interval
+  LANGUAGE sql
+RETURN
+  GREATEST(logloom_private.back_off(p_attempts, logloom_private.stream_retry_base(), '00:15:00'::interval), LEAST(make_interval(secs => (COALESCE(p_retry_after, 0))::double
+  precision), logloom_private.stream_gives_up_after()));
 
 CREATE OR REPLACE FUNCTION logloom_private.stream_secret_names (
   p_kind text
@@ -12516,7 +13980,7 @@ begin
     ('streams.name_is_taken', 409, 'The tenant has another log stream of this name',
       'Choose another name, or change that stream by update_log_stream.', null),
     ('streams.tested_just_now', 429, 'The log stream was tested just now',
-      'Wait %s seconds between two tests.', 'One test in `notification_test_interval`.')
+      'Wait %s seconds between two tests.', 'One test in 10 seconds.')
   ) e (name, status, message, hint, explanation);
 end;
 $function$;
@@ -12595,7 +14059,8 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  select greatest(1, floor(s.api_pool_size * s.search_pool_share)), s.search_free_time
+  -- Half of PostgREST's connections: the rest answers what does not search.
+  select greatest(1, s.api_pool_size / 2), s.search_free_time
   into v_slots, v_free_time
   from logloom_private.settings s;
   -- Parallel workers are processors as well: those of the plan's scans, for the first search alone.
@@ -12628,6 +14093,43 @@ begin
     end,
     true
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.take_slot_to_keep (
+  p_tenant_id text,
+  p_query_dsl text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_quick_bytes constant integer := 256;
+begin
+  if octet_length(p_query_dsl) > v_quick_bytes then
+    perform logloom_private.take_validation_slot(p_tenant_id);
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.take_validation_slot (
+  p_tenant_id text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform
+  from generate_series(1, 2) n
+  where pg_try_advisory_xact_lock(
+    logloom_private.search_slot_key('validations of ' || p_tenant_id, n)
+  )
+  limit 1;
+  if not found then
+    perform logloom_private.refuse_for_now(1, 'search.too_many_validations');
+  end if;
 end;
 $function$;
 
@@ -12774,7 +14276,7 @@ CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
   p_table     text                     DEFAULT 'logloom.logs'::text,
   p_time      text                     DEFAULT 'ts'::text
 )
-  RETURNS logloom_private.sql_source
+  RETURNS text
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -12789,13 +14291,11 @@ begin
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
     ) || ' and ';
   end if;
-  return logloom_private.rows_from(
-    p_table || ' l',
-    format(
-      'l.tenant_id = %1$L and l.%2$I >= %3$L::timestamptz and l.%2$I < %4$L::timestamptz and ',
-      p_tenant_id, p_time, p_from, p_to
-    ) || v_days || p_filter
-  );
+  return format(
+    'from %1$s l where l.tenant_id = %2$L'
+      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
+    p_table, p_tenant_id, p_time, p_from, p_to
+  ) || v_days || p_filter;
 end;
 $function$;
 
@@ -12905,6 +14405,58 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.token_is_valid (
+  p_claims     jsonb,
+  p_is_service boolean DEFAULT false
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads the settings
+declare
+  v_aud constant jsonb := p_claims -> 'aud';
+  v_audience constant text := (select s.token_audience from logloom_private.settings s);
+  -- How far the clocks of the issuer and of the database may differ.
+  v_leeway constant interval := '5 seconds';
+  v_name text;
+  v_at numeric;
+begin
+  foreach v_name in array array['exp', 'nbf', 'iat'] loop
+    continue when v_name <> 'exp' and not p_claims ? v_name;
+    v_at := case when jsonb_typeof(p_claims -> v_name) = 'number'
+      then (p_claims -> v_name)::numeric end;
+    if (
+      abs(v_at) < 1e15
+      and case v_name when 'exp' then v_at > extract(epoch from now() - v_leeway)
+        else v_at <= extract(epoch from now() + v_leeway) end
+    ) is not true then
+      return false;
+    end if;
+  end loop;
+  return p_is_service or coalesce(
+    (v_audience is null or v_aud ? v_audience)
+    and v_aud is distinct from '[]'
+    -- RFC 7519 calls them StringOrURI: with a colon it is a URI. PostgREST asks the same.
+    and not jsonb_path_exists(
+      case jsonb_typeof(v_aud) when 'array' then v_aud
+        else jsonb_path_query_array(p_claims, '$.aud') end
+        || jsonb_path_query_array(p_claims, '$.iss') || jsonb_path_query_array(p_claims, '$.sub'),
+      'strict $[*] ? (@.type() != "string" || !(@ like_regex "^([^:]*|[A-Za-z][A-Za-z0-9+.-]*:'
+        '([A-Za-z0-9._~:/?#@!$&''()*+,;=-]|%[0-9A-Fa-f]{2})*)$" flag "s"))'
+    )
+    and (not p_claims ? 'jti' or jsonb_typeof(p_claims -> 'jti') = 'string')
+    and (
+      not p_claims ? 'sub' or logloom_private.usable_id(p_claims ->> 'sub') is not null
+    ),
+    false
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.tree_without (
   p_tree   jsonb,
   p_hidden text[]
@@ -12940,6 +14492,12 @@ CREATE OR REPLACE FUNCTION logloom_private.trim_space (
   LANGUAGE sql
   IMMUTABLE
 RETURN regexp_replace(p_text, '^[[:space:]]+|[[:space:]]+$'::text, ''::text, 'g'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.truncate_age()
+  RETURNS interval
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '00:01:00'::interval;
 
 CREATE OR REPLACE FUNCTION logloom_private.unhealthy_checks (
   p_checks jsonb
@@ -13020,6 +14578,91 @@ exception
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.verify_next_archived (
+  p_verification logloom_private.verifications
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_wanted constant bigint := logloom_private.verify_step_records();
+  v_tenant_id text := p_verification.archive_tenant_through;
+  v_day date := p_verification.archive_day_through;
+  v_next record;
+  v_found record;
+  v_records bigint := 0;
+  v_has_next boolean;
+begin
+  if not logloom_private.archive_reads_records() then
+    return false;
+  end if;
+  for i in 1..100 loop
+    select a.tenant_id, a.day into v_next
+    from logloom_private.archived_days a
+    where (a.tenant_id, a.day) > (v_tenant_id, v_day)
+    order by a.tenant_id, a.day
+    limit 1;
+    v_has_next := found;
+    exit when not v_has_next;
+    select f.* into v_found
+    from logloom_private.verify_archived(
+      p_verification.verification_id, v_next.tenant_id, v_next.day
+    ) f;
+    if v_found.details <> '{}' then
+      perform logloom_private.note_differences(
+        p_verification.verification_id, v_next.tenant_id, v_next.day, null,
+        array_fill('archive'::text, array[cardinality(v_found.details)]), v_found.details
+      );
+    end if;
+    v_tenant_id := v_next.tenant_id;
+    v_day := v_found.last_day;
+    v_records := v_records + v_found.records;
+    exit when v_records >= v_wanted;
+  end loop;
+  update logloom_private.verifications v
+  set archive_tenant_through = v_tenant_id, archive_day_through = v_day
+  where v.verification_id = p_verification.verification_id;
+  return v_has_next;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.verify_step()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_started_at constant timestamptz := clock_timestamp();
+  v_settings logloom_private.settings;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if (logloom_private.queue_state()).depth > v_settings.seal_queue_events
+    or exists (
+      select
+      from logloom_private.verifications v
+      where v.finished_at > clock_timestamp() - v_settings.verify_every
+    ) and not exists (
+      select from logloom_private.verifications v where v.finished_at is null
+    ) then
+    return null;
+  end if;
+  if logloom_private.verify_on() then
+    -- It rests four times as long as a step took.
+    return greatest(
+      interval '10 milliseconds', 4 * (clock_timestamp() - v_started_at)
+    );
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.verify_step_records()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 100000;
+
 CREATE OR REPLACE FUNCTION logloom_private.watermark (
   p_oldest_queued timestamp with time zone
 )
@@ -13027,25 +14670,6 @@ CREATE OR REPLACE FUNCTION logloom_private.watermark (
   LANGUAGE sql
   STABLE
 RETURN LEAST(p_oldest_queued, (now() - logloom_private.enqueue_timeout()));
-
-CREATE OR REPLACE FUNCTION logloom_private.with_sealed_sql (
-  p_rows   logloom_private.sql_source,
-  p_sealed text
-)
-  RETURNS logloom_private.sql_source
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if p_sealed is not null then
-    p_rows.from_sql := '((select l.* ' || logloom_private.source_sql(p_rows)
-      || ') union all select l.* from ' || p_sealed || ' l) l';
-    p_rows.where_sql := 'true';
-  end if;
-  return p_rows;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.within_sql (
   p_bounds  jsonb,
@@ -13138,6 +14762,7 @@ CREATE OR REPLACE FUNCTION logloom_private.write_step()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  v_max_bytes constant bigint := 64 << 20;
   v_slot smallint;
   v_batch_from bigint;
   v_batch_to bigint;
@@ -13169,15 +14794,15 @@ begin
           select s.moved_through from logloom_private.queue_slots s where s.slot = $1
         )
         order by q.batch_id
-        limit (select s.writer_step_batches from logloom_private.settings s)
+        limit $2
       ) b
       where b.events_before < (select s.writer_step_events from logloom_private.settings s)
-        and b.bytes_before < (select s.writer_step_bytes from logloom_private.settings s)
+        and b.bytes_before < $3
     $query$,
     'queue_slot_' || v_slot
   )
   into v_batch_from, v_batch_to, v_events, v_largest, v_last
-  using v_slot;
+  using v_slot, logloom_private.max_step_batches(), v_max_bytes;
 
   if v_batch_to is null then
     update logloom_private.queue_pointer set closed_slot = null where singleton;
@@ -13772,6 +15397,9 @@ ALTER TABLE "logloom"."retention_runs"
   ADD CONSTRAINT "retention_runs_kind_is_known" CHECK ((kind = ANY (ARRAY['retention'::text, 'erasure'::text, 'storage'::text])));
 
 ALTER TABLE "logloom_private"."settings"
+  ADD CONSTRAINT "settings_alert_grace_is_whole_minutes" CHECK (((alert_grace >= '00:00:00'::interval) AND (alert_grace = date_trunc('minute'::text, alert_grace))));
+
+ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_max_storage_bytes_is_positive" CHECK ((max_storage_bytes > 0));
 
 ALTER TABLE "logloom_private"."settings"
@@ -13874,15 +15502,125 @@ COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded when
 
 COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece. It returns how long to rest before the next; null: nothing is left, until every has passed.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."max_storage_bytes" IS 'How many bytes of records Logloom stores at most, of all tenants, measured once a minute. storage_policy says what happens then. Null: no limit.';
+COMMENT ON COLUMN "logloom_private"."log_counts"."is_other" IS 'Services beyond max_counted_services(), counted together: service is null and says nothing. Where a minute has such a row, no service of that minute can be told from the counts.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."operators_tenant" IS 'The tenant that gets a record when storage fills up, for an alert rule to find. Null: none.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_grace" IS 'Records that come so late still count; whole minutes. Raise it where senders are often late.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_hard_limit_bytes" IS 'Ingest answers 503 while the slots that are filled and moved take more bytes on disk. Null: a tenth of max_storage_bytes, at least 64 MB, or 1 GB where that is null.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_groups" IS 'Groups of a rule with by. Raise it where rules find more groups.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."storage_policy" IS 'At max_storage_bytes: drop_oldest deletes the oldest days of all tenants, refuse lets ingest answer 503.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_history_lifetime" IS 'How long alerts are kept in the history. Set it to what your law or contract asks for.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."stream_tells_after" IS 'How long a log stream fails before owners get a mail.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_budget" IS 'Time of a rule in a round. Raise it where rules are paused as too expensive.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_records" IS 'Records that a rule reads for one window. Raise it where rules are paused as too expensive.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."api_pool_size" IS 'Connections of PostgREST (its db-pool); searches use half of them. Set it to the number of your project.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."archive_after" IS 'How long after its end a day, or the month of a small tenant, is archived. Raise it where many records arrive later.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."archive_bucket" IS 'The bucket of the archive. Null: nothing is archived. Set it to turn the archive on.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."archive_grace" IS 'How long records wait past their retention for the archive. Raise it where the bucket may be away for longer.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."archive_overtaken" IS 'keep or drop: records that are not archived by then. Set drop where the disk matters more than the archive.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."archive_plan_every" IS 'How often days to archive are looked for. Lower it to see the archive at work.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."archive_prefix" IS 'What the keys of its files begin with. Set one for each installation that shares a bucket.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."audit_lifetime" IS 'How long audit events and receipts of deletions are kept. Set it to what your law or contract asks for.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."canary_url" IS 'The address of the project, at which the canary sends and reads. Null: off. Set it to turn the canary on.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."console_url" IS 'The address of the console, for links in messages. Null: no links. Set it when the console has an address.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."deletion_pause" IS 'Pause between two such transactions. Raise it where deletions disturb others.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."deletion_step_records" IS 'Records or rows of a transaction that deletes. Lower it where deletions disturb others.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."ingest_future_limit" IS 'An event whose ts lies further ahead is rejected. Raise it for devices whose clocks are wrong.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'Bytes of JSON of an answer, which ends with the record that reaches them. Lower it where clients or proxies take less.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."max_record_bytes" IS 'Bytes of a record''s JSON; the longest values of a longer one are cut. Raise it where long values are cut.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."max_record_values" IS 'Values in the attributes of a record; the rest is dropped. Raise it where members are dropped, at the price of memory.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."max_storage_bytes" IS 'Bytes of records of all tenants. Null: no limit. Set it below the size of your disk.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."notification_open_limit" IS 'Deliveries under way at once, of all tenants. Raise it where slow receivers hold others up.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."operators_tenant" IS 'The tenant that gets a record when storage fills up. Null: none. Set it to your own tenant and alert on the record.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."partition_days_ahead" IS 'Daily partitions that exist ahead of today. Raise it where ingest_future_limit is longer.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."partition_drop_lock_timeout" IS 'How long the drop of a day waits for readers, while others wait behind it. Raise it where days are not dropped in time.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."portal_session_lifetime_max" IS 'Longest life of a portal session. Lower it where a stolen link must end sooner.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."portal_url" IS 'The address of the portal''s page, for links to it. Null: none can be made. Set it when you host the page.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether a request with the secret key makes the tenants that it names. Turn it on where your backend sends for new customers.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_age" IS 'Degraded when the oldest queued event is older. Set it to the delay that you accept.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_events" IS 'Degraded above so many queued events. Raise it where bursts of that size are normal.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."queue_hard_limit_bytes" IS 'Bytes of the queue on disk; above, ingest answers 503. Null: a tenth of max_storage_bytes, at least 64 MB, or 1 GB where that is null. Raise it to survive longer outages of the writer.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."queue_unhealthy_age" IS 'Unhealthy when the oldest queued event is older. Set it to the delay that must wake somebody.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."restored_days_lifetime_max" IS 'Greatest p_keep_days of restore_log_archive. Lower it where restored days take too much disk.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."roles_from_token" IS 'Whether a user without a row has the role that the token names. Turn it on where your issuer decides who may do what.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."roles_required" IS 'Whether a tenant without members is closed. Turn it on where every user has a role.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."seal_after" IS 'How long after its end (UTC) a day is sealed. Raise it where many records arrive later.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."seal_block_bytes" IS 'Bytes of the records of a block, unpacked; what a record has beyond 2,000 counts eightfold. Lower it where memory is short.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."seal_block_records" IS 'Records of a block, 32,000 at most. Lower it where memory is short.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."seal_day_records" IS 'With fewer records in a day a tenant is sealed by the week. Raise it where thousands of tenants send little.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."seal_queue_events" IS 'While more events are queued, nothing is sealed or verified. Raise it where the queue is always longer.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."seal_week_records" IS 'With fewer in a week, and in a month, they stay rows. Raise it where thousands of tenants send little.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."search_free_time" IS 'After this time a search reads on only in a scan slot (concurrent_scans). Raise it where short searches queue behind long ones.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."search_groups" IS 'Groups that an aggregate with by has. Raise it for more groups, at the price of memory.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."search_page_time" IS 'After this time a page or a live tail ends with what it has. Lower it where a proxy gives up sooner.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."search_stage_records" IS 'Records that the stages json, logfmt and patterns read. Raise it where queries meet it, at the price of time.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."storage_policy" IS 'At max_storage_bytes: drop_oldest deletes the oldest days, refuse answers 503 to ingest. Set refuse where nothing may be lost.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."stream_interval" IS 'How long records wait for others, unless they fill a batch. Lower it for less delay, raise it for fewer requests.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."stream_lag_limit" IS 'Degraded when a log stream that works is further behind. Lower it where a receiver must be up to date.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."stream_open_limit" IS 'Streams that send at once, of all tenants. Raise it where slow receivers hold others up.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_anonymous_users" IS 'Whether anonymous users may create tenants. Turn it on where customers try it without an account.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_users" IS 'Whether signed-in users may create tenants. Turn it on where customers sign up themselves.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."token_audience" IS 'What aud of a token must be or contain. Null: anything. Set it where the issuer also signs tokens for others.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."verify_every" IS 'How long after one verification the next begins. Raise it where reading everything costs too much.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."writer_degraded_silence" IS 'Degraded without a successful run of the writer for so long. Raise it where pg_cron is often late.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."writer_guard_silence" IS 'Without a successful run of the writer for so long, ingest runs it. Raise it where pg_cron is often late.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."writer_step_events" IS 'Events of a step of the writer; a crash repeats one step. Raise it where the writer falls behind, lower it where memory is short.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."writer_unhealthy_silence" IS 'Unhealthy without a successful run of the writer for so long. Set it to the silence that must wake somebody.';
+
+COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id of OAuth clients that may do more than read. Add a client that your users trust with changes.';
 
 COMMENT ON COLUMN "logloom_private"."storage"."bytes" IS 'Partitions and queue as files, and what blocks hold.';
 
@@ -13906,6 +15644,8 @@ COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'What the edge functi
 
 COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One of which nothing is heard in time is due again. Errors: PT400, PT409 (another project''s database).';
 
+COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page sends events of one service, and returns it, this once. It ends by itself, and with the user who made it. p_service: 1 to 200 characters after trimming. p_expires_in: seconds, by default the most, 900. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
+
 COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, project and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
 
 COMMENT ON FUNCTION "public"."list_log_retention_runs"(text, text, integer, uuid) IS 'Deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: PT400, PT401, PT403.';
@@ -13918,15 +15658,13 @@ COMMENT ON TABLE "logloom"."retention_runs" IS 'Deletions of records: by retenti
 
 COMMENT ON TABLE "logloom_private"."jobs" IS 'What runs beside requests: one row a job, with when it runs and how it fares.';
 
+COMMENT ON TABLE "logloom_private"."settings" IS 'What an operator has a reason to change, beside the plans, in one row. Each is read where it is enforced. Other limits are constants beside their use.';
+
 COMMENT ON TABLE "logloom_private"."storage" IS 'What is stored, measured once a minute by the job bound_storage, and what it does about it.';
 
 COMMENT ON TABLE "logloom_private"."storage_hours" IS 'What was stored at the first measurement of each hour of the last 8 days: for the forecast.';
 
-COMMENT ON TYPE "logloom_private"."counted_source" IS 'Where an aggregate reads: rows of the alias l, and what count() is over them. keys_sql: what it is grouped by, where this is not by_sql of the query. has_numbers: it has numbers, total, minimum and maximum, and double in place of the attribute.';
-
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. archive: one claim of its work at a time. With a hash of a lane as second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
-
-COMMENT ON TYPE "logloom_private"."page_cursor" IS 'Where a page begins: after the record of ts and id, in order (asc or desc). ts_from, ts_to and now: what the first page meant by its range and by now, so that no page moves away from it. records_left: what limit leaves to this page and those after it. received_before: an export holds what was received before it began.';
 
 COMMENT ON TYPE "logloom_private"."reader_kind" IS 'By what somebody reads: the token of a request, an API key, a portal session, or, where no request asks, the view of a log stream or of an alert''s message.';
 

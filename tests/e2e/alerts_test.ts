@@ -10,7 +10,7 @@ import {
   newTenant,
   rpc,
 } from "../support/client.ts";
-import { changeSettings, openDatabase, stopJob } from "../support/database.ts";
+import { changeConstant, openDatabase, stopJob } from "../support/database.ts";
 import { createRule } from "../support/alert_rules.ts";
 import { atOnce } from "../support/at_once.ts";
 import { eventually } from "../support/eventually.ts";
@@ -160,10 +160,7 @@ atOnce({
 Deno.test("a receiver that fails three times gets the same webhook until it takes it", async () => {
   const tenant = await newTenant("alerts");
   await using db = openDatabase();
-  await using _settings = await changeSettings(db, {
-    notification_retry_base: "10 milliseconds",
-    notification_retry_factor: 1,
-  });
+  await using _hurried = await changeConstant(db, "notification_retry_base", "interval '10 ms'");
   await using receiver = receiveWebhooks((before) =>
     new Response(null, { status: before < 3 ? 500 : 200 })
   );

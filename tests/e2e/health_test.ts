@@ -67,7 +67,6 @@ async function stopUnmissed(db: Database): Promise<AsyncDisposable> {
     await changeSettings(db, {
       writer_degraded_silence: "1 hour",
       writer_unhealthy_silence: "2 hours",
-      alert_watermark_limit: "1 hour",
     }),
   );
   all.use(await changeJobLimit(db, "write_logs", "1 hour"));

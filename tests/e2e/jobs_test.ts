@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createRule } from "../support/alert_rules.ts";
 import { clientOf, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
 import {
+  changeConstant,
   changeSettings,
   countRecords,
   type Database,
@@ -148,7 +149,7 @@ Deno.test("an alert round evaluates every tenant once, in as many runs as it tak
   for (const tenant of tenants) await createRule(tenant, { p_name: "slow", p_threshold: 0 });
   // As if made before: all of them are the next round's.
   await db`update logloom.alert_rules set asked_at = now() - interval '1 hour' where name = 'slow'`;
-  await using _pace = await changeSettings(db, { alert_step_rules: 2 });
+  await using _pace = await changeConstant(db, "alert_step_rules", "2");
   // Every evaluation of one of these rules takes a quarter of a second.
   await db.unsafe(`
     create function public.slow_rule() returns trigger language plpgsql as $$
@@ -287,7 +288,7 @@ for (const [rows, fill] of Object.entries(oldRows)) {
     await using db = openDatabase();
     await using _job = await stopJob(db, name);
     await using _pace = await changeSettings(db, {
-      purge_step_rows: 10,
+      deletion_step_records: 10,
       deletion_pause: "300 milliseconds",
     });
     const left = await fill(db, 100);
@@ -352,7 +353,10 @@ Deno.test("each step of a job sees what was done while it waited, also where tra
 Deno.test("what was enqueued while the writer waited is metered, too, whatever level a project has", async () => {
   await using sql = await ownDatabase("metered", 2);
   await sql.unsafe(`
-    update logloom_private.settings set writer_meter_batches = 0, writer_flip_lock_timeout = '60s';
+    create or replace function logloom_private.max_unmetered_batches() returns integer
+    language sql immutable return 0;
+    create or replace function logloom_private.enqueue_wait() returns interval
+    language sql immutable return interval '60s';
     insert into logloom.tenants (tenant_id, plan_id)
     select 'acme', p.plan_id from logloom.plans p where p.is_default`);
   const writer = await sql.reserve();

@@ -144,14 +144,14 @@ async function begin(tenant: string) {
   const [{ day, settings, insert }] = await sql`
     select (date_trunc('week', now() at time zone 'UTC') - interval '10 days')::date::text as day,
       format(
-        'update logloom_private.settings set seal_block_records = %s, seal_day_records = %s, '
-          || 'seal_pause = %L where singleton; select 1',
-        s.seal_block_records, s.seal_day_records, s.seal_pause
+        'update logloom_private.settings set seal_block_records = %s, seal_day_records = %s '
+          || 'where singleton; select 1',
+        s.seal_block_records, s.seal_day_records
       ) as settings,
       logloom_private.added_records_sql(${insertRecords}) as insert
     from logloom_private.settings s`;
   await sql`update logloom_private.settings
-    set seal_block_records = 400, seal_day_records = 100, seal_pause = '0' where singleton`;
+    set seal_block_records = 400, seal_day_records = 100 where singleton`;
   await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
   return { day: day as string, settings: settings as string, insert: insert as string };
 }

@@ -121,6 +121,25 @@ export async function changeSettings(
   };
 }
 
+/** Gives a constant of the SQL, a function without parameters, another value for as long as the test runs. */
+export async function changeConstant(
+  sql: Database,
+  name: string,
+  value: string,
+): Promise<AsyncDisposable> {
+  const [{ definition, type }] = await sql`
+    select pg_get_functiondef(p.oid) as definition, p.prorettype::regtype::text as type
+    from pg_proc p where p.oid = ${`logloom_private.${name}`}::regproc`;
+  await sql.unsafe(`
+    create or replace function logloom_private.${name}() returns ${type}
+    language sql immutable return ${value}`);
+  return {
+    async [Symbol.asyncDispose]() {
+      await sql.unsafe(definition);
+    },
+  };
+}
+
 /** Keeps a job from running for as long as the test runs. */
 export async function stopJob(sql: Database, name: string): Promise<AsyncDisposable> {
   const pause = (isPaused: boolean) =>

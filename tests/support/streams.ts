@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { AnswerOf, ParametersOf, StreamKind } from "../../packages/logloom/src/read.ts";
 import { bearer, call, clientOf, type Tenant } from "./client.ts";
+import { changeConstant, changeSettings, type Database } from "./database.ts";
 import { stack } from "./stack.ts";
 
 /** Seals secrets as a program of the tenant does, those of channels by the function that sends there. */
@@ -23,6 +24,14 @@ export async function sealed(
   );
   assert.equal(status, 200, JSON.stringify(body));
   return body.p_secrets;
+}
+
+/** Has streams be less patient than those of a service, for as long as the test runs. */
+export async function hurriedStreams(sql: Database): Promise<AsyncDisposable> {
+  await using hurried = new AsyncDisposableStack();
+  hurried.use(await changeSettings(sql, { stream_interval: "500 ms" }));
+  hurried.use(await changeConstant(sql, "stream_retry_base", "interval '300 ms'"));
+  return hurried.move();
 }
 
 export type Stream = AnswerOf<"create_log_stream">;

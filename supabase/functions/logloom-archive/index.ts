@@ -31,7 +31,7 @@ Deno.serve(createArchiveHandler({
       secretAccessKey,
     }, { fetch, timeoutMs: 60_000, now: () => new Date() });
   },
-  // A claim is the function's for five minutes (settings.archive_claim_lifetime).
+  // A claim is the function's for five minutes (claim_log_archive_work).
   uploadLimitMs: 180_000,
   budgetMs: 30_000,
   // Hosted, an isolate is retired after a second of processor and ended after two: a file takes half a second.

@@ -60,6 +60,9 @@ returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_first_rest constant interval := '5 minutes';
+  v_longest_rest constant interval := '1 hour';
 begin
   perform logloom_private.empty_alert_groups(
     array[p_group.group_id],
@@ -68,9 +71,8 @@ begin
         'it rests for a while.',
       p_records, round(p_milliseconds::numeric)
     ),
-    p_now + least(s.alert_back_off * 2 ^ least(p_group.failures, 20), s.alert_back_off_max)
-  )
-  from logloom_private.settings s;
+    p_now + least(v_first_rest * 2 ^ least(p_group.failures, 20), v_longest_rest)
+  );
   update logloom_private.alert_groups g
   set failures = g.failures + 1, ms_per_record = p_milliseconds / greatest(p_records, 1)
   where g.group_id = p_group.group_id;
@@ -97,7 +99,7 @@ declare
   v_staged constant text := 'pg_temp.alert_backlog';
   -- What is older may be sealed, and is read tenant by tenant.
   v_from constant timestamptz := p_round.window_end - (
-    select s.seal_after - s.alert_round_limit from logloom_private.settings s
+    select s.seal_after - logloom_private.alert_round_limit() from logloom_private.settings s
   );
   v_new record;
   v_records bigint;

@@ -1,3 +1,17 @@
+-- Rules wait while the watermark is further behind.
+create function logloom_private.alert_watermark_limit()
+returns interval
+language sql
+immutable
+return interval '2 minutes';
+
+-- Health is degraded when the last round's windows ended longer ago, or a rule is as late.
+create function logloom_private.alert_round_limit()
+returns interval
+language sql
+immutable
+return interval '5 minutes';
+
 -- What health tells of alerts: degraded while rules wait, rounds stay away, or rules are late. Of
 -- whose they are it says nothing.
 create function logloom_private.alert_health(p_now timestamptz, p_watermark timestamptz)
@@ -7,7 +21,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
+  v_limit constant interval := logloom_private.alert_round_limit();
   v_round logloom_private.alert_rounds;
   v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
   v_waits boolean;
@@ -15,11 +29,10 @@ declare
   v_late interval;
   v_reason text;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   -- One that does not end is as late as one that does not begin.
   select r.* into v_round from logloom_private.alert_rounds r;
   -- As late_seconds() has it, without a call for each rule.
-  select count(*) filter (where l.late > v_settings.alert_round_limit), max(l.late)
+  select count(*) filter (where l.late > v_limit), max(l.late)
   into v_late_rules, v_late
   from logloom.alert_rules r
   cross join lateral (
@@ -28,15 +41,15 @@ begin
   ) l
   where r.enabled;
   v_waits := v_has_rules
-    and coalesce(p_now - p_watermark, 'infinity') > v_settings.alert_watermark_limit;
+    and coalesce(p_now - p_watermark, 'infinity') > logloom_private.alert_watermark_limit();
   if v_waits then
     v_reason := 'Rules wait until all that was acknowledged is visible';
   elsif v_has_rules and v_round.window_end is not null
-    and logloom_private.silence_since(v_round.window_end, p_now) > v_settings.alert_round_limit
+    and logloom_private.silence_since(v_round.window_end, p_now) > v_limit
   then
     v_reason := logloom_private.silence_reason(
       'No round of the alert rules', logloom_private.silence_since(v_round.window_end, p_now),
-      v_settings.alert_round_limit
+      v_limit
     );
   elsif v_late_rules > 0 then
     v_reason := format(

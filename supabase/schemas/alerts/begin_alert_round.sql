@@ -9,8 +9,9 @@ declare
   v_round logloom_private.alert_rounds;
 begin
   select r.* into v_round
-  from logloom_private.alert_rounds r, logloom_private.settings s
-  where r.finished_at is not null and r.window_end > clock_timestamp() - s.alert_round_limit;
+  from logloom_private.alert_rounds r
+  where r.finished_at is not null
+    and r.window_end > clock_timestamp() - logloom_private.alert_round_limit();
   if v_round.window_end is not null
     and (v_round.staged_by = pg_backend_pid() and to_regclass('pg_temp.alert_writes') is not null)
       is not true
@@ -80,13 +81,12 @@ set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
 declare
-  v_settings logloom_private.settings;
+  v_grace constant interval := (select s.alert_grace from logloom_private.settings s);
   v_last logloom_private.alert_rounds;
   v_round logloom_private.alert_rounds;
   v_window_minutes integer;
   v_from timestamptz;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   -- Nobody else reads these.
   delete from logloom_private.log_removals r
   where not exists (
@@ -106,15 +106,16 @@ begin
   v_round.window_end := date_trunc('minute', p_watermark);
   if v_window_minutes is null
     or p_watermark is null
-    or p_now - p_watermark > v_settings.alert_watermark_limit
+    or p_now - p_watermark > logloom_private.alert_watermark_limit()
     or (v_round.window_end <= v_last.window_end and v_last.finished_at is not null)
   then
     return null;
   end if;
 
   v_from := v_round.window_end - make_interval(mins => v_window_minutes)
-    - v_settings.alert_grace - v_settings.alert_catch_up_limit;
-  if v_last.window_end > v_round.window_end - v_settings.alert_catch_up_limit is not true then
+    - v_grace - logloom_private.alert_catch_up_limit();
+  if v_last.window_end > v_round.window_end - logloom_private.alert_catch_up_limit() is not true
+  then
     -- Too long ago: every group reads its windows anew.
     v_last := null;
   end if;

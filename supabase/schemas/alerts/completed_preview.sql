@@ -60,6 +60,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_max_alerts constant integer := 1000;
   v_settings logloom_private.settings;
   v_step constant interval := make_interval(mins => p_preview.step_minutes);
   v_crowded timestamptz[];
@@ -73,7 +74,7 @@ begin
     from unnest(p_values) w
     group by w.window_end
     having count(*) > v_settings.alert_groups
-      or max(octet_length(w."group"::text)) > v_settings.alert_group_bytes
+      or max(octet_length(w."group"::text)) > logloom_private.alert_group_bytes()
   );
   v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
   v_alerts := logloom_private.preview_alerts(v_seen, p_rule, v_step);
@@ -88,7 +89,7 @@ begin
       from (
         select a from unnest(v_alerts) a
         order by a.window_end desc, a."group"
-        limit case when p_is_grouped then v_settings.preview_alerts end
+        limit case when p_is_grouped then v_max_alerts end
       ) o
     ) n
     where coalesce(n.bytes_before, 0) < v_settings.max_page_bytes / 2
@@ -124,7 +125,7 @@ begin
       ) a on a."group" = w."group"
       group by w."group", a.alerts
       order by coalesce(a.alerts, 0) desc, greatest desc nulls last, w."group"
-      limit v_settings.search_series
+      limit logloom_private.max_series()
     ) g
     where octet_length(g."group"::text) < v_settings.max_page_bytes / 64
   );

@@ -1,3 +1,10 @@
+-- Rules that one transaction of an alert round evaluates; its time is looked at between two.
+create function logloom_private.alert_step_rules()
+returns integer
+language sql
+immutable
+return 1000;
+
 -- A turn of what is not done for all tenants at once: plans new rules, fills new groups, or reads
 -- what one tenant's groups lack, about alert_rule_budget long. Alerts fired, or null where nothing
 -- was left to do.
@@ -13,19 +20,22 @@ set datestyle = 'ISO'
 as $$
 declare
   v_began constant timestamptz := clock_timestamp();
-  v_settings logloom_private.settings;
+  v_budget constant interval := (select s.alert_rule_budget from logloom_private.settings s);
   v_rule_ids uuid[];
   v_group_ids bigint[];
   v_pending record;
   v_tenant_id text;
   v_fired integer := 0;
 begin
-  select s.* into v_settings from logloom_private.settings s;
-  v_rule_ids := logloom_private.plan_alert_rules(p_now, v_settings.alert_step_rules / 2);
+  v_rule_ids := logloom_private.plan_alert_rules(
+    p_now, logloom_private.alert_step_rules() / 2
+  );
   if cardinality(v_rule_ids) > 0 then
     return logloom_private.judge_alert_rules(v_rule_ids, p_round, p_now);
   end if;
-  v_group_ids := logloom_private.fill_small_alert_groups(p_round, v_settings.alert_step_rules * 2);
+  v_group_ids := logloom_private.fill_small_alert_groups(
+    p_round, logloom_private.alert_step_rules() * 2
+  );
   if cardinality(v_group_ids) = 0 then
     for v_pending in
       with pending as materialized (
@@ -51,7 +61,7 @@ begin
         if v_pending.has_partials then
           perform logloom_private.read_alert_group(
             v_pending.group_id, v_pending.needed_from, p_round, p_now,
-            v_began + v_settings.alert_rule_budget
+            v_began + v_budget
           );
         else
           v_fired := v_fired
@@ -62,7 +72,7 @@ begin
           array[v_pending.group_id], sqlerrm, p_round.window_end + interval '1 minute'
         );
       end;
-      exit when clock_timestamp() > v_began + v_settings.alert_rule_budget;
+      exit when clock_timestamp() > v_began + v_budget;
     end loop;
     if v_tenant_id is null then
       return null;
@@ -106,7 +116,7 @@ begin
       perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
   v_rule_ids := logloom_private.next_alert_rules(
-    p_round.rules_through, (select s.alert_step_rules from logloom_private.settings s), p_round
+    p_round.rules_through, logloom_private.alert_step_rules(), p_round
   );
   begin
     perform logloom_private.judge_alert_rules(v_rule_ids, p_round, clock_timestamp());

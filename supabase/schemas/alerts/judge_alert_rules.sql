@@ -47,7 +47,7 @@ begin
       least(
         r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
       ),
-      p_round.window_end - r.delay - s.alert_catch_up_limit
+      p_round.window_end - r.delay - logloom_private.alert_catch_up_limit()
     ),
     p_round.window_end - r.delay,
     '1 minute'

@@ -32,10 +32,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
+  v_max_groups constant integer := (select s.alert_groups from logloom_private.settings s);
+  -- A group that sent in so many windows before is missed.
+  v_absent_windows constant integer := 10;
   v_holding logloom_private.alert_window[] := p_holding;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   if p_rule.on_absent = 'fire' then
     v_holding := v_holding || array(
       select row(
@@ -46,13 +47,13 @@ begin
       where a.rule_id = p_rule.rule_id
         and a.seen_at < p_window_end
         and a.seen_at >= p_window_end - make_interval(
-          mins => p_rule.window_minutes * v_settings.alert_absent_windows
+          mins => p_rule.window_minutes * v_absent_windows
         )
         and not exists (
           select from unnest(p_seen) s where md5(s."group"::text) = a.group_key
         )
       order by a.seen_at desc, a.group_key
-      limit v_settings.alert_groups
+      limit v_max_groups
     );
   end if;
   insert into logloom_private.alert_states as a (rule_id, group_key, "group", seen_at, holds_since)
@@ -86,9 +87,7 @@ begin
   where a.rule_id = p_rule.rule_id
     and a.holds_since is null
     and (
-      a.seen_at < p_window_end - make_interval(
-        mins => p_rule.window_minutes * v_settings.alert_absent_windows
-      )
+      a.seen_at < p_window_end - make_interval(mins => p_rule.window_minutes * v_absent_windows)
     ) is not false;
   delete from logloom_private.alert_states a
   where a.rule_id = p_rule.rule_id and a.group_key = any (array(
@@ -96,7 +95,7 @@ begin
     from logloom_private.alert_states o
     where o.rule_id = p_rule.rule_id
     order by o.seen_at desc nulls last, o.group_key
-    offset v_settings.alert_groups * v_settings.alert_absent_windows
+    offset v_max_groups * v_absent_windows
   ));
   return array(
     select h

@@ -24,6 +24,14 @@ return coalesce(p_query.aggregate, 'count') in ('count', 'rate', 'sum', 'avg', '
   and not p_query.names_now
   and cardinality(p_query.by_fields) = 0;
 
+-- After a wait, windows that ended longer ago are not evaluated any more. Whole minutes, as windows
+-- end with a minute.
+create function logloom_private.alert_catch_up_limit()
+returns interval
+language sql
+immutable
+return interval '1 hour';
+
 -- From when on each group's minutes are needed: for the windows that are due, and those that a late
 -- record may open again. is_due: a rule of it was not evaluated yet. is_new: none ever was. due_at:
 -- since when the one waits that has waited longest.
@@ -44,7 +52,7 @@ begin
         least(
           r.last_evaluated_at + interval '1 minute' - r.delay, p_round.window_end - s.alert_grace
         ),
-        p_round.window_end - r.delay - s.alert_catch_up_limit
+        p_round.window_end - r.delay - logloom_private.alert_catch_up_limit()
       ) - make_interval(mins => r.window_minutes)
     ),
     bool_or(

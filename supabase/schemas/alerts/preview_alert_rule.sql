@@ -35,9 +35,9 @@ begin
 end;
 $$;
 
--- What a rule that is not saved would have found in the time that preview_span names. Windows with
--- partial values end at every minute; the others stand side by side, so that either share one
--- reading of the records.
+-- What a rule that is not saved would have found in the last 24 hours. Windows with partial values
+-- end at every minute; the others stand side by side, so that either share one reading of the
+-- records.
 create function logloom_private.preview_windows(p_tenant_id text, p_rule logloom.alert_rules)
 returns public.logloom_alert_preview
 language plpgsql
@@ -77,7 +77,7 @@ begin
   v_result.ts_to := date_trunc('minute', least(
     now(), logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
   ));
-  v_result.ts_from := v_result.ts_to - v_settings.preview_span;
+  v_result.ts_from := v_result.ts_to - interval '24 hours';
   if logloom_private.has_partials(v_query) then
     v_result.step_minutes := 1;
     v_values := logloom_private.preview_partial_values(

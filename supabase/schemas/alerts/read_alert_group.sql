@@ -1,3 +1,10 @@
+-- Bytes of a group as JSON that a rule with by looks at, at most.
+create function logloom_private.alert_group_bytes()
+returns integer
+language sql
+immutable
+return 1024;
+
 -- SQL of the partial values per group and minute of what a source yields: SQL with group_id and the
 -- columns of logloom.logs.
 create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
@@ -93,10 +100,10 @@ begin
         v_settings.alert_groups;
     elsif exists (
       select from unnest(v_found) f
-      where octet_length(f."group"::text) > v_settings.alert_group_bytes
+      where octet_length(f."group"::text) > logloom_private.alert_group_bytes()
     ) then
       raise exception 'The rule found a group of more than % bytes: group by another field',
-        v_settings.alert_group_bytes;
+        logloom_private.alert_group_bytes();
     end if;
     v_windows := v_windows || array(
       select row(d.rule_id, d.window_start, d.window_end, f.value, null, f."group", null)
@@ -127,6 +134,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  -- Of the first filling, over all rounds.
+  v_fill_budget_ms constant integer := 30000;
   v_began timestamptz := clock_timestamp();
   v_settings logloom_private.settings;
   v_group logloom_private.alert_groups;
@@ -185,7 +194,7 @@ begin
   v_group.records_read := v_group.records_read + v_reading.records;
   v_group.spent_ms := v_group.spent_ms + logloom_private.milliseconds_since(v_began);
   if not v_reading.is_complete and (
-    v_group.spent_ms > extract(epoch from v_settings.alert_fill_budget) * 1000
+    v_group.spent_ms > v_fill_budget_ms
     or v_group.records_read > v_settings.alert_rule_records
   ) then
     perform logloom_private.rest_alert_group(

@@ -18,14 +18,11 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role reads or writes tokens and settings
+-- definer because no API role reads or writes tokens
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_plan constant logloom.plans := logloom_private.plan_of(v_tenant_id);
-  v_longest constant integer := (
-    select least(900, extract(epoch from s.ingest_token_lifetime))
-    from logloom_private.settings s
-  );
+  v_longest constant integer := 900;
   v_seconds constant integer := coalesce(p_seconds, v_longest);
   v_session_id constant text := logloom_private.claims() ->> 'session_id';
   v_token constant text := logloom_private.new_api_key('llt_');
@@ -102,5 +99,5 @@ $$;
 comment on function public.create_ingest_token(text, text, integer) is
   'Creates a token with which a page sends events of one service, and returns it, this once. It '
   'ends by itself, and with the user who made it. p_service: 1 to 200 characters after trimming. '
-  'p_expires_in: seconds, by default the most, settings.ingest_token_lifetime (900). '
+  'p_expires_in: seconds, by default the most, 900. '
   'Errors: PT400, PT401, PT403, PT429 (limits of the plan).';

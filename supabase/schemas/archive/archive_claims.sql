@@ -1,3 +1,10 @@
+-- How often the bucket's keys are compared with what the database knows.
+create function logloom_private.archive_compare_every()
+returns interval
+language sql
+immutable
+return interval '24 hours';
+
 -- The bucket's work that is due, as a claim: a check of its set-up, a file or a note to take up,
 -- objects to delete, or the next keys to compare. Null: none.
 create function logloom_private.claim_bucket_work(
@@ -46,7 +53,7 @@ begin
     elsif v_keys <> '{}' then
       v_work := jsonb_build_object('kind', 'delete', 'keys', v_keys);
     elsif v_bucket.compared_through is not null or v_bucket.compared_at is null
-      or v_bucket.compared_at < now() - p_settings.archive_compare_every
+      or v_bucket.compared_at < now() - logloom_private.archive_compare_every()
     then
       v_work := jsonb_build_object('kind', 'compare', 'after', v_bucket.compared_through);
     else

@@ -106,7 +106,7 @@ begin
   end if;
   return v_bucket.checked_at < now() - interval '1 day'
     or v_bucket.compared_at is null or v_bucket.compared_through is not null
-    or v_bucket.compared_at < now() - v_settings.archive_compare_every
+    or v_bucket.compared_at < now() - logloom_private.archive_compare_every()
     or exists (
       select from logloom_private.archive_garbage g where g.next_attempt_at <= clock_timestamp()
     )

@@ -105,7 +105,8 @@ as $$
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  v_expires_at timestamptz;
+  -- No file takes logloom-archive as long; then another run takes it up.
+  v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
   v_claim logloom_private.archive_claims;
   v_work json;
 begin
@@ -114,7 +115,6 @@ begin
     return null;
   end if;
   select s.* into v_settings from logloom_private.settings s;
-  v_expires_at := clock_timestamp() + v_settings.archive_claim_lifetime;
   -- One claim at a time is made; what it reads is long.
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
   for v_claim in

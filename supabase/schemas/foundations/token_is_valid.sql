@@ -1,5 +1,5 @@
 -- Whether verified claims may act now: exp is there and ahead, nbf and iat are not, give or take
--- the leeway; aud, iss, jti and sub are strings, aud may be an array of some, and is or contains
+-- 5 seconds; aud, iss, jti and sub are strings, aud may be an array of some, and is or contains
 -- token_audience where that is set; sub can name a user. Of a token of service_role only its times
 -- are asked. The one verdict of every door; who verified the signature may be stricter.
 create function logloom_private.token_is_valid(
@@ -15,13 +15,12 @@ as $$
 -- definer because no API role reads the settings
 declare
   v_aud constant jsonb := p_claims -> 'aud';
-  v_leeway interval;
-  v_audience text;
+  v_audience constant text := (select s.token_audience from logloom_private.settings s);
+  -- How far the clocks of the issuer and of the database may differ.
+  v_leeway constant interval := '5 seconds';
   v_name text;
   v_at numeric;
 begin
-  select s.token_leeway, s.token_audience into v_leeway, v_audience
-  from logloom_private.settings s;
   foreach v_name in array array['exp', 'nbf', 'iat'] loop
     continue when v_name <> 'exp' and not p_claims ? v_name;
     v_at := case when jsonb_typeof(p_claims -> v_name) = 'number'

@@ -46,13 +46,11 @@ begin
   else
     return;
   end if;
-  -- The refusal that the function ingest may give for so many seconds without asking.
+  -- The refusal that the function ingest may give for so many seconds, 3 at most, without asking.
   headers := jsonb_build_object(
     'X-Logloom-Hold',
     jsonb_build_object(
-      'seconds', (
-        select least(seconds, extract(epoch from s.rate_hold_max)) from logloom_private.settings s
-      ),
+      'seconds', least(seconds, 3),
       'retry_after', ceil(seconds),
       'limit', rate,
       'error', (logloom_private.error_named(error, array[rate::text])).message

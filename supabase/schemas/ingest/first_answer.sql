@@ -1,3 +1,10 @@
+-- How long the answer to an Idempotency-Key is kept.
+create function logloom_private.idempotency_key_lifetime()
+returns interval
+language sql
+immutable
+return interval '24 hours';
+
 -- An answer without its errors, which may be long where all are listed, but with the range of times
 -- that makes them again.
 create function logloom_private.without_errors(
@@ -36,8 +43,7 @@ declare
   -- The same body is another request for another service.
   v_key constant text := concat(p_state.service || e'\x1f') || p_idempotency_key;
   v_body_digest constant bytea := decode(p_body_digest, 'hex');
-  v_expired constant timestamptz :=
-    now() - (select s.idempotency_key_lifetime from logloom_private.settings s);
+  v_expired constant timestamptz := now() - logloom_private.idempotency_key_lifetime();
   v_known logloom_private.idempotency_keys;
 begin
   if p_response is not null then

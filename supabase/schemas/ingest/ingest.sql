@@ -77,11 +77,12 @@ begin
     from logloom_private.rate_buckets b
     where b.tenant_id = p_state.tenant_id;
   end if;
-  if cardinality(p_request.p_ts) > p_state.batch_max_events
-    or p_request.p_bytes > p_state.batch_max_bytes
+  if cardinality(p_request.p_ts) > logloom_private.batch_max_events()
+    or p_request.p_bytes > logloom_private.batch_max_bytes()
   then
     perform logloom_private.refuse(
-      'ingest.request_is_too_large', p_state.batch_max_events::text, p_state.batch_max_bytes::text
+      'ingest.request_is_too_large', logloom_private.batch_max_events()::text,
+      logloom_private.batch_max_bytes()::text
     );
   end if;
   -- A repeat gets the first answer, also once a limit is reached.

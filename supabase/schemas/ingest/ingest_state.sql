@@ -1,3 +1,17 @@
+-- Events of a batch of the queue, which the function ingest sends in one call.
+create function logloom_private.batch_max_events()
+returns integer
+language sql
+immutable
+return 10000;
+
+-- Bytes that a batch is metered with: the largest body that any receiver takes.
+create function logloom_private.batch_max_bytes()
+returns integer
+language sql
+immutable
+return 8 << 20;
+
 -- The bytes that the queue may take: as set, else a tenth of what may be stored, at least 64 MB.
 create function logloom_private.queue_limit(p_hard_limit bigint, p_max_storage bigint)
 returns bigint
@@ -47,8 +61,8 @@ begin
       ),
       v_plan.retention_days_max
     )),
-    now() + s.ingest_future_limit, s.batch_max_events, s.batch_max_bytes, s.max_record_bytes,
-    s.max_record_values, (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
+    now() + s.ingest_future_limit, s.max_record_bytes, s.max_record_values,
+    (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
     b.last_value - q.metered_through + p_requests - 1,
     -- The size of files, not a count: it costs the same however much is queued. A batch's row is
     -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
@@ -77,8 +91,10 @@ begin
   ) m;
 
   -- The queue is looked at only when what it may hold could matter.
-  if v_state.events + v_state.batches * v_state.batch_max_events >= v_plan.monthly_events_limit
-    or v_state.bytes + v_state.batches * v_state.batch_max_bytes >= v_plan.monthly_bytes_limit
+  if v_state.events + v_state.batches * logloom_private.batch_max_events()
+    >= v_plan.monthly_events_limit
+    or v_state.bytes + v_state.batches * logloom_private.batch_max_bytes()
+      >= v_plan.monthly_bytes_limit
   then
     select coalesce(sum(u.events), 0), coalesce(sum(u.bytes), 0)
     into v_state.events, v_state.bytes

@@ -4,6 +4,13 @@
 -- row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
 -- was added.
 
+-- Services of a tenant that are counted apart within a minute.
+create function logloom_private.max_counted_services()
+returns integer
+language sql
+immutable
+return 100;
+
 -- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
 -- level, as events.
 create function logloom_private.added_counts_sql(p_added text)
@@ -13,22 +20,23 @@ stable
 -- Sorted by bytes, at a third of what the tenants' own collation costs.
 return format(
   $query$
+    -- A service with a longer name is not counted apart, nor one beyond the most.
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events
     from (
       select
         u.*,
-        coalesce(length(u.service), 0) > s.count_service_length_max
+        coalesce(length(u.service), 0) > 200
           or dense_rank() over (
             partition by u.tenant_id collate "C", u.minute order by u.service collate "C"
-          ) > s.count_services_max as is_other
-      from %s u, logloom_private.settings s
+          ) > %s as is_other
+      from %s u
     ) a
     group by 1, 2, 3, 4, 5
     order by a.tenant_id collate "C", a.minute
   $query$,
-  p_added
+  logloom_private.max_counted_services(), p_added
 );
 
 -- A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts

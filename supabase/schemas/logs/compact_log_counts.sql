@@ -36,14 +36,14 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
+  v_max_rows constant integer := 100000;
+  v_max_services constant integer := logloom_private.max_counted_services();
   v_rows integer;
   v_arrived_days date[];
 begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
     return null;
   end if;
-  select s.* into v_settings from logloom_private.settings s;
   -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
   with minutes as (
     select distinct d.tenant_id, d.minute
@@ -52,7 +52,7 @@ begin
       from logloom_private.log_counts c
       where c.is_delta
       order by c.minute
-      limit v_settings.count_compact_rows
+      limit v_max_rows
     ) d
   ), taken as (
     delete from logloom_private.log_counts c
@@ -70,7 +70,7 @@ begin
     having sum(t.events) <> 0
   ), kept as (
     -- Negative is a service that was counted together with others when it was added.
-    select s.*, s.is_other or s.events < 0 or s.place > v_settings.count_services_max as folded
+    select s.*, s.is_other or s.events < 0 or s.place > v_max_services as folded
     from summed s
   ), added as (
     insert into logloom_private.log_counts
@@ -93,6 +93,6 @@ begin
   )
   select array_agg(distinct s.day) into v_arrived_days from superseded s;
   perform logloom_private.summarize_writes(d.day) from unnest(v_arrived_days) d (day);
-  return case when v_rows >= v_settings.count_compact_rows then interval '0' end;
+  return case when v_rows >= v_max_rows then interval '0' end;
 end;
 $$;

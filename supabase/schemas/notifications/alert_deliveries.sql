@@ -135,7 +135,7 @@ begin
   set status = 'pending',
     settled_at = null,
     next_attempt_at = case when n.claim_id is null then now() else n.next_attempt_at end,
-    expires_at = now() + (select s.notification_lifetime from logloom_private.settings s),
+    expires_at = now() + logloom_private.notification_lifetime(),
     address = v_address
   where n.notification_id = p_delivery_id
   returning n.* into v_notification;

@@ -51,7 +51,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
+  -- Of all tenants.
+  v_codes_per_mailbox constant integer := 10;
   v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
     p_notification.tenant_id, p_notification.address
   );
@@ -68,13 +69,12 @@ begin
   ) then
     return 'No alert rule has this address any more';
   end if;
-  select s.* into v_settings from logloom_private.settings s;
   -- A repeated attempt was counted the first time.
   if p_notification.attempts = 0 and (
-    select count(*) >= v_settings.confirmation_codes_per_mailbox
+    select count(*) >= v_codes_per_mailbox
     from logloom_private.confirmation_mails m
     where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
-      and m.sent_at > now() - v_settings.confirmation_lifetime
+      and m.sent_at > now() - logloom_private.confirmation_lifetime()
   ) then
     return 'Too many codes went to this address: none is mailed to it today';
   end if;

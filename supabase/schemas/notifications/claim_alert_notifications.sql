@@ -109,7 +109,7 @@ begin
     from logloom_private.due_notifications() d
     join logloom_private.notifications n on n.notification_id = d.notification_id
     where d.is_beyond_plan
-    limit (select s.purge_step_rows from logloom_private.settings s)
+    limit 10000
     for update of n skip locked
   loop
     if v_next_hour >= (v_beyond.notification).expires_at then
@@ -197,8 +197,8 @@ begin
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
       last_attempt_at = now(),
-      next_attempt_at = now() + s.notification_claim_lifetime
-    from logloom_private.settings s
+      -- Due again where it is not settled by then. No delivery takes as long.
+      next_attempt_at = now() + interval '60 seconds'
     where n.notification_id = any(v_ids)
     returning n as notification
   )

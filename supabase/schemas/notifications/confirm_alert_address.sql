@@ -57,7 +57,7 @@ begin
   if v_address.code_expires_at > now() is not true then
     perform logloom_private.refuse('notifications.no_code_is_good');
   end if;
-  if v_address.tries >= (select s.confirmation_tries from logloom_private.settings s) then
+  if v_address.tries >= logloom_private.confirmation_tries() then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
   -- Hashes are compared: how long that takes tells nothing of the code.

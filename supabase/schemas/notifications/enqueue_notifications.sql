@@ -1,3 +1,10 @@
+-- How long a delivery is tried before it is given up.
+create function logloom_private.notification_lifetime()
+returns interval
+language sql
+immutable
+return interval '24 hours';
+
 -- Adds an alert to a notification of the rule that still waits for more, if there is one. What it
 -- is now.
 create function logloom_private.collect_alert(
@@ -95,9 +102,7 @@ declare
   v_preferences constant jsonb := to_jsonb(
     (logloom_private.effective_settings(p_rule.tenant_id)).notification_preferences
   );
-  v_lifetime constant interval := (
-    select s.notification_lifetime from logloom_private.settings s
-  );
+  v_lifetime constant interval := logloom_private.notification_lifetime();
   v_destination record;
   v_collects boolean;
   v_notification logloom_private.notifications;

@@ -24,9 +24,9 @@ begin
   select
     p.mailbox, logloom_private.address_is_confirmed(v_tenant_id, p.mailbox), a.confirmed_at,
     case when a.code_expires_at > now() then a.code_expires_at end,
-    case when a.code_expires_at > now() then greatest(s.confirmation_tries - a.tries, 0) end
+    case when a.code_expires_at > now()
+      then greatest(logloom_private.confirmation_tries() - a.tries, 0) end
   from page p
-  cross join logloom_private.settings s
   left join logloom_private.notification_addresses a
     on a.tenant_id = v_tenant_id and a.mailbox = p.mailbox
   order by p.mailbox;

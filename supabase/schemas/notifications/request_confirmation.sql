@@ -1,3 +1,17 @@
+-- How long the code that confirms an address is good; codes that were mailed count as long.
+create function logloom_private.confirmation_lifetime()
+returns interval
+language sql
+immutable
+return interval '24 hours';
+
+-- Wrong tries after which a code is good no more.
+create function logloom_private.confirmation_tries()
+returns integer
+language sql
+immutable
+return 5;
+
 -- One for all addresses that a mailbox usually has: without letter case and what follows a +.
 create function logloom_private.mailbox_digest(p_address text)
 returns bytea
@@ -17,9 +31,7 @@ declare
   v_code constant text := lpad((
     (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
   )::text, 6, '0');
-  v_lifetime constant interval := (
-    select s.confirmation_lifetime from logloom_private.settings s
-  );
+  v_lifetime constant interval := logloom_private.confirmation_lifetime();
 begin
   insert into logloom_private.notification_addresses as a (
     tenant_id, mailbox, code_hash, code_expires_at
@@ -114,13 +126,13 @@ declare
   v_mailbox constant text := lower(v_address);
   v_mailed constant text := 'The address is not confirmed: confirm_alert_address takes the code '
     'that is mailed to it';
-  v_settings logloom_private.settings;
+  v_codes_per_tenant constant integer := 10;
+  v_codes_per_address constant integer := 3;
   v_mails record;
 begin
   perform pg_advisory_xact_lock(
     logloom_private.lock_key('notifications'), hashtext(p_rule.tenant_id)
   );
-  select s.* into v_settings from logloom_private.settings s;
   select
     count(*) as of_tenant, count(*) filter (where m.is_to_address) as to_address,
     max(m.created_at) filter (where m.is_to_address) as last_at,
@@ -130,22 +142,20 @@ begin
     select n.*, lower(n.address) = v_mailbox as is_to_address
     from logloom_private.notifications n
     where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
-      and n.created_at > now() - v_settings.confirmation_lifetime
+      and n.created_at > now() - logloom_private.confirmation_lifetime()
   ) m;
   -- One code for all rules with the address; another one is for who asks for it.
   if v_mails.is_under_way
-    or v_mails.last_at > now() - v_settings.confirmation_interval
+    or v_mails.last_at > now() - interval '1 minute'
     or not p_is_repeat and exists (
       select
       from logloom_private.notification_addresses a
       where a.tenant_id = p_rule.tenant_id and a.mailbox = v_mailbox
-        and a.code_expires_at > now() and a.tries < v_settings.confirmation_tries
+        and a.code_expires_at > now() and a.tries < logloom_private.confirmation_tries()
     )
   then
     return v_mailed;
-  elsif v_mails.of_tenant >= v_settings.confirmation_codes_per_tenant
-    or v_mails.to_address >= v_settings.confirmation_codes_per_address
-  then
+  elsif v_mails.of_tenant >= v_codes_per_tenant or v_mails.to_address >= v_codes_per_address then
     return 'The address is not confirmed, and enough codes were mailed for today';
   end if;
   -- The code itself is made when the mail is.
@@ -154,7 +164,7 @@ begin
   )
   values (
     p_rule.tenant_id, p_rule.rule_id, 'confirmation', 'email', v_address,
-    '{"type": "address.confirmation"}', now() + v_settings.notification_lifetime
+    '{"type": "address.confirmation"}', now() + logloom_private.notification_lifetime()
   );
   return v_mailed;
 end;

@@ -33,7 +33,7 @@ begin
     select n as expired
     from logloom_private.notifications n
     where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at <= now()
-    limit (select s.purge_step_rows from logloom_private.settings s)
+    limit 10000
     for update skip locked
   ) e;
   return found;

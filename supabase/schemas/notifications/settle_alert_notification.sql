@@ -1,24 +1,18 @@
--- How long to wait after so many attempts: back-off with jitter, at least what the receiver asks.
+create function logloom_private.notification_retry_base()
+returns interval
+language sql
+immutable
+return interval '5 seconds';
+
+-- How long to wait after so many attempts, at least what the receiver asks.
 create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
 returns interval
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select greatest(
-      -- The exponent is cut so that the power stays a number; the greatest wait holds long before.
-      make_interval(secs => (0.8 + 0.4 * random()) * least(
-        extract(epoch from s.notification_retry_base)
-          * power(s.notification_retry_factor, least(p_attempts - 1, 30)),
-        extract(epoch from s.notification_retry_max)
-      )),
-      least(make_interval(secs => coalesce(p_retry_after, 0)), s.notification_retry_max)
-    )
-    from logloom_private.settings s
-  );
-end;
-$$;
+language sql
+volatile
+return greatest(
+  logloom_private.back_off(p_attempts, logloom_private.notification_retry_base(), '3 hours'),
+  least(make_interval(secs => coalesce(p_retry_after, 0)), interval '3 hours')
+);
 
 -- Notes that a notification was delivered or is given up, in the history of alerts, too.
 create function logloom_private.end_notification(

@@ -1,3 +1,10 @@
+-- Least time between two tests of a rule or of a log stream.
+create function logloom_private.notification_test_interval()
+returns interval
+language sql
+immutable
+return interval '10 seconds';
+
 -- PT429 where a tenant tested as often within an hour as its plan allows notifications by the
 -- kind of channel, whatever became of the rules.
 create function logloom_private.require_room_for_test(p_tenant_id text, p_kind text)
@@ -57,9 +64,8 @@ begin
   if exists (
     select
     from logloom_private.notifications n
-    cross join logloom_private.settings s
     where n.tenant_id = v_tenant_id and n.rule_id = p_rule_id and n.purpose = 'test'
-      and n.created_at > now() - s.notification_test_interval
+      and n.created_at > now() - logloom_private.notification_test_interval()
   ) then
     perform logloom_private.refuse('notifications.tested_a_moment_ago');
   end if;

@@ -165,9 +165,7 @@ begin
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   on conflict (rule_id) do update
   set previous_secret = w.secret,
-    previous_valid_until = now() + (
-      select s.webhook_secret_overlap from logloom_private.settings s
-    ),
+    previous_valid_until = now() + interval '24 hours',
     secret = excluded.secret,
     changed_at = now()
   returning w.rule_id, w.secret, w.previous_valid_until into v_result;

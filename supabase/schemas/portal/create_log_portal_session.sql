@@ -75,7 +75,7 @@ begin
     case when not p_link then sha256(convert_to(v_secret, 'UTF8')) end,
     case when p_link then sha256(convert_to(v_secret, 'UTF8')) end,
     case when p_link then now() + least(
-      v_settings.portal_code_lifetime, make_interval(secs => p_seconds)
+      interval '10 minutes', make_interval(secs => p_seconds)
     ) end,
     case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
     now() + make_interval(secs => p_seconds)

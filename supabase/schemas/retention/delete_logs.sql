@@ -83,7 +83,7 @@ begin
       from logloom.retention_runs o
       where o.tenant_id = v_tenant_id and o.dry_run
       order by o.requested_at desc, o.run_id desc
-      offset (select s.dry_runs_kept from logloom_private.settings s)
+      offset 100
     );
   end if;
   insert into logloom.audit_events (tenant_id, actor, action, subject, details)

@@ -138,6 +138,13 @@ begin
 end;
 $$;
 
+-- Tenants at which one transaction of retention looks, until it finds records to delete.
+create function logloom_private.retention_step_tenants()
+returns integer
+language sql
+immutable
+return 2000;
+
 -- Deletes a step of what tenants have in the day being worked at and do not keep, and notes the
 -- place.
 create function logloom_private.delete_expired_of_day(p_place logloom_private.retention_place)
@@ -158,7 +165,7 @@ begin
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   end if;
   v_tenants := logloom_private.expired_tenants(
-    p_place.day, p_place.today, p_place.tenant_through, v_settings.retention_step_tenants
+    p_place.day, p_place.today, p_place.tenant_through, logloom_private.retention_step_tenants()
   );
   if v_tenants = '{}' then
     perform logloom_private.end_retention_day(p_place.day, null);
@@ -218,8 +225,8 @@ as $$
 declare
   v_place logloom_private.retention_place;
   v_limit_day date;
-  v_attempts constant integer :=
-    (select s.partition_drop_attempts from logloom_private.settings s);
+  -- A second apart, to drop a day; then the next run tries again.
+  v_attempts constant integer := 30;
   v_day date;
   v_outcome text;
   v_error text;

@@ -17,7 +17,7 @@ begin
     from logloom_private.first_kept_days(p_place.today) k
     where k.tenant_id > p_place.spans_through
     order by k.tenant_id
-    limit (select s.retention_step_tenants from logloom_private.settings s)
+    limit logloom_private.retention_step_tenants()
   loop
     select min(c.block_id) into v_block_id
     from logloom_private.blocks c

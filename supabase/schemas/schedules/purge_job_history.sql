@@ -27,12 +27,12 @@ begin
           limit 1
         )
       ) < now() - case o.status
-        when 'succeeded' then v_settings.job_history_lifetime
-        else v_settings.job_failure_lifetime
+        when 'succeeded' then interval '1 hour'
+        else interval '7 days'
       end
-    limit v_settings.purge_step_rows
+    limit v_settings.deletion_step_records
   ));
   get diagnostics v_rows = row_count;
-  return case when v_rows >= v_settings.purge_step_rows then v_settings.deletion_pause end;
+  return case when v_rows >= v_settings.deletion_step_records then v_settings.deletion_pause end;
 end;
 $$;

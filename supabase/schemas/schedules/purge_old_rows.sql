@@ -22,7 +22,7 @@ begin
         -- Listed for a while after their end.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
-          v_settings.idempotency_key_lifetime),
+          logloom_private.idempotency_key_lifetime()),
         -- Counted for a minute from when they were made.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
@@ -33,10 +33,11 @@ begin
         -- Unused for a day, a bucket is full.
         ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
         ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
-          v_settings.notification_history_lifetime),
-        ('logloom.log_stream_failures', 'r.occurred_at < $1', v_settings.stream_failure_lifetime),
+          '30 days'),
+        ('logloom.log_stream_failures', 'r.occurred_at < $1', '30 days'),
         ('logloom_private.notification_usage', 'r.hour < $1', '1 day'),
-        ('logloom_private.confirmation_mails', 'r.sent_at < $1', v_settings.confirmation_lifetime),
+        ('logloom_private.confirmation_mails', 'r.sent_at < $1',
+          logloom_private.confirmation_lifetime()),
         ('logloom_private.notification_addresses',
           'r.code_expires_at < $1 and r.confirmed_at is null', '0')
     ) o (name, is_old, lifetime)
@@ -46,9 +47,9 @@ begin
         'select r.ctid from %1$s r where %2$s limit $2 for update skip locked))',
       v_old.name, v_old.is_old
     )
-    using now() - v_old.lifetime, v_settings.purge_step_rows;
+    using now() - v_old.lifetime, v_settings.deletion_step_records;
     get diagnostics v_rows = row_count;
-    if v_rows >= v_settings.purge_step_rows then
+    if v_rows >= v_settings.deletion_step_records then
       return v_settings.deletion_pause;
     end if;
   end loop;

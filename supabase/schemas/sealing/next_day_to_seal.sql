@@ -1,5 +1,12 @@
+-- How long after a pass over a day the next one looks for late records.
+create function logloom_private.seal_again_after()
+returns interval
+language sql
+immutable
+return interval '24 hours';
+
 -- The oldest day with a partition that is over for seal_after and was not looked at for
--- seal_again_after; null where none is due.
+-- seal_again_after(); null where none is due.
 create function logloom_private.next_day_to_seal(p_now timestamptz)
 returns date
 language plpgsql
@@ -15,7 +22,7 @@ begin
     where (p.day + 1)::timestamp at time zone 'UTC' <= p_now - s.seal_after
       and (
         d.checked_at is null or d.checked_through is not null
-        or d.checked_at <= p_now - s.seal_again_after
+        or d.checked_at <= p_now - logloom_private.seal_again_after()
       )
   );
 end;

@@ -67,6 +67,13 @@ begin
 end;
 $$;
 
+-- Between two blocks, so that others have the disk too.
+create function logloom_private.seal_pause()
+returns interval
+language sql
+immutable
+return interval '20 milliseconds';
+
 -- Prepares or replaces the partition of a sealed day, which gives its space back. Null when none is
 -- due.
 create function logloom_private.replacement_step(p_now timestamptz)
@@ -75,11 +82,9 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
   v_state logloom_private.sealing_days;
   v_outcome text;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   select d.* into v_state
   from logloom_private.sealing_days d
   where d.removed_records > 0 and d.checked_through is null and d.checked_at is not null
@@ -91,7 +96,7 @@ begin
   elsif v_state.prepared_by is null then
     if not logloom_private.prepare_replacement(v_state.day) then
       update logloom_private.sealing_days d
-      set replace_after = p_now + v_settings.seal_again_after
+      set replace_after = p_now + logloom_private.seal_again_after()
       where d.day = v_state.day;
     end if;
     return interval '0';
@@ -102,7 +107,7 @@ begin
     set replace_after = p_now + interval '10 seconds'
     where d.day = v_state.day;
   end if;
-  return v_settings.seal_pause;
+  return logloom_private.seal_pause();
 end;
 $$;
 
@@ -113,13 +118,13 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
   v_day date;
   v_pause interval;
 begin
-  select s.* into v_settings from logloom_private.settings s;
   -- What is on its way comes first.
-  if (logloom_private.queue_state()).depth > v_settings.seal_queue_events then
+  if (logloom_private.queue_state()).depth
+    > (select s.seal_queue_events from logloom_private.settings s)
+  then
     return null;
   elsif not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
     return interval '100 milliseconds';
@@ -129,12 +134,12 @@ begin
     v_pause := logloom_private.replacement_step(p_now);
     -- What nothing else waits for comes last.
     if v_pause is null and logloom_private.rewrite_step() then
-      return v_settings.seal_pause;
+      return logloom_private.seal_pause();
     end if;
     return v_pause;
   end if;
   perform logloom_private.seal_day_step(v_day, p_now);
-  return v_settings.seal_pause;
+  return logloom_private.seal_pause();
 end;
 $$;
 

@@ -1,24 +1,28 @@
--- How long a stream waits after so many attempts: back-off with jitter, and what the receiver asks
--- where that is longer, unless it is longer than a stream is tried at all.
+create function logloom_private.stream_retry_base()
+returns interval
+language sql
+immutable
+return interval '10 seconds';
+
+-- How long a stream is tried without success before it pauses.
+create function logloom_private.stream_gives_up_after()
+returns interval
+language sql
+immutable
+return interval '72 hours';
+
+-- How long a stream waits after so many attempts, or what the receiver asks where that is longer,
+-- unless it is longer than a stream is tried at all.
 create function logloom_private.stream_delay(p_attempts integer, p_retry_after integer)
 returns interval
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (
-    select greatest(
-      make_interval(secs => (0.8 + 0.4 * random()) * least(
-        extract(epoch from c.stream_retry_base)
-          * power(c.notification_retry_factor, least(p_attempts - 1, 30)),
-        extract(epoch from c.stream_retry_max)
-      )),
-      least(make_interval(secs => coalesce(p_retry_after, 0)), c.stream_gives_up_after)
-    )
-    from logloom_private.settings c
-  );
-end;
-$$;
+language sql
+volatile
+return greatest(
+  logloom_private.back_off(p_attempts, logloom_private.stream_retry_base(), '15 minutes'),
+  least(
+    make_interval(secs => coalesce(p_retry_after, 0)), logloom_private.stream_gives_up_after()
+  )
+);
 
 -- Notes that a batch did not arrive, and when it is tried again. Owners learn of it after an hour;
 -- after long without success the stream pauses.
@@ -33,10 +37,7 @@ returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_settings logloom_private.settings;
 begin
-  select c.* into v_settings from logloom_private.settings c;
   update logloom.log_streams s
   set attempts = s.attempts + 1,
     failing_since = coalesce(s.failing_since, now()),
@@ -49,10 +50,10 @@ begin
     claimed_until = null
   where s.stream_id = p_stream.stream_id
   returning s.* into p_stream;
-  if p_stream.failing_since < now() - v_settings.stream_gives_up_after then
+  if p_stream.failing_since < now() - logloom_private.stream_gives_up_after() then
     perform logloom_private.pause_stream(p_stream, 'failing');
   elsif p_stream.failing_told_at is null
-    and p_stream.failing_since < now() - v_settings.stream_tells_after
+    and p_stream.failing_since < now() - interval '1 hour'
   then
     perform logloom_private.mail_stream_owners(p_stream, 'stream.failing', 'failing');
     update logloom.log_streams s set failing_told_at = now()

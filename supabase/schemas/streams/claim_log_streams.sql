@@ -1,3 +1,10 @@
+-- After this time a claim that was not settled is due again. Longer than a batch takes.
+create function logloom_private.stream_claim_lifetime()
+returns interval
+language sql
+immutable
+return interval '60 seconds';
+
 -- Streams whose turn it is.
 create function logloom_private.next_streams(p_limit integer)
 returns uuid[]
@@ -44,9 +51,8 @@ begin
   update logloom.log_streams s
   set claim_id = gen_random_uuid(),
     claimed_at = now(),
-    claimed_until = now() + c.stream_claim_lifetime
-  from logloom_private.settings c
-  cross join due d
+    claimed_until = now() + logloom_private.stream_claim_lifetime()
+  from due d
   where s.stream_id = d.stream_id
   returning s.stream_id, s.claim_id, s.tenant_id;
 end;

@@ -189,7 +189,7 @@ as $$
 -- definer because no API role writes streams
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_interval interval;
+  v_interval constant interval := logloom_private.notification_test_interval();
   v_row logloom.log_streams;
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
@@ -201,7 +201,6 @@ begin
   if not found then
     perform logloom_private.refuse('streams.not_found');
   end if;
-  select c.notification_test_interval into v_interval from logloom_private.settings c;
   if v_row.test_requested_at > now() - v_interval then
     perform logloom_private.refuse_for_now(
       ceil(extract(epoch from v_row.test_requested_at + v_interval - now()))::integer,

@@ -43,9 +43,8 @@ begin
         'last_error', p_stream.last_error, 'answer', p_stream.last_answer
       )
     )::text,
-    now() + c.notification_lifetime
-  from logloom_private.settings c
-  cross join logloom_private.auth_users_by_id(
+    now() + logloom_private.notification_lifetime()
+  from logloom_private.auth_users_by_id(
     array(
       select m.user_id from logloom.tenant_members m
       where m.tenant_id = p_stream.tenant_id and m.role = 'owner'

@@ -133,7 +133,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because no API role reads streams or what they send
 declare
-  v_settings logloom_private.settings;
   v_stream logloom.log_streams;
   v_query logloom_private.compiled_query;
   v_test public.logloom_log_record;
@@ -141,9 +140,8 @@ declare
   v_found integer;
   v_records text;
 begin
-  select c.* into v_settings from logloom_private.settings c;
   update logloom.log_streams s
-  set claimed_until = now() + v_settings.stream_claim_lifetime
+  set claimed_until = now() + logloom_private.stream_claim_lifetime()
   where s.stream_id = p_stream_id and s.claim_id = p_claim_id
   returning s.* into v_stream;
   if not found then
@@ -159,7 +157,8 @@ begin
     );
   elsif not v_stream.enabled or v_stream.paused_at is not null
     or v_stream.pending_since is null or v_stream.next_attempt_at > now()
-    or v_stream.claimed_at < now() - v_settings.stream_turn
+    -- Others that wait come first.
+    or v_stream.claimed_at < now() - interval '5 seconds'
   then
     perform logloom_private.release_stream(v_stream);
     return null;

@@ -7,14 +7,15 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_settings logloom_private.settings;
+  -- A pause that is older is known.
+  v_shown constant interval := '7 days';
+  v_max_lag constant interval := (select s.stream_lag_limit from logloom_private.settings s);
   v_paused bigint;
   v_lag interval;
 begin
-  select c.* into v_settings from logloom_private.settings c;
   select
     count(*) filter (
-      where s.pause_reason = 'failing' and s.paused_at > p_now - v_settings.stream_pause_shown
+      where s.pause_reason = 'failing' and s.paused_at > p_now - v_shown
     ),
     -- Of those that their receiver does not hold up.
     max(p_now - s.pending_since) filter (
@@ -29,7 +30,7 @@ begin
       case when v_paused > 0 then
         format('%s log streams were paused after long without success', v_paused)
       end,
-      case when v_lag > v_settings.stream_lag_limit then
+      case when v_lag > v_max_lag then
         format('a log stream is %s behind', justify_interval(date_trunc('second', v_lag)))
       end
     )

@@ -1,5 +1,12 @@
+-- Records that a step of verification compares, about.
+create function logloom_private.verify_step_records()
+returns integer
+language sql
+immutable
+return 100000;
+
 -- Where a tenant's next records at or after p_from are: whole minutes of one UTC day with some
--- settings.verify_step_records records. Null: there are none.
+-- verify_step_records() records. Null: there are none.
 create function logloom_private.next_records_to_verify(p_tenant_id text, p_from timestamptz)
 returns tstzrange
 language plpgsql
@@ -7,6 +14,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_wanted constant bigint := logloom_private.verify_step_records();
   v_from timestamptz := least(
     (
       select logloom_private.day_start(min(d.day))
@@ -42,7 +50,7 @@ begin
           where c.tenant_id = p_tenant_id and c.minute >= v_from and c.minute < v_end
           group by c.minute
         ) m
-        where m.events >= (select s.verify_step_records from logloom_private.settings s)
+        where m.events >= v_wanted
         order by m.minute
         limit 1
       ),

@@ -1,3 +1,18 @@
+-- How long a flip or a count of the queue waits for enqueues in flight, while others wait behind
+-- it. A later run does what it gives up.
+create function logloom_private.enqueue_wait()
+returns interval
+language sql
+immutable
+return interval '200 milliseconds';
+
+-- After this time a moved slot with few events is emptied, too.
+create function logloom_private.truncate_age()
+returns interval
+language sql
+immutable
+return interval '1 minute';
+
 -- Truncates slots that were moved, and says whether it did. A slot that is being read stays for
 -- later.
 create function logloom_private.empty_moved_slots()
@@ -6,6 +21,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  -- To truncate costs as much as to move some thousand events.
+  v_enough_events constant bigint := 20000;
   v_slot smallint;
   v_lock_wait text;
   v_has_emptied boolean := false;
@@ -15,18 +32,16 @@ begin
   end if;
   for v_slot in
     select s.slot
-    from logloom_private.queue_slots s, logloom_private.queue_pointer p, logloom_private.settings c
+    from logloom_private.queue_slots s, logloom_private.queue_pointer p
     where s.slot <> p.open_slot
       and s.slot is distinct from p.closed_slot
       and (
-        s.moved_events >= c.writer_truncate_events
-        or s.moved_events > 0 and s.truncated_at < now() - c.writer_truncate_age
+        s.moved_events >= v_enough_events
+        or s.moved_events > 0 and s.truncated_at < now() - logloom_private.truncate_age()
       )
   loop
     begin
-      v_lock_wait := logloom_private.limit_lock_wait(
-        (select s.writer_truncate_lock_timeout from logloom_private.settings s)
-      );
+      v_lock_wait := logloom_private.limit_lock_wait('50 milliseconds');
       execute format('truncate logloom_private.%I', 'queue_slot_' || v_slot);
       update logloom_private.queue_slots s
       set moved_events = 0, metered_events = 0, truncated_at = now()
@@ -74,9 +89,7 @@ begin
   end if;
 
   begin
-    v_lock_wait := logloom_private.limit_lock_wait(
-      (select s.writer_flip_lock_timeout from logloom_private.settings s)
-    );
+    v_lock_wait := logloom_private.limit_lock_wait(logloom_private.enqueue_wait());
     perform pg_advisory_xact_lock(logloom_private.lock_key('queue'));
   exception when lock_not_available then
     return false;

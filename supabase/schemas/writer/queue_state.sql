@@ -68,9 +68,16 @@ begin
 end;
 $$;
 
--- Counts what was enqueued since, also into the open slot, where it is more than
--- writer_meter_batches: so quotas and health look at a bounded number of batches however far behind
+-- Batches that may wait uncounted: quotas and health look at so many at most, however far behind
 -- the writer is.
+create function logloom_private.max_unmetered_batches()
+returns integer
+language sql
+immutable
+return 1000;
+
+-- Counts what was enqueued since, also into the open slot, where it is more than
+-- max_unmetered_batches.
 create function logloom_private.meter_queue()
 returns void
 language plpgsql
@@ -83,17 +90,14 @@ begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('writer'))
     or not exists (
       select
-      from logloom_private.queue_pointer p, logloom_private.queue_batch_id b,
-        logloom_private.settings s
-      where b.last_value - p.metered_through > s.writer_meter_batches
+      from logloom_private.queue_pointer p, logloom_private.queue_batch_id b
+      where b.last_value - p.metered_through > logloom_private.max_unmetered_batches()
     )
   then
     return;
   end if;
   begin
-    v_lock_wait := logloom_private.limit_lock_wait(
-      (select s.writer_flip_lock_timeout from logloom_private.settings s)
-    );
+    v_lock_wait := logloom_private.limit_lock_wait(logloom_private.enqueue_wait());
     -- A moment without an enqueue in flight: whatever has a number by then is committed or never
     -- will be. Of the session, so that it is given back at once.
     perform pg_advisory_lock(logloom_private.lock_key('queue'));

@@ -45,6 +45,12 @@ begin
 end;
 $$;
 
+create function logloom_private.max_step_batches()
+returns integer
+language sql
+immutable
+return 5000;
+
 -- Moves the next batches of the closed slot in this transaction. Events moved; 0: none was left.
 create function logloom_private.write_step()
 returns integer
@@ -52,6 +58,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_max_bytes constant bigint := 64 << 20;
   v_slot smallint;
   v_batch_from bigint;
   v_batch_to bigint;
@@ -83,15 +90,15 @@ begin
           select s.moved_through from logloom_private.queue_slots s where s.slot = $1
         )
         order by q.batch_id
-        limit (select s.writer_step_batches from logloom_private.settings s)
+        limit $2
       ) b
       where b.events_before < (select s.writer_step_events from logloom_private.settings s)
-        and b.bytes_before < (select s.writer_step_bytes from logloom_private.settings s)
+        and b.bytes_before < $3
     $query$,
     'queue_slot_' || v_slot
   )
   into v_batch_from, v_batch_to, v_events, v_largest, v_last
-  using v_slot;
+  using v_slot, logloom_private.max_step_batches(), v_max_bytes;
 
   if v_batch_to is null then
     update logloom_private.queue_pointer set closed_slot = null where singleton;

@@ -161,7 +161,7 @@ select is(
   '{0.15,0.15,NULL,1}', 'a rate is per minute of the window, and who has no service is a group'
 );
 reset role;
-update logloom_private.settings set alert_groups = 4, preview_alerts = 1, search_series = 2;
+update logloom_private.settings set alert_groups = 4;
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   (
@@ -172,20 +172,34 @@ select is(
     ]::integer[]
     from pg_temp.grouped(1, 0) p
   ),
-  '{1,4,1,1,6,4}', 'a window with more groups than a rule looks at fires for none'
+  '{1,4,4,1,6,4}', 'a window with more groups than a rule looks at fires for none'
 );
 reset role;
-update logloom_private.settings set alert_groups = 50, alert_group_bytes = 12;
-select pg_temp.act_as_user('acme', 'alice');
+update logloom_private.settings set alert_groups = 50;
+-- 30 groups in each of 40 minutes, then a long one.
+insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, level, attrs)
+select gen_random_uuid(), 'many', m.m - i * interval '1 minute', now(), 1, 'error',
+  jsonb_build_object('ms', g)
+from minutes m, generate_series(11, 50) i, generate_series(1, 30) g
+union all
+select gen_random_uuid(), 'many', m.m - interval '10 minutes', now(), 1, 'error',
+  jsonb_build_object('ms', repeat('x', 1024))
+from minutes m;
+insert into logloom.tenants (tenant_id, plan_id) values ('many', 'pro');
+select pg_temp.act_as_user('many', 'mary');
 select is(
   (
-    select array[p.crowded_windows, p.total_alerts, p.total_groups] from pg_temp.grouped(1, 0) p
+    select array[
+      p.crowded_windows, p.total_alerts, cardinality(p.alerts), p.total_groups,
+      cardinality(p.groups)
+    ]
+    from pg_temp.grouped(1, 0) p
   ),
-  '{4,5,6}', 'nor for one of a window with longer ones'
+  '{1,1200,1000,31,20}',
+  'nor for one of a window with longer ones; the newest alerts are listed, and the largest groups'
 );
 reset role;
-update logloom_private.settings set alert_group_bytes = 1024, preview_alerts = 1000,
-  search_groups = 8;
+update logloom_private.settings set search_groups = 8;
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   'select * from pg_temp.grouped(1, 0)',

@@ -107,7 +107,11 @@ select is(
 );
 select pg_temp.act_as_postgres();
 update logloom.tenant_settings set retention_days = 8 where tenant_id = 'ninety';
-update logloom_private.settings set retention_step_tenants = 2;
+create or replace function logloom_private.retention_step_tenants()
+returns integer
+language sql
+immutable
+return 2;
 
 -- A damaged block keeps nobody else waiting.
 create temp table damaged as

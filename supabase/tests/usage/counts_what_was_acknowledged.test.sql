@@ -34,7 +34,7 @@ select logloom_private.flip_queue();
 select pg_temp.ingest('acme', 4, 40);
 select is(pg_temp.usage_now('acme'), '7 events, 70 bytes', 'in the closed slot and the open one');
 
-update logloom_private.settings set writer_step_batches = 1;
+update logloom_private.settings set writer_step_events = 1;
 select logloom_private.write_step();
 select is(pg_temp.folded('acme'), 3::bigint, 'the first step folds the whole closed slot');
 select is(pg_temp.usage_now('acme'), '7 events, 70 bytes', 'which changes no sum');

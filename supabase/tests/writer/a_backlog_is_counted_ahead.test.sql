@@ -4,7 +4,11 @@ begin;
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(12);
 
-update logloom_private.settings set writer_meter_batches = 3;
+create or replace function logloom_private.max_unmetered_batches()
+returns integer
+language sql
+immutable
+return 3;
 -- Other tests took numbers, and gave back the rest.
 update logloom_private.queue_pointer
 set metered_through = (
@@ -54,7 +58,7 @@ select results_eq(
 
 select logloom_private.flip_queue();
 select pg_temp.send('acme', 7);
-update logloom_private.settings set writer_step_batches = 2;
+update logloom_private.settings set writer_step_events = 4;
 select is(logloom_private.write_step(), 4, 'what was counted is moved');
 select is((logloom_private.queue_state()).depth, 19::bigint, 'and leaves the depth');
 select logloom_private.write_step() from generate_series(1, 4);

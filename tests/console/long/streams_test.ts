@@ -1,8 +1,9 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
 import { kindNames, kinds } from "../../../console/src/streams/kinds.ts";
-import { changeSettings, openDatabase } from "../../support/database.ts";
+import { openDatabase } from "../../support/database.ts";
 import { receiveWebhooks } from "../../support/receivers.ts";
+import { hurriedStreams } from "../../support/streams.ts";
 import { newUser } from "../../support/users.ts";
 import { accessibilityFaults, inBrowser, openBrowser } from "../browser.ts";
 import { send } from "../steps.ts";
@@ -72,10 +73,7 @@ inBrowser(
   "why a stream fails is said, and what was not sent; others have no such page",
   async () => {
     await using sql = openDatabase();
-    await using _hurried = await changeSettings(sql, {
-      stream_interval: "500 ms",
-      stream_retry_base: "300 ms",
-    });
+    await using _hurried = await hurriedStreams(sql);
     let status = 200;
     await using receiver = receiveWebhooks(() => new Response("no such index", { status }));
     const user = await newUser();

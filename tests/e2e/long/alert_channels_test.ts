@@ -3,7 +3,12 @@ import { Webhook } from "standardwebhooks";
 import type { AlertRule } from "../../../packages/logloom/src/read.ts";
 import { createRule } from "../../support/alert_rules.ts";
 import { call, clientOf, ingest, newTenant, type Tenant } from "../../support/client.ts";
-import { changeSettings, type Database, openDatabase } from "../../support/database.ts";
+import {
+  changeConstant,
+  changeSettings,
+  type Database,
+  openDatabase,
+} from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type ReceivedWebhook, receiveWebhooks } from "../../support/receivers.ts";
 
@@ -47,11 +52,8 @@ const pagerdutyPort = () => Number(new URL(Deno.env.get("LOGLOOM_PAGERDUTY_URL")
 Deno.test("an alert reaches each channel in its form, with the newest records and a link", async () => {
   const tenant = await newTenant("channels");
   await using db = openDatabase();
-  await using _settings = await changeSettings(db, {
-    console_url: "https://logs.example/console",
-    notification_retry_base: "10 milliseconds",
-    notification_retry_factor: 1,
-  });
+  await using _settings = await changeSettings(db, { console_url: "https://logs.example/console" });
+  await using _hurried = await changeConstant(db, "notification_retry_base", "interval '10 ms'");
   // Discord answers with a limit first.
   const before = new Map<string, number>();
   const answers = (path: string) => {

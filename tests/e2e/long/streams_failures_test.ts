@@ -9,18 +9,13 @@ import {
   newTenant,
   type Tenant,
 } from "../../support/client.ts";
-import { changeSettings, type Database, openDatabase } from "../../support/database.ts";
+import { openDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { killPart } from "../../support/processes.ts";
 import { receiveWebhooks } from "../../support/receivers.ts";
 import { stack } from "../../support/stack.ts";
-import { newStream, sealed } from "../../support/streams.ts";
+import { hurriedStreams, newStream, sealed } from "../../support/streams.ts";
 import { newUser, refused } from "../../support/users.ts";
-
-/** Streams that are not as patient as those of a service. */
-function hurried(sql: Database): Promise<AsyncDisposable> {
-  return changeSettings(sql, { stream_interval: "500 ms", stream_retry_base: "300 ms" });
-}
 
 function streamOf(tenant: Tenant, { stream_id }: LogStream): Promise<LogStream> {
   return clientOf(tenant.token).call("get_log_stream", { p_stream_id: stream_id });
@@ -36,7 +31,7 @@ async function send(tenant: Tenant, texts: string[]): Promise<void> {
 
 Deno.test("a batch is the same through an outage, a 429 and a killed function, and arrives", async () => {
   await using sql = openDatabase();
-  await using _hurried = await hurried(sql);
+  await using _hurried = await hurriedStreams(sql);
   const tenant = await newTenant();
   const killed = Promise.withResolvers<void>();
   await using receiver = receiveWebhooks(async (before) => {
@@ -72,7 +67,7 @@ Deno.test("a batch is the same through an outage, a 429 and a killed function, a
 
 Deno.test("a record that the receiver refuses is set aside, and the others arrive", async () => {
   await using sql = openDatabase();
-  await using _hurried = await hurried(sql);
+  await using _hurried = await hurriedStreams(sql);
   const tenant = await newTenant();
   const taken: string[] = [];
   const server = Deno.serve(

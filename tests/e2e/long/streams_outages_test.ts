@@ -9,12 +9,12 @@ import {
   newTenant,
   type Tenant,
 } from "../../support/client.ts";
-import { changeSettings, type Database, openDatabase, recordsOf } from "../../support/database.ts";
+import { type Database, openDatabase, recordsOf } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { killPart } from "../../support/processes.ts";
 import { type S3Server, startS3 } from "../../support/s3_server.ts";
 import { stack } from "../../support/stack.ts";
-import { newStream, ownReceivers } from "../../support/streams.ts";
+import { hurriedStreams, newStream, ownReceivers } from "../../support/streams.ts";
 
 const count = 40;
 
@@ -142,10 +142,7 @@ async function trialOfS3(s3: S3Server, killed: Promise<void>): Promise<Trial> {
 
 Deno.test("each kind brings every record once through an outage, a 429, a lost and a slow answer, and a kill", async () => {
   await using sql = openDatabase();
-  await using _hurried = await changeSettings(sql, {
-    stream_interval: "500 ms",
-    stream_retry_base: "300 ms",
-  });
+  await using _hurried = await hurriedStreams(sql);
   await using s3 = await startS3("logs");
   const killed = Promise.withResolvers<void>();
   const kinds = Object.keys(ownReceivers) as (keyof typeof ownReceivers)[];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { newTenant } from "../../support/client.ts";
-import { changeSettings, type Database, openDatabase } from "../../support/database.ts";
+import { changeConstant, type Database, openDatabase } from "../../support/database.ts";
 import { eventually, pause } from "../../support/eventually.ts";
 import { complete, outcomeOf, percentile, Sender } from "../../support/sender.ts";
 
@@ -83,7 +83,7 @@ async function loadBeside(
 Deno.test("beside a forgotten snapshot the queue drains and its slots stay small", async () => {
   await using db = openDatabase();
   // On a slow machine ten seconds bring too little for a slot to be emptied for its size.
-  await using _soon = await changeSettings(db, { writer_truncate_age: "1 second" });
+  await using _soon = await changeConstant(db, "truncate_age", "interval '1 second'");
   const { emptied } = await loadBeside(
     "held snapshot",
     (sql) => sql`select count(*) from logloom.tenants`,
@@ -101,7 +101,7 @@ Deno.test("beside a held lock on its slots the queue drains, and shrinks when th
 
   await using db = openDatabase();
   // A slot with little in it would be left for a minute.
-  await using _soon = await changeSettings(db, { writer_truncate_age: "1 second" });
+  await using _soon = await changeConstant(db, "truncate_age", "interval '1 second'");
   await slotsAreSmall(db);
 });
 

@@ -100,8 +100,12 @@ set seal_day_records = 3, seal_block_records = 3, seal_week_records = 2,
   -- Long enough for the steps of the tester, and less than its databases' deadlock_timeout, as the
   -- default is of a server: who drops a partition gives up before two that wait for each other are
   -- found.
-  partition_drop_lock_timeout = '700 milliseconds', writer_flip_lock_timeout = '1 minute',
-  provision_by_secret_key = true;
+  partition_drop_lock_timeout = '700 milliseconds', provision_by_secret_key = true;
+create or replace function logloom_private.enqueue_wait()
+returns interval
+language sql
+immutable
+return interval '1 minute';
 delete from logloom_private.retention_place where true;
 update logloom.plans set retention_days_default = 30, retention_days_max = 400;
 insert into logloom.tenants (tenant_id, plan_id)

@@ -32,7 +32,7 @@ begin
       'The token sends for this service alone.', '`create_ingest_token`: it is blank or too long.'),
     ('api_keys.token_lifetime_is_out_of_range', 400, 'Invalid p_expires_in: 1 to %s seconds',
       'Make another token when this one has expired.',
-      '`create_ingest_token`: `settings.ingest_token_lifetime` at most.'),
+      '`create_ingest_token`: 900 seconds at most.'),
     ('api_keys.too_many_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s)',
       'Retry-After says when the next one expires. One token can serve many pages.',
       'The plan''s `max_ingest_tokens`.'),

@@ -42,7 +42,7 @@ begin
     ('streams.name_is_taken', 409, 'The tenant has another log stream of this name',
       'Choose another name, or change that stream by update_log_stream.', null),
     ('streams.tested_just_now', 429, 'The log stream was tested just now',
-      'Wait %s seconds between two tests.', 'One test in `notification_test_interval`.')
+      'Wait %s seconds between two tests.', 'One test in 10 seconds.')
   ) e (name, status, message, hint, explanation);
 end;
 $$;

@@ -5,8 +5,6 @@ create type logloom_private.ingest_state as (
   is_provisioned boolean,
   keeps_from timestamptz,
   takes_to timestamptz,
-  batch_max_events integer,
-  batch_max_bytes integer,
   max_record_bytes integer,
   max_record_values integer,
   month_end timestamptz,

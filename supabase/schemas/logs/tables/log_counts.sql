@@ -22,8 +22,8 @@ comment on column logloom_private.log_counts.events is
   'How many; negative where records were deleted. Only the sum over a key means anything.';
 
 comment on column logloom_private.log_counts.is_other is
-  'Services beyond count_services_max, counted together: service is null and says nothing. Where '
-  'a minute has such a row, no service of that minute can be told from the counts.';
+  'Services beyond max_counted_services(), counted together: service is null and says nothing. '
+  'Where a minute has such a row, no service of that minute can be told from the counts.';
 
 comment on column logloom_private.log_counts.count_id is
   'Makes the key unique: several rows may count for one minute.';
